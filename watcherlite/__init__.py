@@ -1,0 +1,1 @@
+"""Plan, execute and watch over changes to infrastructure."""

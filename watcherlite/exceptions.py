@@ -1,0 +1,113 @@
+"""One hierarchy of errors; the docstring of a class is its default message.
+
+An error's text is for the reader: what was wrong, with which object, and what
+would be right. `domain.outcomes.public_text` decides what of it may leave the
+process: our own texts do, foreign ones may hold secrets and do not.
+"""
+
+
+class WatcherliteError(Exception):
+    """watcherlite could not do what was asked."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or (type(self).__doc__ or '').strip())
+
+
+# What a user asked for is wrong
+
+
+class Invalid(WatcherliteError):
+    """The request is not valid."""
+
+
+class InvalidDocument(Invalid):
+    """The plan document is not valid.
+
+    `problems` lists every problem found, each beginning with its place.
+    """
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = list(problems)
+        super().__init__('; '.join(self.problems))
+
+
+class InvalidInput(Invalid):
+    """The inputs do not fit the schema of the action type."""
+
+
+class NotFound(WatcherliteError):
+    """There is no such object."""
+
+
+class Conflict(WatcherliteError):
+    """The object is in a state that does not allow this."""
+
+
+class TransitionNotAllowed(Conflict):
+    """The state machine has no such transition."""
+
+
+# What a plugin may raise
+
+
+class ActionSkipException(WatcherliteError):
+    """The action does not apply to the state that its target is in.
+
+    Raised by `ActionType.pre_condition`; its text becomes the second half of
+    the action's status message (spec 000).
+    """
+
+
+#: The name that shipped Watcher plugins import.
+ActionSkipped = ActionSkipException
+
+
+class Cancelled(BaseException):
+    """The action was told to stop.
+
+    Raised inside a plugin by `context.checkpoint()` and `context.sleep()`. Not
+    an `Exception`, so that a plugin's own `except Exception` lets it through.
+    """
+
+
+class TimedOut(BaseException):
+    """The action ran longer than its timeout.
+
+    Raised inside a plugin like `Cancelled`, and for the same reason not an
+    `Exception`.
+    """
+
+
+# What the surroundings do
+
+
+class ConfigurationError(WatcherliteError):
+    """An option has a value that cannot work."""
+
+
+class PluginError(WatcherliteError):
+    """A plugin could not be loaded."""
+
+
+class PluginNotFound(PluginError):
+    """No plugin of that name is installed."""
+
+
+class StoreUnavailable(WatcherliteError):
+    """The database cannot be reached."""
+
+
+class StoreConflict(WatcherliteError):
+    """The database refused a transaction that can be tried again as a whole."""
+
+
+class SchemaMismatch(WatcherliteError):
+    """The database has a schema that this version does not work with."""
+
+
+class BrokerUnavailable(WatcherliteError):
+    """The message broker cannot be reached."""
+
+
+class LeaseLost(WatcherliteError):
+    """This worker's lease ran out, so that others may own its actions now."""

@@ -1,0 +1,1 @@
+"""The state machines: pure tables, with a reason on each line."""

@@ -1,0 +1,51 @@
+"""A state machine as a table. It knows no word of the product."""
+
+from collections.abc import Iterable, Mapping
+
+from watcherlite import exceptions
+
+
+class Machine:
+    """A named set of states and of allowed transitions.
+
+    :param name: what is in these states, for messages ('action')
+    :param states: state -> one sentence that says what it means
+    :param transitions: (from, to) -> why this may happen
+    :param initial: the states in which an object may begin
+    """
+
+    def __init__(
+        self,
+        name: str,
+        states: Mapping[str, str],
+        transitions: Mapping[tuple[str, str], str],
+        initial: Iterable[str],
+    ) -> None:
+        self.name = name
+        self.states = dict(states)
+        self.transitions = dict(transitions)
+        self.initial = frozenset(initial)
+        unknown = {s for pair in transitions for s in pair} | self.initial
+        unknown -= set(states)
+        if unknown:
+            raise ValueError(f'{name}: transitions name unknown states {sorted(unknown)}')
+        self.final = frozenset(states) - {source for source, _ in transitions}
+
+    def allows(self, source: str, target: str) -> bool:
+        """Say whether the table has a line from `source` to `target`."""
+        return (source, target) in self.transitions
+
+    def check(self, source: str, target: str) -> None:
+        """Raise TransitionNotAllowed unless the table has this line."""
+        if not self.allows(source, target):
+            raise exceptions.TransitionNotAllowed(
+                f'State transition not allowed: ({source} -> {target})'
+            )
+
+    def successors(self, source: str) -> frozenset[str]:
+        """Return the states that can follow `source` directly."""
+        return frozenset(t for s, t in self.transitions if s == source)
+
+    def sources(self, target: str) -> frozenset[str]:
+        """Return the states from which `target` can be reached directly."""
+        return frozenset(s for s, t in self.transitions if t == target)
