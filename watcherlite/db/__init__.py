@@ -1,0 +1,1 @@
+"""State that lasts: the port (`api`) and its adapter to databases."""

@@ -1,0 +1,1 @@
+"""Plugins: the contract, the loader, and the built-in ones."""

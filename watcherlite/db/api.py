@@ -1,0 +1,360 @@
+"""Every question that is put to the store, and every change made in it.
+
+Two protocols. `Store` answers questions and makes the small changes that stand
+alone. `Transaction` is what the core composes its group commits of: each method
+is one kind of change in bulk, one statement where the database can, and none is
+a query per row. What changes is decided in `execution`, `applier` and `engine`;
+a store only compares, sets and answers.
+
+Common to all: times are aware and in UTC; uuids are lower-case text; `limit`
+is at least 1; an empty sequence is allowed everywhere and costs nothing.
+Errors: StoreUnavailable when the database is away, StoreConflict when the
+transaction lost against another one (deadlock, serialisation) and may be tried
+again as a whole.
+"""
+
+import dataclasses
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from watcherlite.domain.action_plans import ActionPlan, PlanSurroundings
+from watcherlite.domain.actions import Action, ActionChange, Edge
+from watcherlite.domain.audits import Audit, Goal, Strategy
+from watcherlite.domain.events import Event, StoredEvent
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Worker:
+    """One running daemon process.
+
+    :param uuid: new with each start: who lost a lease never comes back as owner
+    :param host: for operators, and for `publisher_id`
+    :param identity: names the machine, pid namespace, pid and start of the
+        process, so that a later process there can tell that it is gone
+    :param lanes: which it serves
+    """
+
+    uuid: str
+    host: str
+    identity: str
+    lanes: tuple[str, ...]
+    started_at: datetime.datetime | None = None
+    lease_until: datetime.datetime | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Released:
+    """A dependent whose last unfinished parent has ended."""
+
+    id: int
+    plan_id: int | None
+    lane: str
+    handed_over: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Successor:
+    """An action that will be READY as soon as `parent_id` has ended."""
+
+    parent_id: int
+    action: Action
+
+
+class Transaction(Protocol):
+    """All or nothing. Plans are locked first, in the order of their ids."""
+
+    # plans
+
+    def lock_plans(self, plan_ids: Iterable[int]) -> dict[int, ActionPlan]:
+        """Lock the rows until the end and return them as they are, by id.
+
+        Who changes actions of a plan, or writes events of it, locks it first:
+        that orders the events of a plan by commit.
+        """
+
+    def save_plans(self, plans: Iterable[ActionPlan]) -> None:
+        """Write the changing half of plans that this transaction has locked."""
+
+    def insert_plan(self, plan: ActionPlan) -> ActionPlan:
+        """Store a new plan; return it with its id."""
+
+    # actions
+
+    def insert_actions(
+        self, actions: Sequence[Action], edges: Sequence[Edge]
+    ) -> list[int]:
+        """Store actions and edges in bulk; return the ids, in the same order.
+
+        `pending` and `dependents` are as the caller counted them. Ids ascend in
+        the given order, parents first. An edge's parent may be stored already.
+        """
+
+    def change_actions(self, changes: Sequence[ActionChange]) -> set[int]:
+        """Compare and set; return the ids of those that were still as expected.
+
+        Compared: id, status, owner, attempt. Written: the changing half of
+        `after`, except `pending` (see `release_dependents`) and `control`
+        (unless `clear_control`). An unowned READY action with no `blocked_on`
+        can be claimed again.
+        """
+
+    def release_dependents(
+        self,
+        parent_ids: Sequence[int],
+        *,
+        started: bool,
+        handovers: Mapping[int, Action] | None = None,
+        now: datetime.datetime,
+    ) -> list[Released]:
+        """Count down what depends on finished actions; return those at zero.
+
+        INIT and WAITING dependents at zero become READY (INIT ones only if
+        `started`: their plan runs), unowned and claimable. Ones that are
+        neither INIT, WAITING nor READY are counted down and not returned.
+
+        :param handovers: id -> how the dependent is to be stored instead when
+            it comes to zero and is still INIT or WAITING and unowned: status,
+            owner, attempt, phase, start_time, data, updated_at are taken from
+            it, and `handed_over` is True
+        """
+
+    def end_dependents(
+        self, parent_ids: Sequence[int], status: str, message: str, now: datetime.datetime
+    ) -> list[Action]:
+        """End the not started dependents that need the success of these.
+
+        Follows edges with needs='success' one level; INIT, WAITING and unowned
+        READY ones get `status` and `message`. Returned as they now are, so that
+        the caller can go on with theirs.
+        """
+
+    def claim(
+        self,
+        *,
+        worker: str,
+        limit: int,
+        now: datetime.datetime,
+        plan_id: int | None = None,
+        lane: str | None = None,
+    ) -> list[Action]:
+        """Take actions that can run: of one plan, or of a lane without plan.
+
+        INIT (of a plan) or READY, nothing pending, unowned, not blocked,
+        `not_before` past; the oldest first; rows that another transaction holds
+        are passed over. They become READY, owned by `worker`, attempt + 1.
+        Returned whole, as they now are.
+        """
+
+    def successors(self, action_ids: Sequence[int], depth: int) -> list[Successor]:
+        """Look ahead: actions that wait for nothing but one of these.
+
+        Follows single-parent edges (`pending` == 1, INIT or WAITING, no target,
+        no `not_before`) down to `depth` levels; where an action has several
+        such dependents only the one with the lowest id. Takes no locks.
+        """
+
+    def end_not_started(
+        self,
+        plan_id: int,
+        status: str,
+        message: str | None,
+        limit: int,
+        now: datetime.datetime,
+    ) -> list[Action]:
+        """End actions of a plan that have not started, owned or not.
+
+        The lowest ids first, INIT, WAITING or READY; returned as they were
+        before. Counting their dependents down is left out: those are ended too.
+        """
+
+    def set_control(
+        self,
+        signal: str,
+        now: datetime.datetime,
+        *,
+        action_ids: Sequence[int] | None = None,
+        plan_id: int | None = None,
+    ) -> list[Action]:
+        """Write a signal to RUNNING and SUSPENDED actions; return them whole."""
+
+    def lock_actions(self, action_ids: Sequence[int]) -> dict[int, Action]:
+        """Lock rows until the end of the transaction and return them."""
+
+    def lost_actions(self, worker: str, limit: int) -> list[Action]:
+        """Lock and return actions owned by a worker, passing over held rows."""
+
+    def add_pending(self, action_id: int, count: int) -> None:
+        """Raise `pending` of an action that has just derived `count` others."""
+
+    # locks on targets
+
+    def take_locks(self, targets: Mapping[str, int]) -> set[str]:
+        """Take locks, target -> action id; return the targets that were free.
+
+        A lock that the same action already holds counts as free.
+        """
+
+    def release_locks(self, action_ids: Sequence[int]) -> list[Action]:
+        """Drop the locks of these actions; unblock the first waiter of each.
+
+        Returned: the actions whose `blocked_on` was cleared; WAITING ones are
+        READY now.
+        """
+
+    # events
+
+    def add_events(self, events: Sequence[Event]) -> None:
+        """Store events, in this order, as not yet published."""
+
+    # what a plan belongs to
+
+    def ensure_goal(self, goal: Goal) -> Goal:
+        """Return the goal of that name, stored now if there was none."""
+
+    def ensure_strategy(self, strategy: Strategy) -> Strategy:
+        """Return the strategy of that name, stored now if there was none."""
+
+    def insert_audit(self, audit: Audit) -> Audit:
+        """Store a new audit; return it with its id."""
+
+
+class Store(Protocol):
+    """The store as a whole."""
+
+    def transaction(self) -> AbstractContextManager[Transaction]:
+        """Begin; commit when the block ends, roll back when it raises."""
+
+    def check(self) -> None:
+        """Raise StoreUnavailable or SchemaMismatch, saying what to do."""
+
+    def close(self) -> None:
+        """Give back all connections."""
+
+    # workers and their leases, by the clock of the database
+
+    def register_worker(self, worker: Worker, lease: float) -> Worker:
+        """Store a worker with a lease of `lease` seconds from now."""
+
+    def renew_lease(self, worker: str, lease: float) -> bool:
+        """Prolong a lease; False if it has run out, or the worker is gone."""
+
+    def end_lease(self, worker: str) -> None:
+        """Let a lease run out now, so that others take over at once."""
+
+    def expired_workers(self) -> list[Worker]:
+        """Return the workers whose lease has run out."""
+
+    def live_workers(self, lane: str | None = None) -> list[Worker]:
+        """Return the workers with a lease, all or of one lane."""
+
+    def remove_worker(self, worker: str) -> bool:
+        """Forget a worker whose lease has run out and that owns nothing."""
+
+    def take_role(self, role: str, worker: str, lease: float) -> bool:
+        """Become, or stay, the one worker in a role for `lease` seconds."""
+
+    def drop_role(self, role: str, worker: str) -> None:
+        """Give a role up, if it is this worker's."""
+
+    # what there is to do
+
+    def active_plans(self, limit: int) -> list[ActionPlan]:
+        """Return PENDING, ONGOING and CANCELLING plans, the oldest first."""
+
+    def next_not_before(
+        self, lane: str, after: datetime.datetime
+    ) -> datetime.datetime | None:
+        """Return when the next scheduled action of a lane is due."""
+
+    def has_claimable(self, lane: str, now: datetime.datetime) -> bool:
+        """Say whether a lane has actions without a plan that can be taken."""
+
+    def controls(self, worker: str) -> dict[int, str]:
+        """Return the signals written to what a worker owns: id -> signal."""
+
+    def owned_ids(self, worker: str) -> list[tuple[int, int]]:
+        """Return (id, attempt) of all that a worker owns and has not ended."""
+
+    def unblock_stale(self) -> int:
+        """Unblock actions that wait for a lock that nobody holds."""
+
+    # the outbox
+
+    def pending_events(self, limit: int) -> list[StoredEvent]:
+        """Return the oldest events that are not published, by sequence."""
+
+    def mark_published(self, sequences: Sequence[int], now: datetime.datetime) -> None:
+        """Note that these events have been published."""
+
+    def oldest_pending_event(self) -> datetime.datetime | None:
+        """Return when the oldest event that is not published happened."""
+
+    # reading
+
+    def plan_surroundings(self, plan_id: int) -> PlanSurroundings | None:
+        """Return a plan with its audit, goal and strategy."""
+
+    def get_plan(self, uuid: str) -> ActionPlan:
+        """Return a plan; NotFound."""
+
+    def get_action(self, uuid: str) -> Action:
+        """Return an action; NotFound."""
+
+    def actions_by_id(self, action_ids: Sequence[int]) -> dict[int, Action]:
+        """Return actions by their ids."""
+
+    def derived_actions(self, action_id: int) -> list[Action]:
+        """Return the actions that one action asked for, by id."""
+
+    def list_actions(
+        self,
+        *,
+        plan_id: int | None = None,
+        statuses: Iterable[str] | None = None,
+        after_id: int | None = None,
+        limit: int = 1000,
+        descending: bool = False,
+    ) -> list[Action]:
+        """Return a page of actions by id, after (or, descending, before) one."""
+
+    def count_actions(self, plan_id: int) -> dict[str, int]:
+        """Return how many actions of a plan are in each status."""
+
+    def list_plans(
+        self,
+        *,
+        states: Iterable[str] | None = None,
+        after_id: int | None = None,
+        limit: int = 1000,
+    ) -> list[ActionPlan]:
+        """Return a page of plans by id."""
+
+    def list_events(
+        self,
+        *,
+        plan_id: int | None = None,
+        after: int = 0,
+        limit: int = 1000,
+    ) -> list[StoredEvent]:
+        """Return a page of the history, by sequence."""
+
+    def depended_by(self, action_id: int) -> list[str]:
+        """Return the uuids of unfinished actions that depend on one."""
+
+    def depends_on(self, action_id: int) -> list[str]:
+        """Return the uuids of unfinished actions that one depends on."""
+
+    # housekeeping
+
+    def purge(
+        self, before: datetime.datetime, limit: int, dry_run: bool = False
+    ) -> Mapping[str, int]:
+        """Delete ended plans, their actions and published events older than that.
+
+        At most `limit` plans; returned: how many rows of what.
+        """
+
+    def statistics(self) -> Mapping[str, Any]:
+        """Return figures for operators, one statement each."""

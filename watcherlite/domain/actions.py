@@ -1,0 +1,133 @@
+"""The action: one durable step."""
+
+import dataclasses
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite.clock import EPOCH
+from watcherlite.states import action as states
+
+APPLIER = 'applier'
+ENGINE = 'engine'
+LANES = (APPLIER, ENGINE)
+
+# Which hook of its type a READY action is to be claimed for
+RUN = 'run'  # pre_condition, execute, post_condition
+CHECK = 'check'  # is_applied first: its worker was lost and it is checkable
+COMPLETE = 'complete'  # its derived actions have ended
+REVERT = 'revert'  # it undoes another action of its plan
+PHASES = (RUN, CHECK, COMPLETE, REVERT)
+
+#: The columns String(255) of spec 000.
+MESSAGE_LENGTH = 255
+
+# What an edge of the graph needs
+COMPLETION = 'completion'
+SUCCESS = 'success'
+
+
+def cut(text: str | None) -> str | None:
+    """Return a status message that fits, ending in an ellipsis when it is cut."""
+    if text is None or len(text) <= MESSAGE_LENGTH:
+        return text
+    return text[: MESSAGE_LENGTH - 1] + '…'
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Action:
+    """A row of the graph (spec 001 has the meaning of each property).
+
+    The second half is what changes while it lives; the store writes these
+    fields, and only these, when it is handed a changed action.
+
+    :param id: the store's key; None before it is stored
+    :param lane: which daemon serves it
+    :param plan_id: the plan that it belongs to, or None
+    :param derived_from: the id of the action that asked for it, or None
+    :param parents: the uuids that it depends on, as given when it was created
+    :param dependents: how many actions depend on it
+    :param interval: seconds between the starts of two runs; 0: not repeated
+    :param timeout: seconds; 0: the option `default_action_timeout`
+    :param context: who asked; never credentials in clear
+    :param owner: uuid of the worker that took it
+    :param attempt: how often it was taken: with `owner`, the fence
+    :param recoveries: how often it was taken over from a lost worker
+    :param phase: what it is to be taken for, one of PHASES
+    :param pending: how many of the actions that it depends on are unfinished
+    :param not_before: not to be taken earlier; EPOCH: at once
+    :param blocked_on: the target whose lock it waits for, or None
+    :param token: of the last InProgress, or None
+    :param control: the last signal, or None
+    """
+
+    uuid: str
+    action_type: str
+    lane: str = APPLIER
+    id: int | None = None
+    name: str | None = None
+    plan_id: int | None = None
+    derived_from: int | None = None
+    target: str | None = None
+    cause: str = states.RPC_REQUEST
+    inputs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    context: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    parents: tuple[str, ...] = ()
+    dependents: int = 0
+    interval: int = 0
+    timeout: int = 0
+    created_at: datetime.datetime | None = None
+
+    status: str = states.INIT
+    status_message: str | None = None
+    owner: str | None = None
+    attempt: int = 0
+    recoveries: int = 0
+    phase: str = RUN
+    pending: int = 0
+    not_before: datetime.datetime = EPOCH
+    blocked_on: str | None = None
+    control: str | None = None
+    token: Any = None
+    start_time: datetime.datetime | None = None
+    end_time: datetime.datetime | None = None
+    outputs: Mapping[str, Any] | None = None
+    data: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    updated_at: datetime.datetime | None = None
+    deleted_at: datetime.datetime | None = None
+
+    def evolve(self, **changes: Any) -> 'Action':
+        """Return a copy with other values."""
+        return dataclasses.replace(self, **changes)
+
+    @property
+    def finished(self) -> bool:
+        return self.status in states.FINAL
+
+    @property
+    def state(self) -> str:
+        """Return what the infra-optim vocabulary calls this status."""
+        return states.infra_optim_state(self.status, self.start_time is not None)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ActionChange:
+    """A compare-and-set: `before` is what the row must still be.
+
+    Compared are status, owner and attempt: whoever lost the action, or came
+    second, changes nothing. `control` is never written by a change except when
+    `clear_control` is set, because signals arrive while a worker holds the row.
+    """
+
+    before: Action
+    after: Action
+    clear_control: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Edge:
+    """`child` depends on `parent` (uuids)."""
+
+    parent: str
+    child: str
+    needs: str = COMPLETION

@@ -1,0 +1,97 @@
+"""What processes tell each other: where to look, by id.
+
+No message has authority. Who receives one re-reads the rows and decides from
+those, so that a forged, repeated, late or lost message changes nothing but the
+moment at which somebody looks.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class LaunchActionPlan:
+    """A plan was started: a worker of the lane should take it (command)."""
+
+    plan: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RunActions:
+    """A lane has actions that can be taken (command)."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class WorkAvailable:
+    """More can be taken than its finder takes (broadcast).
+
+    :param plans: uuids of the plans that have it
+    """
+
+    plans: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ActionsSignalled:
+    """Signals were written to `control`: look there (broadcast).
+
+    :param plans: uuids of plans that were cancelled or otherwise changed
+    """
+
+    plans: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class EventsStored:
+    """There are events to publish: for the worker that is the relay (broadcast)."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class WorkerLeft:
+    """A worker has let its lease run out (broadcast)."""
+
+    worker: str
+
+
+Command = LaunchActionPlan | RunActions
+Broadcast = WorkAvailable | ActionsSignalled | EventsStored | WorkerLeft
+
+_NAMES: dict[type, str] = {
+    LaunchActionPlan: 'launch_action_plan',
+    RunActions: 'run_actions',
+    WorkAvailable: 'work_available',
+    ActionsSignalled: 'actions_signalled',
+    EventsStored: 'events_stored',
+    WorkerLeft: 'worker_left',
+}
+_TYPES = {name: cls for cls, name in _NAMES.items()}
+
+
+def to_message(command: Command | Broadcast) -> dict[str, Any]:
+    """Return the mapping that goes on the wire."""
+    message: dict[str, Any] = {'type': _NAMES[type(command)]}
+    for field in dataclasses.fields(command):
+        value = getattr(command, field.name)
+        message[field.name] = list(value) if isinstance(value, tuple) else value
+    return message
+
+
+def from_message(message: Mapping[str, Any]) -> Command | Broadcast:
+    """Return what a mapping from the wire stands for; ValueError if nothing."""
+    cls = _TYPES.get(message.get('type', ''))
+    if cls is None:
+        raise ValueError(f'unknown type {message.get("type")!r}')
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(cls):
+        value = message.get(field.name)
+        many = field.default is not dataclasses.MISSING
+        if many and (
+            isinstance(value, list) and all(isinstance(v, str) for v in value)
+        ):
+            values[field.name] = tuple(value)
+        elif not many and isinstance(value, str):
+            values[field.name] = value
+        else:
+            raise ValueError(f'{message["type"]}: {field.name} is {value!r}')
+    return cls(**values)

@@ -1,0 +1,98 @@
+"""Facts in the past tense, stored in the transaction that made them true.
+
+One event is one change. It is a small row: what never changes about its subject
+is not repeated in it. The same rows are the outbox of the notifications and the
+history that users read.
+"""
+
+import dataclasses
+import datetime
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+# Subjects
+ACTION = 'action'
+ACTION_PLAN = 'action_plan'
+
+# Kinds
+CREATED = 'created'
+STATE_CHANGED = 'state_changed'
+MESSAGE_CHANGED = 'message_changed'
+SIGNALLED = 'signalled'
+DELETED = 'deleted'
+KINDS = {
+    CREATED: 'it was stored',
+    STATE_CHANGED: 'old_status became new_status',
+    MESSAGE_CHANGED: 'its status message was edited, its state was not',
+    SIGNALLED: 'detail.signal was written to its control',
+    DELETED: 'it was deleted, softly; its row is kept until a purge',
+}
+
+
+def new_uuid() -> str:
+    """Return an id for an event.
+
+    Its last digit is 0, which leaves room for the ids of the messages that the
+    event gives rise to: see `message_id`.
+    """
+    return str(uuid.uuid4())[:-1] + '0'
+
+
+def message_id(event_uuid: str, index: int) -> str:
+    """Return the stable id of the `index`-th message of an event.
+
+    The first has the event's own id. The others differ from it in their last
+    digit, so that no two messages share an id and every repeat has the same.
+    """
+    if not 0 <= index < 16:
+        raise ValueError(f'an event has at most 16 messages, not {index + 1}')
+    return f'{event_uuid[:-1]}{index:x}'
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Event:
+    """One change.
+
+    :param subject: ACTION or ACTION_PLAN
+    :param old_status: the internal status (action) or state (plan) before
+    :param new_status: the one that the change made true
+    :param message: the subject's status message after the change
+    :param plan_state: for an action of a plan, the plan's state at that time
+    :param plan_message: likewise its status message
+    :param detail: what only some events have: `fault` (the fields of
+        `outcomes.Fault`), `signal`, `started` (a start time was set before),
+        `worker`
+    """
+
+    subject: str
+    kind: str
+    plan_id: int | None
+    action_id: int | None
+    old_status: str | None
+    new_status: str | None
+    message: str | None
+    plan_state: str | None
+    plan_message: str | None
+    occurred_at: datetime.datetime
+    detail: Mapping[str, Any] | None = None
+    uuid: str = dataclasses.field(default_factory=new_uuid)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """An event with what a reader of the outbox needs of its subject.
+
+    `sequence` grows within one plan in the order of commits. The `action_*`
+    fields never change after the action was stored, and are None for events of
+    plans; `action_inputs` and `action_parents` are JSON text, as stored.
+    """
+
+    sequence: int
+    event: Event
+    action_uuid: str | None = None
+    action_name: str | None = None
+    action_type: str | None = None
+    action_inputs: str | None = None
+    action_parents: str | None = None
+    action_created_at: datetime.datetime | None = None

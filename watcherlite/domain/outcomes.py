@@ -1,0 +1,168 @@
+"""What one run of an action can say, as values.
+
+The type is the result, the fields are the reason. `execution.results` holds the
+one table from these to statuses; `from_returned` accepts what authors coming
+from Watcher and Senlin write instead.
+"""
+
+import dataclasses
+import types
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite import exceptions
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Fault:
+    """Where and how something failed, as notifications tell it.
+
+    `message` is public text: see `public_text`.
+    """
+
+    exception: str
+    message: str
+    module: str
+    function: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Done:
+    """It did what it should; `outputs` (JSON) are stored with the action."""
+
+    outputs: Mapping[str, Any] | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Failed:
+    """It did not; `reason` is shown to users."""
+
+    reason: str
+    fault: Fault | None = None
+    outputs: Mapping[str, Any] | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Skipped:
+    """It does not apply and was not executed. Only `pre_condition` may say so."""
+
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Retry:
+    """Run it again, `delay` seconds from now, at any worker."""
+
+    reason: str
+    delay: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Cancelled:
+    """It heeded a CANCEL."""
+
+    reason: str = ''
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TimedOut:
+    """It ran out of time, by its own count or by its timeout."""
+
+    reason: str = ''
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DerivedAction:
+    """One action that another one asks for.
+
+    :param key: unique among the actions derived together; `parents` name keys
+    :param needs: what it needs of its parents: 'success' or 'completion'
+    """
+
+    key: str
+    action_type: str
+    inputs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    name: str | None = None
+    target: str | None = None
+    parents: tuple[str, ...] = ()
+    needs: str = 'success'
+    timeout: int = 0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Derived:
+    """Go to WAITING until these have ended, then call `complete`."""
+
+    actions: tuple[DerivedAction, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class InProgress:
+    """The work goes on outside; call `poll(token)` in `delay` seconds.
+
+    No thread is held. `token` (JSON) is durable, so that another worker can
+    poll on after a crash.
+    """
+
+    token: Any
+    delay: float = 1.0
+
+
+Outcome = (
+    Done | Failed | Skipped | Retry | Cancelled | TimedOut | Derived | InProgress
+)
+_TYPES = (Done, Failed, Skipped, Retry, Cancelled, TimedOut, Derived, InProgress)
+
+_SENLIN = {
+    'OK': lambda reason: Done({'reason': reason} if reason else None),
+    'ERROR': lambda reason: Failed(reason),
+    'RETRY': lambda reason: Retry(reason),
+    'CANCEL': lambda reason: Cancelled(reason),
+    'TIMEOUT': lambda reason: TimedOut(reason),
+}
+
+
+def from_returned(value: object, phase: str = 'execute') -> Outcome:
+    """Return the outcome that a plugin's return value stands for.
+
+    Accepted: an outcome; Watcher's True (anything else that is not listed here
+    is a failure there too); Senlin's `(RES, REASON)`.
+    """
+    if isinstance(value, _TYPES):
+        return value
+    if value is True:
+        return Done()
+    if (
+        isinstance(value, tuple)
+        and len(value) == 2
+        and isinstance(value[0], str)
+        and value[0] in _SENLIN
+    ):
+        return _SENLIN[value[0]](str(value[1] or ''))
+    if value is None or value is False:
+        return Failed(f'{phase} returned {value}, not True')
+    return Failed(
+        f'{phase} returned a {type(value).__name__}, which is not an outcome'
+    )
+
+
+def public_text(error: BaseException) -> str:
+    """Return what of an error may leave the process (decisions.md).
+
+    Our own exceptions speak to users; the text of a foreign one may hold
+    secrets, so only its class name is shown, and the log has the rest.
+    """
+    if isinstance(error, exceptions.WatcherliteError):
+        return str(error)
+    return type(error).__name__
+
+
+def fault_of(error: BaseException) -> Fault:
+    """Return the fault that an exception stands for: where it was raised."""
+    frame: types.TracebackType | None = error.__traceback__
+    module, function = '', ''
+    while frame is not None:
+        module = frame.tb_frame.f_globals.get('__name__', '')
+        function = frame.tb_frame.f_code.co_name
+        frame = frame.tb_next
+    return Fault(type(error).__name__, public_text(error), module, function)

@@ -1,0 +1,207 @@
+"""The whole contract between watcherlite and its plugins.
+
+A plugin is a class behind an entry point. Its methods stand here in the order
+in which they are called; every default is harmless, and what a type overrides
+is what it is capable of. A plugin is handed a context and nothing else: no
+store, no bus, no global configuration.
+"""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from watcherlite.domain.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from oslo_config import cfg
+
+ACTION_TYPES = 'watcherlite.action_types'
+RESOURCE_HANDLERS = 'watcherlite.resource_handlers'
+POLICIES = 'watcherlite.policies'
+GOALS = 'watcherlite.goals'
+STRATEGIES = 'watcherlite.strategies'
+PLANNERS = 'watcherlite.planners'
+NAMESPACES = (
+    ACTION_TYPES,
+    RESOURCE_HANDLERS,
+    POLICIES,
+    GOALS,
+    STRATEGIES,
+    PLANNERS,
+)
+
+
+class DerivedResult(Protocol):
+    """How one derived action ended, as `complete` sees it."""
+
+    key: str
+    status: str
+    status_message: str | None
+    outputs: Mapping[str, Any] | None
+
+
+class ActionContext(Protocol):
+    """What an action may know and do while it runs.
+
+    :cvar uuid: of the action; also the idempotency key to hand to services, so
+        that an effect asked for twice is applied once
+    :cvar attempt: grows with each owner; the fencing token to hand to services,
+        so that a worker that lost the action cannot act for it any more
+    :cvar inputs: as validated against the type's schema
+    :cvar data: what policies decided
+    :cvar outputs: of an earlier phase: what `execute` returned, for
+        `post_condition`; what the original run returned, for `revert`
+    :cvar deadline: when it times out, aware, UTC
+    """
+
+    uuid: str
+    name: str | None
+    plan_uuid: str | None
+    target: str | None
+    attempt: int
+    inputs: Mapping[str, Any]
+    data: Mapping[str, Any]
+    outputs: Mapping[str, Any] | None
+    deadline: datetime.datetime | None
+
+    def checkpoint(self) -> None:
+        """Heed signals: raises Cancelled or TimedOut, waits while suspended.
+
+        Call it wherever stopping is safe. An action that never does can only
+        be failed from outside when its time is over.
+        """
+
+    def sleep(self, seconds: float) -> None:
+        """Sleep, but wake for signals; a checkpoint before and after."""
+
+    def remaining(self) -> float | None:
+        """Return the seconds that are left until the deadline, or None."""
+
+
+class ActionType:
+    """Knows how to execute one kind of action.
+
+    One instance serves one phase of one action, in a thread of the worker; what
+    it must keep between phases goes into outputs or tokens, not attributes.
+
+    Declare what the loss of a worker half way means, because nobody else can:
+
+    * `idempotent = True`: running it again with the same uuid does no harm.
+    * override `is_applied`: it can be asked whether its effect is there.
+    * neither: it is never run twice. When its worker is lost it is FAILED,
+      outcome unknown.
+    """
+
+    #: JSON schema of the inputs. `$ref` may only point into the schema itself.
+    schema: ClassVar[Mapping[str, Any]] = {'type': 'object'}
+    #: One sentence for operators.
+    description: ClassVar[str] = ''
+    #: See above.
+    idempotent: ClassVar[bool] = False
+
+    def __init__(self, options: 'cfg.ConfigOpts | Any' = None) -> None:
+        """Keep `options`: the group `<namespace>.<name>` of the ini file."""
+        self.options = options
+
+    @classmethod
+    def get_config_opts(cls) -> Sequence['cfg.Opt']:
+        """Return the options of this type, for its group and the sample."""
+        return ()
+
+    def validate(self, inputs: Mapping[str, Any]) -> None:
+        """Check what the schema cannot say; raise InvalidInput.
+
+        Called when a plan is made and again before the action runs.
+        """
+
+    def is_applied(self, context: ActionContext) -> bool:
+        """Say whether the effect is there already.
+
+        Called only when overridden, and only after the worker that had started
+        the action was lost: True ends the action as SUCCEEDED, False runs it
+        again.
+        """
+        return False
+
+    def pre_condition(self, context: ActionContext) -> Outcome | None:
+        """Check that the action applies, and change nothing.
+
+        Called before the action counts as started; it may be called again, by
+        another worker or at the next try. Raise ActionSkipException (or return
+        Skipped) if it does not apply, anything else to fail it.
+        """
+        return None
+
+    def execute(self, context: ActionContext) -> Outcome | bool | tuple[str, str]:
+        """Do it. Called once RUNNING is durable.
+
+        Return an outcome of `watcherlite.domain.outcomes`, or True, or Senlin's
+        (RES, REASON). Raise to fail.
+        """
+        raise NotImplementedError
+
+    def poll(
+        self, context: ActionContext, token: Any
+    ) -> Outcome | bool | tuple[str, str]:
+        """Look how far the work is that `execute` left InProgress.
+
+        Called after the delay, perhaps by another worker than the one that
+        executed. Return InProgress again to be asked later.
+        """
+        raise NotImplementedError
+
+    def complete(
+        self, context: ActionContext, results: Sequence[DerivedResult]
+    ) -> Outcome | bool | tuple[str, str] | None:
+        """Say how the action went, now that its derived actions have ended.
+
+        None, the default, means: Done if none of them FAILED or was CANCELLED.
+        """
+        return None
+
+    def cancel(self, context: ActionContext, token: Any) -> None:
+        """Stop the work outside that `token` stands for.
+
+        Called when an action that is InProgress is cancelled or times out; it
+        ends in any case, and what this raises is only logged.
+        """
+
+    def post_condition(self, context: ActionContext) -> None:
+        """Check the effect; raise to fail the action.
+
+        Called after execute, poll or complete came to an end, unless cancelled.
+        """
+
+    def revert(self, context: ActionContext) -> Outcome | bool | tuple[str, str]:
+        """Undo what `execute` did; `context.outputs` is what that returned.
+
+        Called, when overridden, for the SUCCEEDED actions of a plan that is
+        rolled back, dependents first.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def supports(cls, hook: str) -> bool:
+        """Say whether this type overrides a hook of this class."""
+        return getattr(cls, hook) is not getattr(ActionType, hook)
+
+
+class Policy:
+    """Consulted before and after an action on its target.
+
+    Decisions are made through `data` alone: what a policy changes in it is
+    stored before the next one is asked.
+    """
+
+    #: Lower is asked first.
+    priority: ClassVar[int] = 100
+    #: Action types before which `pre_op` is called.
+    before: ClassVar[frozenset[str]] = frozenset()
+    #: Action types after which `post_op` is called.
+    after: ClassVar[frozenset[str]] = frozenset()
+
+    def pre_op(self, context: ActionContext, data: dict[str, Any]) -> None:
+        """Decide before the action runs; raise to fail the action."""
+
+    def post_op(self, context: ActionContext, data: dict[str, Any]) -> None:
+        """Act after the action ran; raise to fail the action."""
