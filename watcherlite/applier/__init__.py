@@ -1,0 +1,1 @@
+"""Action plans: what operators do with them, and how they get on."""

@@ -7,7 +7,9 @@ a query per row. What changes is decided in `execution`, `applier` and `engine`;
 a store only compares, sets and answers.
 
 Common to all: times are aware and in UTC; uuids are lower-case text; `limit`
-is at least 1; an empty sequence is allowed everywhere and costs nothing.
+is at least 1; an empty sequence is allowed everywhere and costs nothing; lists
+are by ascending id unless another order is named; what is kept as JSON comes back
+as plain dicts and lists. A uuid that is stored already is refused with Conflict.
 Errors: StoreUnavailable when the database is away, StoreConflict when the
 transaction lost against another one (deadlock, serialisation) and may be tried
 again as a whole.
@@ -88,7 +90,8 @@ class Transaction(Protocol):
         """Store actions and edges in bulk; return the ids, in the same order.
 
         `pending` and `dependents` are as the caller counted them. Ids ascend in
-        the given order, parents first. An edge's parent may be stored already.
+        the given order, parents first. Either end of an edge may be stored
+        already, and is not changed then; NotFound when it is nowhere.
         """
 
     def change_actions(self, changes: Sequence[ActionChange]) -> set[int]:
@@ -96,8 +99,8 @@ class Transaction(Protocol):
 
         Compared: id, status, owner, attempt. Written: the changing half of
         `after`, except `pending` (see `release_dependents`) and `control`
-        (unless `clear_control`). An unowned READY action with no `blocked_on`
-        can be claimed again.
+        (None if `clear_control`). An unowned READY action with no `blocked_on`
+        can be claimed again. An action is in `changes` at most once.
         """
 
     def release_dependents(
@@ -111,7 +114,8 @@ class Transaction(Protocol):
         """Count down what depends on finished actions; return those at zero.
 
         INIT and WAITING dependents at zero become READY (INIT ones only if
-        `started`: their plan runs), unowned and claimable. Ones that are
+        `started`: their plan runs; they are returned in any case), unowned and
+        claimable. READY ones at zero are returned as they are. Ones that are
         neither INIT, WAITING nor READY are counted down and not returned.
 
         :param handovers: id -> how the dependent is to be stored instead when
@@ -121,13 +125,17 @@ class Transaction(Protocol):
         """
 
     def end_dependents(
-        self, parent_ids: Sequence[int], status: str, message: str, now: datetime.datetime
+        self,
+        parent_ids: Sequence[int],
+        status: str,
+        message: str,
+        now: datetime.datetime,
     ) -> list[Action]:
         """End the not started dependents that need the success of these.
 
         Follows edges with needs='success' one level; INIT, WAITING and unowned
-        READY ones get `status` and `message`. Returned as they now are, so that
-        the caller can go on with theirs.
+        READY ones get `status` and `message`, and `now` as their end. Returned as
+        they now are, so that the caller can go on with theirs.
         """
 
     def claim(
@@ -143,8 +151,10 @@ class Transaction(Protocol):
 
         INIT (of a plan) or READY, nothing pending, unowned, not blocked,
         `not_before` past; the oldest first; rows that another transaction holds
-        are passed over. They become READY, owned by `worker`, attempt + 1.
-        Returned whole, as they now are.
+        are passed over. They become READY, owned by `worker`, attempt + 1,
+        changed `now`. Returned whole, as they now are. Whether the plan lets its
+        actions be taken is for the caller to know. ValueError unless it is
+        exactly one of `plan_id` and `lane`.
         """
 
     def successors(self, action_ids: Sequence[int], depth: int) -> list[Successor]:
@@ -165,8 +175,10 @@ class Transaction(Protocol):
     ) -> list[Action]:
         """End actions of a plan that have not started, owned or not.
 
-        The lowest ids first, INIT, WAITING or READY; returned as they were
-        before. Counting their dependents down is left out: those are ended too.
+        The lowest ids first, INIT, WAITING or READY, but not those that wait for
+        derived actions (phase 'complete', WAITING): these end after them.
+        They end `now`. Returned as they were before. Dependents are not counted
+        down.
         """
 
     def set_control(
@@ -177,13 +189,20 @@ class Transaction(Protocol):
         action_ids: Sequence[int] | None = None,
         plan_id: int | None = None,
     ) -> list[Action]:
-        """Write a signal to RUNNING and SUSPENDED actions; return them whole."""
+        """Write a signal to RUNNING and SUSPENDED actions; return them whole.
+
+        Of these ids, or of this plan; with both, of what is in both. ValueError
+        with neither.
+        """
 
     def lock_actions(self, action_ids: Sequence[int]) -> dict[int, Action]:
         """Lock rows until the end of the transaction and return them."""
 
     def lost_actions(self, worker: str, limit: int) -> list[Action]:
-        """Lock and return actions owned by a worker, passing over held rows."""
+        """Lock and return what a worker owns and has not ended.
+
+        The lowest ids first, passing over held rows.
+        """
 
     def add_pending(self, action_id: int, count: int) -> None:
         """Raise `pending` of an action that has just derived `count` others."""
@@ -199,8 +218,8 @@ class Transaction(Protocol):
     def release_locks(self, action_ids: Sequence[int]) -> list[Action]:
         """Drop the locks of these actions; unblock the first waiter of each.
 
-        Returned: the actions whose `blocked_on` was cleared; WAITING ones are
-        READY now.
+        First is the one with the lowest id that has not ended. Returned: the
+        actions whose `blocked_on` was cleared; WAITING ones are READY now.
         """
 
     # events
@@ -211,10 +230,10 @@ class Transaction(Protocol):
     # what a plan belongs to
 
     def ensure_goal(self, goal: Goal) -> Goal:
-        """Return the goal of that name, stored now if there was none."""
+        """Return the goal of that name as it is stored, now if there was none."""
 
     def ensure_strategy(self, strategy: Strategy) -> Strategy:
-        """Return the strategy of that name, stored now if there was none."""
+        """Return the strategy of that name as stored, now if there was none."""
 
     def insert_audit(self, audit: Audit) -> Audit:
         """Store a new audit; return it with its id."""
@@ -235,10 +254,16 @@ class Store(Protocol):
     # workers and their leases, by the clock of the database
 
     def register_worker(self, worker: Worker, lease: float) -> Worker:
-        """Store a worker with a lease of `lease` seconds from now."""
+        """Store a worker with a lease of `lease` seconds from now.
+
+        Returned with `lease_until`, and with `started_at` if it had none.
+        """
 
     def renew_lease(self, worker: str, lease: float) -> bool:
-        """Prolong a lease; False if it has run out, or the worker is gone."""
+        """Let a lease end `lease` seconds from now.
+
+        False if it has run out (`lease_until` has come), or the worker is gone.
+        """
 
     def end_lease(self, worker: str) -> None:
         """Let a lease run out now, so that others take over at once."""
@@ -250,7 +275,11 @@ class Store(Protocol):
         """Return the workers with a lease, all or of one lane."""
 
     def remove_worker(self, worker: str) -> bool:
-        """Forget a worker whose lease has run out and that owns nothing."""
+        """Forget a worker whose lease has run out and that owns nothing.
+
+        Actions that have ended do not count. False if it is still known, and if
+        it was not known.
+        """
 
     def take_role(self, role: str, worker: str, lease: float) -> bool:
         """Become, or stay, the one worker in a role for `lease` seconds."""
@@ -266,7 +295,11 @@ class Store(Protocol):
     def next_not_before(
         self, lane: str, after: datetime.datetime
     ) -> datetime.datetime | None:
-        """Return when the next scheduled action of a lane is due."""
+        """Return when the next scheduled action of a lane is due, later than that.
+
+        Counted are those of plans and those without that nothing but their
+        `not_before` keeps from being claimed.
+        """
 
     def has_claimable(self, lane: str, now: datetime.datetime) -> bool:
         """Say whether a lane has actions without a plan that can be taken."""
@@ -278,7 +311,10 @@ class Store(Protocol):
         """Return (id, attempt) of all that a worker owns and has not ended."""
 
     def unblock_stale(self) -> int:
-        """Unblock actions that wait for a lock that nobody holds."""
+        """Unblock all actions that wait for a lock that nobody holds; how many.
+
+        WAITING ones are READY then, and the quickest takes the lock.
+        """
 
     # the outbox
 
@@ -288,13 +324,19 @@ class Store(Protocol):
     def mark_published(self, sequences: Sequence[int], now: datetime.datetime) -> None:
         """Note that these events have been published."""
 
+    def event_exists(self, uuid: str) -> bool:
+        """Say whether an event is stored.
+
+        Tells whether a transaction took effect whose commit got no answer.
+        """
+
     def oldest_pending_event(self) -> datetime.datetime | None:
         """Return when the oldest event that is not published happened."""
 
     # reading
 
     def plan_surroundings(self, plan_id: int) -> PlanSurroundings | None:
-        """Return a plan with its audit, goal and strategy."""
+        """Return a plan with its audit, goal and strategy; None if it is gone."""
 
     def get_plan(self, uuid: str) -> ActionPlan:
         """Return a plan; NotFound."""
@@ -353,8 +395,18 @@ class Store(Protocol):
     ) -> Mapping[str, int]:
         """Delete ended plans, their actions and published events older than that.
 
-        At most `limit` plans; returned: how many rows of what.
+        A plan is as old as its last change. One with an event that is not
+        published is kept whole, because the relay still reads its actions; what
+        belongs to no plan is kept. At most `limit` plans, the oldest ids first.
+
+        :param dry_run: delete nothing, and count what would be
+        :returns: how many rows: `action_plans`, `actions`, `events`
         """
 
     def statistics(self) -> Mapping[str, Any]:
-        """Return figures for operators, one statement each."""
+        """Return figures for operators, one statement each.
+
+        :returns: `action_plans`: state -> how many of the active ones;
+            `actions`: status -> how many of the unfinished ones;
+            `pending_events`: how many; `workers`: how many have a lease
+        """

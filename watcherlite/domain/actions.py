@@ -28,8 +28,15 @@ SUCCESS = 'success'
 
 
 def cut(text: str | None) -> str | None:
-    """Return a status message that fits, ending in an ellipsis when it is cut."""
-    if text is None or len(text) <= MESSAGE_LENGTH:
+    """Return a status message that fits, ending in an ellipsis when it is cut.
+
+    NUL characters, which no database keeps in text, become question marks.
+    """
+    if text is None:
+        return None
+    if '\x00' in text:
+        text = text.replace('\x00', '?')
+    if len(text) <= MESSAGE_LENGTH:
         return text
     return text[: MESSAGE_LENGTH - 1] + '…'
 

@@ -1,0 +1,178 @@
+"""From a plan document to a stored plan with everything that it belongs to."""
+
+import datetime
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite.clock import EPOCH
+from watcherlite.db.api import Transaction
+from watcherlite.domain import events, graph
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import APPLIER, Action, Edge
+from watcherlite.domain.audits import ONESHOT, Audit, Goal, Strategy
+from watcherlite.domain.documents import ActionDocument, PlanDocument, check_inputs
+from watcherlite.domain.events import Event
+from watcherlite.execution.facts import created_event
+from watcherlite.execution.runner import ActionTypes
+from watcherlite.states import action as action_states
+from watcherlite.states import action_plan as states
+from watcherlite.states import audit as audit_states
+
+# A document proposes a plan as Watcher's actuator strategy does: as it is given.
+GOAL = 'unclassified'
+GOAL_DISPLAY_NAME = 'Unclassified'
+STRATEGY = 'actuator'
+STRATEGY_DISPLAY_NAME = 'Actuator'
+
+#: Events of an action's creation that are written at one time.
+CHUNK = 5000
+
+
+def check(document: PlanDocument, types: ActionTypes) -> None:
+    """Raise InvalidDocument with all that the action types object to."""
+
+    def validate(action_type: str, inputs: Mapping[str, Any]) -> None:
+        types.validate_inputs(types.make_action_type(action_type), inputs)
+
+    check_inputs(document, validate)
+
+
+def store(
+    tx: Transaction,
+    document: PlanDocument,
+    now: datetime.datetime,
+    context: Mapping[str, Any],
+    on_worker_loss: str,
+) -> ActionPlan:
+    """Store goal, strategy, audit, plan and actions; return the plan."""
+    audit = _audit(tx, document, now)
+    plan = tx.insert_plan(
+        ActionPlan(
+            uuid=str(uuid.uuid4()),
+            name=document.name,
+            audit_id=audit.id,
+            strategy_id=audit.strategy_id,
+            on_failure=document.on_failure,
+            on_worker_loss=on_worker_loss,
+            max_parallel=document.max_parallel,
+            created_at=now,
+            total=len(document.actions),
+            unfinished=len(document.actions),
+        )
+    )
+    actions, edges = _graph(document, plan, now, context)
+    ids = tx.insert_actions(actions, edges)
+    tx.add_events(
+        [
+            Event(
+                events.ACTION_PLAN,
+                events.CREATED,
+                plan.id,
+                None,
+                None,
+                states.RECOMMENDED,
+                None,
+                states.RECOMMENDED,
+                None,
+                now,
+            )
+        ]
+    )
+    for begin in range(0, len(actions), CHUNK):
+        tx.add_events(
+            [
+                created_event(action.evolve(id=action_id), plan, now)
+                for action, action_id in zip(
+                    actions[begin : begin + CHUNK],
+                    ids[begin : begin + CHUNK],
+                    strict=True,
+                )
+            ]
+        )
+    return plan
+
+
+def _audit(tx: Transaction, document: PlanDocument, now: datetime.datetime) -> Audit:
+    goal = tx.ensure_goal(
+        Goal(str(uuid.uuid4()), GOAL, GOAL_DISPLAY_NAME, created_at=now)
+    )
+    strategy = tx.ensure_strategy(
+        Strategy(
+            str(uuid.uuid4()),
+            STRATEGY,
+            STRATEGY_DISPLAY_NAME,
+            goal_id=goal.id,
+            created_at=now,
+        )
+    )
+    audit_uuid = str(uuid.uuid4())
+    label = (document.name or STRATEGY)[:26]
+    return tx.insert_audit(
+        Audit(
+            uuid=audit_uuid,
+            name=f'{label}-{audit_uuid}',
+            audit_type=ONESHOT,
+            state=audit_states.SUCCEEDED,
+            goal_id=goal.id or 0,
+            strategy_id=strategy.id,
+            created_at=now,
+        )
+    )
+
+
+def _graph(
+    document: PlanDocument,
+    plan: ActionPlan,
+    now: datetime.datetime,
+    context: Mapping[str, Any],
+) -> tuple[list[Action], list[Edge]]:
+    """Return the actions, parents before children, and the edges.
+
+    Ids follow this order, and claims follow ids.
+    """
+    index = {action.name: i for i, action in enumerate(document.actions)}
+    parents = [[index[name] for name in a.parents] for a in document.actions]
+    order = [document.actions[i] for i in graph.order(parents)]
+    uuids = {action.name: events.new_uuid() for action in order}
+    dependents = dict.fromkeys(uuids, 0)
+    for action in order:
+        for parent in action.parents:
+            dependents[parent] += 1
+    actions = [
+        _action(item, plan, uuids, dependents[item.name], now, context)
+        for item in order
+    ]
+    edges = [
+        Edge(uuids[parent], uuids[action.name])
+        for action in order
+        for parent in action.parents
+    ]
+    return actions, edges
+
+
+def _action(
+    document: ActionDocument,
+    plan: ActionPlan,
+    uuids: Mapping[str, str],
+    dependents: int,
+    now: datetime.datetime,
+    context: Mapping[str, Any],
+) -> Action:
+    return Action(
+        uuid=uuids[document.name],
+        name=document.name,
+        action_type=document.action_type,
+        lane=APPLIER,
+        plan_id=plan.id,
+        target=document.target,
+        cause=action_states.RPC_REQUEST,
+        inputs=document.input_parameters,
+        context=context,
+        parents=tuple(uuids[parent] for parent in document.parents),
+        dependents=dependents,
+        timeout=document.timeout,
+        created_at=now,
+        pending=len(document.parents),
+        not_before=document.not_before or EPOCH,
+    )

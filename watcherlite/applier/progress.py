@@ -1,0 +1,247 @@
+"""How a plan gets on while its actions are executed.
+
+Implements `execution.plan_rules.PlanRules`: the rules of plans, as the core
+asks for them. All but `step` and `lost` are pure.
+"""
+
+import dataclasses
+import datetime
+from collections.abc import Callable, Sequence
+
+from watcherlite.applier import rollback
+from watcherlite.db.api import Store, Transaction
+from watcherlite.domain import action_plans, events
+from watcherlite.domain.action_plans import FORWARD, STOPPING, ActionPlan
+from watcherlite.domain.actions import ActionChange, cut
+from watcherlite.domain.events import Event
+from watcherlite.domain.outcomes import Fault
+from watcherlite.execution import locking, results
+from watcherlite.execution.facts import action_event
+from watcherlite.states import action as action_states
+from watcherlite.states import action_plan as states
+
+#: Most actions that one step of a plan ends.
+WINDOW = 500
+
+
+def plan_event(
+    before: ActionPlan,
+    after: ActionPlan,
+    now: datetime.datetime,
+    kind: str = events.STATE_CHANGED,
+) -> Event:
+    """Return the event of one change of a plan."""
+    failed = after.state == states.FAILED and after.fault is not None
+    return Event(
+        events.ACTION_PLAN,
+        kind,
+        after.id,
+        None,
+        before.state,
+        after.state,
+        after.status_message,
+        after.state,
+        after.status_message,
+        now,
+        {'fault': dict(after.fault)} if failed and after.fault else None,
+    )
+
+
+class PlanProgress:
+    """The rules of plans.
+
+    :param reverts: whether an action type (by name) overrides `revert`
+    """
+
+    def __init__(self, reverts: Callable[[str], bool]) -> None:
+        self._reverts = reverts
+
+    def refusal(self, plan: ActionPlan) -> str | None:
+        """Return why no action of this plan may start, or None if one may."""
+        if plan.claimable:
+            return None
+        if plan.state == states.ONGOING:
+            return results.STOPPED_UNSTARTED
+        return results.CANCELLED_UNSTARTED
+
+    def taken(
+        self, plan: ActionPlan, now: datetime.datetime
+    ) -> tuple[ActionPlan, list[Event]]:
+        """Return the plan as ONGOING after a worker has taken actions of it."""
+        if plan.state != states.PENDING:
+            return plan, []
+        ongoing = plan.evolve(state=states.ONGOING, updated_at=now)
+        return ongoing, [plan_event(plan, ongoing, now)]
+
+    def counted(
+        self,
+        plan: ActionPlan,
+        changes: Sequence[tuple[ActionChange, Fault | None]],
+        claimed: int,
+        derived: int,
+        now: datetime.datetime,
+    ) -> ActionPlan:
+        """Return the plan with its counters after these changes took effect."""
+        if not changes and not claimed and not derived:
+            return plan
+        active, unfinished = plan.active + claimed, plan.unfinished + derived
+        failed, fault, skipped = plan.failed, plan.fault, []
+        for change, its_fault in changes:
+            before, after = change.before, change.after
+            if before.owner is not None and after.owner is None:
+                active -= 1
+            if after.status not in action_states.FINAL:
+                continue
+            unfinished -= 1
+            if after.status == action_states.FAILED:
+                failed += 1
+                if fault is None and its_fault is not None:
+                    fault = dataclasses.asdict(its_fault)
+            elif after.status == action_states.SKIPPED:
+                by_user = (after.status_message or '').startswith(
+                    results.SKIPPED_BY_USER
+                )
+                skipped.append((after.uuid, by_user))
+        message = plan.status_message
+        if skipped:
+            message = action_plans.skip_message(message, skipped)
+        stage = plan.stage
+        if failed > plan.failed and stage == FORWARD:
+            stage = FORWARD if plan.on_failure == states.CONTINUE else STOPPING
+        return plan.evolve(
+            active=active,
+            unfinished=unfinished,
+            total=plan.total + derived,
+            failed=failed,
+            skipped=plan.skipped + len(skipped),
+            fault=fault,
+            stage=stage,
+            status_message=message,
+            updated_at=now,
+        )
+
+    def ended(
+        self, plan: ActionPlan, now: datetime.datetime
+    ) -> tuple[ActionPlan, list[Event]]:
+        """Return the plan as it ends, if nothing of it is left to do."""
+        state = action_plans.ended_state(plan)
+        if state is None:
+            return plan, []
+        message = plan.status_message
+        if state == states.FAILED:
+            reason = _failure(plan)
+            message = cut(f'{message} {reason}' if message else reason)
+        over = plan.evolve(
+            state=state, status_message=message, active=0, updated_at=now
+        )
+        return over, [plan_event(plan, over, now)]
+
+    def lost(
+        self, store: Store, plan_id: int, now: datetime.datetime
+    ) -> str | None:
+        """Do what `on_worker_loss` says of a plan; see `PlanRules`."""
+        with store.transaction() as tx:
+            plan = tx.lock_plans([plan_id]).get(plan_id)
+            if plan is None or plan.state != states.ONGOING:
+                return None
+            if plan.on_worker_loss == states.CANCEL:
+                tx.save_plans([cancelling(tx, plan, now)])
+                return action_states.CANCELLED
+            if plan.on_worker_loss == states.FAIL:
+                tx.save_plans([plan.evolve(stage=STOPPING, updated_at=now)])
+                return action_states.FAILED
+        return None
+
+    def step(self, store: Store, plan_uuid: str, now: datetime.datetime) -> bool:
+        """Do the next piece of what a plan needs; see `PlanRules`."""
+        found = store.get_plan(plan_uuid)
+        if found.id is None or found.state not in states.ACTIVE:
+            return False
+        with store.transaction() as tx:
+            plan = tx.lock_plans([found.id])[found.id]
+            if plan.state not in states.ACTIVE:
+                return False
+            written: list[Event] = []
+            before, more = plan, False
+            if plan.state == states.PENDING and plan.unfinished == 0:
+                plan, written = self.taken(plan, now)
+            elif plan.cancels_unstarted:
+                plan, written, more = self.end_window(tx, plan, WINDOW, now)
+            if action_plans.needs_rollback(plan):
+                plan, made = rollback.begin(store, tx, plan, self._reverts, now)
+                written += made
+            plan, last = self.ended(plan, now)
+            if plan is not before:
+                tx.save_plans([plan])
+            tx.add_events([*written, *last])
+            return more
+
+    def end_window(
+        self, tx: Transaction, plan: ActionPlan, limit: int, now: datetime.datetime
+    ) -> tuple[ActionPlan, list[Event], bool]:
+        """Cancel the next actions of a plan that have not started.
+
+        :returns: the counted plan, the events, and whether there may be more
+        """
+        message = (
+            results.STOPPED_UNSTARTED
+            if plan.state == states.ONGOING
+            else results.CANCELLED_UNSTARTED
+        )
+        ended = tx.end_not_started(
+            plan.id or 0, action_states.CANCELLED, message, limit, now
+        )
+        changes = [
+            ActionChange(
+                action,
+                action.evolve(
+                    status=action_states.CANCELLED,
+                    status_message=message,
+                    owner=None,
+                    end_time=now,
+                    updated_at=now,
+                ),
+            )
+            for action in ended
+        ]
+        # What waits for derived actions ends after these, and has to know.
+        waited_for = [a.id for a in ended if a.dependents and a.id is not None]
+        if waited_for:
+            tx.release_dependents(waited_for, started=False, now=now)
+        locking.release(tx, [change.after for change in changes])
+        counted = self.counted(plan, [(c, None) for c in changes], 0, 0, now)
+        written = [action_event(c.before, c.after, plan, now) for c in changes]
+        return counted, written, len(ended) >= limit
+
+
+def cancelling(
+    tx: Transaction, plan: ActionPlan, now: datetime.datetime
+) -> ActionPlan:
+    """Return a running plan as CANCELLING; tell its running actions to stop."""
+    after = plan.evolve(state=states.CANCELLING, updated_at=now)
+    told = tx.set_control(action_states.CANCEL, now, plan_id=plan.id)
+    tx.add_events(
+        [
+            plan_event(plan, after, now),
+            *(
+                action_event(
+                    action,
+                    action,
+                    after,
+                    now,
+                    {'signal': action_states.CANCEL},
+                    events.SIGNALLED,
+                )
+                for action in told
+            ),
+        ]
+    )
+    return after
+
+
+def _failure(plan: ActionPlan) -> str:
+    count = (
+        'An action failed' if plan.failed == 1 else f'{plan.failed} actions failed'
+    )
+    reason = (plan.fault or {}).get('message')
+    return f'{count}: {reason}' if reason else f'{count}.'

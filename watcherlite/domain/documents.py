@@ -1,0 +1,258 @@
+"""The plan document: what a user writes down to have it executed.
+
+    name: nightly                  # optional
+    on_failure: continue           # continue | stop | rollback
+    max_parallel: 8                # optional
+    actions:
+    - name: drain                  # unique in the document
+      action_type: http_request
+      input_parameters: {method: POST, url: "http://127.0.0.1:8000/drain"}
+    - name: restart
+      action_type: command
+      parents: [drain]
+      timeout: 30                  # seconds; also target, not_before
+
+Whatever is wrong with one is found at once, and each problem has its place.
+"""
+
+import dataclasses
+import datetime
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.domain import document_values as values
+from watcherlite.domain import graph
+from watcherlite.domain.json_values import kind
+from watcherlite.domain.markup import Markup, path_text
+from watcherlite.domain.yaml_values import Path
+from watcherlite.states import action_plan as states
+
+_PLAN_KEYS = ('name', 'on_failure', 'max_parallel', 'actions')
+_ACTION_KEYS = (
+    'name',
+    'action_type',
+    'input_parameters',
+    'parents',
+    'timeout',
+    'target',
+    'not_before',
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ActionDocument:
+    """One action, as it was written.
+
+    :param timeout: whole seconds; 0: the option `default_action_timeout`
+    :param not_before: aware, UTC
+    """
+
+    name: str
+    action_type: str
+    input_parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    parents: tuple[str, ...] = ()
+    timeout: int = 0
+    target: str | None = None
+    not_before: datetime.datetime | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PlanDocument:
+    """A plan, as it was written and without anything wrong in it.
+
+    :param actions: in the order of the document
+    :param markup: the text that it was read from, for the places of problems that
+        are found later; None if there was none
+    """
+
+    name: str | None
+    on_failure: str
+    max_parallel: int | None
+    actions: tuple[ActionDocument, ...]
+    markup: Markup | None = dataclasses.field(default=None, repr=False, compare=False)
+
+    def parents(self) -> list[list[int]]:
+        """Return the graph: for each action the indexes of its parents."""
+        index = {action.name: i for i, action in enumerate(self.actions)}
+        return [[index[name] for name in action.parents] for action in self.actions]
+
+    def in_order(self) -> list[ActionDocument]:
+        """Return the actions, parents first, and else as they were written."""
+        return [self.actions[i] for i in graph.order(self.parents())]
+
+
+def parse(text: str | bytes, source: str) -> PlanDocument:
+    """Return the plan that a YAML or JSON text describes.
+
+    :param source: how messages name the text: its file
+    :raises InvalidDocument: with all problems, each `FILE:LINE: path: text`
+    """
+    markup = Markup(text, source)
+    return _checked(markup.value, markup)
+
+
+def from_mapping(obj: object) -> PlanDocument:
+    """Return the plan that a mapping describes, one that was parsed already.
+
+    :raises InvalidDocument: with all problems, each `path: text`
+    """
+    return _checked(obj, None)
+
+
+def check_inputs(
+    document: PlanDocument, validate: Callable[[str, Mapping[str, Any]], None]
+) -> None:
+    """Check every action's type and inputs.
+
+    :param validate: called with both; raises PluginError if there is no such type,
+        InvalidInput if the inputs are not right for it
+    :raises InvalidDocument: with all problems, in the form of `parse`
+    """
+    problems: list[tuple[Path, str]] = []
+    for index, action in enumerate(document.actions):
+        place: Path = ('actions', index)
+        try:
+            validate(action.action_type, action.input_parameters)
+        except exceptions.PluginError as error:
+            problems.append(((*place, 'action_type'), f'action {action.name}: {error}'))
+        except exceptions.InvalidInput as error:
+            problems.append(
+                ((*place, 'input_parameters'), f'action {action.name}: {error}')
+            )
+    if problems:
+        raise exceptions.InvalidDocument(_placed(problems, document.markup))
+
+
+def _checked(obj: object, markup: Markup | None) -> PlanDocument:
+    findings = values.Findings()
+    document = _plan(findings, obj, markup)
+    found = _placed(findings.problems, markup)
+    if found or document is None:
+        raise exceptions.InvalidDocument(found)
+    return document
+
+
+def _plan(
+    findings: values.Findings, obj: object, markup: Markup | None
+) -> PlanDocument | None:
+    if obj is None:
+        findings.add((), 'the document is empty; a plan has actions')
+        return None
+    if not isinstance(obj, dict):
+        findings.add(
+            (), f'the document is {kind(obj)}; a plan is a mapping with the key actions'
+        )
+        return None
+    values.check_keys(findings, (), obj, _PLAN_KEYS)
+    return PlanDocument(
+        name=values.name(findings, ('name',), obj.get('name')),
+        on_failure=values.on_failure(
+            findings, ('on_failure',), obj.get('on_failure'), states.ON_FAILURE
+        ),
+        max_parallel=values.max_parallel(
+            findings, ('max_parallel',), obj.get('max_parallel')
+        ),
+        actions=tuple(_actions(findings, obj.get('actions'))),
+        markup=markup,
+    )
+
+
+def _actions(findings: values.Findings, obj: object) -> list[ActionDocument]:
+    path: Path = ('actions',)
+    if obj is None or obj == []:
+        findings.add(path, 'the plan has no actions; list at least one')
+        return []
+    if not isinstance(obj, (list, tuple)):
+        findings.add(path, f'this is {kind(obj)}; it must be a list of actions')
+        return []
+    actions = [_action(findings, (*path, i), item) for i, item in enumerate(obj)]
+    index: dict[str, int] = {}
+    for i, action in enumerate(actions):
+        if action.name and index.setdefault(action.name, i) != i:
+            findings.add(
+                (*path, i, 'name'),
+                f'{values.shown(action.name)} is the name of '
+                f'actions[{index[action.name]}] already; each action needs its own',
+            )
+    _check_graph(findings, actions, index)
+    return actions
+
+
+def _action(findings: values.Findings, place: Path, obj: object) -> ActionDocument:
+    if not isinstance(obj, dict):
+        findings.add(
+            place,
+            f'this is {kind(obj)}; an action is a mapping with the keys name and '
+            'action_type',
+        )
+        return ActionDocument('', '')
+    values.check_keys(findings, place, obj, _ACTION_KEYS)
+    for key in ('name', 'action_type'):
+        if obj.get(key) is None:
+            findings.add(place, f'this action has no {key}')
+    return ActionDocument(
+        name=values.name(findings, (*place, 'name'), obj.get('name')) or '',
+        action_type=values.name(
+            findings, (*place, 'action_type'), obj.get('action_type')
+        )
+        or '',
+        input_parameters=values.inputs(
+            findings, (*place, 'input_parameters'), obj.get('input_parameters')
+        ),
+        parents=values.parents(findings, (*place, 'parents'), obj.get('parents')),
+        timeout=values.timeout(findings, (*place, 'timeout'), obj.get('timeout')),
+        target=values.name(findings, (*place, 'target'), obj.get('target')),
+        not_before=values.not_before(
+            findings, (*place, 'not_before'), obj.get('not_before')
+        ),
+    )
+
+
+def _check_graph(
+    findings: values.Findings, actions: list[ActionDocument], index: dict[str, int]
+) -> None:
+    edges: list[list[int]] = []
+    for i, action in enumerate(actions):
+        edges.append([])
+        for n, name in enumerate(action.parents):
+            path: Path = ('actions', i, 'parents', n)
+            if not name:
+                continue
+            if name not in index:
+                near = findings.nearest(name, index)
+                hint = f'; did you mean {near}?' if near else ''
+                findings.add(path, f'there is no action {values.shown(name)}{hint}')
+            elif index[name] == i:
+                findings.add(path, 'an action cannot wait for itself')
+            else:
+                edges[-1].append(index[name])
+    for cycle in graph.find_cycles(edges):
+        names = [actions[i].name for i in (*cycle, cycle[0])]
+        findings.add(
+            ('actions', cycle[0], 'parents'),
+            f'these actions wait for each other: {" -> ".join(names)}; remove one of '
+            'them from the parents of the next',
+        )
+
+
+def _placed(problems: list[tuple[Path, str]], markup: Markup | None) -> list[str]:
+    """Return problems, those of the text itself included, by their lines."""
+    if markup is None:
+        return [_problem('', path, text) for path, text in problems]
+    lines = markup.lines(path for path, _ in problems) if problems else {}
+    found = list(markup.problems)
+    for path, text in problems:
+        above = [path[:n] for n in range(len(path), -1, -1)]
+        found.append((next((lines[p] for p in above if p in lines), None), path, text))
+    found.sort(key=lambda problem: problem[0] or 0)
+    return [
+        _problem(
+            markup.source if line is None else f'{markup.source}:{line}', path, text
+        )
+        for line, path, text in found
+    ]
+
+
+def _problem(place: str, path: Path, text: str) -> str:
+    return ': '.join(part for part in (place, path_text(path), text) if part)

@@ -1,0 +1,152 @@
+"""YAML or JSON text to plain values, with the line of each of them at hand.
+
+A value is what `yaml.safe_load` makes of it, except that dates stay text, as in
+JSON. What that function lets through and a document must not have is a problem
+here: a key that is there twice, a tag, a second document, aliases that repeat
+more than anybody would write.
+
+Nothing is kept for each value but the value: the lines are found by reading the
+text once more when there is something to complain about, so that a document of
+100 000 actions costs the memory of its values.
+"""
+
+import collections
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import yaml
+
+from watcherlite import exceptions
+from watcherlite.domain.yaml_values import Builder, Path, Unreadable
+
+MAX_BYTES = 64 * 1024 * 1024
+_PLAIN_KEY = re.compile(r'[\w-]+')
+
+
+def path_text(path: Path) -> str:
+    """Return how a path is written in a message: `actions[2].timeout`."""
+    text = ''
+    for step in path:
+        if isinstance(step, int):
+            text += f'[{step}]'
+        else:
+            shown = step if _PLAIN_KEY.fullmatch(step) else repr(step)
+            text += f'.{shown}' if text else shown
+    return text
+
+
+class Markup:
+    """What was read, and where.
+
+    :ivar value: plain values
+    :ivar problems: (line, path, what is wrong) of everything that is wrong with
+        the text and did not keep it from being read
+    """
+
+    def __init__(self, text: str | bytes, source: str) -> None:
+        """Read a text.
+
+        :param source: how messages name it, for instance a file
+        :raises InvalidDocument: it cannot be read at all
+        """
+        self.source = source
+        self.problems: list[tuple[int | None, Path, str]] = []
+        self._text = _decoded(text, source)
+        self.value = self._json() if self._text.lstrip()[:1] == '{' else self._yaml()
+
+    def lines(self, paths: Iterable[Path]) -> dict[Path, int]:
+        """Return the lines of these values, counted from 1.
+
+        A path that is not there is left out; the paths above it are added, so
+        that the nearest one can be taken for it.
+        """
+        wanted = {path[:n] for path in paths for n in range(len(path) + 1)}
+        builder = Builder(wanted)
+        try:
+            builder.build(self._text)
+        except (yaml.YAMLError, UnicodeError, Unreadable):
+            # What YAML cannot read of JSON is so rare that it may lack its line
+            return builder.lines
+        return builder.lines
+
+    def _json(self) -> Any:
+        repeated: list[str] = []
+
+        def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            found = dict(pairs)
+            if len(found) < len(pairs):
+                keys = collections.Counter(key for key, _ in pairs)
+                repeated.extend(key for key, count in keys.items() if count > 1)
+            return found
+
+        try:
+            value = json.loads(
+                self._text, object_pairs_hook=collect, parse_constant=_refuse
+            )
+        except (ValueError, RecursionError):
+            # Not JSON: YAML's own braces perhaps, and if not, YAML says where
+            return self._yaml()
+        # JSON takes tabs where YAML does not; within JSON strings there are none
+        self._text = self._text.replace('\t', ' ')
+        if not repeated:
+            return value
+        try:
+            return self._yaml()
+        except exceptions.InvalidDocument:
+            for key in repeated:
+                self.problems.append((None, (), f'the key {key!r} is there twice'))
+            return value
+
+    def _yaml(self) -> Any:
+        builder = Builder(None)
+        try:
+            value = builder.build(self._text)
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            line = f':{mark.line + 1}' if mark else ''
+            what = ', '.join(t for t in (error.context, error.problem) if t)
+            raise exceptions.InvalidDocument(
+                [f'{self.source}{line}: this is neither YAML nor JSON: {what}']
+            ) from None
+        except (yaml.YAMLError, UnicodeError) as error:
+            raise exceptions.InvalidDocument(
+                [f'{self.source}{self._unreadable_character(error)}']
+            ) from None
+        except Unreadable as error:
+            raise exceptions.InvalidDocument(
+                [f'{self.source}:{error.line}: {error}']
+            ) from None
+        self.problems = builder.problems
+        return value
+
+    def _unreadable_character(self, error: Exception) -> str:
+        """Return where the first character is that YAML does not allow, and which."""
+        found = yaml.reader.Reader.NON_PRINTABLE.search(self._text)
+        if not found:
+            return f': this cannot be read as YAML: {type(error).__name__}'
+        line = self._text.count('\n', 0, found.start()) + 1
+        code = f'U+{ord(found.group()):04X}'
+        return f':{line}: there is a character that YAML does not allow, {code}'
+
+
+def _decoded(text: str | bytes, source: str) -> str:
+    size = len(text)
+    if size > MAX_BYTES:
+        raise exceptions.InvalidDocument(
+            [f'{source}: is larger than {MAX_BYTES // 1024**2} MiB; split the plan']
+        )
+    if isinstance(text, str):
+        return text.removeprefix('\ufeff')
+    try:
+        return text.decode('utf-8-sig')
+    except UnicodeDecodeError as error:
+        line = text.count(b'\n', 0, error.start) + 1
+        raise exceptions.InvalidDocument(
+            [f'{source}:{line}: this is not text in UTF-8']
+        ) from None
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(name)

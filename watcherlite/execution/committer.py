@@ -1,0 +1,269 @@
+"""Writes what all tasks of a worker came to, together.
+
+One thread drains a queue and writes it in one transaction: states, dependents,
+plans, locks, events, and the next claims ride along. An action's execute never
+begins before its RUNNING is durable, and nothing is announced before it is.
+"""
+
+import collections
+import logging
+import random
+import threading
+from collections.abc import Callable
+
+from watcherlite import exceptions
+from watcherlite.clock import Clock
+from watcherlite.db.api import Store
+from watcherlite.domain.events import Event
+from watcherlite.domain.outcomes import Fault
+from watcherlite.execution import results
+from watcherlite.execution.group import Claims, GroupCommit, Item, Wish, Written
+from watcherlite.execution.plan_rules import PlanRules
+from watcherlite.execution.results import Conclusion
+from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.states import action as states
+
+LOG = logging.getLogger(__name__)
+
+FIRST_PAUSE = 0.05
+LONGEST_PAUSE = 2.0
+
+
+class Committer:
+    """The group commit of one worker.
+
+    :param lost: called once when the lease is over before a batch could be
+        written; nothing is written after that
+    :param lease_left: seconds for which this worker may still write
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        worker: str,
+        rules: PlanRules,
+        clock: Clock,
+        settings: ExecutionSettings,
+        lease_left: Callable[[], float],
+        lost: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._worker = worker
+        self._group = GroupCommit(worker, rules)
+        self._clock = clock
+        self._settings = settings
+        self._lease_left = lease_left
+        self._lost = lost
+        self._claims: Claims | None = None
+        self._listeners: list[Callable[[list[Event]], None]] = []
+        self._queue: collections.deque[Item] = collections.deque()
+        self._condition = threading.Condition()
+        self._poked = False
+        self._drained = True
+        self._waiting = False
+        self._stopped = False
+        self._thread: threading.Thread | None = None
+
+    def serve(self, claims: Claims) -> None:
+        """Name the dispatcher; before `start`."""
+        self._claims = claims
+
+    def add_listener(self, listener: Callable[[list[Event]], None]) -> None:
+        """Call `listener` with the events of each transaction, once durable.
+
+        It is called in the committer's thread and has to be quick.
+        """
+        self._listeners.append(listener)
+
+    # what other threads call
+
+    def submit(self, item: Item) -> None:
+        """Queue a conclusion; `item.done` is called when it is written."""
+        with self._condition:
+            self._queue.append(item)
+            if self._waiting and (
+                self._drained or len(self._queue) >= self._settings.claim_batch // 2
+            ):
+                self._condition.notify()
+
+    def poke(self) -> None:
+        """Ask for a transaction even if nothing is queued: there is work to claim."""
+        with self._condition:
+            self._poked = True
+            self._condition.notify()
+
+    def drained(self) -> None:
+        """Note that the threads have nothing left to do: do not linger."""
+        with self._condition:
+            self._drained = True
+            self._condition.notify()
+
+    def feeding(self) -> None:
+        """Note that the threads have work, so that lingering pays."""
+        with self._condition:
+            self._drained = False
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread = threading.Thread(
+            target=self._loop, name='committer', daemon=True
+        )
+        self._thread.start()
+
+    def stop(self, timeout: float) -> bool:
+        """Write what is queued and stop; False if that took too long."""
+        with self._condition:
+            self._stopped = True
+            self._condition.notify_all()
+        if self._thread is None:
+            return True
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    # the thread
+
+    def _loop(self) -> None:
+        while True:
+            items = self._collect()
+            if items is None:
+                return
+            try:
+                self._commit(items)
+            except exceptions.LeaseLost:
+                LOG.error(
+                    'Worker %s could not write before its lease ended; it stops, '
+                    'and others take over its actions',
+                    self._worker,
+                )
+                self._lost()
+                return
+            except Exception:
+                LOG.exception(
+                    'Worker %s: a transaction of %d changes failed; its actions '
+                    'are looked after by the next sweep',
+                    self._worker,
+                    len(items),
+                )
+
+    def _collect(self) -> list[Item] | None:
+        """Wait for something to write or to claim; None to stop."""
+        batch = self._settings.claim_batch
+        with self._condition:
+            self._waiting = True
+            while not self._queue and not self._poked and not self._stopped:
+                self._clock.wait(self._condition, None)
+            if self._queue and not self._drained and not self._stopped:
+                until = self._clock.monotonic() + self._settings.linger
+                while not self._drained and len(self._queue) < batch // 2:
+                    left = until - self._clock.monotonic()
+                    if left <= 0 or self._stopped:
+                        break
+                    self._clock.wait(self._condition, left)
+            self._waiting = False
+            if self._stopped and not self._queue:
+                return None
+            self._poked = False
+            count = min(len(self._queue), 2 * batch)
+            return [self._queue.popleft() for _ in range(count)]
+
+    def _commit(self, items: list[Item]) -> None:
+        """Write a batch, however often that takes, until the lease is over."""
+        wishes = list(self._claims.wishes()) if self._claims is not None else []
+        if not items and not wishes:
+            return
+        written = self._write(items, wishes)
+        if written is None:
+            # One change of the batch cannot be stored. It must not take the
+            # others with it.
+            for item in items:
+                alone = self._write([item], [])
+                if alone is None:
+                    self._drop(item)
+                else:
+                    self._announce(alone)
+            return
+        self._announce(written)
+
+    def _write(self, items: list[Item], wishes: list[Wish]) -> Written | None:
+        """Return what was written, or None if the store cannot keep this batch."""
+        pause = FIRST_PAUSE
+        while True:
+            if self._lease_left() <= 0:
+                raise exceptions.LeaseLost
+            written = Written()
+            try:
+                with self._store.transaction() as tx:
+                    self._group.fill(
+                        tx, written, items, wishes, self._claims, self._clock.now()
+                    )
+                return written
+            except exceptions.StoreConflict as error:
+                LOG.debug('A transaction is tried again: %s', error)
+            except exceptions.StoreUnavailable as error:
+                LOG.warning('%s; trying again in %.1f s', error, pause)
+                if self._was_committed(written):
+                    return written
+            except Exception:
+                LOG.exception('A batch of %d changes cannot be stored', len(items))
+                return None
+            with self._condition:
+                self._clock.wait(self._condition, pause * (0.5 + random.random()))  # noqa: S311
+            pause = min(pause * 2, LONGEST_PAUSE)
+
+    def _was_committed(self, written: Written) -> bool:
+        """Say whether a transaction took effect whose commit got no answer.
+
+        Its events tell: they were stored with it or not at all. One without
+        events only claimed; what it may have claimed is found by the sweep.
+        """
+        if not written.events:
+            return False
+        try:
+            return self._store.event_exists(written.events[0].uuid)
+        except (exceptions.StoreUnavailable, exceptions.StoreConflict):
+            return False
+
+    def _drop(self, item: Item) -> None:
+        """Fail an action whose result the store refuses; else leave it be."""
+        task = item.task
+        LOG.error(
+            'Action %s: its result (%s) cannot be stored; it is FAILED instead',
+            task.action.uuid,
+            item.after.status,
+        )
+        ended = item.before.evolve(
+            status=states.FAILED,
+            status_message=results.FAILED_IN.format(
+                results.EXECUTE, 'its result cannot be stored; see the log'
+            ),
+            owner=None,
+            token=None,
+            end_time=self._clock.now(),
+            updated_at=self._clock.now(),
+        )
+        fault = Fault('StoreRefused', 'its result cannot be stored', __name__, '_drop')
+        failed = Item(
+            task, Conclusion(ended, results.fault_detail(fault)), item.done, None
+        )
+        written = self._write([failed], [])
+        if written is not None:
+            self._announce(written)
+
+    def _announce(self, written: Written) -> None:
+        """Tell everybody what is durable now."""
+        for item, applied, action in written.outcomes:
+            if applied:
+                item.task.action = action
+            item.done(item, applied)
+        if self._claims is not None:
+            self._claims.written(written)
+        if written.events:
+            self.tell_listeners(written.events)
+
+    def tell_listeners(self, stored: list[Event]) -> None:
+        """Tell them of events that are durable; an empty list means: look."""
+        for listener in self._listeners:
+            try:
+                listener(stored)
+            except Exception:
+                LOG.exception('A listener failed; the events are stored')

@@ -1,0 +1,140 @@
+"""The only object that a plugin is handed."""
+
+import datetime
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.clock import Clock
+from watcherlite.domain.actions import Action
+from watcherlite.states import action as states
+
+#: Not a signal of users: the deadline has passed.
+TIMEOUT = 'TIMEOUT'
+
+
+class Context:
+    """Implements `plugins.base.ActionContext` for one run of one action.
+
+    A signal arrives in another thread than the plugin's: `deliver` notes it and
+    wakes the plugin if it sleeps; `checkpoint` heeds it.
+
+    :param pause: called in the plugin's thread when it heeds a SUSPEND, and
+        again (with False) when it goes on; returns once the new status is
+        durable
+    """
+
+    __slots__ = (
+        '_clock',
+        '_condition',
+        '_pause',
+        'attempt',
+        'data',
+        'deadline',
+        'deadline_at',
+        'inputs',
+        'name',
+        'outputs',
+        'plan_uuid',
+        'signal',
+        'target',
+        'uuid',
+    )
+
+    def __init__(
+        self,
+        action: Action,
+        plan_uuid: str | None,
+        clock: Clock,
+        pause: Callable[[bool], None] | None = None,
+    ) -> None:
+        self.uuid = action.uuid
+        self.name = action.name
+        self.plan_uuid = plan_uuid
+        self.target = action.target
+        self.attempt = action.attempt
+        self.inputs: Mapping[str, Any] = action.inputs
+        self.data: Mapping[str, Any] = action.data
+        self.outputs: Mapping[str, Any] | None = action.outputs
+        self.deadline: datetime.datetime | None = None
+        self.deadline_at: float | None = None
+        self.signal: str | None = action.control
+        self._clock = clock
+        self._pause = pause
+        self._condition: threading.Condition | None = None
+
+    def now(self) -> datetime.datetime:
+        """Return the time, aware, in UTC."""
+        return self._clock.now()
+
+    def set_deadline(self, seconds: float) -> None:
+        """Let the action time out in so many seconds."""
+        self.deadline_at = self._clock.monotonic() + seconds
+        self.deadline = self._clock.now() + datetime.timedelta(seconds=seconds)
+
+    def remaining(self) -> float | None:
+        """Return the seconds left until the deadline, never below 0."""
+        if self.deadline_at is None:
+            return None
+        return max(0.0, self.deadline_at - self._clock.monotonic())
+
+    def deliver(self, signal: str) -> None:
+        """Note a signal and wake whoever sleeps in this context."""
+        # A timeout or CANCEL is not taken back by a SUSPEND that comes later.
+        if self.signal in (TIMEOUT, states.CANCEL) and signal != TIMEOUT:
+            return
+        self.signal = signal
+        condition = self._condition
+        if condition is not None:
+            with condition:
+                condition.notify_all()
+
+    def checkpoint(self) -> None:
+        """Heed signals; see `plugins.base.ActionContext`."""
+        if self.deadline_at is not None and self.remaining() == 0.0:
+            raise exceptions.TimedOut
+        if self.signal is None or self.signal == states.RESUME:
+            return
+        if self.signal == states.CANCEL:
+            raise exceptions.Cancelled
+        if self.signal == TIMEOUT:
+            raise exceptions.TimedOut
+        self._suspend()
+
+    def sleep(self, seconds: float) -> None:
+        """Sleep so long, heeding signals; see `plugins.base.ActionContext`."""
+        until = self._clock.monotonic() + seconds
+        while True:
+            self.checkpoint()
+            left = until - self._clock.monotonic()
+            if left <= 0:
+                return
+            if self.deadline_at is not None:
+                left = min(left, self.deadline_at - self._clock.monotonic())
+            self._wait(left, {None, states.RESUME})
+
+    def _wait(self, seconds: float | None, while_signal: set[str | None]) -> None:
+        """Wait until the signal is another one than these, or for so long."""
+        if self._condition is None:
+            self._condition = threading.Condition()
+        with self._condition:
+            if self.signal in while_signal and (seconds is None or seconds > 0):
+                self._clock.wait(self._condition, seconds)
+
+    def _suspend(self) -> None:
+        """Stay here until RESUME, CANCEL or a lost lease; time stands still."""
+        remaining = self.remaining()
+        self.deadline_at = None
+        if self._pause is not None:
+            self._pause(True)
+        while self.signal == states.SUSPEND:
+            self._wait(None, {states.SUSPEND})
+        if remaining is not None:
+            self.set_deadline(remaining)
+        if self.signal == states.CANCEL:
+            raise exceptions.Cancelled
+        if self.signal == TIMEOUT:
+            raise exceptions.TimedOut
+        if self._pause is not None:
+            self._pause(False)

@@ -1,0 +1,67 @@
+"""Locks on targets: taken with the claim, released with the final state.
+
+There is no step in between in which a lock could be forgotten. Who asked for an
+action decides who locks (spec 001): one with the cause `RPC Request` takes the
+lock on its target, derived ones run under the lock of the one they come from.
+"""
+
+import datetime
+from collections.abc import Sequence
+
+from watcherlite.db.api import Transaction
+from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.states import action as states
+
+
+def locks(action: Action) -> bool:
+    """Say whether this action has to hold the lock on its target."""
+    return action.target is not None and action.cause == states.RPC_REQUEST
+
+
+def admit(
+    tx: Transaction, claimed: Sequence[Action], now: datetime.datetime
+) -> tuple[list[Action], list[Action]]:
+    """Take the locks of claimed actions.
+
+    Those whose target is locked go to WAITING without an owner; the release of
+    the lock wakes the first of them.
+
+    :returns: the actions that may go on, and those that now wait
+    """
+    wanted: dict[str, Action] = {}
+    admitted, waiting = [], []
+    for action in claimed:
+        if not locks(action):
+            admitted.append(action)
+        elif action.target in wanted:
+            waiting.append(action)
+        else:
+            wanted[str(action.target)] = action
+    if wanted:
+        free = tx.take_locks({t: a.id or 0 for t, a in wanted.items()})
+        for target, action in wanted.items():
+            (admitted if target in free else waiting).append(action)
+    if waiting:
+        blocked = [
+            action.evolve(
+                status=states.WAITING,
+                owner=None,
+                blocked_on=action.target,
+                updated_at=now,
+            )
+            for action in waiting
+        ]
+        tx.change_actions(
+            [
+                ActionChange(before, after)
+                for before, after in zip(waiting, blocked, strict=True)
+            ]
+        )
+        waiting = blocked
+    return admitted, waiting
+
+
+def release(tx: Transaction, ended: Sequence[Action]) -> list[Action]:
+    """Drop the locks of actions that have ended; return who may go on now."""
+    holders = [a.id for a in ended if locks(a) and a.id is not None]
+    return tx.release_locks(holders) if holders else []

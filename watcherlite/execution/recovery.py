@@ -1,0 +1,179 @@
+"""What becomes of actions whose worker was lost.
+
+The same code serves a crash, a drain that ran out of time, and a claim whose
+answer got lost. Nothing here writes: conclusions go through the committer like
+all others, compared against the lost owner, so that two workers that recover
+the same one do it once.
+"""
+
+import dataclasses
+import logging
+from collections.abc import Callable
+
+from watcherlite import exceptions
+from watcherlite.clock import Clock
+from watcherlite.db.api import Store, Worker
+from watcherlite.domain import outcomes
+from watcherlite.domain.actions import CHECK, COMPLETE, RUN, Action
+from watcherlite.execution import results
+from watcherlite.execution.committer import Committer
+from watcherlite.execution.group import Item
+from watcherlite.execution.plan_rules import PlanRules
+from watcherlite.execution.results import Conclusion
+from watcherlite.execution.runner import ActionTypes
+from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.task import Task
+from watcherlite.states import action as states
+
+LOG = logging.getLogger(__name__)
+
+WINDOW = 500
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is to become of a lost action.
+
+    :param adopt: this worker goes on with it, because a token tells how
+    """
+
+    conclusion: Conclusion
+    adopt: bool = False
+
+
+class Recovery:
+    """Takes over what lost workers owned.
+
+    :param worker: uuid of the worker that recovers
+    :param adopt: go on with an action that is InProgress
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        worker: str,
+        types: ActionTypes,
+        rules: PlanRules,
+        committer: Committer,
+        clock: Clock,
+        settings: ExecutionSettings,
+        adopt: Callable[[Action], None],
+    ) -> None:
+        self._store = store
+        self._worker = worker
+        self._types = types
+        self._rules = rules
+        self._committer = committer
+        self._clock = clock
+        self._settings = settings
+        self._adopt = adopt
+
+    def sweep(self) -> None:
+        """Take over from every worker whose lease has run out."""
+        for lost in self._store.expired_workers():
+            if lost.uuid != self._worker:
+                self.recover(lost)
+
+    def recover(self, lost: Worker) -> None:
+        """Take over from one worker; forget it when nothing is left of it."""
+        owned = [action_id for action_id, _ in self._store.owned_ids(lost.uuid)]
+        if not owned:
+            self._store.remove_worker(lost.uuid)
+            return
+        LOG.warning(
+            'The lease of worker %s on %s has run out; %d actions are taken over',
+            lost.uuid,
+            lost.host,
+            len(owned),
+        )
+        for begin in range(0, len(owned), WINDOW):
+            self.take_over(owned[begin : begin + WINDOW], lost.uuid)
+
+    def take_over(self, action_ids: list[int], owner: str) -> None:
+        """Decide for actions that `owner` has lost, and send it to the committer."""
+        actions = [
+            action
+            for action in self._store.actions_by_id(action_ids).values()
+            if action.owner == owner and action.status not in states.FINAL
+        ]
+        now = self._clock.now()
+        plan_ids = sorted({a.plan_id for a in actions if a.plan_id is not None})
+        ends = {i: self._rules.lost(self._store, i, now) for i in plan_ids}
+        for action in actions:
+            verdict = self.judge(action, owner, ends.get(action.plan_id or 0))
+            LOG.warning(
+                'Action %s (%s) was %s at lost worker %s and is %s now',
+                action.uuid,
+                action.action_type,
+                action.status,
+                owner,
+                verdict.conclusion.action.status,
+            )
+            self._committer.submit(
+                Item(Task(action), verdict.conclusion, self._done(verdict))
+            )
+        self._committer.drained()
+
+    def _done(self, verdict: Verdict) -> Callable[[Item, bool], None]:
+        def done(item: Item, applied: bool) -> None:
+            if applied and verdict.adopt:
+                self._adopt(item.task.action)
+
+        return done
+
+    def judge(self, action: Action, owner: str, ends: str | None = None) -> Verdict:
+        """Return what is to become of an action that its worker has lost.
+
+        See `plugins.base.ActionType` for what the declarations of a type mean.
+
+        :param ends: the status that its plan wants for what had started there
+        """
+        now = self._clock.now()
+        if ends is not None and action.status in states.STARTED:
+            text = results.WORKER_LOST_PLAN_ENDS.format(owner)
+            if ends == states.FAILED:
+                return self._failed(action, text)
+            return Verdict(
+                results.conclude(
+                    action, outcomes.Cancelled(text), results.EXECUTE, now
+                )
+            )
+        if action.status == states.READY:
+            return self._again(action, action.phase, owner)
+        if action.token is not None:
+            adopted = action.evolve(
+                owner=self._worker, attempt=action.attempt + 1, updated_at=now
+            )
+            return Verdict(Conclusion(adopted), adopt=True)
+        if action.phase == COMPLETE:
+            return self._again(action, COMPLETE, owner)
+        try:
+            kind = self._types.make_action_type(action.action_type)
+        except exceptions.PluginError as error:
+            return self._failed(action, str(error))
+        if kind.is_idempotent(action.inputs):
+            return self._again(action, action.phase, owner)
+        if kind.supports('is_applied') and action.phase in (RUN, CHECK):
+            return self._again(action, CHECK, owner)
+        return self._failed(action, results.WORKER_LOST.format(owner))
+
+    def _again(self, action: Action, phase: str, owner: str) -> Verdict:
+        """Let any worker run it, unless it has cost too many workers already."""
+        recoveries = action.recoveries + 1
+        if recoveries > self._settings.max_attempts:
+            return self._failed(
+                action, results.WORKER_LOST_TOO_OFTEN.format(owner, recoveries)
+            )
+        ready = action.evolve(
+            status=states.READY,
+            phase=phase,
+            owner=None,
+            recoveries=recoveries,
+            updated_at=self._clock.now(),
+        )
+        return Verdict(Conclusion(ready, {'worker': owner}))
+
+    def _failed(self, action: Action, reason: str) -> Verdict:
+        fault = outcomes.Fault('WorkerLost', reason, __name__, 'recover')
+        ended = results.fail_lost(action, reason, self._clock.now())
+        return Verdict(Conclusion(ended, results.fault_detail(fault)))

@@ -1,0 +1,237 @@
+"""From what a run said to what becomes of the action: the one table.
+
+Everything here is pure: it takes the action and an outcome, and returns the
+action as it is to be stored. Texts of status messages are in decisions.md.
+"""
+
+import dataclasses
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite.clock import EPOCH
+from watcherlite.domain import outcomes
+from watcherlite.domain.actions import COMPLETE, RUN, Action, cut
+from watcherlite.states import action as states
+
+# The steps that a failure can be in, as status messages name them
+PRE_CONDITION = 'pre_condition'
+EXECUTE = 'execute'
+POST_CONDITION = 'post_condition'
+REVERT_STEP = 'revert'
+
+#: outcome -> the status that an executed action takes, and why
+STATUS: dict[type, tuple[str, str]] = {
+    outcomes.Done: (states.SUCCEEDED, 'it did what it should'),
+    outcomes.Failed: (states.FAILED, 'it did not'),
+    outcomes.TimedOut: (states.FAILED, 'it did not in time (spec 001: TIMEOUT)'),
+    outcomes.Cancelled: (states.CANCELLED, 'it heeded a CANCEL'),
+    outcomes.Skipped: (states.SKIPPED, 'it does not apply: before execute only'),
+    outcomes.Retry: (states.READY, 'another try, by any worker (spec 001: RETRY)'),
+    outcomes.Derived: (states.WAITING, 'it waits for what it derived'),
+    outcomes.InProgress: (states.RUNNING, 'the work goes on outside'),
+}
+
+SKIPPED_AUTOMATICALLY = 'Action was skipped automatically: {}'
+SKIPPED_BY_USER = 'Action skipped by user.'
+SKIPPED_BY_USER_BECAUSE = 'Action skipped by user. Reason: {}'
+FAILED_IN = 'Action failed in {}: {}'
+CANCELLED_RUNNING = 'Action was cancelled while it ran.'
+CANCELLED_UNSTARTED = 'Action was cancelled before it started.'
+STOPPED_UNSTARTED = 'Action was not started because another action of its plan failed.'
+WORKER_LOST = (
+    'Outcome unknown: worker {} was lost while the action ran, and its type '
+    'cannot tell whether it took effect.'
+)
+WORKER_LOST_TOO_OFTEN = (
+    'Worker {} was lost while the action ran; it is not tried again after '
+    '{} lost workers.'
+)
+WORKER_LOST_PLAN_ENDS = (
+    'Worker {} was lost while the action ran, and its plan is not to go on then.'
+)
+PARENT_FAILED = 'Not started: an action that it needs the success of did not succeed.'
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What is to be stored after a step.
+
+    :param action: as it is to become
+    :param detail: for the event: `fault`, ...; None when there is nothing
+    :param derived: what the action asked for
+    :param delay: seconds until an action that is InProgress is polled
+    """
+
+    action: Action
+    detail: Mapping[str, Any] | None = None
+    derived: tuple[outcomes.DerivedAction, ...] = ()
+    delay: float = 0.0
+
+
+def fault_detail(fault: outcomes.Fault | None) -> dict[str, Any] | None:
+    """Return the detail of an event that tells of a failure."""
+    return {'fault': dataclasses.asdict(fault)} if fault is not None else None
+
+
+def start(
+    action: Action, now: datetime.datetime, data: Mapping[str, Any] | None = None
+) -> Action:
+    """Return the action as RUNNING.
+
+    Its start time is that of the last start (spec 001), except that waiting for
+    derived actions does not start it anew.
+    """
+    return action.evolve(
+        status=states.RUNNING,
+        start_time=action.start_time
+        if action.phase == COMPLETE and action.start_time
+        else now,
+        end_time=None,
+        token=None,
+        status_message=None,
+        data=action.data if data is None else data,
+        updated_at=now,
+    )
+
+
+def conclude(
+    action: Action,
+    outcome: outcomes.Outcome,
+    step: str,
+    now: datetime.datetime,
+    data: Mapping[str, Any] | None = None,
+) -> Conclusion:
+    """Return what becomes of an action after a step had this outcome.
+
+    :param step: PRE_CONDITION, EXECUTE, POST_CONDITION or REVERT_STEP
+    """
+    if data is not None and data != action.data:
+        action = action.evolve(data=data)
+    match outcome:
+        case outcomes.Done(outputs=outputs):
+            return _repeat_or_end(action, states.SUCCEEDED, None, now, outputs)
+        case outcomes.Skipped(reason=reason):
+            return _skip(action, reason, step, now)
+        case outcomes.Failed(reason=reason, fault=fault, outputs=outputs):
+            return _fail(action, reason, fault, outputs, step, now)
+        case outcomes.TimedOut(reason=reason):
+            text = reason or 'it ran longer than its timeout'
+            fault = outcomes.Fault('TimedOut', text, '', '')
+            return _fail(action, text, fault, None, step, now)
+        case outcomes.Cancelled(reason=reason):
+            message = reason or (
+                CANCELLED_UNSTARTED
+                if action.status in states.NOT_STARTED
+                else CANCELLED_RUNNING
+            )
+            return Conclusion(_end(action, states.CANCELLED, message, now))
+        case outcomes.Retry(reason=reason, delay=delay):
+            return Conclusion(_ready(action, now, delay, reason))
+        case outcomes.Derived(actions=derived):
+            return Conclusion(
+                action.evolve(
+                    status=states.WAITING,
+                    phase=COMPLETE,
+                    owner=None,
+                    token=None,
+                    updated_at=now,
+                ),
+                derived=derived,
+            )
+        case outcomes.InProgress(token=token, delay=delay):
+            return Conclusion(action.evolve(token=token, updated_at=now), delay=delay)
+
+
+def conclude_unstarted(action: Action, message: str, now: datetime.datetime) -> Action:
+    """Return an action that was about to start as CANCELLED."""
+    return _end(action, states.CANCELLED, message, now)
+
+
+def fail_lost(action: Action, message: str, now: datetime.datetime) -> Action:
+    """Return an action that its worker has lost as FAILED."""
+    return _end(action, states.FAILED, message, now)
+
+
+def _end(
+    action: Action,
+    status: str,
+    message: str | None,
+    now: datetime.datetime,
+    outputs: Mapping[str, Any] | None = None,
+) -> Action:
+    return action.evolve(
+        status=status,
+        status_message=cut(message),
+        owner=None,
+        token=None,
+        end_time=now,
+        updated_at=now,
+        outputs=outputs if outputs is not None else action.outputs,
+    )
+
+
+def _ready(
+    action: Action,
+    now: datetime.datetime,
+    delay: float,
+    message: str | None,
+    outputs: Mapping[str, Any] | None = None,
+) -> Action:
+    return action.evolve(
+        status=states.READY,
+        status_message=cut(message or None),
+        owner=None,
+        token=None,
+        phase=RUN if action.phase == COMPLETE else action.phase,
+        not_before=now + datetime.timedelta(seconds=delay) if delay > 0 else EPOCH,
+        outputs=outputs if outputs is not None else action.outputs,
+        updated_at=now,
+    )
+
+
+def _repeat_or_end(
+    action: Action,
+    status: str,
+    message: str | None,
+    now: datetime.datetime,
+    outputs: Mapping[str, Any] | None,
+) -> Conclusion:
+    """A repeated action goes back to READY, and says how its last run went.
+
+    The next run starts `interval` seconds after the start of this one, at once
+    when this one took longer, and never while this one runs.
+    """
+    if action.interval <= 0 or action.start_time is None:
+        return Conclusion(_end(action, status, message, now, outputs))
+    since_start = (now - action.start_time).total_seconds()
+    delay = max(0.0, action.interval - since_start)
+    again = _ready(action, now, delay, message, outputs)
+    return Conclusion(again.evolve(end_time=now))
+
+
+def _skip(action: Action, reason: str, step: str, now: datetime.datetime) -> Conclusion:
+    if step != PRE_CONDITION:
+        reason = f'{step} said Skipped ({reason}), which only pre_condition may'
+        return _fail(action, reason, None, None, step, now)
+    message = SKIPPED_AUTOMATICALLY.format(reason)
+    return Conclusion(_end(action, states.SKIPPED, message, now))
+
+
+def _fail(
+    action: Action,
+    reason: str,
+    fault: outcomes.Fault | None,
+    outputs: Mapping[str, Any] | None,
+    step: str,
+    now: datetime.datetime,
+) -> Conclusion:
+    message = FAILED_IN.format(step, reason)
+    if fault is None:
+        fault = outcomes.Fault('ActionFailed', reason, action.action_type, step)
+    detail = fault_detail(fault)
+    if step == PRE_CONDITION:
+        ended = _end(action, states.FAILED, message, now, outputs)
+        return Conclusion(ended, detail)
+    done = _repeat_or_end(action, states.FAILED, message, now, outputs)
+    return Conclusion(done.action, detail)

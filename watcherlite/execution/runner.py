@@ -1,0 +1,277 @@
+"""What becomes of one action, step by step.
+
+The runner decides and writes nothing. `prepare` takes a claimed action up to
+the point where it may start, `perform` from there to its end; in between, the
+committer makes RUNNING durable. Both return a `Conclusion`.
+
+Whatever a plugin does, only its own action is harmed: any exception, SystemExit
+included, is that action's failure.
+"""
+
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from watcherlite import exceptions
+from watcherlite.clock import Clock
+from watcherlite.domain import outcomes
+from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, Action
+from watcherlite.execution import results
+from watcherlite.execution.context import Context
+from watcherlite.execution.policy_chain import PolicyChain
+from watcherlite.execution.results import Conclusion
+from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.task import Task
+from watcherlite.plugins.base import ActionType, DerivedResult
+from watcherlite.states import action as states
+
+LOG = logging.getLogger(__name__)
+
+
+class ActionTypes(Protocol):
+    """Where action types come from."""
+
+    def make_action_type(self, name: str) -> ActionType:
+        """Return an instance; raises PluginNotFound or PluginError."""
+
+    def validate_inputs(
+        self, action_type: ActionType, inputs: Mapping[str, Any]
+    ) -> None:
+        """Raise InvalidInput."""
+
+
+class Runner:
+    """Runs the steps of actions in the thread that calls it.
+
+    :param derived_results: action -> how the actions that it derived ended
+    :param pause: (task, suspended): make a suspension, or its end, durable
+    """
+
+    def __init__(
+        self,
+        types: ActionTypes,
+        policies: PolicyChain,
+        clock: Clock,
+        settings: ExecutionSettings,
+        derived_results: Callable[[Action], Sequence[DerivedResult]],
+        pause: Callable[[Task, bool], None],
+    ) -> None:
+        self._types = types
+        self._policies = policies
+        self._clock = clock
+        self._settings = settings
+        self._derived_results = derived_results
+        self._pause = pause
+
+    # before the action counts as started
+
+    def prepare(self, task: Task) -> Conclusion:
+        """Return the action as RUNNING, or as what it came to instead."""
+        action = task.action
+        if action.control == states.CANCEL:
+            return self._conclude(task, outcomes.Cancelled(), results.PRE_CONDITION)
+        try:
+            outcome = self._admit(task)
+        except BaseException as error:  # noqa: B036  (a plugin may raise anything)
+            outcome = self._failure(task, error, results.PRE_CONDITION)
+        if outcome is None:
+            return Conclusion(results.start(action, self._clock.now(), task.data))
+        return self._conclude(task, outcome, results.PRE_CONDITION)
+
+    def adopt(self, task: Task) -> None:
+        """Make a task that is InProgress ready for `poll` or `cancel` here.
+
+        Called at a worker that took it over. Raises what making the plugin does.
+        """
+        self._equip(task)
+        self._begin(task)
+        task.executing = True
+
+    def _admit(self, task: Task) -> outcomes.Outcome | None:
+        """Run the steps before the start; None when all of them passed."""
+        kind = self._equip(task)
+        action = task.action
+        context = task.context
+        assert context is not None  # noqa: S101  (set by _equip)
+        if action.phase in (COMPLETE, REVERT):
+            return None
+        self._types.validate_inputs(kind, action.inputs)
+        self._policies.before(task)
+        if action.phase == CHECK and kind.is_applied(context):
+            task.applied = True
+            return None
+        returned = kind.pre_condition(context)
+        if returned is None or returned is True:
+            return None
+        outcome = outcomes.from_returned(returned, results.PRE_CONDITION)
+        if isinstance(outcome, outcomes.Done):
+            return None
+        if isinstance(outcome, outcomes.Derived | outcomes.InProgress):
+            return outcomes.Failed(
+                f'pre_condition returned {type(outcome).__name__}; only execute may'
+            )
+        return outcome
+
+    def _equip(self, task: Task) -> ActionType:
+        task.type = self._types.make_action_type(task.action.action_type)
+        task.context = Context(
+            task.action,
+            task.plan_uuid,
+            self._clock,
+            lambda suspended: self._pause(task, suspended),
+        )
+        # Checking may not take for ever either; the start sets it anew.
+        task.context.set_deadline(self._timeout(task.action))
+        return task.type
+
+    # from the durable start to the end
+
+    def perform(self, task: Task) -> Conclusion:
+        """Execute, and return what the action came to."""
+        if not task.executing:
+            task.executing = True
+            self._begin(task)
+        step = results.EXECUTE
+        try:
+            outcome, step = self._execute(task)
+            if isinstance(outcome, outcomes.Done | outcomes.Failed):
+                outcome, step = self._verify(task, outcome, step)
+        except BaseException as error:  # noqa: B036  (a plugin may raise anything)
+            outcome = self._failure(task, error, step)
+        return self._conclude(task, outcome, step)
+
+    def cancel(self, task: Task, outcome: outcomes.Outcome) -> Conclusion:
+        """Stop the work outside of an action that is InProgress."""
+        try:
+            if task.type is not None and task.context is not None:
+                task.type.cancel(task.context, task.action.token)
+        except BaseException:  # noqa: B036  (it ends in any case)
+            LOG.exception(
+                'Action %s (%s): stopping the work outside failed; the action is '
+                'ended all the same, look after its target',
+                task.action.uuid,
+                task.action.action_type,
+            )
+        return self._conclude(task, outcome, results.EXECUTE)
+
+    def _begin(self, task: Task) -> None:
+        """Set the clock of a task going: its timeout counts from its start."""
+        action, context = task.action, task.context
+        if context is None:
+            return
+        passed = 0.0
+        if action.start_time is not None:
+            passed = (self._clock.now() - action.start_time).total_seconds()
+        context.set_deadline(max(0.0, self._timeout(action) - max(0.0, passed)))
+
+    def _timeout(self, action: Action) -> float:
+        return action.timeout or self._settings.default_action_timeout
+
+    def _execute(self, task: Task) -> tuple[outcomes.Outcome, str]:
+        kind, context, action = task.type, task.context, task.action
+        assert kind is not None and context is not None  # noqa: S101
+        if action.token is not None:
+            context.checkpoint()
+            returned = kind.poll(context, action.token)
+            return outcomes.from_returned(returned, 'poll'), results.EXECUTE
+        if action.phase == COMPLETE:
+            derived = self._derived_results(action)
+            completed = kind.complete(context, derived)
+            if completed is None:
+                return default_completion(derived), results.EXECUTE
+            return outcomes.from_returned(completed, 'complete'), results.EXECUTE
+        if action.phase == REVERT:
+            # The outputs of the run that is undone travel in `data`.
+            context.outputs = action.data.get('outputs')
+            returned = kind.revert(context)
+            return outcomes.from_returned(returned, 'revert'), results.REVERT_STEP
+        if task.applied:
+            return outcomes.Done(action.outputs), results.EXECUTE
+        if context.signal is not None:
+            context.checkpoint()
+        return outcomes.from_returned(kind.execute(context)), results.EXECUTE
+
+    def _verify(
+        self, task: Task, outcome: outcomes.Outcome, step: str
+    ) -> tuple[outcomes.Outcome, str]:
+        """Run what comes after the work; a first failure keeps its own reason."""
+        kind, context = task.type, task.context
+        assert kind is not None and context is not None  # noqa: S101
+        self._policies.after(task)
+        if task.action.phase == REVERT:
+            return outcome, step
+        if isinstance(outcome, outcomes.Done):
+            context.outputs = outcome.outputs
+        try:
+            kind.post_condition(context)
+        except (exceptions.Cancelled, exceptions.TimedOut):
+            raise
+        except BaseException as error:  # noqa: B036  (a plugin may raise anything)
+            failure = self._failure(task, error, results.POST_CONDITION)
+            if isinstance(outcome, outcomes.Done):
+                return failure, results.POST_CONDITION
+        return outcome, step
+
+    # both
+
+    def _conclude(
+        self, task: Task, outcome: outcomes.Outcome, step: str
+    ) -> Conclusion:
+        outcome = _storable(outcome)
+        return results.conclude(
+            task.action, outcome, step, self._clock.now(), task.data
+        )
+
+    def _failure(
+        self, task: Task, error: BaseException, step: str
+    ) -> outcomes.Outcome:
+        """Return the outcome that an exception stands for."""
+        if isinstance(error, exceptions.ActionSkipException):
+            return outcomes.Skipped(str(error))
+        if isinstance(error, exceptions.Cancelled):
+            return outcomes.Cancelled()
+        if isinstance(error, exceptions.TimedOut):
+            return outcomes.TimedOut()
+        # The public text of a foreign exception is its class; the log has it all.
+        LOG.error(
+            'Action %s (%s) failed in %s: %s; its plan goes on by its rules',
+            task.action.uuid,
+            task.action.action_type,
+            step,
+            error,
+            exc_info=error,
+        )
+        return outcomes.Failed(outcomes.public_text(error), outcomes.fault_of(error))
+
+
+def _storable(outcome: outcomes.Outcome) -> outcomes.Outcome:
+    """Return the outcome, or a failure if the store could not keep it."""
+    kept: Any = None
+    if isinstance(outcome, outcomes.Done | outcomes.Failed):
+        kept = outcome.outputs
+    elif isinstance(outcome, outcomes.InProgress):
+        kept = outcome.token
+    if kept is None:
+        return outcome
+    try:
+        json.dumps(kept, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        return outcomes.Failed(
+            f'its {type(outcome).__name__} holds what is not JSON: {error}'
+        )
+    return outcome
+
+
+def default_completion(derived: Sequence[DerivedResult]) -> outcomes.Outcome:
+    """Say how an action went by how what it derived went."""
+    failed = [result for result in derived if result.status == states.FAILED]
+    if failed:
+        names = ', '.join(
+            f'{result.key} ({result.status_message})' for result in failed
+        )
+        return outcomes.Failed(f'derived actions failed: {names}')
+    if any(result.status == states.CANCELLED for result in derived):
+        return outcomes.Cancelled('A derived action was cancelled.')
+    return outcomes.Done()
+

@@ -1,0 +1,23 @@
+"""What the core is told by the configuration."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ExecutionSettings:
+    """All times in seconds; the options of the same names explain them.
+
+    :param look_ahead: most actions that are loaded before they can run
+    :param linger: how long the committer lets changes gather while threads
+        still produce them
+    """
+
+    max_parallel: int = 8
+    claim_batch: int = 512
+    lease: float = 30.0
+    sweep_interval: float = 10.0
+    max_attempts: int = 5
+    signal_grace: float = 5.0
+    default_action_timeout: int = 3600
+    look_ahead: int = 64
+    linger: float = 0.02

@@ -1,0 +1,113 @@
+"""What becomes possible, or impossible, when actions end.
+
+The functions run inside the committer's transaction, after the changes that
+ended the actions and before the plans are counted.
+"""
+
+import datetime
+from collections.abc import Mapping, Sequence
+
+from watcherlite.db.api import Released, Transaction
+from watcherlite.domain.actions import COMPLETION, Action, Edge
+from watcherlite.domain.events import new_uuid
+from watcherlite.domain.outcomes import DerivedAction
+from watcherlite.execution import results
+from watcherlite.states import action as states
+
+
+def release(
+    tx: Transaction,
+    ended: Sequence[Action],
+    handovers: Mapping[int, Action],
+    now: datetime.datetime,
+) -> tuple[list[Released], list[Action]]:
+    """Count down what depends on ended actions, and end what cannot run now.
+
+    :returns: the dependents that are READY (or handed over), and the actions
+        that were ended because they needed the success of one that failed
+    """
+    ended_too: list[Action] = []
+    frontier = list(ended)
+    while frontier:
+        # Only derived actions need the success of others; a plan's wait for the
+        # end alone, so that it never pays for this question.
+        needed = [
+            action.id
+            for action in frontier
+            if action.id is not None
+            and action.dependents
+            and action.cause == states.DERIVED_ACTION
+            and action.status in (states.FAILED, states.CANCELLED)
+        ]
+        if not needed:
+            break
+        frontier = tx.end_dependents(
+            needed, states.CANCELLED, results.PARENT_FAILED, now
+        )
+        ended_too += frontier
+    parents = [
+        action.id
+        for action in (*ended, *ended_too)
+        if action.id is not None and action.dependents
+    ]
+    released: list[Released] = []
+    if parents:
+        released = tx.release_dependents(
+            parents, started=True, handovers=handovers, now=now
+        )
+    return released, ended_too
+
+
+def derive(
+    tx: Transaction,
+    parent: Action,
+    derived: Sequence[DerivedAction],
+    now: datetime.datetime,
+) -> list[Action]:
+    """Store what an action derived, and let it wait for all of them.
+
+    They run in the lane and plan of the one that asked, inherit its lock, and
+    are READY at once unless they depend on each other.
+
+    :returns: the new actions with their ids
+    """
+    uuids = {item.key: new_uuid() for item in derived}
+    children_of = {item.key: 0 for item in derived}
+    for item in derived:
+        for key in item.parents:
+            children_of[key] += 1
+    edges = [
+        Edge(uuids[key], uuids[item.key], item.needs)
+        for item in derived
+        for key in item.parents
+    ]
+    edges += [Edge(uuids[item.key], parent.uuid, COMPLETION) for item in derived]
+    actions = [
+        Action(
+            uuid=uuids[item.key],
+            name=item.name or item.key,
+            action_type=item.action_type,
+            lane=parent.lane,
+            plan_id=parent.plan_id,
+            derived_from=parent.id,
+            target=item.target or parent.target,
+            cause=states.DERIVED_ACTION,
+            inputs=item.inputs,
+            context=parent.context,
+            parents=tuple(uuids[key] for key in item.parents),
+            dependents=children_of[item.key] + 1,
+            timeout=item.timeout,
+            status=states.WAITING if item.parents else states.READY,
+            pending=len(item.parents),
+            data={'key': item.key},
+            created_at=now,
+        )
+        for item in derived
+    ]
+    ids = tx.insert_actions(actions, edges)
+    if parent.id is not None:
+        tx.add_pending(parent.id, len(actions))
+    return [
+        action.evolve(id=action_id)
+        for action, action_id in zip(actions, ids, strict=True)
+    ]
