@@ -1,0 +1,1 @@
+"""The processes: each parses its configuration, builds a runtime and runs it."""

@@ -1,8 +1,9 @@
 """The only object that a plugin is handed."""
 
+import contextlib
 import datetime
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from watcherlite import exceptions
@@ -28,6 +29,7 @@ class Context:
     __slots__ = (
         '_clock',
         '_condition',
+        '_listeners',
         '_pause',
         'attempt',
         'data',
@@ -63,6 +65,7 @@ class Context:
         self._clock = clock
         self._pause = pause
         self._condition: threading.Condition | None = None
+        self._listeners: tuple[Callable[[str], None], ...] = ()
 
     def now(self) -> datetime.datetime:
         """Return the time, aware, in UTC."""
@@ -85,10 +88,24 @@ class Context:
         if self.signal in (TIMEOUT, states.CANCEL) and signal != TIMEOUT:
             return
         self.signal = signal
+        for listener in self._listeners:
+            listener(signal)
         condition = self._condition
         if condition is not None:
             with condition:
                 condition.notify_all()
+
+    @contextlib.contextmanager
+    def on_signal(self, call: Callable[[str], None]) -> Iterator[None]:
+        """Have `call(signal)` called as signals arrive; see `ActionContext`."""
+        # Before the look at what is there already, so that none falls between.
+        self._listeners = (*self._listeners, call)
+        try:
+            if self.signal is not None:
+                call(self.signal)
+            yield
+        finally:
+            self._listeners = tuple(c for c in self._listeners if c is not call)
 
     def checkpoint(self) -> None:
         """Heed signals; see `plugins.base.ActionContext`."""

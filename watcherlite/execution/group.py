@@ -133,13 +133,14 @@ class GroupCommit:
     ) -> None:
         """Write a batch into a transaction, and what it did into `written`."""
         ids = {item.before.plan_id for item in items} | {w.plan_id for w in wishes}
-        plans = tx.lock_plans(sorted(i for i in ids if i is not None)) if ids else {}
+        locked = tx.lock_plans(sorted(i for i in ids if i is not None)) if ids else {}
+        plans = dict(locked)
         faults = self._change(tx, written, items, plans, now)
         counted: Counted = {}
         derived = self._follow(tx, written, plans, counted, faults, now)
         claimed = self._claim(tx, written, wishes, plans, counted, now)
         self._look_ahead(tx, written, claims)
-        self._count(tx, written, plans, counted, claimed, derived, now)
+        self._count(tx, written, locked, plans, counted, claimed, derived, now)
         tx.add_events(written.events)
 
     def _change(
@@ -261,7 +262,8 @@ class GroupCommit:
                 if plan is None or self._rules.refusal(plan) is not None:
                     written.claims.append(Claimed(wish, [], more=False))
                     continue
-                limit = min(limit, self._allowed(plan, counted, now))
+                allowed = self._allowed(plan, counted, now)
+                limit = limit if allowed is None else min(limit, allowed)
             limited = limit < wish.limit
             actions: list[Action] = []
             found = 0
@@ -285,10 +287,10 @@ class GroupCommit:
 
     def _allowed(
         self, plan: ActionPlan, counted: Counted, now: datetime.datetime
-    ) -> int:
-        """Return how many more actions of a plan may be taken."""
+    ) -> int | None:
+        """Return how many more actions of a plan may be taken; None: any number."""
         if plan.max_parallel is None:
-            return plan.total
+            return None
         ahead = self._rules.counted(plan, counted.get(plan.id or 0, ()), 0, 0, now)
         return plan.max_parallel - ahead.active
 
@@ -316,6 +318,7 @@ class GroupCommit:
         self,
         tx: Transaction,
         written: Written,
+        locked: Mapping[int, ActionPlan],
         plans: dict[int, ActionPlan],
         counted: Counted,
         claimed: dict[int, int],
@@ -329,7 +332,6 @@ class GroupCommit:
                 handed[after.plan_id] = handed.get(after.plan_id, 0) + 1
         changed = []
         for plan_id, plan in plans.items():
-            old = plan
             plan = self._rules.counted(
                 plan,
                 counted.get(plan_id, ()),
@@ -340,7 +342,7 @@ class GroupCommit:
             plan, last = self._rules.ended(plan, now)
             written.events += last
             written.plans[plan_id] = plan
-            if plan is not old or claimed.get(plan_id):
+            if plan is not locked[plan_id]:
                 changed.append(plan)
         if changed:
             tx.save_plans(changed)

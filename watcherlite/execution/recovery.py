@@ -151,10 +151,11 @@ class Recovery:
             kind = self._types.make_action_type(action.action_type)
         except exceptions.PluginError as error:
             return self._failed(action, str(error))
+        # Asking is better than doing it twice, even where that does no harm.
+        if action.phase in (RUN, CHECK) and kind.is_checkable(action.inputs):
+            return self._again(action, CHECK, owner)
         if kind.is_idempotent(action.inputs):
             return self._again(action, action.phase, owner)
-        if kind.supports('is_applied') and action.phase in (RUN, CHECK):
-            return self._again(action, CHECK, owner)
         return self._failed(action, results.WORKER_LOST.format(owner))
 
     def _again(self, action: Action, phase: str, owner: str) -> Verdict:

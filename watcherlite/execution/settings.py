@@ -3,9 +3,11 @@
 import dataclasses
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(slots=True)
 class ExecutionSettings:
     """All times in seconds; the options of the same names explain them.
+
+    One object is shared by all parts of a worker, so that a reload reaches them.
 
     :param look_ahead: most actions that are loaded before they can run
     :param linger: how long the committer lets changes gather while threads
@@ -21,3 +23,18 @@ class ExecutionSettings:
     default_action_timeout: int = 3600
     look_ahead: int = 64
     linger: float = 0.02
+
+    def update(self, other: 'ExecutionSettings') -> None:
+        """Take over the values that may change while a worker runs."""
+        for name in MUTABLE:
+            setattr(self, name, getattr(other, name))
+
+
+#: What the configuration marks as mutable.
+MUTABLE = (
+    'claim_batch',
+    'sweep_interval',
+    'max_attempts',
+    'signal_grace',
+    'default_action_timeout',
+)

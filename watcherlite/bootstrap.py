@@ -1,0 +1,310 @@
+"""The one place that chooses concrete classes and puts them together."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from oslo_config import cfg
+
+from watcherlite import conf as configuration
+from watcherlite import exceptions
+from watcherlite.applier.operations import PlanOperations
+from watcherlite.applier.progress import PlanProgress
+from watcherlite.clock import SystemClock
+from watcherlite.db.api import Store
+from watcherlite.db.sqlalchemy import store as database
+from watcherlite.db.sqlalchemy.engine import DatabaseSettings
+from watcherlite.domain import commands
+from watcherlite.domain.actions import APPLIER
+from watcherlite.domain.events import Event
+from watcherlite.execution import identity
+from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.worker import Worker
+from watcherlite.messaging import factory
+from watcherlite.messaging import settings as messaging_settings
+from watcherlite.messaging.bus import Bus
+from watcherlite.notifications import settings as notification_settings
+from watcherlite.notifications.relay import Relay
+from watcherlite.plugins import loader
+
+LOG = logging.getLogger(__name__)
+
+#: Seconds that the bus and the relay get to end when a process stops.
+CLOSING = 5.0
+
+
+class Runtime:
+    """A process that can execute plans: every part of it, started and stopped.
+
+    :ivar plans: the operations on plans
+    :ivar worker: None in a process that executes nothing
+    """
+
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        lanes: Sequence[str] = (),
+        *,
+        plugins: loader.Plugins | None = None,
+        only_plan: str | None = None,
+        lost: Callable[[], None] | None = None,
+    ) -> None:
+        self.conf = conf
+        self.clock = SystemClock()
+        self.plugins = plugins or load_plugins(conf)
+        self.store: Store = open_store(conf)
+        self.bus: Bus = open_bus(conf)
+        self.progress = PlanProgress(self._reverts)
+        self.plans = PlanOperations(
+            self.store,
+            self.plugins,
+            self.progress,
+            self.clock,
+            self._tell,
+            conf.applier.on_worker_loss,
+        )
+        self.settings = execution_settings(conf, lanes[0] if lanes else APPLIER)
+        self.worker: Worker | None = None
+        self.relay: Relay | None = None
+        self._lost = lost
+        self._only_plan = only_plan
+        self._lanes = tuple(lanes)
+
+    # life
+
+    def start(self) -> None:
+        """Begin to work, and to publish; raises StoreUnavailable."""
+        worker = Worker(
+            self.store,
+            self.plugins,
+            self.progress,
+            self.clock,
+            self.settings,
+            host=self.conf.host,
+            lanes=self._lanes,
+            tell=lambda message: self._tell(None, message),
+            lost=self._lost or self._lease_lost,
+            only_plan=self._only_plan,
+        )
+        self.worker = worker
+        self.relay = Relay(
+            self.store,
+            self.bus.notification_publisher(),
+            payload_settings(self.conf),
+            worker.me.uuid,
+            self.clock,
+            relay_settings(self.conf),
+        )
+        worker.add_listener(self._wake_relay)
+        worker.start()
+        self.relay.start()
+        self.bus.start(self._lanes, self._on_command, self._on_control)
+
+    def stop(self, drain: float | None = None) -> bool:
+        """Let what runs finish, and close everything.
+
+        :param drain: seconds; None: the option `graceful_shutdown_timeout`
+        :returns: whether all running actions ended in time
+        """
+        seconds = self.conf.graceful_shutdown_timeout if drain is None else drain
+        ended = True
+        if self.worker is not None:
+            ended = self.worker.stop(seconds)
+        if self.relay is not None:
+            self.relay.stop(CLOSING)
+        self.bus.close(CLOSING)
+        self.store.close()
+        return ended
+
+    def reload(self) -> None:
+        """Take over the options that may change while the process runs."""
+        lane = self._lanes[0] if self._lanes else APPLIER
+        self.settings.update(execution_settings(self.conf, lane))
+        if self.relay is not None:
+            self.relay.reconfigure(payload_settings(self.conf))
+
+    def add_listener(self, listener: Callable[[list[Event]], None]) -> None:
+        """Have events told that this process stored; see `Committer`."""
+        if self.worker is None:
+            raise exceptions.WatcherliteError('This process executes nothing.')
+        self.worker.add_listener(listener)
+
+    def take_over_from_the_dead(self) -> int:
+        """End the leases of processes that ran on this machine and are gone.
+
+        :returns: how many there were; their actions are recovered at once
+            instead of when their leases run out
+        """
+        gone = [
+            worker
+            for worker in self.store.live_workers()
+            if identity.is_gone(worker.identity)
+        ]
+        for worker in gone:
+            LOG.info('The process of worker %s is gone; its lease ends', worker.uuid)
+            self.store.end_lease(worker.uuid)
+            self.store.drop_role(Relay.ROLE, worker.uuid)
+        return len(gone)
+
+    # hints
+
+    def _tell(
+        self, lane: str | None, message: commands.Command | commands.Broadcast
+    ) -> None:
+        """Pass a hint on, to the worker of this process first."""
+        if isinstance(message, commands.EventsStored):
+            self._wake_relay([])
+        if lane is not None and self.worker is not None and lane in self._lanes:
+            self.worker.hear(message)
+        wire = commands.to_message(message)
+        if lane is not None:
+            self.bus.send_command(lane, wire)
+        else:
+            self.bus.broadcast(wire)
+
+    def _wake_relay(self, stored: list[Event]) -> None:
+        if self.relay is not None:
+            self.relay.wake()
+
+    def _on_command(self, lane: str, message: Mapping[str, Any]) -> None:
+        self._hear(message)
+
+    def _on_control(self, message: Mapping[str, Any]) -> None:
+        self._hear(message)
+
+    def _hear(self, message: Mapping[str, Any]) -> None:
+        try:
+            heard = commands.from_message(message)
+        except ValueError as error:
+            raise exceptions.Invalid(f'A message makes no sense: {error}') from None
+        if isinstance(heard, commands.EventsStored):
+            self._wake_relay([])
+        elif self.worker is not None:
+            self.worker.hear(heard)
+
+    def _reverts(self, action_type: str) -> bool:
+        try:
+            return self.plugins.action_type(action_type).supports('revert')
+        except exceptions.PluginError:
+            return False
+
+    def _lease_lost(self) -> None:
+        LOG.error('The lease of this process is lost; what it ran goes on elsewhere')
+
+
+def build(
+    conf: cfg.ConfigOpts,
+    *,
+    lanes: Sequence[str] = (APPLIER,),
+    plugins: loader.Plugins | None = None,
+    only_plan: str | None = None,
+    lost: Callable[[], None] | None = None,
+) -> Runtime:
+    """Return the parts of a process, put together and not started.
+
+    :param plugins: from `load_plugins`, if they are loaded already
+    :param only_plan: uuid of the one plan to work on; None: on all
+    :param lost: called when the lease is lost
+    :raises ConfigurationError, StoreUnavailable, SchemaMismatch: see the text
+    """
+    return Runtime(conf, lanes, plugins=plugins, only_plan=only_plan, lost=lost)
+
+
+def load_plugins(conf: cfg.ConfigOpts) -> loader.Plugins:
+    """Return the plugins that are installed; their options are registered.
+
+    Raises ConfigurationError for a value of one of these that cannot work, and
+    for an option in the files that nobody knows.
+    """
+    plugins = loader.load(options=conf)
+    problems = [*configuration.bad_values(conf), *configuration.unknown_options(conf)]
+    if problems:
+        raise exceptions.ConfigurationError('; '.join(problems))
+    return plugins
+
+
+def check(conf: cfg.ConfigOpts) -> None:
+    """Raise what would keep a process from working: see `open_store`."""
+    store = open_store(conf)
+    try:
+        store.check()
+    finally:
+        # Connections must not be shared with the processes that are forked next.
+        store.close()
+
+
+def open_store(conf: cfg.ConfigOpts) -> Store:
+    """Return the store; raises StoreUnavailable or SchemaMismatch."""
+    return database.open_store(database_settings(conf))
+
+
+def database_settings(conf: cfg.ConfigOpts) -> DatabaseSettings:
+    """Return the settings of the database."""
+    group = conf.database
+    return DatabaseSettings(
+        url=configuration.database_url(conf),
+        max_pool_size=group.max_pool_size,
+        pool_timeout=group.pool_timeout,
+        connect_timeout=group.connect_timeout,
+        statement_timeout=group.statement_timeout,
+        busy_timeout=group.busy_timeout,
+        sqlite_synchronous=group.sqlite_synchronous,
+    )
+
+
+def open_bus(conf: cfg.ConfigOpts) -> Bus:
+    """Return the bus, which connects when it has to."""
+    group, told = conf.messaging, conf.notifications
+    return factory.open_bus(
+        messaging_settings.MessagingSettings(
+            url=group.url,
+            heartbeat=group.heartbeat,
+            connect_timeout=group.connect_timeout,
+            confirm_timeout=group.confirm_timeout,
+            reconnect_max=group.reconnect_max,
+        ),
+        host=conf.host,
+        notifications=messaging_settings.NotificationSettings(
+            exchange=told.exchange,
+            topics=tuple(told.topics),
+            durable_queues=told.amqp_durable_queues,
+            quorum_queue=told.rabbit_quorum_queue,
+            auto_delete=told.amqp_auto_delete,
+        ),
+    )
+
+
+def execution_settings(conf: cfg.ConfigOpts, lane: str) -> ExecutionSettings:
+    """Return the settings of the core for the daemon of a lane."""
+    group = conf[lane]
+    return ExecutionSettings(
+        max_parallel=group.max_parallel,
+        claim_batch=group.claim_batch,
+        lease=group.lease,
+        sweep_interval=group.sweep_interval,
+        max_attempts=group.max_attempts,
+        signal_grace=group.signal_grace,
+        default_action_timeout=conf.default_action_timeout,
+    )
+
+
+def payload_settings(
+    conf: cfg.ConfigOpts,
+) -> notification_settings.NotificationSettings:
+    """Return what notifications say."""
+    group = conf.notifications
+    return notification_settings.NotificationSettings(
+        host=conf.host,
+        topics=tuple(group.topics),
+        level=group.level,
+        event_prefix=group.action_plan_event_prefix,
+        payload_version=group.payload_version,
+    )
+
+
+def relay_settings(conf: cfg.ConfigOpts) -> notification_settings.RelaySettings:
+    """Return how notifications are published."""
+    group = conf.notifications
+    return notification_settings.RelaySettings(
+        batch_size=group.batch_size, publish_timeout=group.publish_timeout
+    )

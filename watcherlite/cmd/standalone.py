@@ -1,0 +1,14 @@
+"""`watcherlite standalone`: all lanes in one process."""
+
+from collections.abc import Sequence
+
+from watcherlite.cmd import daemon
+from watcherlite.domain.actions import LANES
+
+
+def main(args: Sequence[str] = ()) -> int:
+    """Run until told to stop; return the exit code.
+
+    :param args: configuration arguments, as the daemons take them
+    """
+    return daemon.main('watcherlite standalone', LANES, args)
