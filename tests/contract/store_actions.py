@@ -1,0 +1,436 @@
+"""The store's contract: actions are kept as given, and changed by comparison."""
+
+import datetime
+from typing import Any
+
+from tests.contract.store_case import StoreCase, names
+from tests.factories import (
+    NOW,
+    at,
+    make_action,
+    new_uuid,
+    store_actions,
+    store_plan,
+)
+from watcherlite import exceptions
+from watcherlite.db.api import Transaction
+from watcherlite.domain import actions as domain
+from watcherlite.domain.actions import Action, ActionChange, Edge
+from watcherlite.states import action as states
+
+MEBIBYTE = 1024 * 1024
+#: What JSON can say; the last key and the integer are what drivers like to lose.
+EVERYTHING: dict[str, Any] = {
+    'text': 'Žluťoučký kůň 🚀 "quoted" \\ \n\t',
+    'empty': ['', {}, [], None],
+    'numbers': [0, -1, 2**53 + 1, 0.1, -1.5],
+    'truth': [True, False],
+    'nested': {'a': [{'b': {'c': [1, [2, [3]]]}}]},
+    'příliš.$[0]': '%s :name {x} ?',
+}
+
+
+class Unwanted(Exception):
+    """Rolls a transaction back."""
+
+
+class StoreActionsContract(StoreCase):
+    """Inserting, changing and reading actions."""
+
+    def test_an_action_comes_back_exactly_as_it_was_stored(self) -> None:
+        full = make_action(
+            action_type='migrate',
+            lane=domain.ENGINE,
+            name='první 🚀',
+            target='node-1',
+            cause=states.DERIVED_ACTION,
+            inputs=EVERYTHING,
+            context={'user': 'ž', 'roles': ['admin']},
+            interval=60,
+            timeout=3600,
+            status=states.RUNNING,
+            status_message='ž' * 255,
+            owner=new_uuid(),
+            attempt=3,
+            recoveries=2,
+            phase=domain.COMPLETE,
+            not_before=at(5),
+            blocked_on='node-2',
+            control=states.SUSPEND,
+            token={'job': 7},
+            start_time=at(1),
+            end_time=at(2.000001),
+            outputs=EVERYTHING,
+            data=EVERYTHING,
+            updated_at=at(3),
+            deleted_at=at(4),
+        )
+        plain = make_action()
+        stored = store_actions(self.store, full, plain)
+        self.assert_stored(*stored)
+        self.assertEqual(stored, [self.store.get_action(a.uuid) for a in (full, plain)])
+
+    def test_all_times_are_aware_and_in_utc_and_keep_their_microseconds(self) -> None:
+        (stored,) = store_actions(
+            self.store, make_action(start_time=NOW, not_before=at(0.000001))
+        )
+        (read,) = self.now_stored(stored)
+        for value in (read.created_at, read.start_time, read.not_before):
+            assert value is not None
+            self.assertEqual(datetime.timedelta(0), value.utcoffset())
+        self.assertEqual((NOW, at(0.000001)), (read.start_time, read.not_before))
+
+    def test_none_and_what_is_merely_empty_are_told_apart(self) -> None:
+        tokens: list[Any] = [None, 0, '', False, [], {}, 'x', [None]]
+        actions = store_actions(
+            self.store, *(make_action(token=token) for token in tokens)
+        )
+        read = [action.token for action in self.now_stored(*actions)]
+        self.assertEqual([repr(t) for t in tokens], [repr(t) for t in read])
+        none, empty = store_actions(
+            self.store, make_action(outputs=None, name=None), make_action(outputs={})
+        )
+        self.assert_stored(none, empty)
+        self.assertIsNone(self.now_stored(none)[0].outputs)
+
+    def test_inputs_and_outputs_of_a_mebibyte_are_kept(self) -> None:
+        text = 'ř' * (MEBIBYTE // 2)
+        (stored,) = store_actions(
+            self.store, make_action(inputs={'text': text}, status=states.RUNNING)
+        )
+        after = self.changed(
+            stored,
+            outputs={'text': text, 'list': ['x' * 1024] * 1024},
+            data={'t': text},
+        )
+        self.assert_stored(after)
+
+    def test_a_message_of_255_characters_outside_the_basic_plane_is_kept(self) -> None:
+        (stored,) = store_actions(self.store, make_action())
+        self.assert_stored(self.changed(stored, status_message='🚀' * 255))
+
+    def test_what_a_caller_does_with_a_mapping_later_is_not_stored(self) -> None:
+        inputs = {'hosts': ['a']}
+        (stored,) = store_actions(self.store, make_action(inputs=inputs))
+        inputs['hosts'].append('b')
+        (read,) = self.now_stored(stored)
+        self.assertEqual({'hosts': ['a']}, read.inputs)
+        read.inputs['hosts'].append('c')
+        self.assertEqual({'hosts': ['a']}, self.now_stored(stored)[0].inputs)
+
+    # insert_actions
+
+    def test_ids_ascend_in_the_given_order(self) -> None:
+        actions = [make_action(name=str(n)) for n in range(250)]
+        first = self.commit(lambda tx: tx.insert_actions(actions[:200], []))
+        second = self.commit(lambda tx: tx.insert_actions(actions[200:], []))
+        ids = first + second
+        self.assertEqual(sorted(set(ids)), ids)
+        found = self.store.actions_by_id(ids)
+        self.assertEqual([str(n) for n in range(250)], [found[i].name for i in ids])
+
+    def test_counts_are_stored_as_the_caller_counted_them(self) -> None:
+        parent = make_action(dependents=7)
+        child = make_action(pending=5, parents=(parent.uuid,))
+        (parent_id,) = self.commit(lambda tx: tx.insert_actions([parent], []))
+        (child_id,) = self.commit(
+            lambda tx: tx.insert_actions([child], [Edge(parent.uuid, child.uuid)])
+        )
+        self.assert_stored(parent.evolve(id=parent_id), child.evolve(id=child_id))
+
+    def test_either_end_of_an_edge_may_be_stored_already(self) -> None:
+        asking, before = store_actions(
+            self.store, make_action(name='asking'), make_action(name='before')
+        )
+        derived = make_action(name='derived', derived_from=asking.id)
+        edges = [Edge(derived.uuid, asking.uuid), Edge(before.uuid, derived.uuid)]
+        (key,) = self.commit(lambda tx: tx.insert_actions([derived], edges))
+        self.assertEqual([derived.uuid], self.store.depends_on(asking.id or 0))
+        self.assertEqual([derived.uuid], self.store.depended_by(before.id or 0))
+        self.assertEqual([before.uuid], self.store.depends_on(key))
+        self.assertEqual([asking.uuid], self.store.depended_by(key))
+
+    def test_an_edge_to_an_action_that_is_nowhere_is_refused(self) -> None:
+        action, missing = make_action(), new_uuid()
+        for edge in (Edge(missing, action.uuid), Edge(action.uuid, missing)):
+            with self.assertRaisesRegex(exceptions.NotFound, missing):
+                self.commit(
+                    lambda tx, edge=edge: tx.insert_actions([action], [edge])  # type: ignore[misc]
+                )
+        self.assertEqual([], self.store.list_actions())
+
+    def test_a_uuid_that_is_stored_already_is_a_conflict(self) -> None:
+        (stored,) = store_actions(self.store, make_action())
+        with self.assertRaises(exceptions.Conflict):
+            self.commit(
+                lambda tx: tx.insert_actions(
+                    [make_action(), stored.evolve(id=None)], []
+                )
+            )
+        self.assertEqual([stored], self.store.list_actions())
+
+    def test_a_block_that_raises_leaves_nothing(self) -> None:
+        (stored,) = store_actions(self.store, make_action(status=states.READY))
+
+        def block(tx: Transaction) -> None:
+            tx.insert_actions([make_action()], [])
+            tx.claim(worker=new_uuid(), limit=1, now=NOW, lane=domain.APPLIER)
+            tx.take_locks({'node-1': stored.id or 0})
+            tx.add_pending(stored.id or 0, 2)
+            raise Unwanted
+
+        with self.assertRaises(Unwanted):
+            self.commit(block)
+        self.assertEqual([stored], self.store.list_actions())
+        self.assertTrue(self.store.has_claimable(domain.APPLIER, NOW))
+        free = self.commit(lambda tx: tx.take_locks({'node-1': 4711}))
+        self.assertEqual({'node-1'}, free)
+
+    # change_actions
+
+    def test_a_change_writes_the_changing_half_and_nothing_else(self) -> None:
+        (stored,) = store_actions(self.store, make_action(control=states.CANCEL))
+        values = {
+            'status': states.RUNNING,
+            'status_message': 'změněno',
+            'owner': new_uuid(),
+            'attempt': 4,
+            'recoveries': 1,
+            'phase': domain.CHECK,
+            'not_before': at(1),
+            'blocked_on': 'node-1',
+            'token': {'id': 1},
+            'start_time': at(2),
+            'end_time': at(3),
+            'outputs': {'a': 1},
+            'data': {'b': 2},
+            'updated_at': at(4),
+            'deleted_at': at(5),
+        }
+        self.changed(
+            stored,
+            **values,
+            name='other',
+            inputs={'other': 1},
+            target='other',
+            timeout=1,
+            dependents=9,
+            pending=9,
+            control=None,
+        )
+        self.assert_stored(stored.evolve(**values))
+        emptied = {name: getattr(stored, name) for name in values if name != 'status'}
+        before = stored.evolve(**values)
+        self.changed(before, **emptied)
+        self.assert_stored(before.evolve(**emptied))
+
+    def test_a_change_by_who_is_not_up_to_date_changes_nothing(self) -> None:
+        (stored,) = store_actions(
+            self.store,
+            make_action(status=states.RUNNING, owner=new_uuid(), attempt=2),
+        )
+        outdated = [
+            stored.evolve(status=states.READY),
+            stored.evolve(owner=new_uuid()),
+            stored.evolve(owner=None),
+            stored.evolve(attempt=1),
+            stored.evolve(attempt=3),
+            stored.evolve(id=(stored.id or 0) + 1000),
+        ]
+        for before in outdated:
+            self.assertIsNone(self.change(before, status=states.FAILED), before)
+        self.assert_stored(stored)
+
+    def test_a_missing_owner_is_compared_too(self) -> None:
+        free, owned = store_actions(
+            self.store, make_action(), make_action(owner=new_uuid())
+        )
+        self.assertIsNone(self.change(free.evolve(owner=new_uuid()), status='READY'))
+        self.assertIsNone(self.change(owned.evolve(owner=None), status='READY'))
+        self.assertIsNotNone(self.change(free, status=states.READY))
+
+    def test_of_many_changes_those_that_won_are_told(self) -> None:
+        actions = store_actions(self.store, *(make_action() for _ in range(60)))
+        changes = [
+            ActionChange(
+                action.evolve(attempt=n % 3),
+                action.evolve(
+                    status=states.SKIPPED if n % 2 else states.READY,
+                    status_message=None if n % 5 else f'message {n}',
+                    outputs={'n': n} if n % 4 else None,
+                    not_before=at(n),
+                ),
+            )
+            for n, action in enumerate(actions)
+        ]
+        won = self.commit(lambda tx: tx.change_actions(changes))
+        self.assertEqual({a.id for a in actions[::3]}, won)
+        self.assert_stored(
+            *(action if n % 3 else changes[n].after for n, action in enumerate(actions))
+        )
+
+    def test_a_change_to_what_is_there_already_counts_as_won(self) -> None:
+        (stored,) = store_actions(self.store, make_action(status=states.RUNNING))
+        self.assertIsNotNone(self.change(stored))
+        self.assert_stored(stored)
+
+    def test_the_control_survives_a_change_unless_it_is_to_be_cleared(self) -> None:
+        (stored,) = store_actions(
+            self.store, make_action(status=states.RUNNING, control=states.SUSPEND)
+        )
+        seen = stored.evolve(control=None)
+        self.changed(seen, status=states.SUSPENDED)
+        self.assert_stored(stored.evolve(status=states.SUSPENDED))
+        before = stored.evolve(status=states.SUSPENDED)
+        after = before.evolve(status=states.RUNNING)
+        won = self.commit(
+            lambda tx: tx.change_actions(
+                [ActionChange(before, after, clear_control=True)]
+            )
+        )
+        self.assertEqual({stored.id}, won)
+        self.assert_stored(after.evolve(control=None))
+
+    def test_of_two_who_change_at_once_exactly_one_wins(self) -> None:
+        stored = store_actions(
+            self.store, *(make_action(status=states.READY) for _ in range(5))
+        )
+        owners = [new_uuid() for _ in range(4)]
+
+        def take(owner: str) -> set[int]:
+            changes = [
+                ActionChange(a, a.evolve(owner=owner, attempt=1)) for a in stored
+            ]
+            return self.commit(lambda tx: tx.change_actions(changes))
+
+        won = self.together(*(lambda o=owner: take(o) for owner in owners))
+        self.assertEqual(
+            sorted(a.id or 0 for a in stored), sorted(i for ids in won for i in ids)
+        )
+        by_id = {i: owners[n] for n, ids in enumerate(won) for i in ids}
+        self.assert_stored(
+            *(a.evolve(owner=by_id[a.id or 0], attempt=1) for a in stored)
+        )
+
+    # the small ones
+
+    def test_pending_is_raised_by_what_was_derived(self) -> None:
+        (stored,) = store_actions(self.store, make_action(pending=0))
+        self.commit(lambda tx: tx.add_pending(stored.id or 0, 3))
+        self.commit(lambda tx: tx.add_pending(stored.id or 0, 2))
+        self.assert_stored(stored.evolve(pending=5))
+
+    def test_locked_actions_are_returned_by_id_and_missing_ones_left_out(self) -> None:
+        stored = store_actions(self.store, make_action(), make_action())
+        ids = [a.id or 0 for a in stored]
+        found = self.commit(lambda tx: tx.lock_actions([*ids, 10**9]))
+        self.assertEqual(dict(zip(ids, stored, strict=True)), found)
+
+    def test_empty_sequences_are_fine(self) -> None:
+        def block(tx: Transaction) -> list[object]:
+            tx.add_events([])
+            tx.save_plans([])
+            return [
+                tx.insert_actions([], []),
+                tx.change_actions([]),
+                tx.lock_actions([]),
+                tx.release_dependents([], started=True, now=NOW),
+                tx.end_dependents([], states.CANCELLED, 'x', NOW),
+                tx.successors([], 2),
+                tx.set_control(states.CANCEL, NOW, action_ids=[]),
+                tx.take_locks({}),
+                tx.release_locks([]),
+                tx.lock_plans([]),
+            ]
+
+        self.assertEqual(
+            [[], set(), {}, [], [], [], [], set(), [], {}],
+            self.commit(block),
+        )
+        self.store.mark_published([], NOW)
+        self.assertEqual({}, self.store.actions_by_id([]))
+        self.assertEqual([], self.store.list_actions(statuses=[]))
+        self.assertEqual([], self.store.list_plans(states=[]))
+
+    # reading
+
+    def test_an_unknown_action_is_not_found(self) -> None:
+        missing = new_uuid()
+        with self.assertRaisesRegex(exceptions.NotFound, missing):
+            self.store.get_action(missing)
+        self.assertEqual({}, self.store.actions_by_id([4711]))
+
+    def test_derived_actions_are_those_that_one_asked_for(self) -> None:
+        asking, other = store_actions(self.store, make_action(), make_action())
+        derived = store_actions(
+            self.store, *(make_action(derived_from=asking.id) for _ in range(3))
+        )
+        store_actions(self.store, make_action(derived_from=other.id))
+        self.assertEqual(derived, self.store.derived_actions(asking.id or 0))
+        self.assertEqual([], self.store.derived_actions(derived[0].id or 0))
+
+    def test_actions_are_listed_in_pages_in_both_directions(self) -> None:
+        plan, actions = store_plan(
+            self.store, *(make_action(name=str(n)) for n in range(7))
+        )
+        store_plan(self.store, make_action(name='other plan'))
+        store_actions(self.store, make_action(name='no plan'))
+
+        def pages(descending: bool) -> list[list[str | None]]:
+            found, last = [], None
+            while page := self.store.list_actions(
+                plan_id=plan.id, after_id=last, limit=3, descending=descending
+            ):
+                found.append(names(page))
+                last = page[-1].id
+            return found
+
+        self.assertEqual(
+            [['0', '1', '2'], ['3', '4', '5'], ['6']], pages(descending=False)
+        )
+        self.assertEqual(
+            [['6', '5', '4'], ['3', '2', '1'], ['0']], pages(descending=True)
+        )
+        self.assertEqual(9, len(self.store.list_actions()))
+        self.assertEqual(actions, self.store.list_actions(plan_id=plan.id))
+
+    def test_actions_are_listed_by_status(self) -> None:
+        plan, _ = store_plan(
+            self.store,
+            *(
+                make_action(name=status, status=status)
+                for status in (states.INIT, states.FAILED, states.READY, states.FAILED)
+            ),
+        )
+        store_actions(self.store, make_action(name='no plan', status=states.FAILED))
+
+        def listed(**values: object) -> list[str | None]:
+            return names(self.store.list_actions(**values))  # type: ignore[arg-type]
+
+        self.assertEqual(
+            ['FAILED', 'FAILED'], listed(plan_id=plan.id, statuses=iter(['FAILED']))
+        )
+        self.assertEqual(
+            ['FAILED', 'READY'],
+            listed(plan_id=plan.id, statuses={'FAILED', 'READY'}, limit=2),
+        )
+        self.assertEqual(
+            ['no plan', 'FAILED', 'FAILED'],
+            listed(statuses=['FAILED'], descending=True),
+        )
+
+    def test_actions_of_a_plan_are_counted_by_status(self) -> None:
+        plan, actions = store_plan(self.store, *(make_action() for _ in range(4)))
+        self.assertEqual({'INIT': 4}, self.store.count_actions(plan.id or 0))
+        self.changed(actions[0], status=states.SKIPPED)
+        self.changed(actions[1], status=states.READY)
+        self.assertEqual(
+            {'INIT': 2, 'SKIPPED': 1, 'READY': 1},
+            self.store.count_actions(plan.id or 0),
+        )
+        self.assertEqual({}, self.store.count_actions(10**9))
+
+
+def ids_of(actions: list[Action]) -> list[int]:
+    """Return the ids of stored actions, in order."""
+    return [action.id or 0 for action in actions]

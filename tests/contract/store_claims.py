@@ -1,0 +1,328 @@
+"""The store's contract: who takes which actions, and what is known of owners."""
+
+import datetime
+
+from tests.contract.store_actions import ids_of
+from tests.contract.store_case import StoreCase, names
+from tests.factories import (
+    NOW,
+    at,
+    make_action,
+    new_uuid,
+    store_actions,
+    store_plan,
+)
+from watcherlite.clock import EPOCH
+from watcherlite.domain import actions as domain
+from watcherlite.domain.actions import Action
+from watcherlite.states import action as states
+
+
+class StoreClaimsContract(StoreCase):
+    """Claiming, looking for what can be claimed, signals, lost and ended actions."""
+
+    def a_ready_action(self, **values: object) -> Action:
+        """Store an action without a plan that can be claimed."""
+        return store_actions(
+            self.store, make_action(**{'status': states.READY, **values})
+        )[0]
+
+    # claim
+
+    def test_a_claimed_action_is_ready_owned_and_one_attempt_further(self) -> None:
+        worker = new_uuid()
+        plan, actions = store_plan(
+            self.store,
+            make_action(inputs={'host': 'ž'}),
+            make_action(status=states.READY, attempt=3, recoveries=1, phase='check'),
+        )
+        expected = [
+            action.evolve(
+                status=states.READY,
+                owner=worker,
+                attempt=action.attempt + 1,
+                updated_at=at(1),
+            )
+            for action in actions
+        ]
+        self.assertEqual(expected, self.claim(worker, plan_id=plan.id, now=at(1)))
+        self.assert_stored(*expected)
+
+    def test_the_oldest_are_claimed_first_and_nothing_twice(self) -> None:
+        plan, _ = store_plan(self.store, *(make_action(name=str(n)) for n in range(7)))
+        claimed = [
+            names(self.claim(new_uuid(), plan_id=plan.id, limit=3)) for _ in range(4)
+        ]
+        self.assertEqual([['0', '1', '2'], ['3', '4', '5'], ['6'], []], claimed)
+
+    def test_the_oldest_are_first_even_if_they_had_been_put_off(self) -> None:
+        for n, not_before in enumerate((at(-1), EPOCH, at(-5), EPOCH)):
+            self.a_ready_action(name=str(n), not_before=not_before)
+        self.assertEqual(
+            ['0', '1', '2'], names(self.claim(new_uuid(), lane='applier', limit=3))
+        )
+
+    def test_a_claim_of_a_plan_sees_nothing_else(self) -> None:
+        plan, _ = store_plan(self.store, make_action(name='mine'))
+        store_plan(self.store, make_action(name='other plan'))
+        self.a_ready_action(name='no plan')
+        self.assertEqual(['mine'], names(self.claim(new_uuid(), plan_id=plan.id)))
+
+    def test_a_claim_of_a_lane_sees_only_its_ready_actions_without_plan(self) -> None:
+        store_plan(self.store, make_action(status=states.READY, name='of a plan'))
+        store_actions(self.store, make_action(name='not released'))
+        self.a_ready_action(name='mine')
+        self.a_ready_action(name='other lane', lane=domain.ENGINE)
+        self.assertEqual(['mine'], names(self.claim(new_uuid(), lane='applier')))
+        self.assertEqual(['other lane'], names(self.claim(new_uuid(), lane='engine')))
+
+    def test_only_what_can_run_is_claimed(self) -> None:
+        claimable = {states.INIT, states.READY}
+        plan, _ = store_plan(
+            self.store,
+            *(make_action(status=status, name=status) for status in states.STATES),
+            make_action(owner=new_uuid()),
+            make_action(status=states.READY, owner=new_uuid(), attempt=1),
+            make_action(blocked_on='node-1'),
+            make_action(status=states.READY, blocked_on='node-1'),
+            make_action(not_before=at(0.000001)),
+            make_action(not_before=NOW, name='due now'),
+        )
+        parent = make_action(plan_id=plan.id, status=states.RUNNING)
+        store_actions(
+            self.store, parent, make_action(plan_id=plan.id, parents=(parent.uuid,))
+        )
+        self.assertEqual(
+            {*claimable, 'due now'}, set(names(self.claim(new_uuid(), plan_id=plan.id)))
+        )
+
+    def test_a_scheduled_action_is_claimed_when_its_time_has_come(self) -> None:
+        action = self.a_ready_action(not_before=at(60))
+        for now, expected in ((at(59.999999), []), (at(60), [action.id])):
+            self.assertEqual(
+                expected, ids_of(self.claim(new_uuid(), lane='applier', now=now))
+            )
+
+    def test_an_action_that_is_given_back_can_be_claimed_again(self) -> None:
+        action = self.a_ready_action()
+        for attempt in (1, 2, 3):
+            (claimed,) = self.claim(new_uuid(), lane='applier')
+            self.assertEqual((action.id, attempt), (claimed.id, claimed.attempt))
+            self.changed(claimed, owner=None)
+
+    def test_a_retry_can_be_claimed_when_its_delay_is_over(self) -> None:
+        self.a_ready_action()
+        (claimed,) = self.claim(new_uuid(), lane='applier')
+        self.changed(claimed, owner=None, not_before=at(30))
+        self.assertEqual([], self.claim(new_uuid(), lane='applier', now=at(29)))
+        self.assertEqual(1, len(self.claim(new_uuid(), lane='applier', now=at(30))))
+
+    def test_a_claim_of_one_who_was_outdated_cannot_be_written(self) -> None:
+        self.a_ready_action()
+        (first,) = self.claim(new_uuid(), lane='applier')
+        self.changed(first, owner=None)
+        (second,) = self.claim(first.owner or '', lane='applier')
+        self.assertIsNone(self.change(first, status=states.RUNNING))
+        self.assertIsNotNone(self.change(second, status=states.RUNNING))
+
+    def test_claimers_at_the_same_time_never_get_the_same_action(self) -> None:
+        plan, actions = store_plan(self.store, *(make_action() for _ in range(60)))
+
+        def take_all(worker: str) -> list[Action]:
+            taken: list[Action] = []
+            while got := self.claim(worker, plan_id=plan.id, limit=7):
+                taken += got
+            return taken
+
+        workers = [new_uuid() for _ in range(4)]
+        taken = self.together(*(lambda w=w: take_all(w) for w in workers))
+        # Who passed over rows that were held may have stopped before the end.
+        taken.append(take_all(workers[0]))
+        by_id = sorted((a for each in taken for a in each), key=lambda a: a.id or 0)
+        self.assertEqual(ids_of(actions), ids_of(by_id))
+        self.assert_stored(*by_id)
+        self.assertEqual({1}, {a.attempt for a in by_id})
+
+    def test_a_claim_asks_for_either_a_plan_or_a_lane(self) -> None:
+        for values in ({}, {'plan_id': 1, 'lane': 'applier'}):
+            with self.assertRaises(ValueError):
+                self.claim(new_uuid(), **values)
+
+    # has_claimable, next_not_before
+
+    def test_a_lane_knows_whether_it_has_something_to_claim(self) -> None:
+        store_plan(self.store, make_action(status=states.READY))
+        self.assertFalse(self.store.has_claimable('applier', NOW))
+        self.a_ready_action(not_before=at(5))
+        self.assertFalse(self.store.has_claimable('applier', NOW))
+        self.assertTrue(self.store.has_claimable('applier', at(5)))
+        self.assertFalse(self.store.has_claimable('engine', at(5)))
+        self.claim(new_uuid(), lane='applier', now=at(5))
+        self.assertFalse(self.store.has_claimable('applier', at(5)))
+
+    def test_the_next_scheduled_action_of_a_lane_is_known(self) -> None:
+        def ask(after: datetime.datetime = NOW) -> datetime.datetime | None:
+            return self.store.next_not_before('applier', after)
+
+        self.a_ready_action()
+        self.a_ready_action(lane=domain.ENGINE, not_before=at(1))
+        self.a_ready_action(owner=new_uuid(), not_before=at(2))
+        self.a_ready_action(status=states.FAILED, not_before=at(3))
+        self.a_ready_action(blocked_on='node-1', not_before=at(4))
+        self.assertIsNone(ask())
+        self.a_ready_action(not_before=at(40.000001))
+        self.assertEqual(at(40.000001), ask())
+        store_plan(self.store, make_action(not_before=at(20)))
+        self.assertEqual(at(20), ask())
+        self.assertEqual(at(40.000001), ask(at(20)))
+        self.assertIsNone(ask(at(41)))
+
+    # owners
+
+    def test_a_worker_owns_what_it_took_until_that_has_ended(self) -> None:
+        worker, other = new_uuid(), new_uuid()
+        first, second, third = (
+            self.a_ready_action(owner=worker, attempt=n) for n in (1, 2, 3)
+        )
+        self.a_ready_action(owner=other, attempt=9)
+        self.assertEqual(
+            [(first.id, 1), (second.id, 2), (third.id, 3)],
+            self.store.owned_ids(worker),
+        )
+        second = self.changed(second, status=states.RUNNING)
+        self.changed(first, status=states.SUCCEEDED)
+        self.changed(third, owner=None)
+        self.assertEqual([(second.id, 2)], self.store.owned_ids(worker))
+        self.assertEqual([], self.store.owned_ids(new_uuid()))
+
+    def test_what_a_lost_worker_owned_is_found_in_pieces(self) -> None:
+        worker = new_uuid()
+        owned = [
+            self.a_ready_action(owner=worker, attempt=1, status=status)
+            for status in (states.READY, states.RUNNING, states.SUSPENDED)
+        ]
+        self.a_ready_action(owner=worker, attempt=1, status=states.SUCCEEDED)
+        self.a_ready_action(owner=new_uuid(), attempt=1)
+
+        def lost(limit: int) -> list[Action]:
+            return self.commit(lambda tx: tx.lost_actions(worker, limit))
+
+        self.assertEqual(owned[:2], lost(2))
+        self.assertEqual(owned, lost(10))
+        self.changed(owned[0], owner=None)
+        self.assertEqual(owned[1:], lost(10))
+
+    # signals
+
+    def test_signals_reach_only_what_has_started_and_not_ended(self) -> None:
+        plan, actions = store_plan(
+            self.store,
+            *(make_action(status=status, owner=new_uuid()) for status in states.STATES),
+        )
+        _, others = store_plan(self.store, make_action(status=states.RUNNING))
+        started = [
+            a.evolve(control=states.CANCEL, updated_at=at(2))
+            for a in actions
+            if a.status in (states.RUNNING, states.SUSPENDED)
+        ]
+        self.assertEqual(
+            started,
+            self.commit(
+                lambda tx: tx.set_control(states.CANCEL, at(2), plan_id=plan.id)
+            ),
+        )
+        by_id = {a.id: a for a in started}
+        self.assert_stored(*(by_id.get(a.id, a) for a in actions), *others)
+        both = self.commit(
+            lambda tx: tx.set_control(
+                states.RESUME,
+                at(3),
+                action_ids=[*ids_of(others), *ids_of(actions)],
+                plan_id=plan.id,
+            )
+        )
+        self.assertEqual(ids_of(started), ids_of(both))
+
+    def test_signals_are_written_by_id_and_read_by_owner(self) -> None:
+        worker = new_uuid()
+        first, second = (
+            self.a_ready_action(status=states.RUNNING, owner=worker) for _ in range(2)
+        )
+        other = self.a_ready_action(status=states.RUNNING, owner=new_uuid())
+
+        def signal(word: str, *actions: Action) -> None:
+            self.commit(
+                lambda tx: tx.set_control(
+                    word, NOW, action_ids=ids_of([*actions, first.evolve(id=10**9)])
+                )
+            )
+
+        self.assertEqual({}, self.store.controls(worker))
+        signal(states.SUSPEND, first, second, other)
+        signal(states.CANCEL, second)
+        self.assertEqual(
+            {first.id: states.SUSPEND, second.id: states.CANCEL},
+            self.store.controls(worker),
+        )
+        self.changed(first, status=states.SUCCEEDED)
+        self.assertEqual({second.id: states.CANCEL}, self.store.controls(worker))
+        self.assertEqual({}, self.store.controls(new_uuid()))
+
+    def test_a_signal_is_for_some_actions_or_for_a_plan(self) -> None:
+        with self.assertRaises(ValueError):
+            self.commit(lambda tx: tx.set_control(states.CANCEL, NOW))
+
+    # end_not_started
+
+    def test_what_has_not_started_is_ended_in_pieces_owned_or_not(self) -> None:
+        plan, actions = store_plan(
+            self.store,
+            make_action(name='init'),
+            make_action(name='running', status=states.RUNNING, owner=new_uuid()),
+            make_action(name='ready', status=states.READY),
+            make_action(name='done', status=states.SUCCEEDED),
+            make_action(name='taken', status=states.READY, owner=new_uuid(), attempt=1),
+            make_action(name='derived', status=states.WAITING, phase=domain.COMPLETE),
+            make_action(name='complete', status=states.READY, phase=domain.COMPLETE),
+            make_action(name='waits', status=states.WAITING),
+        )
+        _, others = store_plan(self.store, make_action(name='other plan'))
+        pieces = [
+            self.commit(
+                lambda tx: tx.end_not_started(
+                    plan.id or 0, states.CANCELLED, 'zrušeno', 3, at(7)
+                )
+            )
+            for _ in range(3)
+        ]
+        self.assertEqual(
+            [['init', 'ready', 'taken'], ['complete', 'waits'], []],
+            [names(piece) for piece in pieces],
+        )
+        ended = {action.id for piece in pieces for action in piece}
+        self.assertEqual(
+            [a for a in actions if a.id in ended], [a for p in pieces for a in p]
+        )
+        for before, after in zip(actions, self.now_stored(*actions), strict=True):
+            if before.id in ended:
+                before = before.evolve(
+                    status=states.CANCELLED,
+                    status_message='zrušeno',
+                    end_time=at(7),
+                    updated_at=at(7),
+                )
+            self.assertEqual(before.evolve(owner=None), after.evolve(owner=None))
+        self.assert_stored(*others)
+
+    def test_who_had_taken_an_action_that_was_ended_can_write_nothing(self) -> None:
+        plan, _ = store_plan(self.store, make_action())
+        (taken,) = self.claim(new_uuid(), plan_id=plan.id)
+        self.commit(
+            lambda tx: tx.end_not_started(plan.id or 0, states.CANCELLED, None, 9, NOW)
+        )
+        self.assertIsNone(self.change(taken, status=states.RUNNING))
+        (stored,) = self.now_stored(taken)
+        self.assertEqual(
+            (states.CANCELLED, None), (stored.status, stored.status_message)
+        )
+        self.assertEqual([], self.store.owned_ids(taken.owner or ''))

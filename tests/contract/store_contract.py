@@ -1,0 +1,26 @@
+"""The contract of `db.api.Store`, as tests that every store passes."""
+
+from tests.contract.store_actions import StoreActionsContract
+from tests.contract.store_claims import StoreClaimsContract
+from tests.contract.store_events import StoreEventsContract
+from tests.contract.store_graph import StoreGraphContract
+from tests.contract.store_locks import StoreLocksContract
+from tests.contract.store_machine import StoreMachineContract
+from tests.contract.store_plans import StorePlansContract
+from tests.contract.store_workers import StoreWorkersContract
+
+
+class StoreContract(
+    StoreActionsContract,
+    StoreGraphContract,
+    StoreClaimsContract,
+    StoreLocksContract,
+    StoreWorkersContract,
+    StoreEventsContract,
+    StorePlansContract,
+    StoreMachineContract,
+):
+    """Mix it into a test case, before the class, and say what the store is.
+
+    `make_store` returns an empty store; it is closed by the test.
+    """

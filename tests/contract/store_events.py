@@ -1,0 +1,163 @@
+"""The store's contract: events as an outbox and as a history."""
+
+import json
+
+from tests.contract.store_actions import EVERYTHING
+from tests.contract.store_case import StoreCase
+from tests.factories import (
+    at,
+    make_action,
+    make_event,
+    new_uuid,
+    store_actions,
+    store_plan,
+)
+from watcherlite.db.api import Transaction
+from watcherlite.domain import events
+from watcherlite.domain.events import Event, StoredEvent
+
+
+class StoreEventsContract(StoreCase):
+    """Events are stored in order, published once, and kept to be read."""
+
+    def add(self, *added: Event) -> None:
+        """Store events in a transaction of its own."""
+        self.commit(lambda tx: tx.add_events(added))
+
+    def messages(self, stored: list[StoredEvent]) -> list[str | None]:
+        """Return the messages of events, whose sequences must ascend."""
+        sequences = [each.sequence for each in stored]
+        self.assertEqual(sorted(set(sequences)), sequences)
+        return [each.event.message for each in stored]
+
+    def test_an_event_comes_back_as_it_was_stored(self) -> None:
+        plan, (action,) = store_plan(self.store, make_action())
+        of_plan = make_event(plan, message='ž' * 255, plan_message='🚀' * 255)
+        of_action = make_event(
+            action,
+            kind=events.SIGNALLED,
+            old_status=None,
+            plan_message='zpráva',
+            detail=EVERYTHING,
+            occurred_at=at(0.000001),
+        )
+        self.add(of_plan, of_action)
+        self.assertEqual(
+            [of_plan, of_action], [s.event for s in self.store.pending_events(9)]
+        )
+
+    def test_an_event_of_an_action_brings_what_never_changes_of_it(self) -> None:
+        parent = make_action(name='rodič')
+        child = make_action(
+            name=None, inputs=EVERYTHING, parents=(parent.uuid,), created_at=at(0.5)
+        )
+        plan, (parent, child) = store_plan(self.store, parent, child)
+        self.add(make_event(plan), make_event(parent), make_event(child))
+        of_plan, of_parent, of_child = self.store.pending_events(9)
+        self.assertEqual(StoredEvent(of_plan.sequence, of_plan.event), of_plan)
+        self.assertEqual(
+            (parent.uuid, 'rodič', 'nop', {}, [], parent.created_at),
+            self.told(of_parent),
+        )
+        self.assertEqual(
+            (child.uuid, None, 'nop', EVERYTHING, [parent.uuid], at(0.5)),
+            self.told(of_child),
+        )
+        self.assertEqual(
+            [of_plan, of_parent, of_child], self.store.list_events(plan_id=plan.id)
+        )
+
+    def told(self, stored: StoredEvent) -> tuple[object, ...]:
+        """Return what an event tells of its action, with the JSON text read."""
+        return (
+            stored.action_uuid,
+            stored.action_name,
+            stored.action_type,
+            json.loads(stored.action_inputs or ''),
+            json.loads(stored.action_parents or ''),
+            stored.action_created_at,
+        )
+
+    def test_what_is_published_is_no_longer_pending_but_history(self) -> None:
+        plan, _ = store_plan(self.store)
+        self.add(*(make_event(plan, message=str(n)) for n in range(5)))
+        pending = self.store.pending_events(10)
+        self.assertEqual(['0', '1', '2', '3', '4'], self.messages(pending))
+        self.store.mark_published([pending[0].sequence, pending[2].sequence], at(1))
+        self.assertEqual(['1', '3', '4'], self.messages(self.store.pending_events(10)))
+        self.assertEqual(['1', '3'], self.messages(self.store.pending_events(2)))
+        self.store.mark_published([pending[0].sequence, 10**9], at(2))
+        self.assertEqual(['1', '3', '4'], self.messages(self.store.pending_events(10)))
+        self.assertEqual(
+            ['0', '1', '2', '3', '4'],
+            self.messages(self.store.list_events(plan_id=plan.id)),
+        )
+
+    def test_when_the_oldest_pending_event_happened_is_known(self) -> None:
+        self.assertIsNone(self.store.oldest_pending_event())
+        plan, _ = store_plan(self.store)
+        self.add(*(make_event(plan, occurred_at=at(n + 0.5)) for n in range(3)))
+        sequences = [s.sequence for s in self.store.pending_events(9)]
+        for n in range(3):
+            self.assertEqual(at(n + 0.5), self.store.oldest_pending_event())
+            self.store.mark_published([sequences[n]], at(9))
+        self.assertIsNone(self.store.oldest_pending_event())
+
+    def test_an_event_that_is_stored_can_be_told_from_one_that_is_not(self) -> None:
+        plan, _ = store_plan(self.store)
+        event = make_event(plan)
+        self.assertFalse(self.store.event_exists(event.uuid))
+        self.add(event)
+        self.assertTrue(self.store.event_exists(event.uuid))
+        self.assertFalse(self.store.event_exists(new_uuid()))
+
+    def test_events_of_a_transaction_that_failed_never_were(self) -> None:
+        plan, _ = store_plan(self.store)
+        event = make_event(plan)
+
+        def block(tx: Transaction) -> None:
+            tx.add_events([event])
+            raise ZeroDivisionError
+
+        with self.assertRaises(ZeroDivisionError):
+            self.commit(block)
+        self.assertFalse(self.store.event_exists(event.uuid))
+        self.assertEqual([], self.store.pending_events(9))
+
+    def test_the_history_is_read_in_pages(self) -> None:
+        plan, _ = store_plan(self.store)
+        other, _ = store_plan(self.store)
+        (lonely,) = store_actions(self.store, make_action())
+        for n in range(7):
+            self.add(make_event(plan, message=str(n)), make_event(other))
+        self.add(make_event(lonely))
+
+        def pages(plan_id: int | None) -> list[list[str | None]]:
+            found, last = [], 0
+            while page := self.store.list_events(plan_id=plan_id, after=last, limit=3):
+                found.append(self.messages(page))
+                last = page[-1].sequence
+            return found
+
+        self.assertEqual([['0', '1', '2'], ['3', '4', '5'], ['6']], pages(plan.id))
+        self.assertEqual([3, 3, 3, 3, 3], [len(page) for page in pages(None)])
+
+    def test_events_of_a_plan_are_in_the_order_of_the_commits(self) -> None:
+        plan, _ = store_plan(self.store, total=0)
+        plan_id = plan.id or 0
+
+        def count_up() -> None:
+            def block(tx: Transaction) -> None:
+                locked = tx.lock_plans([plan_id])[plan_id]
+                tx.add_events([make_event(locked, message=str(locked.total))])
+                tx.save_plans([locked.evolve(total=locked.total + 1)])
+
+            for _ in range(5):
+                self.commit(block)
+
+        self.together(*[count_up] * 4)
+        self.assertEqual(20, self.store.get_plan(plan.uuid).total)
+        self.assertEqual(
+            [str(n) for n in range(20)],
+            self.messages(self.store.list_events(plan_id=plan_id)),
+        )

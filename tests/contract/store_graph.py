@@ -1,0 +1,351 @@
+"""The store's contract: what ends of actions do to what depends on them."""
+
+from tests.contract.store_actions import ids_of
+from tests.contract.store_case import StoreCase, names
+from tests.factories import (
+    NOW,
+    at,
+    make_action,
+    new_uuid,
+    store_actions,
+    store_plan,
+)
+from watcherlite.db.api import Released
+from watcherlite.domain import actions as domain
+from watcherlite.domain.actions import SUCCESS, Action
+from watcherlite.states import action as states
+
+
+class StoreGraphContract(StoreCase):
+    """Dependents: counted down, released, handed over, ended, looked up."""
+
+    def release(
+        self,
+        *parents: Action,
+        started: bool = True,
+        handovers: dict[int, Action] | None = None,
+    ) -> list[Released]:
+        """Count down the dependents of actions in a transaction of its own."""
+        return self.commit(
+            lambda tx: tx.release_dependents(
+                ids_of(list(parents)), started=started, handovers=handovers, now=at(9)
+            )
+        )
+
+    def a_family(
+        self, parents: int = 1, **child: object
+    ) -> tuple[list[Action], Action]:
+        """Store parents in a plan and one action that depends on all of them."""
+        above = [make_action(name=f'parent {n}') for n in range(parents)]
+        below = make_action(name='child', parents=tuple(a.uuid for a in above), **child)
+        _, stored = store_plan(self.store, *above, below)
+        return stored[:-1], stored[-1]
+
+    # release_dependents
+
+    def test_the_last_parent_releases_its_dependent(self) -> None:
+        parents, child = self.a_family(parents=3)
+        self.assertEqual([], self.release(parents[0]))
+        self.assertEqual([], self.release(parents[2]))
+        self.assert_stored(child.evolve(pending=1))
+        self.assertEqual(
+            [Released(child.id or 0, child.plan_id, child.lane, False)],
+            self.release(parents[1]),
+        )
+        self.assert_stored(
+            child.evolve(pending=0, status=states.READY, updated_at=at(9))
+        )
+        worker = new_uuid()
+        claimed = self.claim(worker, plan_id=child.plan_id)
+        self.assertIn(child.id, ids_of(claimed))
+
+    def test_parents_that_end_together_count_each(self) -> None:
+        # The diamond: a, then b and c, then d.
+        a = make_action(name='a')
+        b, c = (make_action(name=n, parents=(a.uuid,)) for n in 'bc')
+        d = make_action(name='d', parents=(b.uuid, c.uuid))
+        _, (a, b, c, d) = store_plan(self.store, a, b, c, d)
+        self.assertEqual(ids_of([b, c]), [r.id for r in self.release(a)])
+        self.assertEqual([2], [x.pending for x in self.now_stored(d)])
+        self.assertEqual(ids_of([d]), [r.id for r in self.release(b, c)])
+        self.assertEqual(
+            [(0, states.READY)],
+            [(x.pending, x.status) for x in self.now_stored(d)],
+        )
+
+    def test_what_is_released_is_listed_by_id_with_its_plan_and_lane(self) -> None:
+        parent = make_action()
+        children = [
+            make_action(parents=(parent.uuid,), status=states.WAITING, lane=lane)
+            for lane in (domain.ENGINE, domain.APPLIER, domain.ENGINE)
+        ]
+        parent, *children = store_actions(self.store, parent, *children)
+        self.assertEqual(
+            [
+                Released(child.id or 0, None, lane, False)
+                for child, lane in zip(
+                    children, ('engine', 'applier', 'engine'), strict=True
+                )
+            ],
+            self.release(parent),
+        )
+        self.assertEqual(
+            ids_of(children[::2]), ids_of(self.claim(new_uuid(), lane='engine'))
+        )
+
+    def test_before_its_plan_has_started_an_action_stays_init(self) -> None:
+        (parent,), child = self.a_family()
+        self.assertEqual(
+            [Released(child.id or 0, child.plan_id, child.lane, False)],
+            self.release(parent, started=False),
+        )
+        self.assert_stored(child.evolve(pending=0))
+
+    def test_a_waiting_dependent_is_ready_even_if_the_plan_has_not_started(
+        self,
+    ) -> None:
+        (parent,), child = self.a_family(status=states.WAITING)
+        self.release(parent, started=False)
+        self.assertEqual([states.READY], [a.status for a in self.now_stored(child)])
+
+    def test_a_ready_dependent_at_zero_is_told_and_left_as_it_is(self) -> None:
+        (parent,), child = self.a_family(
+            status=states.READY, owner=new_uuid(), attempt=2
+        )
+        released = self.release(
+            parent, handovers={child.id or 0: child.evolve(status=states.RUNNING)}
+        )
+        self.assertEqual(
+            [Released(child.id or 0, child.plan_id, child.lane, False)], released
+        )
+        self.assert_stored(child.evolve(pending=0))
+
+    def test_dependents_that_run_or_have_ended_are_only_counted_down(self) -> None:
+        for status in sorted(states.STARTED | states.FINAL):
+            (parent,), child = self.a_family(status=status, owner=new_uuid())
+            handovers = {child.id or 0: child.evolve(status=states.READY)}
+            self.assertEqual([], self.release(parent, handovers=handovers), status)
+            self.assert_stored(child.evolve(pending=0))
+
+    def test_an_action_that_waits_for_derived_ones_goes_on_after_them(self) -> None:
+        plan, (asking,) = store_plan(
+            self.store,
+            make_action(
+                status=states.WAITING, phase=domain.COMPLETE, start_time=NOW, attempt=1
+            ),
+        )
+        derived = [
+            make_action(plan_id=plan.id, derived_from=asking.id, status=states.READY)
+            for _ in range(2)
+        ]
+        edges = [domain.Edge(a.uuid, asking.uuid) for a in derived]
+        ids = self.commit(lambda tx: tx.insert_actions(derived, edges))
+        self.commit(lambda tx: tx.add_pending(asking.id or 0, 2))
+        ended = [a.evolve(id=i) for a, i in zip(derived, ids, strict=True)]
+        self.release(ended[0])
+        self.assert_stored(asking.evolve(pending=1))
+        self.release(ended[1])
+        self.assert_stored(
+            asking.evolve(pending=0, status=states.READY, updated_at=at(9))
+        )
+
+    def test_without_dependents_nothing_is_released(self) -> None:
+        (lonely,) = store_actions(self.store, make_action())
+        self.assertEqual([], self.release(lonely))
+
+    def test_a_wide_plan_is_released_at_once(self) -> None:
+        root = make_action()
+        leaves = [make_action(parents=(root.uuid,)) for _ in range(600)]
+        _, (root, *leaves) = store_plan(self.store, root, *leaves)
+        self.assertEqual(ids_of(leaves), [r.id for r in self.release(root)])
+        self.assertEqual({0}, {a.pending for a in self.now_stored(*leaves)})
+
+    # handovers
+
+    def test_a_handover_starts_the_dependent_in_the_same_transaction(self) -> None:
+        worker = new_uuid()
+        for status in (states.INIT, states.WAITING):
+            (parent,), child = self.a_family(
+                status=status, attempt=1, recoveries=1, phase=domain.CHECK
+            )
+            values = {
+                'status': states.RUNNING,
+                'owner': worker,
+                'attempt': 2,
+                'phase': domain.RUN,
+                'start_time': at(5),
+                'data': {'decision': ['ž']},
+                'updated_at': at(6),
+            }
+            handover = child.evolve(
+                **values,
+                recoveries=5,
+                pending=8,
+                outputs={'not': 'taken'},
+                name='not taken',
+                control='CANCEL',
+            )
+            self.assertEqual(
+                [Released(child.id or 0, child.plan_id, child.lane, True)],
+                self.release(parent, handovers={child.id or 0: handover}),
+            )
+            self.assert_stored(child.evolve(**values, pending=0))
+        self.assertEqual(2, len(self.store.owned_ids(worker)))
+
+    def test_a_handover_waits_for_the_last_parent(self) -> None:
+        parents, child = self.a_family(parents=2)
+        handovers = {
+            child.id or 0: child.evolve(
+                status=states.RUNNING, owner=new_uuid(), attempt=1
+            )
+        }
+        self.assertEqual([], self.release(parents[0], handovers=handovers))
+        self.assert_stored(child.evolve(pending=1))
+
+    def test_a_handover_of_what_has_an_owner_is_not_honoured(self) -> None:
+        (parent,), child = self.a_family(status=states.WAITING, owner=new_uuid())
+        handover = child.evolve(status=states.RUNNING, owner=new_uuid(), attempt=1)
+        self.assertEqual(
+            [Released(child.id or 0, child.plan_id, child.lane, False)],
+            self.release(parent, handovers={child.id or 0: handover}),
+        )
+        self.assert_stored(
+            child.evolve(pending=0, status=states.READY, owner=None, updated_at=at(9))
+        )
+
+    def test_a_handover_of_what_is_no_dependent_changes_nothing(self) -> None:
+        (parent,), child = self.a_family()
+        (other,) = store_actions(self.store, make_action(status=states.WAITING))
+        handover = other.evolve(status=states.RUNNING, owner=new_uuid())
+        released = self.release(parent, handovers={other.id or 0: handover})
+        self.assertEqual([(child.id, False)], [(r.id, r.handed_over) for r in released])
+        self.assert_stored(other)
+
+    # end_dependents
+
+    def test_dependents_that_need_the_success_are_ended_one_level_deep(self) -> None:
+        a = make_action(name='a')
+        b = make_action(name='b', parents=(a.uuid,))
+        c = make_action(name='c', parents=(b.uuid,))
+        a, b, c = store_actions(self.store, a, b, c, needs=SUCCESS)
+        ended = self.commit(
+            lambda tx: tx.end_dependents(
+                [a.id or 0], states.CANCELLED, 'a se nepovedlo', at(3)
+            )
+        )
+        expected = b.evolve(
+            status=states.CANCELLED,
+            status_message='a se nepovedlo',
+            end_time=at(3),
+            updated_at=at(3),
+        )
+        self.assertEqual([expected], ended)
+        self.assert_stored(a, expected, c)
+
+    def test_dependents_that_only_wait_for_the_end_are_not_ended(self) -> None:
+        (parent,), child = self.a_family()
+        self.assertEqual([], self.end([parent]))
+        self.assert_stored(child)
+
+    def test_dependents_that_were_taken_or_have_ended_are_not_ended(self) -> None:
+        root = make_action(name='root')
+        cases = [
+            (status, owner)
+            for status in sorted(states.STATES)
+            for owner in (None, new_uuid())
+        ]
+        below = [
+            make_action(parents=(root.uuid,), status=status, owner=owner)
+            for status, owner in cases
+        ]
+        root, *below = store_actions(self.store, root, *below, needs=SUCCESS)
+        ended = self.end([root])
+        self.assertEqual(
+            [
+                child.id
+                for child in below
+                if child.status in (states.INIT, states.WAITING)
+                or (child.status == states.READY and child.owner is None)
+            ],
+            ids_of(ended),
+        )
+
+    def test_a_dependent_of_several_failures_is_ended_once(self) -> None:
+        a, b = make_action(), make_action()
+        c = make_action(name='c', parents=(a.uuid, b.uuid))
+        a, b, c = store_actions(self.store, a, b, c, needs=SUCCESS)
+        self.assertEqual(['c'], names(self.end([a, b])))
+
+    def end(self, parents: list[Action]) -> list[Action]:
+        """End the dependents of actions in a transaction of its own."""
+        return self.commit(
+            lambda tx: tx.end_dependents(ids_of(parents), states.FAILED, 'no', NOW)
+        )
+
+    # successors
+
+    def test_successors_are_the_single_dependents_down_to_a_depth(self) -> None:
+        chain: list[Action] = []
+        for name in 'abcd':
+            above = tuple(x.uuid for x in chain[-1:])
+            chain.append(make_action(name=name, parents=above))
+        _, (a, b, c, d) = store_plan(self.store, *chain)
+        for depth, expected in (
+            (1, [(a.id, b)]),
+            (2, [(a.id, b), (b.id, c)]),
+            (9, [(a.id, b), (b.id, c), (c.id, d)]),
+        ):
+            found = self.commit(
+                lambda tx, depth=depth: tx.successors([a.id or 0], depth)  # type: ignore[misc]
+            )
+            self.assertEqual(expected, [(s.parent_id, s.action) for s in found])
+
+    def test_of_several_dependents_the_one_with_the_lowest_id_is_next(self) -> None:
+        a, z = make_action(name='a'), make_action(name='z')
+        two = make_action(name='two parents', parents=(a.uuid, z.uuid))
+        first, second = (make_action(name=n, parents=(a.uuid,)) for n in '12')
+        of_z = make_action(name='of z', parents=(z.uuid,), status=states.WAITING)
+        a, z, *_ = store_actions(self.store, a, z, two, first, second, of_z)
+        found = self.commit(lambda tx: tx.successors(ids_of([z, a]), 3))
+        self.assertEqual(
+            {(a.id, '1'), (z.id, 'of z')},
+            {(s.parent_id, s.action.name) for s in found},
+        )
+
+    def test_a_successor_is_found_once_from_wherever_it_is_looked_for(self) -> None:
+        a = make_action(name='a')
+        b = make_action(name='b', parents=(a.uuid,))
+        c = make_action(name='c', parents=(b.uuid,))
+        a, b, c = store_actions(self.store, a, b, c)
+        found = self.commit(lambda tx: tx.successors(ids_of([a, b]), 2))
+        self.assertEqual(
+            [(a.id, 'b'), (b.id, 'c')],
+            sorted((s.parent_id, s.action.name or '') for s in found),
+        )
+
+    def test_what_waits_for_more_than_its_parent_is_no_successor(self) -> None:
+        root = make_action()
+        waiting = [
+            make_action(parents=(root.uuid,), target='node-1'),
+            make_action(parents=(root.uuid,), not_before=at(1)),
+            make_action(parents=(root.uuid,), status=states.SKIPPED),
+            make_action(parents=(root.uuid,), status=states.READY),
+        ]
+        root, *_ = store_actions(self.store, root, *waiting)
+        self.assertEqual([], self.commit(lambda tx: tx.successors([root.id or 0], 2)))
+
+    # depended_by, depends_on
+
+    def test_unfinished_neighbours_are_named_by_uuid(self) -> None:
+        a, b = make_action(), make_action()
+        c = make_action(parents=(a.uuid, b.uuid))
+        d = make_action(parents=(a.uuid,))
+        a, b, c, d = store_actions(self.store, a, b, c, d)
+        self.assertEqual([c.uuid, d.uuid], self.store.depended_by(a.id or 0))
+        self.assertEqual([a.uuid, b.uuid], self.store.depends_on(c.id or 0))
+        self.changed(a, status=states.FAILED)
+        self.changed(d, status=states.CANCELLED)
+        self.assertEqual([c.uuid], self.store.depended_by(a.id or 0))
+        self.assertEqual([b.uuid], self.store.depends_on(c.id or 0))
+        self.assertEqual([], self.store.depends_on(a.id or 0))
+        self.assertEqual([], self.store.depended_by(10**9))

@@ -1,0 +1,124 @@
+"""The store's contract: locks on targets and those who wait for them."""
+
+from tests.contract.store_actions import ids_of
+from tests.contract.store_case import StoreCase
+from tests.factories import make_action, new_uuid, store_actions
+from watcherlite.domain.actions import Action
+from watcherlite.states import action as states
+
+
+class StoreLocksContract(StoreCase):
+    """Taking, releasing, waking, and what is left when nobody woke."""
+
+    def take(self, **targets: Action) -> set[str]:
+        """Take locks in a transaction of its own."""
+        wanted = {target: action.id or 0 for target, action in targets.items()}
+        return self.commit(lambda tx: tx.take_locks(wanted))
+
+    def unlock(self, *actions: Action) -> list[Action]:
+        """Release the locks of actions in a transaction of its own."""
+        return self.commit(lambda tx: tx.release_locks(ids_of(list(actions))))
+
+    def waiters(self, *targets: str, **values: object) -> list[Action]:
+        """Store actions that wait for the locks of these targets."""
+        values = {'status': states.WAITING, **values}
+        return store_actions(
+            self.store,
+            *(make_action(target=t, blocked_on=t, **values) for t in targets),
+        )
+
+    def holders(self, count: int) -> list[Action]:
+        """Store actions that may hold locks."""
+        return store_actions(
+            self.store, *(make_action(status=states.RUNNING) for _ in range(count))
+        )
+
+    def test_a_lock_has_one_holder_until_it_is_released(self) -> None:
+        first, second = self.holders(2)
+        self.assertEqual({'a', 'b'}, self.take(a=first, b=first))
+        self.assertEqual({'c'}, self.take(a=second, c=second))
+        self.assertEqual({'a', 'b'}, self.take(a=first, b=first))
+        self.assertEqual([], self.unlock(first))
+        self.assertEqual({'a', 'b', 'c'}, self.take(a=second, b=second, c=second))
+
+    def test_of_several_who_want_a_lock_at_once_one_gets_it(self) -> None:
+        wanting = self.holders(4)
+        got = self.together(
+            *(lambda a=action: self.take(a=a, b=a) for action in wanting)
+        )
+        self.assertEqual(['a', 'b'], sorted(target for free in got for target in free))
+
+    def test_a_release_wakes_the_first_waiter_of_each_target(self) -> None:
+        (holder, other) = self.holders(2)
+        self.take(a=holder, b=holder, c=other)
+        a1, b1, a2, c1, b2 = self.waiters('a', 'b', 'a', 'c', 'b')
+        woken = [
+            waiter.evolve(blocked_on=None, status=states.READY) for waiter in (a1, b1)
+        ]
+        self.assertEqual(woken, self.unlock(holder))
+        self.assert_stored(*woken, a2, c1, b2)
+        self.assertEqual(
+            ids_of([a1, b1]), ids_of(self.claim(new_uuid(), lane='applier'))
+        )
+
+    def test_the_waiters_of_a_target_are_woken_one_after_the_other(self) -> None:
+        (holder,) = self.holders(1)
+        waiting = self.waiters('a', 'a', 'a')
+        order = []
+        while holder:
+            self.assertEqual({'a'}, self.take(a=holder))
+            woken = self.unlock(holder)
+            order += ids_of(woken)
+            holder = woken[0] if woken else None  # type: ignore[assignment]
+        self.assertEqual(ids_of(waiting), order)
+
+    def test_a_waiter_that_was_ended_is_not_woken_in_place_of_the_next(self) -> None:
+        (holder,) = self.holders(1)
+        self.take(a=holder)
+        cancelled, skipped, next_one = self.waiters('a', 'a', 'a')
+        cancelled = self.changed(cancelled, status=states.CANCELLED)
+        skipped = self.changed(skipped, status=states.SKIPPED)
+        self.assertEqual(ids_of([next_one]), ids_of(self.unlock(holder)))
+        self.assert_stored(cancelled, skipped)
+
+    def test_a_waiter_that_is_not_waiting_keeps_its_status(self) -> None:
+        (holder,) = self.holders(1)
+        self.take(a=holder, b=holder)
+        (init,) = self.waiters('a', status=states.INIT)
+        (ready,) = self.waiters('b', status=states.READY)
+        expected = [init.evolve(blocked_on=None), ready.evolve(blocked_on=None)]
+        self.assertEqual(expected, self.unlock(holder))
+        self.assert_stored(*expected)
+
+    def test_who_holds_no_lock_wakes_nobody(self) -> None:
+        holder, other = self.holders(2)
+        self.take(a=holder)
+        (waiter,) = self.waiters('a')
+        self.assertEqual([], self.unlock(other))
+        self.assert_stored(waiter)
+
+    def test_who_waits_for_a_lock_that_nobody_holds_is_unblocked(self) -> None:
+        (holder,) = self.holders(1)
+        self.take(held=holder)
+        held, gone, gone_too, ready = (
+            *self.waiters('held', 'gone', 'gone'),
+            *self.waiters('lost', status=states.READY),
+        )
+        ended = self.waiters('gone', status=states.FAILED)
+        self.assertEqual(3, self.store.unblock_stale())
+        self.assert_stored(
+            held,
+            *(a.evolve(blocked_on=None, status=states.READY) for a in (gone, gone_too)),
+            ready.evolve(blocked_on=None),
+            *ended,
+        )
+        self.assertEqual(0, self.store.unblock_stale())
+
+    def test_targets_that_differ_in_case_or_accents_are_different_locks(self) -> None:
+        first, second = self.holders(2)
+        self.assertEqual(
+            {'node-a', 'uzel'}, self.take(**{'node-a': first, 'uzel': first})
+        )
+        self.assertEqual(
+            {'NODE-A', 'úzel'}, self.take(**{'NODE-A': second, 'úzel': second})
+        )

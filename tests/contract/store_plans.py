@@ -1,0 +1,344 @@
+"""The store's contract: plans, what they belong to, and housekeeping."""
+
+from typing import Any
+
+from tests.contract.store_case import StoreCase
+from tests.factories import (
+    NOW,
+    at,
+    make_action,
+    make_audit,
+    make_event,
+    make_goal,
+    make_plan,
+    make_strategy,
+    make_worker,
+    new_uuid,
+    store_actions,
+    store_plan,
+)
+from watcherlite import exceptions
+from watcherlite.db.api import Transaction
+from watcherlite.domain.action_plans import STOPPING, ActionPlan, PlanSurroundings
+from watcherlite.states import action as action_states
+from watcherlite.states import action_plan as states
+
+
+class StorePlansContract(StoreCase):
+    """Plans are kept as given, saved under a lock, listed and purged."""
+
+    def save(self, plan: ActionPlan) -> None:
+        """Lock and save a plan in a transaction of its own."""
+
+        def block(tx: Transaction) -> None:
+            tx.lock_plans([plan.id or 0])
+            tx.save_plans([plan])
+
+        self.commit(block)
+
+    def test_the_store_that_was_just_made_is_in_order(self) -> None:
+        self.assertIsNone(self.store.check())  # type: ignore[func-returns-value]
+
+    # insert_plan, lock_plans, save_plans
+
+    def test_a_plan_comes_back_exactly_as_it_was_stored(self) -> None:
+        plan, _ = store_plan(
+            self.store,
+            name='noční 🚀',
+            on_failure=states.ROLLBACK,
+            on_worker_loss=states.CANCEL,
+            max_parallel=8,
+            global_efficacy=[{'name': 'ž', 'value': 1.5, 'unit': None}],
+            state=states.CANCELLING,
+            stage=STOPPING,
+            status_message='🚀' * 255,
+            total=5,
+            unfinished=4,
+            active=3,
+            failed=2,
+            skipped=1,
+            fault={'exception': 'E', 'message': 'm', 'module': 'x', 'function': 'f'},
+            updated_at=at(1.000001),
+            deleted_at=at(2),
+        )
+        self.assertEqual(plan, self.store.get_plan(plan.uuid))
+        bare, _ = store_plan(self.store)
+        self.assertEqual(bare, self.store.get_plan(bare.uuid))
+        self.assertNotEqual(plan.id, bare.id)
+
+    def test_saving_writes_the_changing_half_and_nothing_else(self) -> None:
+        plan, _ = store_plan(self.store, name='its name')
+        values = {
+            'state': states.FAILED,
+            'stage': STOPPING,
+            'status_message': 'změněno',
+            'total': 9,
+            'unfinished': 8,
+            'active': 7,
+            'failed': 6,
+            'skipped': 5,
+            'fault': {'exception': 'E'},
+            'updated_at': at(1),
+            'deleted_at': at(2),
+        }
+        self.save(
+            plan.evolve(**values, name='other', max_parallel=3, on_failure='stop')
+        )
+        self.assertEqual(plan.evolve(**values), self.store.get_plan(plan.uuid))
+        self.save(plan)
+        self.assertEqual(plan, self.store.get_plan(plan.uuid))
+
+    def test_saving_concerns_only_the_plans_that_are_named(self) -> None:
+        plans = [store_plan(self.store)[0] for _ in range(4)]
+        ids = [plan.id or 0 for plan in plans]
+
+        def block(tx: Transaction) -> dict[int, ActionPlan]:
+            locked = tx.lock_plans([*reversed(ids), 10**9])
+            tx.save_plans(locked[i].evolve(total=i, active=2) for i in ids[:2])
+            return locked
+
+        self.assertEqual(dict(zip(ids, plans, strict=True)), self.commit(block))
+        self.assertEqual(
+            [p.evolve(total=p.id, active=2) for p in plans[:2]] + plans[2:],
+            [self.store.get_plan(p.uuid) for p in plans],
+        )
+
+    def test_a_lock_keeps_others_from_saving_until_the_end(self) -> None:
+        first, _ = store_plan(self.store, total=0)
+        second, _ = store_plan(self.store, total=0)
+        ids = [first.id or 0, second.id or 0]
+
+        def count_up(order: list[int]) -> None:
+            def block(tx: Transaction) -> None:
+                plans = tx.lock_plans(order)
+                tx.save_plans(p.evolve(total=p.total + 1) for p in plans.values())
+
+            for _ in range(5):
+                self.commit(block)
+
+        self.together(*(lambda o=order: count_up(o) for order in (ids, ids[::-1]) * 2))
+        totals = [self.store.get_plan(p.uuid).total for p in (first, second)]
+        self.assertEqual([20, 20], totals)
+
+    def test_a_plan_whose_block_raises_is_not_stored(self) -> None:
+        plan = make_plan()
+
+        def block(tx: Transaction) -> None:
+            goal = tx.ensure_goal(make_goal())
+            audit = tx.insert_audit(make_audit(goal.id or 0))
+            tx.insert_plan(plan.evolve(audit_id=audit.id))
+            raise ZeroDivisionError
+
+        with self.assertRaises(ZeroDivisionError):
+            self.commit(block)
+        with self.assertRaisesRegex(exceptions.NotFound, plan.uuid):
+            self.store.get_plan(plan.uuid)
+        self.assertEqual([], self.store.list_plans())
+
+    def test_a_plan_with_a_uuid_that_is_stored_already_is_a_conflict(self) -> None:
+        plan, _ = store_plan(self.store)
+        with self.assertRaises(exceptions.Conflict):
+            self.commit(lambda tx: tx.insert_plan(plan.evolve(id=None)))
+        self.assertEqual([plan], self.store.list_plans())
+
+    # what a plan belongs to
+
+    def test_a_goal_and_a_strategy_of_a_name_are_stored_once(self) -> None:
+        goal = make_goal(efficacy_specification=[{'name': 'ž'}])
+        first = self.commit(lambda tx: tx.ensure_goal(goal))
+        self.assertEqual(goal.__class__, first.__class__)
+        again = self.commit(
+            lambda tx: tx.ensure_goal(make_goal(name=goal.name, display_name='other'))
+        )
+        self.assertEqual(first, again)
+        strategy = make_strategy(goal_id=first.id, parameters_spec={'type': 'object'})
+        stored = self.commit(lambda tx: tx.ensure_strategy(strategy))
+        twice = self.commit(
+            lambda tx: tx.ensure_strategy(make_strategy(name=strategy.name))
+        )
+        self.assertEqual(stored, twice)
+        self.assertEqual(
+            (goal.uuid, strategy.uuid, first.id),
+            (first.uuid, stored.uuid, stored.goal_id),
+        )
+        other = self.commit(lambda tx: tx.ensure_goal(make_goal()))
+        self.assertNotEqual(first.id, other.id)
+
+    def test_several_who_need_a_goal_at_once_get_the_same(self) -> None:
+        def ensure() -> tuple[int | None, int | None]:
+            def block(tx: Transaction) -> tuple[int | None, int | None]:
+                goal = tx.ensure_goal(make_goal(name='dummy'))
+                strategy = tx.ensure_strategy(make_strategy(name='dummy'))
+                return goal.id, strategy.id
+
+            return self.commit(block)
+
+        self.assertEqual(1, len(set(self.together(*[ensure] * 4))))
+
+    def test_the_surroundings_of_a_plan_are_read_together(self) -> None:
+        def block(tx: Transaction) -> PlanSurroundings:
+            goal = tx.ensure_goal(make_goal(efficacy_specification=[{'a': 1}]))
+            strategy = tx.ensure_strategy(
+                make_strategy(goal_id=goal.id, parameters_spec={'b': ['ž']})
+            )
+            audit = tx.insert_audit(
+                make_audit(
+                    goal.id or 0,
+                    strategy_id=strategy.id,
+                    name='noční',
+                    parameters={'c': None},
+                    scope=[{'d': 2}],
+                    interval='3600',
+                    auto_trigger=True,
+                    status_message='ž' * 255,
+                    next_run_time=at(0.000001),
+                    updated_at=at(1),
+                )
+            )
+            plan = tx.insert_plan(make_plan(audit_id=audit.id, strategy_id=strategy.id))
+            return PlanSurroundings(plan, audit, goal, strategy)
+
+        expected = self.commit(block)
+        found = self.store.plan_surroundings(expected.plan.id or 0)
+        self.assertEqual(expected, found)
+        self.assertIsNone(self.store.plan_surroundings(10**9))
+
+    def test_a_plan_may_come_from_no_strategy(self) -> None:
+        plan, _ = store_plan(self.store, strategy_id=None)
+        found = self.store.plan_surroundings(plan.id or 0)
+        assert found is not None
+        self.assertEqual((plan, None), (found.plan, found.strategy))
+
+    # listing
+
+    def test_active_plans_are_listed_oldest_first(self) -> None:
+        plans = {
+            state: store_plan(self.store, state=state)[0] for state in states.STATES
+        }
+        expected = [
+            plans[s] for s in (states.PENDING, states.ONGOING, states.CANCELLING)
+        ]
+        self.assertEqual(expected, self.store.active_plans(10))
+        self.assertEqual(expected[:2], self.store.active_plans(2))
+        self.save(expected[0].evolve(state=states.CANCELLED))
+        self.assertEqual(expected[1:], self.store.active_plans(10))
+
+    def test_plans_are_listed_in_pages_and_by_state(self) -> None:
+        plans = [
+            store_plan(self.store, state=state)[0]
+            for state in (states.FAILED, states.ONGOING) * 3
+        ]
+
+        def pages(**values: object) -> list[list[ActionPlan]]:
+            found, last = [], None
+            while page := self.store.list_plans(after_id=last, limit=2, **values):  # type: ignore[arg-type]
+                found.append(page)
+                last = page[-1].id
+            return found
+
+        self.assertEqual([plans[0:2], plans[2:4], plans[4:6]], pages())
+        failed = plans[::2]
+        self.assertEqual(
+            [failed[:2], failed[2:]], pages(states=[states.FAILED, states.DELETED])
+        )
+        self.assertEqual(plans, self.store.list_plans())
+
+    # purge, statistics
+
+    def an_old_plan(self, **values: object) -> ActionPlan:
+        """Store an ended plan of two actions with one event each, published."""
+        parent = make_action(status=action_states.SUCCEEDED)
+        child = make_action(status=action_states.SUCCEEDED, parents=(parent.uuid,))
+        given: dict[str, Any] = {
+            'state': states.SUCCEEDED,
+            'updated_at': at(-10),
+            **values,
+        }
+        plan, actions = store_plan(self.store, parent, child, **given)
+        self.commit(lambda tx: tx.add_events([make_event(a) for a in actions]))
+        self.store.mark_published(
+            [stored.sequence for stored in self.store.list_events(plan_id=plan.id)], NOW
+        )
+        return plan
+
+    def test_a_purge_deletes_ended_plans_with_all_that_is_theirs(self) -> None:
+        old = self.an_old_plan()
+        young = self.an_old_plan(updated_at=NOW)
+        counts = self.store.purge(NOW, 10)
+        self.assertEqual(
+            {'action_plans': 1, 'actions': 2, 'events': 2},
+            {k: counts[k] for k in ('action_plans', 'actions', 'events')},
+        )
+        self.assertEqual([young], self.store.list_plans())
+        self.assertEqual([], self.store.list_actions(plan_id=old.id))
+        self.assertEqual([], self.store.list_events(plan_id=old.id))
+        self.assertEqual(2, len(self.store.list_actions()))
+        self.assertEqual(2, len(self.store.list_events()))
+
+    def test_a_dry_purge_counts_and_deletes_nothing(self) -> None:
+        old = self.an_old_plan()
+        counts = self.store.purge(NOW, 10, dry_run=True)
+        self.assertEqual(counts, self.store.purge(NOW, 10, dry_run=True))
+        self.assertEqual([old], self.store.list_plans())
+        self.assertEqual(2, len(self.store.list_events(plan_id=old.id)))
+        self.assertEqual(counts, self.store.purge(NOW, 10))
+        self.assertEqual(0, self.store.purge(NOW, 10)['action_plans'])
+
+    def test_a_purge_stops_at_its_limit(self) -> None:
+        plans = [self.an_old_plan() for _ in range(3)]
+        self.assertEqual(2, self.store.purge(NOW, 2, dry_run=True)['action_plans'])
+        self.assertEqual(2, self.store.purge(NOW, 2)['action_plans'])
+        self.assertEqual(plans[2:], self.store.list_plans())
+
+    def test_a_purge_leaves_plans_that_have_not_ended(self) -> None:
+        for state in states.STATES:
+            self.an_old_plan(state=state)
+        self.store.purge(NOW, 100)
+        self.assertEqual(
+            set(states.STATES) - states.ENDED,
+            {plan.state for plan in self.store.list_plans()},
+        )
+
+    def test_a_purge_keeps_what_is_not_published_and_what_has_no_plan(self) -> None:
+        plan = self.an_old_plan()
+        (action, _) = self.store.list_actions(plan_id=plan.id)
+        (lonely,) = store_actions(
+            self.store, make_action(status=action_states.SUCCEEDED, end_time=at(-10))
+        )
+        events = [make_event(action), make_event(lonely)]
+        self.commit(lambda tx: tx.add_events(events))
+        self.assertEqual(0, self.store.purge(NOW, 10)['action_plans'])
+        pending = self.store.pending_events(10)
+        self.assertEqual(events, [stored.event for stored in pending])
+        self.assertEqual(action.uuid, pending[0].action_uuid)
+        self.store.mark_published([pending[0].sequence], NOW)
+        self.assertEqual(1, self.store.purge(NOW, 10)['action_plans'])
+        self.assertEqual([lonely], self.store.list_actions())
+        self.assertEqual(events[1:], [s.event for s in self.store.pending_events(10)])
+
+    def test_the_figures_for_operators(self) -> None:
+        self.assertEqual(
+            {'action_plans': {}, 'actions': {}, 'pending_events': 0, 'workers': 0},
+            dict(self.store.statistics()),
+        )
+        plan, _ = store_plan(
+            self.store,
+            make_action(),
+            make_action(),
+            make_action(status=action_states.RUNNING, owner=new_uuid()),
+            make_action(status=action_states.FAILED),
+        )
+        store_plan(self.store, state=states.PENDING)
+        store_plan(self.store, state=states.FAILED)
+        self.commit(lambda tx: tx.add_events([make_event(plan)]))
+        self.store.register_worker(make_worker(), 3600)
+        self.store.register_worker(make_worker(), -1)
+        self.assertEqual(
+            {
+                'action_plans': {'ONGOING': 1, 'PENDING': 1},
+                'actions': {'INIT': 2, 'RUNNING': 1},
+                'pending_events': 1,
+                'workers': 1,
+            },
+            dict(self.store.statistics()),
+        )

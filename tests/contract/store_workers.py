@@ -1,0 +1,164 @@
+"""The store's contract: workers, leases and roles.
+
+The clock is the store's own, which no test can turn: a lease that has run out is
+one of no or less than no seconds, a live one is long.
+"""
+
+import datetime
+
+from tests.contract.store_case import StoreCase
+from tests.factories import NOW, make_action, make_worker, new_uuid, store_actions
+from watcherlite.db.api import Worker
+from watcherlite.states import action as states
+
+LIVE = 3600
+EXPIRED = -3600
+
+
+class StoreWorkersContract(StoreCase):
+    """Who is there, and who has which role."""
+
+    def a_worker(self, lease: float = LIVE, **values: object) -> Worker:
+        """Register a worker and return it as it is stored."""
+        return self.store.register_worker(make_worker(**values), lease)
+
+    def uuids(self, workers: list[Worker]) -> set[str]:
+        """Return the uuids of workers, of which none may be there twice."""
+        found = [worker.uuid for worker in workers]
+        self.assertEqual(sorted(set(found)), sorted(found))
+        return set(found)
+
+    # leases
+
+    def test_a_worker_comes_back_as_it_was_registered(self) -> None:
+        given = make_worker(host='hôte', lanes=('applier', 'engine'), started_at=NOW)
+        stored = self.store.register_worker(given, LIVE)
+        (read,) = self.store.live_workers()
+        self.assertEqual(stored, read)
+        self.assertEqual(
+            (given.uuid, given.host, given.identity, given.lanes, NOW),
+            (read.uuid, read.host, read.identity, read.lanes, read.started_at),
+        )
+
+    def test_a_lease_ends_so_many_seconds_from_now_in_utc(self) -> None:
+        stored = self.a_worker(LIVE)
+        now = datetime.datetime.now(datetime.UTC)
+        assert stored.lease_until is not None and stored.started_at is not None
+        self.assertEqual(datetime.timedelta(0), stored.lease_until.utcoffset())
+        tolerance = datetime.timedelta(seconds=600)
+        self.assertLess(abs(stored.started_at - now), tolerance)
+        lease = datetime.timedelta(seconds=LIVE)
+        self.assertLess(abs(stored.lease_until - now - lease), tolerance)
+
+    def test_fractions_of_a_second_count_in_a_lease(self) -> None:
+        stored = self.a_worker(0.25, started_at=NOW)
+        assert stored.lease_until is not None
+        other = self.a_worker(1000.75)
+        assert other.lease_until is not None
+        self.assertGreater(
+            other.lease_until - stored.lease_until, datetime.timedelta(seconds=1000.4)
+        )
+
+    def test_live_and_expired_workers_are_told_apart(self) -> None:
+        live = self.a_worker(LIVE)
+        expired, just_now = self.a_worker(EXPIRED), self.a_worker(0)
+        self.assertEqual({live.uuid}, self.uuids(self.store.live_workers()))
+        self.assertEqual(
+            {expired.uuid, just_now.uuid}, self.uuids(self.store.expired_workers())
+        )
+
+    def test_live_workers_are_listed_by_lane(self) -> None:
+        both = self.a_worker(lanes=('applier', 'engine'))
+        applier, engine = (self.a_worker(lanes=(n,)) for n in ('applier', 'engine'))
+        self.a_worker(EXPIRED, lanes=('engine',))
+        self.assertEqual(
+            {both.uuid, applier.uuid}, self.uuids(self.store.live_workers('applier'))
+        )
+        self.assertEqual(
+            {both.uuid, engine.uuid}, self.uuids(self.store.live_workers('engine'))
+        )
+        self.assertEqual(set(), self.uuids(self.store.live_workers('engin')))
+
+    def test_a_live_lease_can_be_renewed(self) -> None:
+        worker = self.a_worker(60)
+        self.assertTrue(self.store.renew_lease(worker.uuid, LIVE))
+        (read,) = self.store.live_workers()
+        assert read.lease_until is not None and worker.lease_until is not None
+        self.assertGreater(
+            read.lease_until - worker.lease_until, datetime.timedelta(seconds=LIVE - 61)
+        )
+
+    def test_a_lease_that_has_run_out_cannot_be_renewed(self) -> None:
+        worker = self.a_worker(EXPIRED)
+        self.assertFalse(self.store.renew_lease(worker.uuid, LIVE))
+        self.assertEqual({worker.uuid}, self.uuids(self.store.expired_workers()))
+        self.assertFalse(self.store.renew_lease(new_uuid(), LIVE))
+
+    def test_renewing_concerns_one_worker(self) -> None:
+        worker, other = self.a_worker(60), self.a_worker(60)
+        self.assertTrue(self.store.renew_lease(worker.uuid, LIVE))
+        self.assertIn(other, self.store.live_workers())
+
+    def test_a_lease_that_is_ended_has_run_out_at_once(self) -> None:
+        worker, other = self.a_worker(), self.a_worker()
+        self.store.end_lease(worker.uuid)
+        self.store.end_lease(new_uuid())
+        self.assertEqual({worker.uuid}, self.uuids(self.store.expired_workers()))
+        self.assertEqual({other.uuid}, self.uuids(self.store.live_workers()))
+        self.assertFalse(self.store.renew_lease(worker.uuid, LIVE))
+
+    def test_a_worker_is_forgotten_once_it_is_gone_and_owns_nothing(self) -> None:
+        worker = self.a_worker()
+        (owned,) = store_actions(
+            self.store, make_action(status=states.RUNNING, owner=worker.uuid)
+        )
+        self.assertFalse(self.store.remove_worker(worker.uuid), 'it is alive')
+        self.store.end_lease(worker.uuid)
+        self.assertFalse(self.store.remove_worker(worker.uuid), 'it owns an action')
+        self.changed(owned, status=states.FAILED)
+        self.assertTrue(self.store.remove_worker(worker.uuid))
+        self.assertFalse(self.store.remove_worker(worker.uuid), 'it was removed')
+        self.assertEqual([], self.store.expired_workers())
+
+    # roles
+
+    def test_a_role_has_one_worker_until_it_drops_it(self) -> None:
+        first, second = self.a_worker().uuid, self.a_worker().uuid
+        self.assertTrue(self.store.take_role('relay', first, LIVE))
+        self.assertFalse(self.store.take_role('relay', second, LIVE))
+        self.assertTrue(self.store.take_role('relay', first, LIVE))
+        self.assertTrue(self.store.take_role('other', second, LIVE))
+        self.store.drop_role('relay', second)
+        self.assertFalse(self.store.take_role('relay', second, LIVE))
+        self.store.drop_role('relay', first)
+        self.assertTrue(self.store.take_role('relay', second, LIVE))
+        self.assertFalse(self.store.take_role('relay', first, LIVE))
+
+    def test_a_role_whose_time_is_over_is_taken_over(self) -> None:
+        first, second = self.a_worker().uuid, self.a_worker().uuid
+        self.assertTrue(self.store.take_role('relay', first, EXPIRED))
+        self.assertTrue(self.store.take_role('relay', second, LIVE))
+        self.assertFalse(self.store.take_role('relay', first, LIVE))
+
+    def test_a_worker_whose_time_in_a_role_is_over_may_come_back(self) -> None:
+        worker = self.a_worker().uuid
+        self.assertTrue(self.store.take_role('relay', worker, 0))
+        self.assertTrue(self.store.take_role('relay', worker, LIVE))
+        self.assertFalse(self.store.take_role('relay', self.a_worker().uuid, LIVE))
+
+    def test_of_several_who_want_a_role_at_once_one_gets_it(self) -> None:
+        workers = [self.a_worker().uuid for _ in range(4)]
+        for role, before in (('new', None), ('old', EXPIRED)):
+            if before is not None:
+                self.store.take_role(role, self.a_worker().uuid, before)
+            got = self.together(
+                *(
+                    lambda w=worker, role=role: self.store.take_role(role, w, LIVE)
+                    for worker in workers
+                )
+            )
+            self.assertEqual(1, sum(got), role)
+            holder = workers[got.index(True)]
+            self.assertEqual(
+                got, [self.store.take_role(role, w, LIVE) for w in workers], holder
+            )

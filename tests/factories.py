@@ -1,0 +1,194 @@
+"""Objects for tests: valid, told apart by uuid, and changed by keyword."""
+
+import datetime
+import uuid
+from typing import Any
+
+from watcherlite.db.api import Store, Worker
+from watcherlite.domain import audits, events
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import COMPLETION, Action, Edge
+from watcherlite.domain.audits import Audit, Goal, Strategy
+from watcherlite.domain.events import Event
+from watcherlite.states import action as action_states
+from watcherlite.states import action_plan as plan_states
+from watcherlite.states import audit as audit_states
+
+#: The time of everything that is made here; the microseconds must survive.
+NOW = datetime.datetime(2026, 3, 29, 1, 30, 15, 123456, tzinfo=datetime.UTC)
+
+
+def new_uuid() -> str:
+    """Return a uuid that nothing else has."""
+    return str(uuid.uuid4())
+
+
+def at(seconds: float) -> datetime.datetime:
+    """Return the time `seconds` after NOW."""
+    return NOW + datetime.timedelta(seconds=seconds)
+
+
+def make_action(**values: Any) -> Action:
+    """Return an action that is not stored yet."""
+    return Action(
+        **{
+            'uuid': new_uuid(),
+            'action_type': 'nop',
+            'created_at': NOW,
+            **values,
+        }
+    )
+
+
+def make_plan(**values: Any) -> ActionPlan:
+    """Return a plan that is not stored yet; ONGOING, so that it may run."""
+    return ActionPlan(
+        **{
+            'uuid': new_uuid(),
+            'state': plan_states.ONGOING,
+            'global_efficacy': [],
+            'created_at': NOW,
+            **values,
+        }
+    )
+
+
+def make_event(subject: ActionPlan | Action, **values: Any) -> Event:
+    """Return an event of a stored plan or action: its status became what it is."""
+    if isinstance(subject, Action):
+        default: dict[str, Any] = {
+            'subject': events.ACTION,
+            'plan_id': subject.plan_id,
+            'action_id': subject.id,
+            'old_status': action_states.INIT,
+            'new_status': subject.status,
+            'message': subject.status_message,
+            'plan_state': plan_states.ONGOING if subject.plan_id else None,
+        }
+    else:
+        default = {
+            'subject': events.ACTION_PLAN,
+            'plan_id': subject.id,
+            'action_id': None,
+            'old_status': plan_states.PENDING,
+            'new_status': subject.state,
+            'message': subject.status_message,
+            'plan_state': None,
+        }
+    default |= {
+        'kind': events.STATE_CHANGED,
+        'plan_message': None,
+        'occurred_at': NOW,
+    }
+    return Event(**{**default, **values})
+
+
+def make_goal(**values: Any) -> Goal:
+    """Return a goal with a name of its own."""
+    name = f'goal_{new_uuid()}'
+    return Goal(
+        **{
+            'uuid': new_uuid(),
+            'name': name,
+            'display_name': name,
+            'efficacy_specification': [],
+            'created_at': NOW,
+            **values,
+        }
+    )
+
+
+def make_strategy(**values: Any) -> Strategy:
+    """Return a strategy with a name of its own."""
+    name = f'strategy_{new_uuid()}'
+    return Strategy(
+        **{
+            'uuid': new_uuid(),
+            'name': name,
+            'display_name': name,
+            'created_at': NOW,
+            **values,
+        }
+    )
+
+
+def make_audit(goal_id: int, **values: Any) -> Audit:
+    """Return an audit that has proposed what it will."""
+    return Audit(
+        **{
+            'uuid': new_uuid(),
+            'name': 'an audit',
+            'audit_type': audits.ONESHOT,
+            'state': audit_states.SUCCEEDED,
+            'goal_id': goal_id,
+            'scope': [],
+            'created_at': NOW,
+            **values,
+        }
+    )
+
+
+def make_worker(**values: Any) -> Worker:
+    """Return a worker that serves the applier lane."""
+    return Worker(
+        **{
+            'uuid': new_uuid(),
+            'host': 'host-1',
+            'identity': 'machine:1:4711:815',
+            'lanes': ('applier',),
+            **values,
+        }
+    )
+
+
+def store_actions(
+    store: Store, *actions: Action, needs: str = COMPLETION
+) -> list[Action]:
+    """Store actions, parents first, and return them as stored.
+
+    The edges are what `parents` says, and the counts follow from them.
+
+    :param needs: what each edge needs
+    """
+    edges = [Edge(p, action.uuid, needs) for action in actions for p in action.parents]
+    children = [edge.parent for edge in edges]
+    counted = [
+        action.evolve(
+            pending=len(action.parents), dependents=children.count(action.uuid)
+        )
+        for action in actions
+    ]
+    with store.transaction() as tx:
+        ids = tx.insert_actions(counted, edges)
+    return [a.evolve(id=i) for a, i in zip(counted, ids, strict=True)]
+
+
+def store_plan(
+    store: Store,
+    *actions: Action,
+    needs: str = COMPLETION,
+    **values: Any,
+) -> tuple[ActionPlan, list[Action]]:
+    """Store a goal, a strategy, an audit, a plan and its actions.
+
+    :param needs: what each edge needs
+    :param values: of the plan
+    :returns: the plan and its actions as stored
+    """
+    with store.transaction() as tx:
+        goal = tx.ensure_goal(make_goal())
+        strategy = tx.ensure_strategy(make_strategy(goal_id=goal.id))
+        audit = tx.insert_audit(make_audit(goal.id or 0, strategy_id=strategy.id))
+        plan = tx.insert_plan(
+            make_plan(
+                **{
+                    'audit_id': audit.id,
+                    'strategy_id': strategy.id,
+                    'total': len(actions),
+                    'unfinished': len(actions),
+                    **values,
+                }
+            )
+        )
+    members = [action.evolve(plan_id=plan.id) for action in actions]
+    return plan, store_actions(store, *members, needs=needs)

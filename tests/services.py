@@ -1,0 +1,240 @@
+"""The databases and the broker that functional tests run against.
+
+Each is named by an environment variable and otherwise looked for where a default
+installation is. What does not answer skips the test, or fails it when
+WATCHERLITE_TEST_REQUIRE_SERVICES is set to 1.
+"""
+
+import functools
+import os
+import subprocess
+import unittest
+import uuid
+from typing import Any
+from urllib import parse as urlparse
+
+import fixtures
+import kombu
+import sqlalchemy
+from kombu.transport import pyamqp
+from testtools import content
+
+from watcherlite.messaging import addresses, settings, topology
+
+POSTGRESQL = 'postgresql'
+MYSQL = 'mysql'
+AMQP = 'amqp'
+
+_SERVICES = {
+    POSTGRESQL: (
+        'PostgreSQL',
+        'WATCHERLITE_TEST_POSTGRESQL_URL',
+        'postgresql+psycopg://postgres@127.0.0.1/postgres',
+    ),
+    MYSQL: (
+        'MariaDB or MySQL',
+        'WATCHERLITE_TEST_MYSQL_URL',
+        'mysql+pymysql://root@127.0.0.1/',
+    ),
+    AMQP: (
+        'RabbitMQ',
+        'WATCHERLITE_TEST_AMQP_URL',
+        'amqp://guest:guest@127.0.0.1:5672//',
+    ),
+}
+_CONNECT_TIMEOUT = 3
+_COMMAND_TIMEOUT = 60
+_AMQP_ERRORS = (
+    *pyamqp.Transport.connection_errors,
+    *pyamqp.Transport.channel_errors,
+)
+
+
+def postgresql_url() -> str:
+    """Return the URL of a PostgreSQL server whose user may create databases."""
+    return _url(POSTGRESQL)
+
+
+def mysql_url() -> str:
+    """Return the URL of a MariaDB or MySQL server whose user may create databases."""
+    return _url(MYSQL)
+
+
+def amqp_url() -> str:
+    """Return the URL of a RabbitMQ virtual host in which queues may be created."""
+    return _url(AMQP)
+
+
+class Database(fixtures.Fixture):
+    """An empty database of its own, dropped at the end.
+
+    :ivar url: its URL, password included
+
+    :param kind: POSTGRESQL or MYSQL
+    """
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self._kind = kind
+        self.name = f'wl_test_{uuid.uuid4().hex}'
+        self.url = ''
+
+    def setUp(self) -> None:
+        # Not in _setUp, which would wrap the exception that means a skip.
+        self._server = sqlalchemy.make_url(_url(self._kind))
+        super().setUp()
+
+    def _setUp(self) -> None:
+        mysql = self._kind == MYSQL
+        self._execute(
+            f'CREATE DATABASE {self.name}{" CHARACTER SET utf8mb4" if mysql else ""}'
+        )
+        self.addCleanup(
+            self._execute,
+            f'DROP DATABASE {self.name}{"" if mysql else " WITH (FORCE)"}',
+        )
+        url = self._server.set(database=self.name)
+        self.url = url.render_as_string(hide_password=False)
+
+    def _execute(self, statement: str) -> None:
+        engine = _engine(self._server).execution_options(isolation_level='AUTOCOMMIT')
+        try:
+            with engine.connect() as connection:
+                connection.execute(sqlalchemy.text(statement))
+        finally:
+            engine.dispose()
+
+
+class RabbitVhost(fixtures.Fixture):
+    """A virtual host of its own, deleted at the end.
+
+    Where rabbitmqctl cannot be used it is the virtual host that was given, in which
+    tests are kept apart by `prefix` and `notifications`, and clean up one by one.
+
+    :ivar url: the URL of the virtual host, password included
+    :ivar name: its name, if it is of its own
+    :ivar isolated: whether it is of its own; `close_connections` needs that
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.url = ''
+        self.isolated = False
+        self.name = f'wl_test_{uuid.uuid4().hex}'
+
+    def setUp(self) -> None:
+        # Not in _setUp, which would wrap the exception that means a skip.
+        self.url = amqp_url()
+        super().setUp()
+
+    def _setUp(self) -> None:
+        server = addresses.parse(self.url)[0]
+        user, password = (
+            urlparse.quote(text, safe='') for text in (server.user, server.password)
+        )
+        url = (
+            f'{addresses.scheme(self.url)}://{user}:{password}@{server.host}:'
+            f'{server.port}/{self.name}'
+        )
+        try:
+            rabbitmqctl('add_vhost', self.name)
+            self.addCleanup(rabbitmqctl, 'delete_vhost', self.name)
+            rabbitmqctl(
+                'set_permissions', '-p', self.name, server.user, '.*', '.*', '.*'
+            )
+            # It may have talked to another broker than the one of the URL.
+            _check_amqp(url)
+        except (*_AMQP_ERRORS, subprocess.SubprocessError) as error:
+            self.addDetail('rabbitmqctl', content.text_content(f'not usable: {error}'))
+        else:
+            self.isolated = True
+            self.url = url
+
+    def prefix(self) -> str:
+        """Return a `MessagingSettings.prefix` that nobody has used."""
+        prefix = f'wl_test_{uuid.uuid4().hex}'
+        self._clean_up(topology.work(prefix))
+        return prefix
+
+    def notifications(self, **options: Any) -> settings.NotificationSettings:
+        """Return settings with an exchange and a topic that nobody has used."""
+        name = uuid.uuid4().hex
+        notifications = settings.NotificationSettings(
+            exchange=f'watcher_{name}', topics=(f'notifications_{name}',), **options
+        )
+        self._clean_up(topology.notifications(notifications))
+        return notifications
+
+    def close_connections(self) -> None:
+        """Have the broker close all connections to this virtual host."""
+        if not self.isolated:
+            raise unittest.SkipTest('closing connections needs a usable rabbitmqctl')
+        rabbitmqctl('close_all_connections', '--vhost', self.name, 'closed by a test')
+
+    def _clean_up(self, used: topology.Topology) -> None:
+        if not self.isolated:
+            self.addCleanup(self._delete, used)
+
+    def _delete(self, used: topology.Topology) -> None:
+        with kombu.Connection(self.url, connect_timeout=_CONNECT_TIMEOUT) as connection:
+            channel = connection.channel()
+            for queue in used.queues:
+                channel.queue_delete(queue=queue.name)
+            for exchange in used.exchanges:
+                channel.exchange_delete(exchange=exchange.name)
+
+
+def rabbitmqctl(*arguments: str) -> str:
+    """Run rabbitmqctl and return what it printed; raises as subprocess does."""
+    done = subprocess.run(
+        ['rabbitmqctl', *arguments],
+        check=True,
+        capture_output=True,
+        timeout=_COMMAND_TIMEOUT,
+        text=True,
+    )
+    return done.stdout
+
+
+def _url(kind: str) -> str:
+    name, variable, default = _SERVICES[kind]
+    url = os.environ.get(variable) or default
+    problem = _problem(kind, url)
+    if problem is None:
+        return url
+    text = f'{name} is not there ({problem}); {variable} says where it is'
+    if os.environ.get('WATCHERLITE_TEST_REQUIRE_SERVICES') == '1':
+        raise AssertionError(text)
+    raise unittest.SkipTest(text)
+
+
+@functools.cache
+def _problem(kind: str, url: str) -> str | None:
+    """Return why the service cannot be used, None if it can; asked once a process."""
+    try:
+        if kind == AMQP:
+            _check_amqp(url)
+        else:
+            _check_database(url)
+    except Exception as error:
+        return f'{type(error).__name__}: {error}'
+    return None
+
+
+def _check_amqp(url: str) -> None:
+    connection = kombu.Connection(url, connect_timeout=_CONNECT_TIMEOUT)
+    connection.transport.establish_connection().close()
+
+
+def _check_database(url: str) -> None:
+    engine = _engine(sqlalchemy.make_url(url))
+    try:
+        engine.connect().close()
+    finally:
+        engine.dispose()
+
+
+def _engine(url: sqlalchemy.URL) -> sqlalchemy.Engine:
+    return sqlalchemy.create_engine(
+        url, connect_args={'connect_timeout': _CONNECT_TIMEOUT}
+    )

@@ -1,0 +1,411 @@
+"""The store in memory: for unit tests, of plugins as well as of the core.
+
+It passes the same contract suite as the SQL store. Transactions run one after
+the other under one lock, so that no row is ever held by somebody else.
+"""
+
+import bisect
+import collections
+import contextlib
+import dataclasses
+import datetime
+import json
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.clock import Clock, SystemClock
+from watcherlite.db.api import Transaction, Worker
+from watcherlite.domain.action_plans import ActionPlan, PlanSurroundings
+from watcherlite.domain.actions import Action
+from watcherlite.domain.events import StoredEvent
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+from watcherlite.testing.memory_tables import Role, Tables, handed_out
+from watcherlite.testing.memory_transaction import MemoryTransaction, claimable_ids
+
+
+class MemoryStore:
+    """`db.api.Store` without a database.
+
+    What JSON cannot hold is refused with TypeError, as a database would. A plan
+    that is saved without having been locked is refused with ValueError, which no
+    database does: it would lose an update now and then.
+
+    :param clock: what leases are measured by; default: the machine's
+    """
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
+        self._lock = threading.RLock()
+        self._tables = Tables()
+
+    def transaction(self) -> AbstractContextManager[Transaction]:
+        return self._transaction()
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[MemoryTransaction]:
+        with self._lock:
+            self._tables.journal.begin()
+            try:
+                yield MemoryTransaction(self._tables)
+            except BaseException:
+                self._tables.journal.rollback()
+                raise
+            self._tables.journal.commit()
+
+    def check(self) -> None:
+        """Return: there is no database that could be away, or be out of date."""
+
+    def close(self) -> None:
+        """Return: there are no connections; what was stored stays."""
+
+    # workers and their leases
+
+    def register_worker(self, worker: Worker, lease: float) -> Worker:
+        with self._lock:
+            if worker.uuid in self._tables.workers.rows:
+                raise exceptions.Conflict(f'There is already a worker {worker.uuid}.')
+            now = self._clock.now()
+            row = dataclasses.replace(
+                worker,
+                started_at=worker.started_at or now,
+                lease_until=now + datetime.timedelta(seconds=lease),
+            )
+            self._tables.workers.put(worker.uuid, row)
+            return row
+
+    def renew_lease(self, worker: str, lease: float) -> bool:
+        with self._lock:
+            row = self._tables.workers.rows.get(worker)
+            if row is None or not self._is_live(row):
+                return False
+            until = self._clock.now() + datetime.timedelta(seconds=lease)
+            self._tables.workers.put(
+                worker, dataclasses.replace(row, lease_until=until)
+            )
+            return True
+
+    def end_lease(self, worker: str) -> None:
+        with self._lock:
+            row = self._tables.workers.rows.get(worker)
+            if row is not None and self._is_live(row):
+                self._tables.workers.put(
+                    worker, dataclasses.replace(row, lease_until=self._clock.now())
+                )
+
+    def expired_workers(self) -> list[Worker]:
+        with self._lock:
+            workers = self._tables.workers.rows.values()
+            return [row for row in workers if not self._is_live(row)]
+
+    def live_workers(self, lane: str | None = None) -> list[Worker]:
+        with self._lock:
+            return [
+                row
+                for row in self._tables.workers.rows.values()
+                if self._is_live(row) and (lane is None or lane in row.lanes)
+            ]
+
+    def remove_worker(self, worker: str) -> bool:
+        with self._lock:
+            row = self._tables.workers.rows.get(worker)
+            if row is None or self._is_live(row):
+                return False
+            if self._tables.index.of(('owner', worker)):
+                return False
+            self._tables.workers.drop(worker)
+            return True
+
+    def take_role(self, role: str, worker: str, lease: float) -> bool:
+        with self._lock:
+            now = self._clock.now()
+            row = self._tables.roles.rows.get(role)
+            if row is not None and row.worker != worker and row.lease_until > now:
+                return False
+            until = now + datetime.timedelta(seconds=lease)
+            self._tables.roles.put(role, Role(worker, until))
+            return True
+
+    def drop_role(self, role: str, worker: str) -> None:
+        with self._lock:
+            row = self._tables.roles.rows.get(role)
+            if row is not None and row.worker == worker:
+                self._tables.roles.drop(role)
+
+    def _is_live(self, worker: Worker) -> bool:
+        until = worker.lease_until
+        return until is not None and until > self._clock.now()
+
+    # what there is to do
+
+    def active_plans(self, limit: int) -> list[ActionPlan]:
+        with self._lock:
+            plans = self._tables.plans.rows
+            keys = self._tables.index.of('active')[:limit]
+            return [handed_out(plans[key]) for key in keys]
+
+    def next_not_before(
+        self, lane: str, after: datetime.datetime
+    ) -> datetime.datetime | None:
+        with self._lock:
+            items = self._tables.index.of(('scheduled', 'all', lane))
+            at = bisect.bisect_right(items, after, key=lambda item: item[0])
+            return items[at][0] if at < len(items) else None
+
+    def has_claimable(self, lane: str, now: datetime.datetime) -> bool:
+        with self._lock:
+            return bool(claimable_ids(self._tables, ('lane', lane), now, 1))
+
+    def controls(self, worker: str) -> dict[int, str]:
+        with self._lock:
+            signals = {
+                key: self._tables.actions.rows[key].control
+                for key in self._tables.index.of(('owner', worker))
+            }
+            return {key: signal for key, signal in signals.items() if signal}
+
+    def owned_ids(self, worker: str) -> list[tuple[int, int]]:
+        with self._lock:
+            return [
+                (key, self._tables.actions.rows[key].attempt)
+                for key in self._tables.index.of(('owner', worker))
+            ]
+
+    def unblock_stale(self) -> int:
+        with self._transaction() as transaction:
+            stale = [
+                key
+                for target in self._tables.index.names('blocked')
+                if target not in self._tables.locks.rows
+                for key in self._tables.index.of(('blocked', target))
+            ]
+            return len(transaction.unblock(sorted(stale)))
+
+    # the outbox
+
+    def pending_events(self, limit: int) -> list[StoredEvent]:
+        with self._lock:
+            keys = self._tables.index.of('pending')[:limit]
+            return [self._stored_event(key) for key in keys]
+
+    def mark_published(self, sequences: Sequence[int], now: datetime.datetime) -> None:
+        with self._transaction():
+            events = self._tables.events
+            for key in sequences:
+                row = events.rows.get(key)
+                if row is not None and row.published_at is None:
+                    events.put(key, dataclasses.replace(row, published_at=now))
+
+    def event_exists(self, uuid: str) -> bool:
+        with self._lock:
+            return uuid in self._tables.event_uuids
+
+    def oldest_pending_event(self) -> datetime.datetime | None:
+        with self._lock:
+            for key in self._tables.index.of('pending')[:1]:
+                return self._tables.events.rows[key].event.occurred_at
+            return None
+
+    def _stored_event(self, sequence: int) -> StoredEvent:
+        event = handed_out(self._tables.events.rows[sequence].event)
+        action = self._tables.actions.rows.get(event.action_id)
+        if action is None:
+            return StoredEvent(sequence, event)
+        return StoredEvent(
+            sequence,
+            event,
+            action_uuid=action.uuid,
+            action_name=action.name,
+            action_type=action.action_type,
+            action_inputs=json.dumps(action.inputs),
+            action_parents=json.dumps(action.parents),
+            action_created_at=action.created_at,
+        )
+
+    # reading
+
+    def plan_surroundings(self, plan_id: int) -> PlanSurroundings | None:
+        with self._lock:
+            tables = self._tables
+            plan = tables.plans.rows.get(plan_id)
+            audit = tables.audits.rows.get(plan.audit_id) if plan else None
+            if plan is None or audit is None:
+                return None
+            strategy = tables.strategies.rows.get(plan.strategy_id)
+            return PlanSurroundings(
+                handed_out(plan),
+                handed_out(audit),
+                handed_out(tables.goals.rows[audit.goal_id]),
+                handed_out(strategy) if strategy else None,
+            )
+
+    def get_plan(self, uuid: str) -> ActionPlan:
+        with self._lock:
+            key = self._tables.plan_ids.get(uuid)
+            if key is None:
+                raise exceptions.NotFound(f'Action plan {uuid} could not be found.')
+            return handed_out(self._tables.plans.rows[key])
+
+    def get_action(self, uuid: str) -> Action:
+        with self._lock:
+            key = self._tables.action_ids.get(uuid)
+            if key is None:
+                raise exceptions.NotFound(f'Action {uuid} could not be found.')
+            return handed_out(self._tables.actions.rows[key])
+
+    def actions_by_id(self, action_ids: Sequence[int]) -> dict[int, Action]:
+        with self._lock:
+            rows = self._tables.actions.rows
+            return {key: handed_out(rows[key]) for key in action_ids if key in rows}
+
+    def derived_actions(self, action_id: int) -> list[Action]:
+        with self._lock:
+            rows = self._tables.actions.rows
+            keys = self._tables.index.of(('derived', action_id))
+            return [handed_out(rows[key]) for key in keys]
+
+    def list_actions(
+        self,
+        *,
+        plan_id: int | None = None,
+        statuses: Iterable[str] | None = None,
+        after_id: int | None = None,
+        limit: int = 1000,
+        descending: bool = False,
+    ) -> list[Action]:
+        with self._lock:
+            key = 'actions' if plan_id is None else ('plan', plan_id)
+            rows = self._tables.actions.rows
+            wanted = None if statuses is None else frozenset(statuses)
+            page: list[Action] = []
+            for action_id in _ids_from(
+                self._tables.index.of(key), after_id, descending
+            ):
+                if wanted is None or rows[action_id].status in wanted:
+                    page.append(handed_out(rows[action_id]))
+                    if len(page) == limit:
+                        break
+            return page
+
+    def count_actions(self, plan_id: int) -> dict[str, int]:
+        with self._lock:
+            counts = {
+                status: len(self._tables.index.of(('status', plan_id, status)))
+                for status in states.STATES
+            }
+            return {status: count for status, count in counts.items() if count}
+
+    def list_plans(
+        self,
+        *,
+        states: Iterable[str] | None = None,
+        after_id: int | None = None,
+        limit: int = 1000,
+    ) -> list[ActionPlan]:
+        with self._lock:
+            rows = self._tables.plans.rows
+            wanted = None if states is None else frozenset(states)
+            page: list[ActionPlan] = []
+            for plan_id in _ids_from(self._tables.index.of('plans'), after_id):
+                if wanted is None or rows[plan_id].state in wanted:
+                    page.append(handed_out(rows[plan_id]))
+                    if len(page) == limit:
+                        break
+            return page
+
+    def list_events(
+        self,
+        *,
+        plan_id: int | None = None,
+        after: int = 0,
+        limit: int = 1000,
+    ) -> list[StoredEvent]:
+        with self._lock:
+            key = 'events' if plan_id is None else ('events', plan_id)
+            sequences = self._tables.index.of(key)
+            start = bisect.bisect_right(sequences, after)
+            return [self._stored_event(s) for s in sequences[start : start + limit]]
+
+    def depended_by(self, action_id: int) -> list[str]:
+        with self._lock:
+            return self._unfinished(self._tables.children.get(action_id, ()))
+
+    def depends_on(self, action_id: int) -> list[str]:
+        with self._lock:
+            return self._unfinished(self._tables.parents.get(action_id, ()))
+
+    def _unfinished(self, keys: Iterable[int]) -> list[str]:
+        rows = [self._tables.actions.rows[key] for key in sorted(keys)]
+        return [row.uuid for row in rows if not row.finished]
+
+    # housekeeping
+
+    def purge(
+        self, before: datetime.datetime, limit: int, dry_run: bool = False
+    ) -> Mapping[str, int]:
+        with self._transaction():
+            tables = self._tables
+            plan_ids = [
+                key
+                for key in tables.index.of('plans')
+                if self._can_be_purged(tables.plans.rows[key], before)
+            ][:limit]
+            counts = {'action_plans': len(plan_ids), 'actions': 0, 'events': 0}
+            for plan_id in plan_ids:
+                actions = list(tables.index.of(('plan', plan_id)))
+                events = list(tables.index.of(('events', plan_id)))
+                counts['actions'] += len(actions)
+                counts['events'] += len(events)
+                if not dry_run:
+                    self._drop_plan(plan_id, actions, events)
+            return counts
+
+    def _can_be_purged(self, plan: ActionPlan, before: datetime.datetime) -> bool:
+        changed = plan.updated_at or plan.created_at
+        return (
+            plan.state in plan_states.ENDED
+            and changed is not None
+            and changed < before
+            # The relay still reads the actions of what it has to publish.
+            and not self._tables.index.of(('pending', plan.id))
+        )
+
+    def _drop_plan(
+        self, plan_id: int, actions: Sequence[int], events: Sequence[int]
+    ) -> None:
+        tables = self._tables
+        for key in actions:
+            for child in list(tables.children.get(key, ())):
+                tables.edges.drop((key, child))
+            for parent in list(tables.parents.get(key, ())):
+                tables.edges.drop((parent, key))
+            tables.actions.drop(key)
+        for sequence in events:
+            tables.events.drop(sequence)
+        tables.plans.drop(plan_id)
+
+    def statistics(self) -> Mapping[str, Any]:
+        with self._lock:
+            tables = self._tables
+            plans = (tables.plans.rows[key] for key in tables.index.of('active'))
+            actions = (a for a in tables.actions.rows.values() if not a.finished)
+            return {
+                'action_plans': dict(collections.Counter(p.state for p in plans)),
+                'actions': dict(collections.Counter(a.status for a in actions)),
+                'pending_events': len(tables.index.of('pending')),
+                'workers': len(self.live_workers()),
+            }
+
+
+def _ids_from(
+    ids: Sequence[int], after: int | None, descending: bool = False
+) -> Iterator[int]:
+    """Walk sorted ids beyond one, up or down."""
+    if descending:
+        end = len(ids) if after is None else bisect.bisect_left(ids, after)
+        return (ids[at] for at in range(end - 1, -1, -1))
+    start = 0 if after is None else bisect.bisect_right(ids, after)
+    return (ids[at] for at in range(start, len(ids)))
