@@ -1,0 +1,77 @@
+"""Values for payloads of any class, and the versioned objects that hold them."""
+
+import datetime
+
+from hypothesis import strategies as st
+
+from watcherlite.notifications import schema
+from watcherlite.objects import catalogue
+
+CLASSES = catalogue.payload_classes()
+
+
+def _naive(*date):
+    return datetime.datetime(*date, tzinfo=datetime.UTC).replace(tzinfo=None)
+
+
+_TEXT = st.text(max_size=20)
+_SCALARS = st.none() | st.booleans() | st.integers() | _TEXT
+_FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+_JSON = st.recursive(
+    _SCALARS | _FLOATS,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(_TEXT, inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+_ZONES = st.sampled_from(
+    [
+        datetime.UTC,
+        datetime.timezone(datetime.timedelta(hours=-8)),
+        datetime.timezone(datetime.timedelta(hours=5, minutes=45)),
+        None,
+    ]
+)
+_VALUES = {
+    'uuid': st.uuids().map(str),
+    'string': _TEXT,
+    'datetime': st.datetimes(
+        # Years are written with four digits, and no zone moves the day out of them.
+        min_value=_naive(1000, 1, 2),
+        max_value=_naive(9999, 12, 30),
+        timezones=_ZONES,
+    ),
+    'dict': st.dictionaries(_TEXT, _JSON, max_size=4),
+    'list': st.lists(_JSON, max_size=3),
+    'uuids': st.lists(st.uuids().map(str), max_size=3),
+}
+
+
+def values(payload):
+    """Return a strategy for the fields of the latest version of a class."""
+    fields = list(schema.PAYLOADS[payload].values())[-1]
+    return st.fixed_dictionaries(
+        {
+            name: st.none() | _value(kind, nested) if nullable else _value(kind, nested)
+            for name, kind, nullable, nested, _ in fields
+        }
+    )
+
+
+def _value(kind, nested):
+    if kind == 'object':
+        return values(nested)
+    return _VALUES[kind]
+
+
+def versioned_object(payload, fields):
+    """Return the object that holds these values, nested ones included."""
+    nested = {row[0]: row[3] for row in list(schema.PAYLOADS[payload].values())[-1]}
+    return CLASSES[payload](
+        **{
+            name: versioned_object(nested[name], value)
+            if nested[name] and value is not None
+            else value
+            for name, value in fields.items()
+        }
+    )

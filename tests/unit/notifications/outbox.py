@@ -1,0 +1,119 @@
+"""A clock, a store and a broker that do what a story says, and tell it."""
+
+import collections
+
+from tests import factories
+from tests.unit.notifications import told
+
+
+class Clock:
+    """Time passes only while somebody waits.
+
+    `script` has what happens during one wait after the other: a function, which
+    is called after the given seconds. When there is nothing left in it, `end` is
+    called.
+
+    :ivar waited: how long each wait would have taken
+    """
+
+    def __init__(self):
+        self.seconds = 0.0
+        self.waited = []
+        self.script = collections.deque()
+        self.end = None
+
+    def now(self):
+        return factories.at(self.seconds)
+
+    def monotonic(self):
+        return self.seconds
+
+    def wait(self, condition, timeout):
+        self.waited.append(round(timeout, 3))
+        if not self.script:
+            self.end()
+            return True
+        after, happens = self.script.popleft()
+        self.seconds += timeout if after is None else after
+        if happens is not None:
+            happens()
+        return happens is not None
+
+
+class Story(list):
+    """What was done to the store and to the broker, in order."""
+
+    def __init__(self):
+        super().__init__()
+        self._planned = collections.defaultdict(collections.deque)
+
+    def fail(self, what, *errors):
+        """Have the next calls of `what` raise these, None for one that does not."""
+        self._planned[what].extend(errors)
+
+    def tell(self, what, detail=''):
+        self.append(f'{what} {detail}'.strip())
+        planned = self._planned[what]
+        error = planned.popleft() if planned else None
+        if error is not None:
+            self[-1] += f': {type(error).__name__}'
+            raise error
+
+
+class Store:
+    """The outbox: events until they are marked, and the role."""
+
+    def __init__(self, story):
+        self.story = story
+        self.pending = []
+        self.marked = {}
+        self.relay = None
+        self.plans = {4: told.SURROUNDINGS}
+
+    def add(self, *stored):
+        self.pending.extend(stored)
+
+    def take_role(self, role, worker, lease):
+        self.story.tell('take', f'{role} for {lease:g} s')
+        if self.relay in (None, worker):
+            self.relay = worker
+        return self.relay == worker
+
+    def drop_role(self, role, worker):
+        self.story.tell('drop', role)
+        if self.relay == worker:
+            self.relay = None
+
+    def pending_events(self, limit):
+        found = self.pending[:limit]
+        self.story.tell('read', str([stored.sequence for stored in found]))
+        return found
+
+    def mark_published(self, sequences, now):
+        self.story.tell('mark', str(sequences))
+        self.marked.update(dict.fromkeys(sequences, now))
+        self.pending = [s for s in self.pending if s.sequence not in sequences]
+
+    def plan_surroundings(self, plan_id):
+        return self.plans.get(plan_id)
+
+
+class Publisher:
+    """A broker that confirms, or raises what the story has.
+
+    :ivar arrived: all messages in order, those of a batch that failed included
+    """
+
+    def __init__(self, story):
+        self.story = story
+        self.arrived = []
+
+    def publish(self, messages, timeout):
+        self.arrived.extend(messages)
+        self.story.tell('publish', f'{len(messages)} within {timeout:g} s')
+
+    def keep_alive(self):
+        self.story.tell('keep alive')
+
+    def close(self):
+        self.story.tell('close')

@@ -1,0 +1,66 @@
+"""What all tests of the relay share.
+
+Everything happens in the thread of the test: `run` is called, and what the script of
+the clock says happens while the relay waits.
+"""
+
+from tests import base
+from tests.unit.notifications import outbox, told
+from watcherlite import exceptions
+from watcherlite.notifications.relay import Relay
+from watcherlite.notifications.settings import NotificationSettings, RelaySettings
+
+AWAY = exceptions.BrokerUnavailable('The message broker cannot be reached.')
+NO_DATABASE = exceptions.StoreUnavailable('The database cannot be reached.')
+LOST = exceptions.StoreConflict('The transaction lost against another one.')
+
+TAKE = 'take relay for 40 s'
+IDLE = ['read []', 'keep alive']
+END = ['drop relay', 'close']
+
+
+def started(sequence, plan_id=4):
+    """Return the event of an action that has started: two messages."""
+    action = told.ACTION.evolve(plan_id=plan_id)
+    return told.action_event(sequence, 'READY', 'RUNNING', action=action)
+
+
+class RelayTestCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.clock = outbox.Clock()
+        self.story = outbox.Story()
+        self.store = outbox.Store(self.story)
+        self.publisher = outbox.Publisher(self.story)
+        self.relay = self.new_relay()
+
+    def new_relay(self, level='info', **settings):
+        relay = Relay(
+            self.store,
+            self.publisher,
+            NotificationSettings('host', level=level),
+            'worker-1',
+            self.clock,
+            RelaySettings(**settings),
+            jitter=lambda: 1.0,
+        )
+        self.clock.end = lambda: relay.stop(0.0)
+        return relay
+
+    def run_script(self, *script):
+        """Run until the script is over; return what was done."""
+        self.clock.script.extend(script)
+        self.relay.run()
+        return list(self.story)
+
+    def stored(self, *stored):
+        """Return what a commit of this worker does: store events, and wake."""
+
+        def commit():
+            self.store.add(*stored)
+            self.relay.wake()
+
+        return commit
+
+    def ids(self):
+        return [told.inner(message)['message_id'] for message in self.publisher.arrived]

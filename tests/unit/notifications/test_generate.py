@@ -1,0 +1,84 @@
+"""What is derived from the payload classes and checked in."""
+
+import json
+
+import jsonschema
+
+from tests import base
+from watcherlite.conf import notifications as options
+from watcherlite.notifications import generate, reference, rules, samples, schema
+from watcherlite.objects import catalogue
+
+
+class TestGenerated(base.TestCase):
+    def test_all_files_are_current(self):
+        self.assertEqual(
+            [],
+            [str(path) for path in generate.outdated()],
+            'Run `python -m watcherlite.notifications.generate`, and look at it.',
+        )
+
+    def test_the_table_is_what_the_classes_say(self):
+        self.assertEqual(catalogue.table(), schema.PAYLOADS)
+
+    def test_every_payload_of_the_rules_is_a_class(self):
+        told = {
+            notification.payload
+            for table in (rules.ACTION, rules.ACTION_PLAN)
+            for notification in table.values()
+        }
+
+        self.assertEqual(set(), told - set(catalogue.payload_classes()))
+
+
+class TestPage(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.page = generate.PAGE.read_text(encoding='utf-8')
+
+    def test_it_names_every_event_type(self):
+        self.assertEqual(
+            [], [name for name in samples.samples() if f'``{name}``' not in self.page]
+        )
+
+    def test_it_names_every_option(self):
+        names = [option.name for option in options.OPTS]
+
+        self.assertEqual([], [name for name in names if f'``{name}``' not in self.page])
+
+    def test_a_page_without_the_marks_is_refused(self):
+        error = self.assertRaises(
+            ValueError, reference.inserted, self.page.replace('.. end samples', '')
+        )
+
+        self.assertIn('end samples', str(error))
+
+
+class TestSamples(base.TestCase):
+    def test_there_is_one_for_each_notification(self):
+        self.assertEqual(
+            {
+                *(f'actionplan.{name}' for name in rules.ACTION_PLAN),
+                *(f'action.{name}' for name in rules.ACTION),
+            },
+            set(samples.samples()),
+        )
+
+    def test_the_payload_of_each_fits_the_json_schema_of_its_class(self):
+        for event_type in samples.samples():
+            path = generate.SAMPLES / samples.file_name(event_type)
+            payload = json.loads(path.read_text(encoding='utf-8'))['payload']
+            cls = catalogue.payload_classes()[payload['watcher_object.name']]
+            jsonschema.Draft4Validator(cls.to_json_schema()).validate(payload)
+
+    def test_a_payload_that_does_not_fit_would_be_noticed(self):
+        payload = samples.samples()['action.update']['payload']
+        cls = catalogue.payload_classes()['ActionUpdatePayload']
+        validator = jsonschema.Draft4Validator(cls.to_json_schema())
+
+        payload['watcher_object.data']['parents'] = ['not a uuid']
+
+        self.assertEqual(
+            ['parents'],
+            [error.path[1] for error in validator.iter_errors(payload)],
+        )

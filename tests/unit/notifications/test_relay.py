@@ -1,0 +1,240 @@
+"""The relay: whole stories of what it does to the store and to the broker."""
+
+from tests import factories
+from tests.unit.notifications import told
+from tests.unit.notifications.relay_case import (
+    AWAY,
+    END,
+    IDLE,
+    TAKE,
+    RelayTestCase,
+    started,
+)
+from watcherlite.notifications.settings import NotificationSettings, RelaySettings
+
+
+class TestPublishing(RelayTestCase):
+    def test_events_are_marked_after_the_broker_has_confirmed(self):
+        self.store.add(started(1), started(2))
+
+        done = self.run_script()
+
+        self.assertEqual(
+            [TAKE, 'read [1, 2]', 'publish 4 within 30 s', 'mark [1, 2]', *END], done
+        )
+        self.assertEqual({1: factories.NOW, 2: factories.NOW}, self.store.marked)
+        self.assertEqual((4, 2, 0), self.counts())
+
+    def test_it_sleeps_until_it_is_woken(self):
+        done = self.run_script((1.5, self.stored(started(1))))
+
+        self.assertEqual(
+            [TAKE, *IDLE, 'read [1]', 'publish 2 within 30 s', 'mark [1]', *END], done
+        )
+        self.assertEqual([5.0, 5.0], self.clock.waited)
+
+    def test_what_nobody_told_of_is_found_by_the_sweep(self):
+        done = self.run_script((None, lambda: self.store.add(started(1))))
+
+        self.assertEqual(
+            [TAKE, *IDLE, 'read [1]', 'publish 2 within 30 s', 'mark [1]', *END], done
+        )
+
+    def test_full_batches_follow_each_other_at_once(self):
+        self.relay = self.new_relay(batch_size=2)
+        self.store.add(*(started(n) for n in range(1, 6)))
+
+        done = self.run_script()
+
+        self.assertEqual(
+            [
+                TAKE,
+                *('read [1, 2]', 'publish 4 within 30 s', 'mark [1, 2]'),
+                *('read [3, 4]', 'publish 4 within 30 s', 'mark [3, 4]'),
+                *('read [5]', 'publish 2 within 30 s', 'mark [5]'),
+                *END,
+            ],
+            done,
+        )
+        self.assertEqual([5.0], self.clock.waited)
+
+    def test_what_comes_in_quick_succession_gathers_for_one_batch(self):
+        done = self.run_script(
+            (0.001, self.stored(started(1))),
+            (0.001, self.stored(started(2))),
+            (None, None),
+        )
+
+        self.assertEqual(
+            [TAKE, *IDLE, 'read [1, 2]', 'publish 4 within 30 s', 'mark [1, 2]', *END],
+            done,
+        )
+        self.assertEqual([5.0, 0.009, 0.008, 5.0], self.clock.waited)
+
+    def test_what_is_stored_while_it_publishes_is_read_next(self):
+        publish = self.publisher.publish
+
+        def meanwhile(messages, timeout):
+            publish(messages, timeout)
+            if len(self.ids()) == 2:
+                self.stored(started(2))()
+
+        self.publisher.publish = meanwhile
+        self.store.add(started(1))
+
+        done = self.run_script((None, None))
+
+        self.assertEqual(
+            [
+                TAKE,
+                *('read [1]', 'publish 2 within 30 s', 'mark [1]'),
+                *('read [2]', 'publish 2 within 30 s', 'mark [2]'),
+                *END,
+            ],
+            done,
+        )
+        self.assertEqual([0.01, 5.0], self.clock.waited)
+
+    def test_without_a_level_events_are_marked_and_nothing_is_sent(self):
+        self.relay = self.new_relay(level='')
+        self.store.add(started(1), started(2))
+
+        self.assertEqual([TAKE, 'read [1, 2]', 'mark [1, 2]', *END], self.run_script())
+        self.assertEqual((0, 2, 0), self.counts())
+
+    def test_other_settings_count_from_the_next_batch_on(self):
+        self.store.add(started(1), started(2))
+
+        def reconfigure():
+            self.relay.reconfigure(
+                NotificationSettings('host', level=''), RelaySettings(batch_size=1)
+            )
+            self.stored(started(3), started(4))()
+
+        done = self.run_script((None, reconfigure))
+
+        self.assertEqual(
+            [
+                TAKE,
+                *('read [1, 2]', 'publish 4 within 30 s', 'mark [1, 2]'),
+                *('read [3]', 'mark [3]', 'read [4]', 'mark [4]'),
+                *IDLE,
+                *END,
+            ],
+            done,
+        )
+
+    def counts(self):
+        return self.relay.published, self.relay.events, self.relay.unbuildable
+
+
+class TestWhatCannotBeBuilt(RelayTestCase):
+    def test_it_is_logged_marked_and_counted(self):
+        gone = started(1, plan_id=99)
+        self.store.add(gone, started(2))
+
+        done = self.run_script()
+
+        self.assertEqual(
+            [TAKE, 'read [1, 2]', 'publish 2 within 30 s', 'mark [1, 2]', *END], done
+        )
+        self.assertEqual(1, self.relay.unbuildable)
+        self.assertIn(
+            f'Event {gone.event.uuid} (state_changed of action {told.ACTION.uuid}, '
+            'sequence 1) is not told of: its plan is not in the database any more',
+            self.log.output,
+        )
+
+    def test_it_is_logged_once_however_often_the_batch_is_tried(self):
+        self.store.add(started(1, plan_id=99), started(2))
+        self.story.fail('publish', AWAY, AWAY)
+
+        self.run_script((None, None), (None, None))
+
+        self.assertEqual(1, self.log.output.count('is not told of'))
+        self.assertEqual(1, self.relay.unbuildable)
+
+
+class TestStop(RelayTestCase):
+    def test_what_is_there_is_published_first(self):
+        self.relay = self.new_relay(batch_size=2)
+
+        def stop():
+            self.store.add(*(started(n) for n in range(1, 4)))
+            self.relay.stop(10.0)
+
+        done = self.run_script((1, stop))
+
+        self.assertEqual(
+            [
+                *(TAKE, *IDLE),
+                *('read [1, 2]', 'publish 4 within 10 s', 'mark [1, 2]'),
+                *('read [3]', 'publish 2 within 10 s', 'mark [3]'),
+                *END,
+            ],
+            done,
+        )
+
+    def test_what_cannot_be_published_in_time_stays(self):
+        self.relay = self.new_relay(batch_size=1)
+        publish = self.publisher.publish
+
+        def slowly(messages, timeout):
+            publish(messages, timeout)
+            self.clock.seconds += 6
+
+        self.publisher.publish = slowly
+
+        def stop():
+            self.store.add(*(started(n) for n in range(1, 4)))
+            self.relay.stop(10.0)
+
+        done = self.run_script((1, stop))
+
+        self.assertEqual(
+            [
+                *(TAKE, *IDLE),
+                *('read [1]', 'publish 2 within 10 s', 'mark [1]'),
+                *('read [2]', 'publish 2 within 4 s', 'mark [2]'),
+                *END,
+            ],
+            done,
+        )
+        self.assertEqual([3], [stored.sequence for stored in self.store.pending])
+
+    def test_what_another_relay_publishes_is_left_to_it(self):
+        self.store.relay = 'worker-2'
+        self.store.add(started(1))
+
+        done = self.run_script((1, lambda: self.relay.stop(10.0)))
+
+        self.assertEqual([TAKE, 'keep alive', TAKE, 'close'], done)
+
+    def test_one_that_never_came_to_work_ends_as_well(self):
+        self.store.add(started(1))
+
+        self.relay.stop(10.0)
+
+        self.assertEqual(
+            [TAKE, 'read [1]', 'publish 2 within 10 s', 'mark [1]', *END],
+            self.run_script(),
+        )
+
+    def test_an_unexpected_error_does_not_keep_the_role(self):
+        def stop():
+            self.store.add(started(1))
+            self.relay.stop(10.0)
+
+        self.story.fail('publish', ZeroDivisionError('a bug'))
+
+        done = self.run_script((1, stop))
+
+        self.assertEqual(
+            [
+                *(TAKE, *IDLE),
+                *('read [1]', 'publish 2 within 10 s: ZeroDivisionError'),
+                *END,
+            ],
+            done,
+        )
+        self.assertIn('ZeroDivisionError: a bug', self.log.output)

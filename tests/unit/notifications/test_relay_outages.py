@@ -1,0 +1,283 @@
+"""The relay while the broker or the database is away, and who is the relay."""
+
+from tests.unit.notifications.relay_case import (
+    AWAY,
+    END,
+    IDLE,
+    LOST,
+    NO_DATABASE,
+    TAKE,
+    RelayTestCase,
+    started,
+)
+from watcherlite.notifications.relay import Relay
+from watcherlite.notifications.settings import NotificationSettings
+
+
+class TestOutages(RelayTestCase):
+    def test_nothing_is_lost_and_every_repeat_has_the_same_id(self):
+        self.store.add(started(1))
+        self.story.fail('publish', AWAY, AWAY)
+
+        done = self.run_script((None, None), (None, None))
+
+        self.assertEqual(
+            [
+                *(TAKE, 'read [1]', 'publish 2 within 30 s: BrokerUnavailable'),
+                'drop relay',
+                *(TAKE, 'read [1]', 'publish 2 within 30 s: BrokerUnavailable'),
+                'drop relay',
+                *(TAKE, 'read [1]', 'publish 2 within 30 s', 'mark [1]'),
+                *END,
+            ],
+            done,
+        )
+        ids = self.ids()
+        self.assertEqual((ids[:2] * 3, 2), (ids, len(set(ids))))
+        self.assertEqual(2, self.relay.published)
+
+    def test_it_is_logged_when_it_begins_and_when_it_is_over(self):
+        self.relay = self.new_relay(batch_size=2)
+        self.store.add(started(1), started(2), started(3))
+        self.story.fail('publish', AWAY, AWAY, AWAY)
+
+        self.run_script((None, None), (None, None), (None, None))
+
+        self.assertEqual(
+            [
+                'Worker worker-1 publishes the notifications from now on.',
+                'Notifications wait in the database, none is lost: The message broker '
+                'cannot be reached. Worker worker-1 tries again every 1 to 30 s.',
+                'Notifications are published again after 7.0 s; the last of 3 events '
+                'that waited is out.',
+            ],
+            self.log.output.splitlines(),
+        )
+
+    def test_a_second_outage_is_logged_again_and_begins_with_short_intervals(self):
+        self.store.add(started(1))
+        self.story.fail('publish', AWAY, None, AWAY)
+
+        self.run_script((None, None), (1, self.stored(started(2))), (None, None))
+
+        self.assertEqual(2, self.log.output.count('none is lost'))
+        self.assertEqual(2, self.log.output.count('published again'))
+        self.assertEqual([1.0, 5.0, 1.0, 5.0], self.clock.waited)
+
+    def test_tries_come_at_ever_longer_intervals_up_to_a_bound(self):
+        self.store.add(started(1))
+        self.story.fail('publish', *[AWAY] * 7)
+
+        self.run_script(*[(None, None)] * 7)
+
+        self.assertEqual([1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 5.0], self.clock.waited)
+
+    def test_intervals_vary_so_that_not_all_relays_come_at_once(self):
+        self.relay = Relay(
+            self.store,
+            self.publisher,
+            NotificationSettings('host'),
+            'worker-1',
+            self.clock,
+            jitter=lambda: 0.0,
+        )
+        self.clock.end = lambda: self.relay.stop(0.0)
+        self.store.add(started(1))
+        self.story.fail('publish', AWAY, AWAY)
+
+        self.run_script((None, None), (None, None))
+
+        self.assertEqual([0.5, 1.0, 5.0], self.clock.waited)
+
+    def test_new_events_bring_a_try_forward_but_not_at_once(self):
+        self.store.add(started(1))
+        self.story.fail('publish', *[AWAY] * 3)
+
+        self.run_script(
+            (None, None),
+            (None, None),
+            # the third interval is 4 s
+            (0.25, self.stored(started(2))),
+            (0.25, self.stored(started(3))),
+            (None, None),
+        )
+
+        self.assertEqual([1.0, 2.0, 4.0, 0.75, 0.5, 5.0], self.clock.waited)
+        self.assertEqual([1, 2, 3], list(self.store.marked))
+
+    def test_a_stop_does_not_wait_for_the_next_try(self):
+        self.store.add(started(1))
+        self.story.fail('publish', *[AWAY] * 2)
+
+        done = self.run_script((0.1, lambda: self.relay.stop(2.0)))
+
+        self.assertEqual(
+            [
+                *(TAKE, 'read [1]', 'publish 2 within 30 s: BrokerUnavailable'),
+                'drop relay',
+                *(TAKE, 'read [1]', 'publish 2 within 2 s: BrokerUnavailable'),
+                *END,
+            ],
+            done,
+        )
+        self.assertIn(
+            'Worker worker-1 stops with notifications that are not published',
+            self.log.output,
+        )
+
+    def test_a_database_that_is_away_is_waited_for_as_a_broker_is(self):
+        self.store.add(started(1))
+        self.story.fail('take', NO_DATABASE)
+        self.story.fail('read', LOST)
+        self.story.fail('mark', NO_DATABASE)
+
+        done = self.run_script((None, None), (None, None), (None, None))
+
+        self.assertEqual(
+            [
+                f'{TAKE}: StoreUnavailable',
+                *(TAKE, 'read [1]: StoreConflict'),
+                'read [1]',
+                'publish 2 within 30 s',
+                'mark [1]: StoreUnavailable',
+                *('read [1]', 'publish 2 within 30 s', 'mark [1]'),
+                *END,
+            ],
+            done,
+        )
+        ids = self.ids()
+        self.assertEqual(ids[:2] * 2, ids)
+
+    def test_an_unexpected_error_is_logged_whole_and_stops_nothing(self):
+        self.store.add(started(1))
+        self.story.fail('publish', ZeroDivisionError('a bug'), ZeroDivisionError())
+
+        self.run_script((None, None), (None, None))
+
+        self.assertEqual({1}, set(self.store.marked))
+        self.assertEqual(1, self.log.output.count('Traceback'))
+        self.assertIn('ZeroDivisionError: a bug', self.log.output)
+
+    def test_the_lag_is_the_age_of_the_oldest_event_that_waits(self):
+        self.store.add(started(1), started(2))
+        self.story.fail('publish', AWAY, AWAY)
+        lags = [self.relay.lag]
+
+        self.run_script(
+            (None, lambda: lags.append(self.relay.lag)),
+            (None, lambda: lags.append(self.relay.lag)),
+            (None, lambda: lags.append(self.relay.lag)),
+        )
+
+        self.assertEqual([0.0, 1.0, 3.0, 0.0], lags)
+
+
+class TestRole(RelayTestCase):
+    def test_only_its_holder_reads_and_publishes(self):
+        self.store.relay = 'worker-2'
+        self.store.add(started(1))
+
+        done = self.run_script((None, None))
+
+        self.assertEqual([TAKE, 'keep alive', TAKE, 'keep alive', 'close'], done)
+        self.assertEqual([1], [stored.sequence for stored in self.store.pending])
+
+    def test_waking_another_than_the_holder_costs_the_store_nothing(self):
+        self.store.relay = 'worker-2'
+        script = [(1, self.stored(started(n))) for n in range(1, 5)]
+
+        done = self.run_script(*script)
+
+        self.assertEqual([TAKE, 'keep alive', 'close'], done)
+        self.assertEqual([5.0, 4.0, 3.0, 2.0, 1.0], self.clock.waited)
+
+    def test_it_is_taken_over_when_it_is_free(self):
+        self.store.relay = 'worker-2'
+        self.store.add(started(1))
+
+        def leave():
+            self.store.relay = None
+
+        done = self.run_script((None, leave))
+
+        self.assertEqual(
+            [
+                *(TAKE, 'keep alive'),
+                *(TAKE, 'read [1]', 'publish 2 within 30 s', 'mark [1]'),
+                *END,
+            ],
+            done,
+        )
+
+    def test_no_batch_begins_with_less_lease_than_it_may_take(self):
+        script = [(None, None)] * 5
+
+        self.assertEqual(
+            [
+                *(TAKE, *IDLE, *IDLE),
+                # 10 s are over, and 30 of 40 are left
+                *(TAKE, *IDLE, *IDLE),
+                *(TAKE, *IDLE, *IDLE),
+                *END,
+            ],
+            self.run_script(*script),
+        )
+
+    def test_a_slow_broker_does_not_let_a_relay_publish_beyond_its_lease(self):
+        self.relay = self.new_relay(batch_size=1)
+        self.store.add(started(1), started(2))
+        publish = self.publisher.publish
+
+        def slowly(messages, timeout):
+            publish(messages, timeout)
+            self.clock.seconds += 29
+            self.store.relay = 'worker-2'
+
+        self.publisher.publish = slowly
+
+        done = self.run_script()
+
+        self.assertEqual(
+            [
+                *(TAKE, 'read [1]', 'publish 2 within 30 s', 'mark [1]'),
+                *(TAKE, 'keep alive'),
+                'close',
+            ],
+            done,
+        )
+        self.assertEqual(
+            [
+                'Worker worker-1 publishes the notifications from now on.',
+                'Worker worker-1 publishes no notifications: another worker does.',
+            ],
+            self.log.output.splitlines(),
+        )
+
+    def test_a_relay_that_cannot_reach_the_broker_lets_others_try(self):
+        self.store.add(started(1))
+        self.story.fail('publish', AWAY)
+
+        def take_over():
+            self.store.relay = 'worker-2'
+
+        done = self.run_script((None, take_over))
+
+        self.assertEqual(
+            [
+                *(TAKE, 'read [1]', 'publish 2 within 30 s: BrokerUnavailable'),
+                'drop relay',
+                *(TAKE, 'keep alive'),
+                'close',
+            ],
+            done,
+        )
+        self.assertEqual(0.0, self.relay.lag)
+
+    def test_a_role_that_cannot_be_dropped_runs_out_by_itself(self):
+        self.store.add(started(1))
+        self.story.fail('publish', AWAY)
+        self.story.fail('drop', NO_DATABASE)
+
+        self.run_script((None, None))
+
+        self.assertEqual([1], list(self.store.marked))

@@ -1,0 +1,260 @@
+"""Which notifications an event gives rise to: the whole tables."""
+
+import dataclasses
+
+from tests import base, factories
+from watcherlite.domain import events
+from watcherlite.notifications import rules
+from watcherlite.states import action as action_states
+from watcherlite.states import action_plan as plan_states
+
+_ACTION = factories.make_action(id=7, plan_id=1, status=action_states.RUNNING)
+_PLAN = factories.make_plan(id=1)
+
+
+def told(subject, kind, old=None, new=None, **values):
+    """Return what is told, as 'old -> new' and the names; None when nothing is."""
+    event = factories.make_event(
+        subject, kind=kind, old_status=old, new_status=new, **values
+    )
+    found = rules.told_of(event)
+    if found is None:
+        return None
+    names = [notification.name for notification in found.notifications]
+    return f'{found.old_state} -> {found.state}', *names
+
+
+def changes(subject, machine, **values):
+    """Return what is told of every transition that there is."""
+    return {
+        (old, new): told(subject, events.STATE_CHANGED, old, new, **values)
+        for old, new in machine.transitions
+        if new != plan_states.DELETED
+    }
+
+
+class TestChangesOfActions(base.TestCase):
+    def test_every_transition_has_its_notifications(self):
+        self.assertEqual(
+            {
+                ('INIT', 'WAITING'): None,
+                ('INIT', 'READY'): None,
+                ('INIT', 'SKIPPED'): ('PENDING -> SKIPPED', 'update'),
+                ('INIT', 'CANCELLED'): ('PENDING -> CANCELLED', 'update'),
+                ('WAITING', 'READY'): None,
+                ('WAITING', 'SKIPPED'): ('PENDING -> SKIPPED', 'update'),
+                ('WAITING', 'FAILED'): (
+                    'PENDING -> FAILED',
+                    'update',
+                    'execution.error',
+                ),
+                ('WAITING', 'CANCELLED'): ('PENDING -> CANCELLED', 'update'),
+                ('READY', 'RUNNING'): (
+                    'PENDING -> ONGOING',
+                    'update',
+                    'execution.start',
+                ),
+                ('READY', 'SKIPPED'): ('PENDING -> SKIPPED', 'update'),
+                ('READY', 'FAILED'): (
+                    'PENDING -> FAILED',
+                    'update',
+                    'execution.error',
+                ),
+                ('READY', 'CANCELLED'): ('PENDING -> CANCELLED', 'update'),
+                ('READY', 'WAITING'): None,
+                ('RUNNING', 'SUCCEEDED'): (
+                    'ONGOING -> SUCCEEDED',
+                    'update',
+                    'execution.end',
+                ),
+                ('RUNNING', 'FAILED'): (
+                    'ONGOING -> FAILED',
+                    'update',
+                    'execution.error',
+                ),
+                ('RUNNING', 'CANCELLED'): (
+                    'ONGOING -> CANCELLED',
+                    'update',
+                    'cancel.end',
+                ),
+                ('RUNNING', 'SUSPENDED'): None,
+                ('RUNNING', 'READY'): ('ONGOING -> PENDING', 'update'),
+                ('RUNNING', 'WAITING'): None,
+                ('SUSPENDED', 'RUNNING'): None,
+                ('SUSPENDED', 'CANCELLED'): (
+                    'ONGOING -> CANCELLED',
+                    'update',
+                    'cancel.end',
+                ),
+                ('SUSPENDED', 'FAILED'): (
+                    'ONGOING -> FAILED',
+                    'update',
+                    'execution.error',
+                ),
+                ('SUSPENDED', 'READY'): ('ONGOING -> PENDING', 'update'),
+            },
+            changes(_ACTION, action_states.MACHINE),
+        )
+
+    def test_one_that_has_started_before_is_ongoing_while_it_waits(self):
+        plain = changes(_ACTION, action_states.MACHINE)
+        started = changes(_ACTION, action_states.MACHINE, detail={'started': True})
+
+        self.assertEqual(
+            {
+                ('WAITING', 'READY'): ('ONGOING -> PENDING', 'update'),
+                ('WAITING', 'SKIPPED'): ('ONGOING -> SKIPPED', 'update'),
+                ('WAITING', 'FAILED'): (
+                    'ONGOING -> FAILED',
+                    'update',
+                    'execution.error',
+                ),
+                ('WAITING', 'CANCELLED'): (
+                    'ONGOING -> CANCELLED',
+                    'update',
+                    'cancel.end',
+                ),
+                # its target is locked: it has not been started by that
+                ('READY', 'WAITING'): ('PENDING -> ONGOING', 'update'),
+                ('INIT', 'WAITING'): ('PENDING -> ONGOING', 'update'),
+            },
+            {key: value for key, value in started.items() if plain[key] != value},
+        )
+
+    def test_one_that_was_claimed_without_an_event_starts_from_init(self):
+        self.assertEqual(
+            ('PENDING -> ONGOING', 'update', 'execution.start'),
+            told(_ACTION, events.STATE_CHANGED, 'INIT', 'RUNNING'),
+        )
+
+    def test_what_is_no_change_of_state(self):
+        self.assertEqual(
+            [
+                ('None -> PENDING', 'create'),
+                ('SKIPPED -> SKIPPED', 'update'),
+                ('SUCCEEDED -> DELETED', 'update', 'delete'),
+            ],
+            [
+                told(_ACTION, events.CREATED, None, 'INIT'),
+                told(_ACTION, events.MESSAGE_CHANGED, 'SKIPPED', 'SKIPPED'),
+                told(_ACTION, events.DELETED, 'SUCCEEDED', 'SUCCEEDED'),
+            ],
+        )
+
+    def test_of_signals_only_cancel_is_told(self):
+        signals = {
+            signal: told(
+                _ACTION,
+                events.SIGNALLED,
+                'RUNNING',
+                'RUNNING',
+                detail={'signal': signal},
+            )
+            for signal in action_states.SIGNALS
+        }
+
+        self.assertEqual(
+            {
+                'CANCEL': ('ONGOING -> ONGOING', 'cancel.start'),
+                'SUSPEND': None,
+                'RESUME': None,
+            },
+            signals,
+        )
+
+    def test_nothing_is_told_of_an_action_without_a_plan(self):
+        action = _ACTION.evolve(plan_id=None)
+
+        self.assertIsNone(told(action, events.STATE_CHANGED, 'READY', 'RUNNING'))
+
+    def test_nothing_is_told_of_a_subject_that_is_not_known(self):
+        event = dataclasses.replace(factories.make_event(_ACTION), subject='stack')
+
+        self.assertIsNone(rules.told_of(event))
+
+
+class TestChangesOfPlans(base.TestCase):
+    def test_every_transition_has_its_notifications(self):
+        self.assertEqual(
+            {
+                ('RECOMMENDED', 'PENDING'): ('RECOMMENDED -> PENDING', 'update'),
+                ('RECOMMENDED', 'CANCELLED'): ('RECOMMENDED -> CANCELLED', 'update'),
+                ('RECOMMENDED', 'SUPERSEDED'): ('RECOMMENDED -> SUPERSEDED', 'update'),
+                ('PENDING', 'ONGOING'): (
+                    'PENDING -> ONGOING',
+                    'update',
+                    'execution.start',
+                ),
+                ('PENDING', 'CANCELLED'): ('PENDING -> CANCELLED', 'update'),
+                ('ONGOING', 'SUCCEEDED'): (
+                    'ONGOING -> SUCCEEDED',
+                    'update',
+                    'execution.end',
+                ),
+                ('ONGOING', 'FAILED'): (
+                    'ONGOING -> FAILED',
+                    'update',
+                    'execution.error',
+                ),
+                ('ONGOING', 'CANCELLING'): (
+                    'ONGOING -> CANCELLING',
+                    'update',
+                    'cancel.start',
+                ),
+                ('CANCELLING', 'CANCELLED'): (
+                    'CANCELLING -> CANCELLED',
+                    'update',
+                    'cancel.end',
+                ),
+            },
+            changes(_PLAN, plan_states.MACHINE),
+        )
+
+    def test_what_is_no_change_of_state(self):
+        self.assertEqual(
+            [
+                ('None -> RECOMMENDED', 'create'),
+                ('ONGOING -> ONGOING', 'update'),
+                ('FAILED -> DELETED', 'update', 'delete'),
+                None,
+            ],
+            [
+                told(_PLAN, events.CREATED, None, 'RECOMMENDED'),
+                told(_PLAN, events.MESSAGE_CHANGED, 'ONGOING', 'ONGOING'),
+                told(_PLAN, events.DELETED, 'FAILED', 'DELETED'),
+                told(_PLAN, events.STATE_CHANGED, 'ONGOING', 'ONGOING'),
+            ],
+        )
+
+
+class TestContradictions(base.TestCase):
+    def test_a_state_that_there_is_not_is_refused_by_name(self):
+        for subject, status in ((_ACTION, 'ONGOING'), (_PLAN, 'RUNNING')):
+            error = self.assertRaises(
+                ValueError, told, subject, events.STATE_CHANGED, 'PENDING', status
+            )
+            self.assertIn('can be', str(error))
+
+    def test_a_change_from_nothing_is_refused(self):
+        self.assertRaises(
+            ValueError, told, _ACTION, events.STATE_CHANGED, None, 'RUNNING'
+        )
+
+
+class TestTables(base.TestCase):
+    def test_only_errors_are_errors(self):
+        self.assertEqual(
+            {'execution.error': 'ERROR'},
+            {
+                name: row.priority
+                for table in (rules.ACTION, rules.ACTION_PLAN)
+                for name, row in table.items()
+                if row.priority != 'INFO'
+            },
+        )
+
+    def test_no_event_has_more_messages_than_there_are_ids(self):
+        longest = max(len(names) for names in rules.OF_KIND.values()) + 1
+
+        self.assertEqual(16, len({events.message_id('0' * 36, i) for i in range(16)}))
+        self.assertLess(longest, 16)

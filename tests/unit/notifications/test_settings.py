@@ -1,0 +1,67 @@
+"""What the configuration says, and what it cannot say."""
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.notifications import rules
+from watcherlite.notifications.settings import NotificationSettings, RelaySettings
+
+
+class TestLevels(base.TestCase):
+    def test_each_level_sends_its_priority_and_above(self):
+        sent = {
+            level: [
+                priority
+                for priority in rules.PRIORITIES
+                if NotificationSettings('host', level=level).sends(priority)
+            ]
+            for level in ('', *rules.LEVELS)
+        }
+
+        self.assertEqual(
+            {
+                '': [],
+                'debug': ['DEBUG', 'INFO', 'WARN', 'ERROR', 'CRITICAL'],
+                'info': ['INFO', 'WARN', 'ERROR', 'CRITICAL'],
+                'warning': ['WARN', 'ERROR', 'CRITICAL'],
+                'error': ['ERROR', 'CRITICAL'],
+                'critical': ['CRITICAL'],
+            },
+            sent,
+        )
+
+
+class TestRefusals(base.TestCase):
+    def test_a_value_that_cannot_work_is_refused_with_those_that_can(self):
+        texts = [
+            str(
+                self.assertRaises(
+                    exceptions.ConfigurationError,
+                    NotificationSettings,
+                    'host',
+                    **values,
+                )
+            )
+            for values in (
+                {'level': 'warn'},
+                {'event_prefix': 'plan'},
+                {'payload_version': '2.0'},
+            )
+        ]
+
+        self.assertEqual(
+            [
+                "[notifications] level is 'warn'; it can be '', 'debug', 'info', "
+                "'warning', 'error', 'critical'",
+                "[notifications] action_plan_event_prefix is 'plan'; it can be "
+                "'actionplan', 'action_plan'",
+                "[notifications] payload_version is '2.0'; it can be 'latest', '1.0'",
+            ],
+            texts,
+        )
+
+
+class TestRelaySettings(base.TestCase):
+    def test_the_lease_outlasts_a_batch(self):
+        for timeout in (1, 30, 3600):
+            settings = RelaySettings(publish_timeout=timeout)
+            self.assertGreater(settings.lease, settings.publish_timeout)

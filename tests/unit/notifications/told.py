@@ -1,0 +1,159 @@
+"""A plan with its surroundings, events of it, and messages taken apart."""
+
+import json
+
+from tests import factories
+from watcherlite.domain import audits, events
+from watcherlite.domain.action_plans import PlanSurroundings
+from watcherlite.domain.events import StoredEvent
+from watcherlite.notifications import samples
+
+GOAL = factories.make_goal(id=1, uuid=samples.GOAL_UUID)
+STRATEGY = audits.Strategy(
+    samples.STRATEGY_UUID,
+    'dummy',
+    'Dummy strategy',
+    goal_id=1,
+    parameters_spec=samples.PARAMETERS_SPEC,
+    id=2,
+    created_at=samples.STRATEGY_CREATED_AT,
+)
+AUDIT = factories.make_audit(
+    1,
+    id=3,
+    uuid=samples.AUDIT_UUID,
+    strategy_id=2,
+    parameters=samples.PARAMETERS,
+    created_at=samples.CREATED_AT,
+)
+PLAN = factories.make_plan(
+    id=4,
+    uuid=samples.PLAN_UUID,
+    audit_id=3,
+    strategy_id=2,
+    global_efficacy=[samples.EFFICACY, {'name': 'not the first'}],
+    created_at=samples.CREATED_AT,
+)
+ACTION = factories.make_action(id=5, uuid=samples.ACTION_UUID, plan_id=4)
+SURROUNDINGS = PlanSurroundings(PLAN, AUDIT, GOAL, STRATEGY)
+
+
+def plan_event(sequence, old, new, *, plan=PLAN, **values):
+    """Return a stored event of a plan whose state changed."""
+    event = factories.make_event(plan, old_status=old, new_status=new, **values)
+    return StoredEvent(sequence, event)
+
+
+def action_event(sequence, old, new, *, action=ACTION, parents=(), **values):
+    """Return a stored event of an action whose status changed."""
+    event = factories.make_event(action, old_status=old, new_status=new, **values)
+    return StoredEvent(
+        sequence,
+        event,
+        action.uuid,
+        action.name,
+        action.action_type,
+        json.dumps(samples.INPUTS),
+        json.dumps(list(parents)),
+        samples.CREATED_AT,
+    )
+
+
+def inner(message):
+    """Return the notification in a message."""
+    _, body = message
+    return json.loads(json.loads(body)['oslo.message'])
+
+
+def story(messages):
+    """Return one line for each message: its event type, whose, and its states."""
+    lines = []
+    for message in messages:
+        notification = inner(message)
+        data = notification['payload']['watcher_object.data']
+        update = data.get('state_update')
+        states = data['state']
+        if update is not None:
+            update = update['watcher_object.data']
+            states = f'{update["old_state"]} -> {update["state"]}'
+        lines.append(f'{notification["event_type"]}: {states}')
+    return lines
+
+
+def sample_events():
+    """Return, for each event type, the stored event that its sample shows."""
+    common = {'occurred_at': samples.OCCURRED_AT, 'uuid': samples.EVENT_UUID}
+    fault = {
+        'exception': samples.FAULT['exception'],
+        'message': samples.FAULT['exception_message'],
+        'module': samples.FAULT['module_name'],
+        'function': samples.FAULT['function_name'],
+    }
+    plans = {
+        'create': (None, 'RECOMMENDED', events.CREATED, None),
+        'update': ('RECOMMENDED', 'PENDING', events.STATE_CHANGED, None),
+        'delete': ('SUCCEEDED', 'DELETED', events.DELETED, None),
+        'execution.start': ('PENDING', 'ONGOING', events.STATE_CHANGED, None),
+        'execution.end': ('ONGOING', 'SUCCEEDED', events.STATE_CHANGED, None),
+        'execution.error': (
+            'ONGOING',
+            'FAILED',
+            events.STATE_CHANGED,
+            {'fault': fault},
+        ),
+        'cancel.start': ('ONGOING', 'CANCELLING', events.STATE_CHANGED, None),
+        'cancel.end': ('CANCELLING', 'CANCELLED', events.STATE_CHANGED, None),
+    }
+    actions = {
+        'create': (None, 'INIT', 'RECOMMENDED', events.CREATED, None),
+        'update': ('INIT', 'SKIPPED', 'RECOMMENDED', events.STATE_CHANGED, None),
+        'delete': ('SUCCEEDED', 'SUCCEEDED', 'DELETED', events.DELETED, None),
+        'execution.start': ('READY', 'RUNNING', 'ONGOING', events.STATE_CHANGED, None),
+        'execution.end': (
+            'RUNNING',
+            'SUCCEEDED',
+            'ONGOING',
+            events.STATE_CHANGED,
+            None,
+        ),
+        'execution.error': (
+            'RUNNING',
+            'FAILED',
+            'ONGOING',
+            events.STATE_CHANGED,
+            {'fault': fault},
+        ),
+        'cancel.start': (
+            'RUNNING',
+            'RUNNING',
+            'ONGOING',
+            events.SIGNALLED,
+            {'signal': 'CANCEL'},
+        ),
+        'cancel.end': (
+            'RUNNING',
+            'CANCELLED',
+            'CANCELLING',
+            events.STATE_CHANGED,
+            None,
+        ),
+    }
+    stored = {
+        f'actionplan.{name}': plan_event(
+            1, old, new, kind=kind, detail=detail, **common
+        )
+        for name, (old, new, kind, detail) in plans.items()
+    }
+    for name, (old, new, plan_state, kind, detail) in actions.items():
+        stored[f'action.{name}'] = action_event(
+            1,
+            old,
+            new,
+            parents=[samples.PARENT_UUID],
+            kind=kind,
+            plan_state=plan_state,
+            message=samples.MESSAGES.get(new),
+            detail=detail,
+            **common,
+        )
+    return stored

@@ -1,0 +1,189 @@
+"""Payloads and their versions."""
+
+import datetime
+
+from oslo_versionedobjects import exception as ovo_exception
+from oslo_versionedobjects import fixture
+
+from tests import base
+from watcherlite.notifications import samples
+from watcherlite.objects import action, action_plan, audit, catalogue, strategy
+
+# Class -> version and fingerprint of its fields and of the versions nested in it.
+# When the test that compares these fails, a payload has changed: a consumer may
+# depend on it. So, in this order:
+#   1. raise its VERSION (a new field: the second number) and add a line to the
+#      history above it, and do the same to every payload that nests it;
+#   2. say in added_in and obj_relationships how it becomes an older version;
+#   3. run `python -m watcherlite.notifications.generate`;
+#   4. copy the new fingerprint from the failure, and write a release note.
+# Only a class that no release has had yet may change without a new version.
+FINGERPRINTS = {
+    'ActionCancelPayload': '1.1-02ec6486526664cee62edfce183bb941',
+    'ActionCreatePayload': '1.1-28cd64e6645fc5e9d8a3a5dddbee9bff',
+    'ActionDeletePayload': '1.1-28cd64e6645fc5e9d8a3a5dddbee9bff',
+    'ActionExecutionPayload': '1.1-02ec6486526664cee62edfce183bb941',
+    'ActionPlanActionPayload': '1.1-49f9b9ed1dac5cca8ad12cecdd41e038',
+    'ActionPlanCancelPayload': '1.1-49f9b9ed1dac5cca8ad12cecdd41e038',
+    'ActionPlanCreatePayload': '1.1-c0176c41d2cd8133c705971584c45325',
+    'ActionPlanDeletePayload': '1.1-c0176c41d2cd8133c705971584c45325',
+    'ActionPlanStateUpdatePayload': '1.1-44b5516178e87ca2611fb1d64feead41',
+    'ActionPlanUpdatePayload': '1.1-b8d0ee8c0f7497aaaa5b1fb07693f3b0',
+    'ActionStateUpdatePayload': '1.1-44b5516178e87ca2611fb1d64feead41',
+    'ActionUpdatePayload': '1.1-339fb9b4e6d6d6b8beab475faf7c802e',
+    'AuditPayload': '1.1-4ccb9b30582dd7256ef5b03e513717ec',
+    'ExceptionPayload': '1.0-0b372d97c81e9d232aeeb93ce29110b1',
+    'StrategyPayload': '1.0-fa29b2cd29da2f3ff606689e35a9551b',
+    'TerseActionPlanPayload': '1.1-ecedca20c9c64426e5b1814727de891d',
+}
+
+CLASSES = catalogue.payload_classes()
+
+
+def _in_versions(cls):
+    """Return what the fingerprint of oslo.versionedobjects leaves out."""
+    nested = [
+        (field, cls.fields[field].objname, versions)
+        for field, versions in cls.obj_relationships.items()
+    ]
+    return sorted(cls.added_in.items()), sorted(nested)
+
+
+class TestFingerprints(base.TestCase):
+    def test_no_payload_changes_without_a_new_version(self):
+        checker = fixture.ObjectVersionChecker(
+            {name: [cls] for name, cls in CLASSES.items()}
+        )
+
+        expected, actual = checker.test_hashes(FINGERPRINTS, _in_versions)
+
+        self.assertEqual(
+            expected,
+            actual,
+            'Payloads have changed; the comment above FINGERPRINTS says what to do.',
+        )
+
+    def test_nested_versions_never_go_back(self):
+        checker = fixture.ObjectVersionChecker(
+            {name: [cls] for name, cls in CLASSES.items()}
+        )
+
+        checker.test_relationships_in_order()
+
+    def test_the_last_version_nests_the_last_versions(self):
+        nested = {
+            (name, field): (cls.VERSION, CLASSES[cls.fields[field].objname].VERSION)
+            for name, cls in CLASSES.items()
+            for field in cls.obj_relationships
+            if len(cls.obj_relationships[field]) > 1
+        }
+        last = {
+            (name, field): cls.obj_relationships[field][-1]
+            for name, cls in CLASSES.items()
+            for field in cls.obj_relationships
+            if len(cls.obj_relationships[field]) > 1
+        }
+
+        self.assertEqual(nested, last)
+        self.assertIn(('ActionPlanCreatePayload', 'audit'), nested)
+
+
+class TestOlderVersions(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.samples = samples.samples()
+
+    def test_every_sample_reads_back_as_the_object_that_it_was(self):
+        for event_type, sample in self.samples.items():
+            payload = sample['payload']
+            cls = CLASSES[payload['watcher_object.name']]
+            self.assertEqual(
+                payload, cls.obj_from_primitive(payload).to_wire(), event_type
+            )
+
+    def test_version_1_0_has_no_status_message_anywhere(self):
+        for event_type, sample in self.samples.items():
+            old = self._in_1_0(sample['payload'])
+            self.assertNotIn('status_message', repr(old), event_type)
+            self.assertEqual({'1.0'}, _versions(old), event_type)
+
+    def test_version_1_0_is_otherwise_the_same(self):
+        for event_type, sample in self.samples.items():
+            self.assertEqual(
+                _without_what_is_new(sample['payload']),
+                self._in_1_0(sample['payload']),
+                event_type,
+            )
+
+    def test_a_version_that_there_is_not_is_refused(self):
+        payload = action.ActionStateUpdatePayload(
+            old_state=None, state=None, status_message=None
+        )
+
+        self.assertRaises(ovo_exception.InvalidTargetVersion, payload.to_wire, '1.2')
+
+    def test_what_was_set_is_not_told(self):
+        payload = action_plan.ActionPlanStateUpdatePayload(old_state='PENDING')
+        payload.state = 'ONGOING'
+
+        self.assertEqual(
+            {
+                'watcher_object.name': 'ActionPlanStateUpdatePayload',
+                'watcher_object.namespace': 'watcher',
+                'watcher_object.version': '1.0',
+                'watcher_object.data': {'old_state': 'PENDING', 'state': 'ONGOING'},
+            },
+            payload.to_wire('1.0'),
+        )
+
+    def _in_1_0(self, payload):
+        cls = CLASSES[payload['watcher_object.name']]
+        return cls.obj_from_primitive(payload).to_wire('1.0')
+
+
+class TestFields(base.TestCase):
+    def test_a_uuid_that_is_none_is_refused(self):
+        self.assertRaises(
+            ValueError, action_plan.TerseActionPlanPayload, uuid='the plan'
+        )
+
+    def test_a_document_is_a_mapping_and_a_list_is_a_list(self):
+        self.assertRaises(
+            ValueError, action_plan.TerseActionPlanPayload, global_efficacy=['95 %']
+        )
+        self.assertRaises(ValueError, audit.AuditPayload, scope={'hosts': []})
+
+    def test_a_time_is_written_in_utc_whatever_its_zone(self):
+        zone = datetime.timezone(datetime.timedelta(hours=2))
+        aware = datetime.datetime(2016, 11, 4, 16, 29, 20, tzinfo=datetime.UTC)
+        naive = aware.replace(tzinfo=None)
+        payload = strategy.StrategyPayload(
+            created_at=datetime.datetime(2016, 11, 4, 18, 29, 20, 999999, zone),
+            updated_at=naive,
+        )
+
+        self.assertEqual(
+            {
+                'created_at': '2016-11-04T16:29:20Z',
+                'updated_at': '2016-11-04T16:29:20Z',
+            },
+            payload.to_wire()['watcher_object.data'],
+        )
+
+
+def _versions(document):
+    """Return the versions of a document and of all that is nested in it."""
+    if not isinstance(document, dict):
+        return set()
+    found = {document[key] for key in document if key == 'watcher_object.version'}
+    return found.union(*(_versions(value) for value in document.values()))
+
+
+def _without_what_is_new(document):
+    if not isinstance(document, dict):
+        return document
+    return {
+        key: '1.0' if key == 'watcher_object.version' else _without_what_is_new(value)
+        for key, value in document.items()
+        if key != 'status_message'
+    }

@@ -1,0 +1,116 @@
+"""Publishing many messages with one wait for the broker to have them all."""
+
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from watcherlite import exceptions
+from watcherlite.messaging import connection
+
+#: Messages between two looks at what the broker says meanwhile.
+_LOOK = 500
+_HEADERS: dict[str, Any] = {}
+_PROPERTIES = {False: {'delivery_mode': 1}, True: {'delivery_mode': 2}}
+
+
+class Outgoing(NamedTuple):
+    """A message to publish."""
+
+    exchange: str
+    routing_key: str
+    body: bytes
+    persistent: bool = True
+
+
+class Refusal(NamedTuple):
+    """What the broker said to one message."""
+
+    exchange: str
+    routing_key: str
+    reason: str
+
+
+class ConfirmingChannel:
+    """A channel on which the broker confirms what it has taken.
+
+    Every message is mandatory: a broker confirms, and drops, what fits no queue.
+    """
+
+    def __init__(self, link: connection.Link) -> None:
+        self._link = link
+        self.channel = link.channel()
+        self.channel.confirm_select()
+        self.channel.events['basic_ack'].add(self._on_ack)
+        self.channel.events['basic_nack'].add(self._on_nack)
+        self.channel.events['basic_return'].add(self._on_return)
+        self._next_tag = 1
+        self._lowest = 1
+        self._waiting: dict[int, Outgoing] = {}
+        self._refusals: list[Refusal] = []
+
+    def publish(self, messages: Sequence[Outgoing], timeout: float) -> list[Refusal]:
+        """Publish all in order, then wait once; return what the broker did not take.
+
+        :param timeout: seconds for all of it
+        :raises exceptions.BrokerUnavailable: if the confirmations did not come
+        :raises connection.ERRORS: if the connection was lost
+        """
+        deadline = time.monotonic() + timeout
+        self._refusals = []
+        self._link.limit(timeout)
+        prepare, send = self.channel.prepare_message, self.channel.basic_publish
+        for index, message in enumerate(messages):
+            if time.monotonic() > deadline:
+                raise self._late(timeout)
+            if index and not index % _LOOK:
+                self._link.look()
+            self._waiting[self._next_tag] = message
+            self._next_tag += 1
+            send(
+                prepare(
+                    message.body,
+                    priority=0,
+                    content_type='application/json',
+                    content_encoding='utf-8',
+                    headers=_HEADERS,
+                    properties=_PROPERTIES[message.persistent],
+                ),
+                exchange=message.exchange,
+                routing_key=message.routing_key,
+                mandatory=True,
+            )
+        while self._waiting:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise self._late(timeout)
+            self._link.drain(left)
+        return self._refusals
+
+    def _late(self, timeout: float) -> exceptions.BrokerUnavailable:
+        blocked = ', it is short of memory or disk' if self._link.blocked else ''
+        return exceptions.BrokerUnavailable(
+            f'The message broker at {self._link.address} did not confirm '
+            f'{len(self._waiting)} messages in {timeout:.3g} s{blocked}.'
+        )
+
+    def _confirmed(self, tag: int, multiple: bool) -> list[Outgoing]:
+        tags = range(self._lowest, tag + 1) if multiple else (tag,)
+        if multiple:
+            self._lowest = tag + 1
+        return [self._waiting.pop(item) for item in tags if item in self._waiting]
+
+    def _on_ack(self, tag: int, multiple: bool) -> None:
+        self._confirmed(tag, multiple)
+
+    def _on_nack(self, tag: int, multiple: bool) -> None:
+        for message in self._confirmed(tag, multiple):
+            self._refusals.append(
+                Refusal(message.exchange, message.routing_key, 'the queue is full')
+            )
+
+    def _on_return(
+        self, error: Exception, exchange: str, routing_key: str, message: Any
+    ) -> None:
+        self._refusals.append(
+            Refusal(exchange, routing_key, getattr(error, 'reply_text', str(error)))
+        )

@@ -1,0 +1,57 @@
+"""Makes the broker have what the topology says."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from kombu.transport import pyamqp
+
+from watcherlite import exceptions
+from watcherlite.messaging import topology
+
+_PRECONDITION_FAILED = 406
+
+
+def declare(channel: Any, wanted: topology.Topology) -> None:
+    """Declare all exchanges and queues, and bind them.
+
+    :raises exceptions.ConfigurationError: if one exists with other properties, which
+        no repetition changes
+    """
+    for exchange in wanted.exchanges:
+        with _explained(f'exchange {exchange.name}', wanted.remedy):
+            channel.exchange_declare(
+                exchange=exchange.name,
+                type=exchange.type,
+                durable=exchange.durable,
+                auto_delete=exchange.auto_delete,
+            )
+    for queue in wanted.queues:
+        declare_queue(channel, queue, wanted.remedy)
+
+
+def declare_queue(channel: Any, queue: topology.Queue, remedy: str) -> None:
+    """Declare one queue and bind it; raises as `declare` does."""
+    with _explained(f'queue {queue.name}', remedy):
+        channel.queue_declare(
+            queue=queue.name,
+            durable=queue.durable,
+            exclusive=queue.exclusive,
+            auto_delete=queue.auto_delete,
+            arguments=dict(queue.arguments),
+        )
+    for exchange, routing_key in queue.bindings:
+        channel.queue_bind(queue=queue.name, exchange=exchange, routing_key=routing_key)
+
+
+@contextlib.contextmanager
+def _explained(what: str, remedy: str) -> Iterator[None]:
+    try:
+        yield
+    except pyamqp.Transport.channel_errors as error:
+        if getattr(error, 'reply_code', None) != _PRECONDITION_FAILED:
+            raise
+        raise exceptions.ConfigurationError(
+            f'The message broker already has the {what} with other properties '
+            f'({getattr(error, "reply_text", error)}). {remedy}.'
+        ) from error

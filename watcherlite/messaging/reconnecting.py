@@ -1,0 +1,81 @@
+"""How a thread gets back to a broker that went away."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+import tenacity
+
+from watcherlite import exceptions
+from watcherlite.messaging import connection
+
+LOG = logging.getLogger(__name__)
+_FIRST_WAIT = 0.5
+_LEAST_WAIT = 0.1
+#: Seconds that a connection has to hold for the next loss to be a new story.
+_STEADY = 10.0
+
+
+class Reconnecting:
+    """Repeats a session: connect, then work until the connection is lost.
+
+    The waits grow to `maximum` seconds and are random, so that the workers of an
+    installation do not come back to a broker all at once.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        stop: threading.Event,
+        maximum: float,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Prepare.
+
+        :param what: which thread this is, for the log
+        :param stop: ends a wait at once, and the repetition with it
+        """
+        self._what = what
+        self._monotonic = monotonic
+        self._since: float | None = None
+        self._retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_not_exception_type(exceptions.ConfigurationError),
+            wait=tenacity.wait_random_exponential(
+                multiplier=_FIRST_WAIT, min=_LEAST_WAIT, max=maximum
+            ),
+            stop=tenacity.stop_when_event_set(stop),
+            sleep=tenacity.sleep_using_event(stop),
+            after=self._ended,
+            before_sleep=self._announce,
+        )
+
+    def established(self) -> None:
+        """Note that the session has got what it needs; called by the session."""
+        self._since = self._monotonic()
+
+    def run(self, session: Callable[[], None]) -> None:
+        """Repeat `session` until it returns, or `stop` is set.
+
+        :raises exceptions.ConfigurationError: when the session did
+        """
+        try:
+            self._retrying(session)
+        except tenacity.RetryError as error:
+            LOG.debug('%s: stopped after %s', self._what, error)
+
+    def _ended(self, state: tenacity.RetryCallState) -> None:
+        if self._since is not None and self._monotonic() - self._since >= _STEADY:
+            state.attempt_number = 1
+        self._since = None
+
+    def _announce(self, state: tenacity.RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome is not None else None
+        expected = isinstance(error, (*connection.ERRORS, exceptions.BrokerUnavailable))
+        LOG.warning(
+            '%s: no connection to the message broker: %s. Next try in %.1f s.',
+            self._what,
+            str(error).rstrip('.') or type(error).__name__,
+            state.upcoming_sleep,
+            exc_info=None if expected else error,
+        )

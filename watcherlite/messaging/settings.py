@@ -1,0 +1,55 @@
+"""The settings of this package, as values that the composition root fills in."""
+
+import dataclasses
+
+PRIORITIES = ('info', 'warn', 'error', 'debug', 'critical')
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class MessagingSettings:
+    """How to reach the broker that carries commands; times are seconds.
+
+    :param url: see `addresses.parse`; it holds a password, so it is not in the repr
+    :param heartbeat: the AMQP heartbeat, 0 for none
+    :param connect_timeout: for each host
+    :param confirm_timeout: for the confirmation of commands and broadcasts, and for
+        whatever else the broker has to answer
+    :param reconnect_max: the longest wait between two attempts to connect
+    :param prefix: what the names of exchanges and queues begin with; installations
+        that share a virtual host each have their own
+    :param tls_ca_file: for amqps, whom to trust; empty: the system's authorities
+    :param tls_cert_file: the certificate to show, empty for none
+    :param tls_key_file: its key, when that is a file of its own
+    """
+
+    url: str = dataclasses.field(repr=False)
+    heartbeat: int = 15
+    connect_timeout: float = 5.0
+    confirm_timeout: float = 10.0
+    reconnect_max: float = 30.0
+    prefix: str = 'watcherlite'
+    tls_ca_file: str = ''
+    tls_cert_file: str = ''
+    tls_key_file: str = ''
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class NotificationSettings:
+    """Where notifications go, in the words of oslo.messaging.
+
+    A consumer made with oslo.messaging declares the same exchange and queues, and
+    the broker refuses whoever comes second with other properties.
+
+    :param exchange: the topic exchange (`control_exchange`)
+    :param topics: each has a queue `<topic>.<priority>` for each of `priorities`
+    :param durable_queues: `amqp_durable_queues`
+    :param quorum_queue: `rabbit_quorum_queue`; such queues are durable as well
+    :param auto_delete: `amqp_auto_delete`
+    """
+
+    exchange: str = 'watcher'
+    topics: tuple[str, ...] = ('versioned_notifications',)
+    durable_queues: bool = False
+    quorum_queue: bool = False
+    auto_delete: bool = False
+    priorities: tuple[str, ...] = PRIORITIES

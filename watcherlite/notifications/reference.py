@@ -1,0 +1,129 @@
+"""The parts of the reference of notifications that follow from the tables."""
+
+from collections.abc import Iterable, Sequence
+
+from watcherlite.notifications import rules, samples
+from watcherlite.objects import catalogue
+
+_TYPES = {
+    'uuid': 'UUID',
+    'string': 'string',
+    'datetime': 'time',
+    'dict': 'object',
+    'list': 'array',
+    'uuids': 'array of UUIDs',
+}
+_SUBJECTS = (('actionplan', rules.ACTION_PLAN), ('action', rules.ACTION))
+
+
+def blocks() -> dict[str, str]:
+    """Return the generated parts of the page, in reStructuredText, by name."""
+    return {
+        'event types': _event_types(),
+        'payloads': _payloads(),
+        'samples': _samples(),
+    }
+
+
+def inserted(page: str) -> str:
+    """Return a page with its generated parts as they are to be.
+
+    They stand between `.. begin NAME` and `.. end NAME`.
+
+    :raises ValueError: the page lacks one of the marks
+    """
+    for name, block in blocks().items():
+        begin, end = f'.. begin {name}\n', f'.. end {name}\n'
+        before, _, rest = page.partition(begin)
+        _, mark, after = rest.partition(end)
+        if not mark:
+            raise ValueError(f'the page has no {begin!r} followed by {end!r}')
+        page = f'{before}{begin}\n{block}\n{end}{after}'
+    return page
+
+
+def _event_types() -> str:
+    rows = [
+        (
+            f'``{prefix}.{name}``',
+            notification.priority,
+            f'``{notification.payload}``',
+            notification.when.replace('`', '``'),
+        )
+        for prefix, table in _SUBJECTS
+        for name, notification in table.items()
+    ]
+    return _table(('Event type', 'Priority', 'Payload', 'When'), rows)
+
+
+def _payloads() -> str:
+    table = catalogue.table()
+    parts = []
+    own: set[str] = set()
+    for prefix, notifications in _SUBJECTS:
+        names = list(dict.fromkeys(n.payload for n in notifications.values()))
+        own.update(names)
+        every = [_rows(table[name]) for name in names]
+        common = {
+            key: row for key, row in every[0].items() if all(key in r for r in every)
+        }
+        parts.append(_titled(f'All of {prefix}.*', common.values()))
+        parts.extend(
+            f'``{name}`` also has:\n\n'
+            + _fields_table([row for key, row in rows.items() if key not in common])
+            for name, rows in zip(names, every, strict=True)
+            if rows.keys() - common.keys()
+        )
+    parts.extend(
+        _titled(name, _rows(versions).values())
+        for name, versions in table.items()
+        if name not in own
+    )
+    return '\n'.join(parts)
+
+
+def _samples() -> str:
+    parts = []
+    for event_type in samples.samples():
+        title = f'{event_type}\n{"~" * len(event_type)}\n'
+        path = f'../notification_samples/{samples.file_name(event_type)}'
+        parts.append(f'{title}\n.. literalinclude:: {path}\n   :language: json\n')
+    return '\n'.join(parts)
+
+
+def _rows(
+    versions: dict[str, tuple[catalogue.Field, ...]],
+) -> dict[str, tuple[str, str, str, str]]:
+    """Return field -> its row: name, type, whether it can be null, since when."""
+    rows = {}
+    latest = list(versions)[-1]
+    for name, kind, nullable, nested, nested_version in versions[latest]:
+        since = next(
+            v for v, fields in versions.items() if name in {f[0] for f in fields}
+        )
+        written = _TYPES.get(kind, f'``{nested}`` {nested_version}')
+        older = {
+            field[4]: version
+            for version, fields in versions.items()
+            for field in fields
+            if field[0] == name and field[4] != nested_version
+        }
+        written += ''.join(f' (in {ours}: {theirs})' for theirs, ours in older.items())
+        rows[name] = (f'``{name}``', written, 'yes' if nullable else '', since)
+    return rows
+
+
+def _titled(title: str, rows: Iterable[tuple[str, str, str, str]]) -> str:
+    return f'{title}\n{"~" * len(title)}\n\n{_fields_table(rows)}'
+
+
+def _fields_table(rows: Iterable[tuple[str, str, str, str]]) -> str:
+    return _table(('Field', 'Type', 'Null', 'Since'), rows)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = ['.. list-table::', '   :header-rows: 1', '']
+    for row in (head, *rows):
+        for index, cell in enumerate(row):
+            lines.append(f'   {"*" if index == 0 else " "} - {cell}'.rstrip())
+    return '\n'.join(lines) + '\n'

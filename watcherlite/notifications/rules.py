@@ -1,0 +1,225 @@
+"""Which notifications a change gives rise to: the tables, and nothing else.
+
+Actions and plans are told of in the states of the infra-optim vocabulary. A
+change that does not show there is told to nobody.
+"""
+
+import dataclasses
+
+from watcherlite.domain import events
+from watcherlite.states import action as action_states
+from watcherlite.states import action_plan as plan_states
+
+#: priority on the wire -> rank
+PRIORITIES = {'DEBUG': 0, 'INFO': 1, 'WARN': 2, 'ERROR': 3, 'CRITICAL': 4}
+#: the words of the option `level` -> rank
+LEVELS = {'debug': 0, 'info': 1, 'warning': 2, 'error': 3, 'critical': 4}
+
+PENDING = action_states.INFRA_OPTIM[action_states.READY]
+ONGOING = action_states.INFRA_OPTIM[action_states.RUNNING]
+DELETED = plan_states.DELETED
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Notification:
+    """One kind of notification; each exists once.
+
+    :param name: the event type without its subject: 'execution.start'
+    :param priority: a key of PRIORITIES
+    :param payload: the name of the payload class
+    :param when: for readers of the reference
+    """
+
+    name: str
+    priority: str
+    payload: str
+    when: str
+
+
+ACTION = {
+    row.name: row
+    for row in (
+        Notification('create', 'INFO', 'ActionCreatePayload', 'the action was stored'),
+        Notification(
+            'update',
+            'INFO',
+            'ActionUpdatePayload',
+            'its state changed, its status message was edited, or it was deleted',
+        ),
+        Notification('delete', 'INFO', 'ActionDeletePayload', 'it was deleted, softly'),
+        Notification(
+            'execution.start',
+            'INFO',
+            'ActionExecutionPayload',
+            'its pre-condition passed and a worker executes it; again for each '
+            'further try or run',
+        ),
+        Notification('execution.end', 'INFO', 'ActionExecutionPayload', 'it SUCCEEDED'),
+        Notification(
+            'execution.error',
+            'ERROR',
+            'ActionExecutionPayload',
+            'it FAILED; `fault` says how',
+        ),
+        Notification(
+            'cancel.start',
+            'INFO',
+            'ActionCancelPayload',
+            'it was running and was told to stop',
+        ),
+        Notification(
+            'cancel.end', 'INFO', 'ActionCancelPayload', 'it had started and stopped'
+        ),
+    )
+}
+
+ACTION_PLAN = {
+    row.name: row
+    for row in (
+        Notification(
+            'create', 'INFO', 'ActionPlanCreatePayload', 'the plan was stored'
+        ),
+        Notification(
+            'update',
+            'INFO',
+            'ActionPlanUpdatePayload',
+            'its state changed, its status message was edited, or it was deleted',
+        ),
+        Notification(
+            'delete', 'INFO', 'ActionPlanDeletePayload', 'it was deleted, softly'
+        ),
+        Notification(
+            'execution.start', 'INFO', 'ActionPlanActionPayload', 'a worker took it'
+        ),
+        Notification(
+            'execution.end',
+            'INFO',
+            'ActionPlanActionPayload',
+            'all its actions ended and none FAILED',
+        ),
+        Notification(
+            'execution.error',
+            'ERROR',
+            'ActionPlanActionPayload',
+            'all its actions ended and at least one FAILED; `fault` says how the '
+            'first did',
+        ),
+        Notification(
+            'cancel.start',
+            'INFO',
+            'ActionPlanCancelPayload',
+            'it was running and is cancelled',
+        ),
+        Notification(
+            'cancel.end',
+            'INFO',
+            'ActionPlanCancelPayload',
+            'nothing of it runs any more',
+        ),
+    )
+}
+
+#: kind -> what is told of any subject; a change of state also has the next tables
+OF_KIND: dict[str, tuple[str, ...]] = {
+    events.CREATED: ('create',),
+    events.STATE_CHANGED: ('update',),
+    events.MESSAGE_CHANGED: ('update',),
+    events.DELETED: ('update', 'delete'),
+}
+
+#: signal to an action -> what is told; the others show in nothing but a pause
+OF_SIGNAL: dict[str, tuple[str, ...]] = {
+    action_states.CANCEL: ('cancel.start',),
+    action_states.SUSPEND: (),
+    action_states.RESUME: (),
+}
+
+#: (state before, internal status after) -> what is told besides the update
+ACTION_CHANGES: dict[tuple[str, str], str] = {
+    (PENDING, action_states.RUNNING): 'execution.start',
+    (ONGOING, action_states.SUCCEEDED): 'execution.end',
+    (PENDING, action_states.FAILED): 'execution.error',
+    (ONGOING, action_states.FAILED): 'execution.error',
+    # What had not started ends with the update alone: there was nothing to stop.
+    (ONGOING, action_states.CANCELLED): 'cancel.end',
+}
+
+#: (state before, state after) -> what is told besides the update
+PLAN_CHANGES: dict[tuple[str, str], str] = {
+    (plan_states.PENDING, plan_states.ONGOING): 'execution.start',
+    (plan_states.ONGOING, plan_states.SUCCEEDED): 'execution.end',
+    (plan_states.ONGOING, plan_states.FAILED): 'execution.error',
+    (plan_states.ONGOING, plan_states.CANCELLING): 'cancel.start',
+    (plan_states.CANCELLING, plan_states.CANCELLED): 'cancel.end',
+}
+
+_TABLES = {
+    events.ACTION: (ACTION, ACTION_CHANGES),
+    events.ACTION_PLAN: (ACTION_PLAN, PLAN_CHANGES),
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Told:
+    """What is told of one event.
+
+    :param old_state: the state before, None when there was none
+    :param state: the state that the change made true
+    :param notifications: in the order in which they are sent
+    """
+
+    old_state: str | None
+    state: str
+    notifications: tuple[Notification, ...]
+
+
+def told_of(event: events.Event) -> Told | None:
+    """Return what is told of an event, or None if nothing is.
+
+    Nothing is told of an action that belongs to no plan, nor of a change that
+    does not show in the infra-optim states.
+
+    :raises ValueError: the event names a state that its subject cannot be in
+    """
+    if event.plan_id is None or event.subject not in _TABLES:
+        return None
+    notifications, changes = _TABLES[event.subject]
+    old_state, state = _states(event)
+    if event.kind == events.SIGNALLED:
+        names = OF_SIGNAL[(event.detail or {})['signal']]
+    elif event.kind == events.STATE_CHANGED and old_state == state:
+        names = ()
+    else:
+        names = OF_KIND[event.kind]
+        also = changes.get((str(old_state), str(event.new_status)))
+        if also is not None and event.kind == events.STATE_CHANGED:
+            names = (*names, also)
+    if not names:
+        return None
+    return Told(old_state, state, tuple(notifications[name] for name in names))
+
+
+def _states(event: events.Event) -> tuple[str | None, str]:
+    """Return the states before and after, as the outside knows them."""
+    started = bool((event.detail or {}).get('started'))
+    if event.kind == events.DELETED:
+        return _outside(event, event.old_status, started), DELETED
+    if event.kind == events.CREATED:
+        return None, _outside(event, event.new_status, started)
+    if event.kind != events.STATE_CHANGED:
+        state = _outside(event, event.new_status, started)
+        return state, state
+    # What ran has a start time from then on, whatever it had before.
+    later = started or event.old_status in action_states.STARTED
+    return (
+        _outside(event, event.old_status, started),
+        _outside(event, event.new_status, later),
+    )
+
+
+def _outside(event: events.Event, status: str | None, started: bool) -> str:
+    if event.subject == events.ACTION and status in action_states.STATES:
+        return action_states.infra_optim_state(status, started)
+    if event.subject == events.ACTION_PLAN and status in plan_states.STATES:
+        return status
+    raise ValueError(f'event {event.uuid}: no {event.subject} can be {status}')

@@ -1,0 +1,221 @@
+"""One sample of each notification, made of the versioned objects."""
+
+import datetime
+import json
+from typing import Any
+
+from watcherlite.notifications import rules
+from watcherlite.objects import (
+    action,
+    action_plan,
+    audit,
+    catalogue,
+    exception,
+    strategy,
+)
+
+PLAN_UUID = '4a97b9dd-2023-43dc-b713-815bdd94d4d6'
+AUDIT_UUID = '55bc1fe8-8030-4bd0-b0d0-2e62937f02a0'
+GOAL_UUID = 'bc830f84-8ae3-4fc6-8bc6-e3dd15e8b49a'
+STRATEGY_UUID = '75234dfe-87e3-4f11-a0e0-3c3305d86a39'
+ACTION_UUID = '10a47dd1-4874-4298-91cf-eff046dbdb8d'
+PARENT_UUID = 'd95ffcc4-9f0a-4a4d-9d0b-6c3f0f1ac2bd'
+#: Of an event; the second message of the event ends in a 1.
+EVENT_UUID = 'cbcf9f2c-7c53-4b4d-91ec-db49cca024b0'
+HOST = 'localhost'
+
+_UTC = datetime.UTC
+STRATEGY_CREATED_AT = datetime.datetime(2016, 11, 4, 16, 25, 35, tzinfo=_UTC)
+CREATED_AT = datetime.datetime(2016, 11, 4, 16, 29, 20, tzinfo=_UTC)
+OCCURRED_AT = datetime.datetime(2016, 11, 4, 16, 31, 36, 264673, tzinfo=_UTC)
+
+EFFICACY = {
+    'name': 'test_global_efficacy',
+    'description': 'Global efficacy',
+    'unit': '%',
+    'value': 95,
+}
+PARAMETERS = {'para1': 3.2, 'para2': 'hello'}
+PARAMETERS_SPEC = {
+    'properties': {
+        'para1': {
+            'description': 'number parameter example',
+            'type': 'number',
+            'default': 3.2,
+            'minimum': 1.0,
+            'maximum': 10.2,
+        },
+        'para2': {
+            'description': 'string parameter example',
+            'type': 'string',
+            'default': 'hello',
+        },
+    },
+}
+INPUTS = {'message': 'hello'}
+FAULT = {
+    'exception': 'ActionFailed',
+    'exception_message': 'The instance does not exist.',
+    'module_name': 'nop',
+    'function_name': 'execute',
+}
+FAULT_MESSAGE = 'Action failed in execute: The instance does not exist.'
+
+#: name of the notification -> state before, state; of plans and of actions
+PLAN_STATES: dict[str, tuple[str | None, str]] = {
+    'create': (None, 'RECOMMENDED'),
+    'update': ('RECOMMENDED', 'PENDING'),
+    'delete': ('SUCCEEDED', 'DELETED'),
+    'execution.start': ('PENDING', 'ONGOING'),
+    'execution.end': ('ONGOING', 'SUCCEEDED'),
+    'execution.error': ('ONGOING', 'FAILED'),
+    'cancel.start': ('ONGOING', 'CANCELLING'),
+    'cancel.end': ('CANCELLING', 'CANCELLED'),
+}
+ACTION_STATES: dict[str, tuple[str | None, str]] = {
+    'create': (None, 'PENDING'),
+    'update': ('PENDING', 'SKIPPED'),
+    'delete': ('SUCCEEDED', 'DELETED'),
+    'execution.start': ('PENDING', 'ONGOING'),
+    'execution.end': ('ONGOING', 'SUCCEEDED'),
+    'execution.error': ('ONGOING', 'FAILED'),
+    'cancel.start': ('ONGOING', 'ONGOING'),
+    'cancel.end': ('ONGOING', 'CANCELLED'),
+}
+#: state of an action -> the state that its plan is in
+PLAN_OF_ACTION = {
+    'PENDING': 'RECOMMENDED',
+    'SKIPPED': 'RECOMMENDED',
+    'DELETED': 'DELETED',
+    'CANCELLED': 'CANCELLING',
+}
+#: state of an action -> its status message
+MESSAGES = {
+    'SKIPPED': 'Action skipped by user. Reason: the host is in use',
+    'FAILED': FAULT_MESSAGE,
+    'CANCELLED': 'Action was cancelled while it ran.',
+}
+
+
+def samples() -> dict[str, dict[str, Any]]:
+    """Return the inner part of the envelope, by event type."""
+    documents = {}
+    for prefix, table, payload in (
+        ('actionplan', rules.ACTION_PLAN, _plan_payload),
+        ('action', rules.ACTION, _action_payload),
+    ):
+        for name, notification in table.items():
+            event_type = f'{prefix}.{name}'
+            first = name in ('create', 'update') or (prefix, name) == (
+                'action',
+                'cancel.start',
+            )
+            documents[event_type] = {
+                'event_type': event_type,
+                'priority': notification.priority,
+                'publisher_id': f'infra-optim:{HOST}',
+                'message_id': EVENT_UUID if first else f'{EVENT_UUID[:-1]}1',
+                'timestamp': str(OCCURRED_AT.replace(tzinfo=None)),
+                'payload': payload(notification),
+            }
+    return documents
+
+
+def text(document: dict[str, Any]) -> str:
+    """Return a sample as the text of its file."""
+    return json.dumps(document, indent=2) + '\n'
+
+
+def file_name(event_type: str) -> str:
+    """Return the name of a sample's file."""
+    return f'{event_type.replace(".", "-")}.json'
+
+
+def _plan_payload(notification: rules.Notification) -> dict[str, Any]:
+    old_state, state = PLAN_STATES[notification.name]
+    cls: Any = catalogue.payload_classes()[notification.payload]
+    payload = cls(
+        **_plan(state),
+        audit=audit.AuditPayload(
+            uuid=AUDIT_UUID,
+            audit_type='ONESHOT',
+            state='SUCCEEDED',
+            parameters=PARAMETERS,
+            interval=None,
+            scope=[],
+            goal_uuid=GOAL_UUID,
+            strategy_uuid=STRATEGY_UUID,
+            fault=None,
+            status_message=None,
+            **_times(None),
+        ),
+        strategy=strategy.StrategyPayload(
+            uuid=STRATEGY_UUID,
+            name='dummy',
+            display_name='Dummy strategy',
+            parameters_spec=PARAMETERS_SPEC,
+            created_at=STRATEGY_CREATED_AT,
+            updated_at=None,
+            deleted_at=None,
+        ),
+        status_message=None,
+        **_times(old_state, state),
+    )
+    if 'state_update' in cls.fields:
+        payload.state_update = action_plan.ActionPlanStateUpdatePayload(
+            old_state=old_state, state=state, status_message=None
+        )
+    if 'fault' in cls.fields:
+        payload.fault = _fault(state)
+    return payload.to_wire()
+
+
+def _action_payload(notification: rules.Notification) -> dict[str, Any]:
+    old_state, state = ACTION_STATES[notification.name]
+    message = MESSAGES.get(state)
+    cls: Any = catalogue.payload_classes()[notification.payload]
+    plan_state = PLAN_OF_ACTION.get(state, 'ONGOING')
+    payload = cls(
+        uuid=ACTION_UUID,
+        action_type='nop',
+        input_parameters=INPUTS,
+        state=state,
+        parents=[PARENT_UUID],
+        action_plan_uuid=PLAN_UUID,
+        action_plan=action_plan.TerseActionPlanPayload(
+            **_plan(plan_state),
+            status_message=None,
+            **_times(old_state, plan_state),
+        ),
+        status_message=message,
+        **_times(old_state, state),
+    )
+    if 'state_update' in cls.fields:
+        payload.state_update = action.ActionStateUpdatePayload(
+            old_state=old_state, state=state, status_message=message
+        )
+    if 'fault' in cls.fields:
+        payload.fault = _fault(state)
+    return payload.to_wire()
+
+
+def _plan(state: str) -> dict[str, Any]:
+    return {
+        'uuid': PLAN_UUID,
+        'state': state,
+        'global_efficacy': EFFICACY,
+        'audit_uuid': AUDIT_UUID,
+        'strategy_uuid': STRATEGY_UUID,
+    }
+
+
+def _times(old_state: str | None, state: str | None = None) -> dict[str, Any]:
+    return {
+        'created_at': CREATED_AT,
+        'updated_at': OCCURRED_AT if old_state else None,
+        'deleted_at': OCCURRED_AT if state == 'DELETED' else None,
+    }
+
+
+def _fault(state: str) -> exception.ExceptionPayload | None:
+    return exception.ExceptionPayload(**FAULT) if state == 'FAILED' else None

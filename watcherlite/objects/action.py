@@ -1,0 +1,121 @@
+"""The payloads of notifications of actions."""
+
+# oslo.versionedobjects reads plain dicts off the class.
+# ruff: noqa: RUF012
+
+from watcherlite.objects import action_plan, base, exception, fields
+
+
+class ActionPayload(base.Payload):
+    """What all notifications of actions tell of the action."""
+
+    # Version 1.0: as Watcher had it first, and action_plan_uuid is always there
+    # Version 1.1: status_message; TerseActionPlanPayload 1.1
+    VERSION = '1.1'
+    added_in = {'status_message': '1.1'}
+    obj_relationships = {
+        'action_plan': [('1.0', '1.0'), ('1.1', '1.1')],
+    }
+
+    fields = {
+        'uuid': fields.UUIDField(),
+        'action_type': fields.StringField(),
+        'input_parameters': fields.FlexibleDictField(),
+        'state': fields.StringField(),
+        'parents': fields.ListOfUUIDField(),
+        'action_plan_uuid': fields.UUIDField(),
+        'action_plan': fields.ObjectField(
+            action_plan.TerseActionPlanPayload.obj_name()
+        ),
+        'created_at': fields.DateTimeField(nullable=True),
+        'updated_at': fields.DateTimeField(nullable=True),
+        'deleted_at': fields.DateTimeField(nullable=True),
+        'status_message': fields.StringField(nullable=True),
+    }
+
+
+@base.register
+class ActionStateUpdatePayload(base.Payload):
+    """The states before and after a change; alike when only the message changed."""
+
+    # Version 1.0: the states before and after
+    # Version 1.1: status_message
+    VERSION = '1.1'
+    added_in = {'status_message': '1.1'}
+
+    fields = {
+        'old_state': fields.StringField(nullable=True),
+        'state': fields.StringField(nullable=True),
+        'status_message': fields.StringField(nullable=True),
+    }
+
+
+@base.register
+class ActionCreatePayload(ActionPayload):
+    """Of action.create."""
+
+    # Version 1.0: the fields of ActionPayload 1.0
+    # Version 1.1: status_message; TerseActionPlanPayload 1.1
+    VERSION = '1.1'
+    fields = {}
+
+
+@base.register
+class ActionUpdatePayload(ActionPayload):
+    """Of action.update."""
+
+    # Version 1.0: the fields of ActionPayload 1.0, and state_update
+    # Version 1.1: status_message, here and in state_update;
+    #              TerseActionPlanPayload 1.1
+    VERSION = '1.1'
+    obj_relationships = {
+        **ActionPayload.obj_relationships,
+        'state_update': [('1.0', '1.0'), ('1.1', '1.1')],
+    }
+
+    fields = {
+        'state_update': fields.ObjectField(ActionStateUpdatePayload.obj_name()),
+    }
+
+
+@base.register
+class ActionDeletePayload(ActionPayload):
+    """Of action.delete."""
+
+    # Version 1.0: the fields of ActionPayload 1.0
+    # Version 1.1: status_message; TerseActionPlanPayload 1.1
+    VERSION = '1.1'
+    fields = {}
+
+
+class _WithFault(ActionPayload):
+    obj_relationships = {
+        **ActionPayload.obj_relationships,
+        'fault': [('1.0', '1.0')],
+    }
+
+    fields = {
+        'fault': fields.ObjectField(
+            exception.ExceptionPayload.obj_name(), nullable=True
+        ),
+    }
+
+
+@base.register
+class ActionExecutionPayload(_WithFault):
+    """Of action.execution.*."""
+
+    # Version 1.0: the fields of ActionPayload 1.0, and fault
+    # Version 1.1: status_message; TerseActionPlanPayload 1.1
+    VERSION = '1.1'
+    fields = {}
+
+
+@base.register
+class ActionCancelPayload(_WithFault):
+    """Of action.cancel.*."""
+
+    # Version 1.0: the fields of ActionPayload 1.0, and fault
+    # Version 1.1: status_message; TerseActionPlanPayload 1.1
+    VERSION = '1.1'
+    fields = {}

@@ -1,0 +1,133 @@
+"""The payloads of notifications of action plans."""
+
+# oslo.versionedobjects reads plain dicts off the class.
+# ruff: noqa: RUF012
+
+from watcherlite.objects import audit, base, exception, fields, strategy
+
+
+@base.register
+class TerseActionPlanPayload(base.Payload):
+    """The plan within the payloads of its actions."""
+
+    # Version 1.0: as spec 003 has the plan, without audit and strategy
+    # Version 1.1: status_message
+    VERSION = '1.1'
+    added_in = {'status_message': '1.1'}
+
+    fields = {
+        'uuid': fields.UUIDField(),
+        'state': fields.StringField(),
+        'global_efficacy': fields.FlexibleDictField(nullable=True),
+        'audit_uuid': fields.UUIDField(),
+        'strategy_uuid': fields.UUIDField(nullable=True),
+        'created_at': fields.DateTimeField(nullable=True),
+        'updated_at': fields.DateTimeField(nullable=True),
+        'deleted_at': fields.DateTimeField(nullable=True),
+        'status_message': fields.StringField(nullable=True),
+    }
+
+
+class ActionPlanPayload(TerseActionPlanPayload):
+    """What all notifications of plans tell of the plan."""
+
+    # Version 1.0: as spec 003 has it
+    # Version 1.1: status_message; AuditPayload 1.1
+    VERSION = '1.1'
+    obj_relationships = {
+        'audit': [('1.0', '1.0'), ('1.1', '1.1')],
+        'strategy': [('1.0', '1.0')],
+    }
+
+    fields = {
+        'audit': fields.ObjectField(audit.AuditPayload.obj_name()),
+        'strategy': fields.ObjectField(
+            strategy.StrategyPayload.obj_name(), nullable=True
+        ),
+    }
+
+
+@base.register
+class ActionPlanStateUpdatePayload(base.Payload):
+    """The states before and after a change; alike when only the message changed."""
+
+    # Version 1.0: as spec 003 has it
+    # Version 1.1: status_message
+    VERSION = '1.1'
+    added_in = {'status_message': '1.1'}
+
+    fields = {
+        'old_state': fields.StringField(nullable=True),
+        'state': fields.StringField(nullable=True),
+        'status_message': fields.StringField(nullable=True),
+    }
+
+
+@base.register
+class ActionPlanCreatePayload(ActionPlanPayload):
+    """Of actionplan.create."""
+
+    # Version 1.0: as spec 003 has it
+    # Version 1.1: status_message; AuditPayload 1.1
+    VERSION = '1.1'
+    fields = {}
+
+
+@base.register
+class ActionPlanUpdatePayload(ActionPlanPayload):
+    """Of actionplan.update."""
+
+    # Version 1.0: as spec 003 has it
+    # Version 1.1: status_message, here and in state_update; AuditPayload 1.1
+    VERSION = '1.1'
+    obj_relationships = {
+        **ActionPlanPayload.obj_relationships,
+        'state_update': [('1.0', '1.0'), ('1.1', '1.1')],
+    }
+
+    fields = {
+        'state_update': fields.ObjectField(ActionPlanStateUpdatePayload.obj_name()),
+    }
+
+
+@base.register
+class ActionPlanDeletePayload(ActionPlanPayload):
+    """Of actionplan.delete."""
+
+    # Version 1.0: as spec 003 has it
+    # Version 1.1: status_message; AuditPayload 1.1
+    VERSION = '1.1'
+    fields = {}
+
+
+class _WithFault(ActionPlanPayload):
+    obj_relationships = {
+        **ActionPlanPayload.obj_relationships,
+        'fault': [('1.0', '1.0')],
+    }
+
+    fields = {
+        'fault': fields.ObjectField(
+            exception.ExceptionPayload.obj_name(), nullable=True
+        ),
+    }
+
+
+@base.register
+class ActionPlanActionPayload(_WithFault):
+    """Of actionplan.execution.*."""
+
+    # Version 1.0: as spec 003 has it; fault is null but for an error
+    # Version 1.1: status_message; AuditPayload 1.1
+    VERSION = '1.1'
+    fields = {}
+
+
+@base.register
+class ActionPlanCancelPayload(_WithFault):
+    """Of actionplan.cancel.*."""
+
+    # Version 1.0: as ActionPlanActionPayload 1.0
+    # Version 1.1: status_message; AuditPayload 1.1
+    VERSION = '1.1'
+    fields = {}

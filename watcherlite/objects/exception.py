@@ -1,0 +1,21 @@
+"""What failed, within the payload that tells of it."""
+
+# oslo.versionedobjects reads plain dicts off the class.
+# ruff: noqa: RUF012
+
+from watcherlite.objects import base, fields
+
+
+@base.register
+class ExceptionPayload(base.Payload):
+    """Class, public text and place of a failure."""
+
+    # Version 1.0: as spec 003 has it
+    VERSION = '1.0'
+
+    fields = {
+        'module_name': fields.StringField(),
+        'function_name': fields.StringField(),
+        'exception': fields.StringField(),
+        'exception_message': fields.StringField(),
+    }
