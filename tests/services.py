@@ -42,6 +42,8 @@ _SERVICES = {
         'amqp://guest:guest@127.0.0.1:5672//',
     ),
 }
+#: Tests have a home of their own, in which rabbitmqctl would miss its cookie.
+_ENVIRONMENT = dict(os.environ)
 _CONNECT_TIMEOUT = 3
 _COMMAND_TIMEOUT = 60
 _AMQP_ERRORS = (
@@ -192,6 +194,7 @@ def rabbitmqctl(*arguments: str) -> str:
         capture_output=True,
         timeout=_COMMAND_TIMEOUT,
         text=True,
+        env=_ENVIRONMENT,
     )
     return done.stdout
 

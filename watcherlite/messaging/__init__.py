@@ -1,0 +1,1 @@
+"""Messages between workers, notifications to the world; kombu stays in here."""

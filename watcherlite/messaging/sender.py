@@ -151,10 +151,11 @@ class Sender:
                 self._drop(1, f'{refusal.routing_key} refused it: {refusal.reason}')
 
     def _drop(self, count: int, why: str) -> None:
-        self._counts.dropped += count
-        # Once for each outage, not for each hint of it.
-        level = logging.DEBUG if self._dropping else logging.WARNING
-        self._dropping = True
+        with self._condition:
+            self._counts.dropped += count
+            # Once for each outage, not for each hint of it.
+            level = logging.DEBUG if self._dropping else logging.WARNING
+            self._dropping = True
         LOG.log(
             level,
             'Dropped %d hints to workers, because %s; the sweep finds their work.',

@@ -1,0 +1,83 @@
+"""What tests against a real RabbitMQ share."""
+
+import time
+
+import kombu
+
+from tests import base, services
+from tests.unit.messaging import recording
+from watcherlite.messaging import factory, settings, topology
+
+
+class RabbitTestCase(base.TestCase):
+    """Has one virtual host a class, and names of its own in it for each test."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.vhost = services.RabbitVhost()
+        cls.vhost.setUp()
+        cls.addClassCleanup(cls.vhost.cleanUp)
+
+    def setUp(self):
+        super().setUp()
+        self.prefix = self.vhost.prefix()
+        self.notifications = self.vhost.notifications()
+        (self.topic,) = self.notifications.topics
+
+    def messaging(self, **options):
+        values = {'url': self.vhost.url, 'prefix': self.prefix, 'reconnect_max': 1.0}
+        return settings.MessagingSettings(**{**values, **options})
+
+    def open_bus(self, *, on_failure=None, **options):
+        """Return a bus, closed at the end of the test."""
+        bus = factory.open_bus(
+            self.messaging(**options),
+            host='tester',
+            notifications=self.notifications,
+            on_failure=on_failure,
+        )
+        self.addCleanup(bus.close, recording.TIMEOUT)
+        return bus
+
+    def publisher(self, bus=None):
+        """Return a notification publisher, closed at the end of the test."""
+        publisher = (bus or self.open_bus()).notification_publisher()
+        self.addCleanup(publisher.close)
+        return publisher
+
+    def channel(self):
+        """Return a channel to the broker that is not the product's."""
+        connection = kombu.Connection(self.vhost.url, connect_timeout=5)
+        self.addCleanup(connection.collect)
+        channel = connection.channel()
+        channel.auto_decode = False
+        return channel
+
+    def consume(self, queue, count):
+        """Return the first `count` messages of a queue, or what came in the end."""
+        channel = self.channel()
+        messages = []
+        channel.basic_consume(queue=queue, no_ack=True, callback=messages.append)
+        deadline = time.monotonic() + recording.TIMEOUT
+        while len(messages) < count and time.monotonic() < deadline:
+            try:
+                channel.connection.drain_events(timeout=deadline - time.monotonic())
+            except TimeoutError:
+                break
+        return messages
+
+    def dead_letters(self, count):
+        queue = topology.dead_letters(self.prefix)
+        return [message.body for message in self.consume(queue, count)]
+
+    def send_raw(self, exchange, routing_key, body, **properties):
+        """Publish whatever bytes to an exchange."""
+        channel = self.channel()
+        channel.basic_publish(
+            channel.prepare_message(body, **properties),
+            exchange=exchange,
+            routing_key=routing_key,
+        )
+        # An answer of any kind says that the broker has seen what came before.
+        channel.basic_qos(0, 1, False)

@@ -1,0 +1,125 @@
+"""Commands and broadcasts through a real broker."""
+
+import json
+
+from tests import services
+from tests.functional.messaging import base
+from tests.unit.messaging import bus_contract, recording
+from watcherlite import exceptions
+from watcherlite.messaging import topology
+
+RUN = bus_contract.RUN
+MALFORMED = [
+    b'',
+    b'not json',
+    b'\xff\xfe\x00',
+    b'\x80\x04\x95\x10\x00\x00\x00}\x94.',
+    b'[1, 2, 3]',
+    b'"text"',
+    b'[' * 10000,
+    json.dumps({'schema': 'other', 'version': 1, 'type': 'x'}).encode(),
+    json.dumps({'schema': 'watcherlite.command', 'version': 2, 'type': 'x'}).encode(),
+    json.dumps({'schema': 'watcherlite.command', 'version': 1, 'type': 1}).encode(),
+    b'"' + b'x' * 1024 * 1024 + b'"',
+]
+
+
+class TestContract(bus_contract.BusContract, base.RabbitTestCase):
+    pass
+
+
+class TestMalformed(base.RabbitTestCase):
+    def setUp(self):
+        super().setUp()
+        self.commands, self.controls = recording.Recorder(), recording.Recorder()
+        self.bus = self.open_bus()
+        self.bus.start(['applier'], self.commands.command, self.controls.control)
+        self.assertTrue(self.bus.wait_until_consuming(recording.TIMEOUT))
+
+    def test_malformed_commands_are_dead_letters_and_the_consumer_lives(self):
+        for body in MALFORMED:
+            self.send_raw(topology.commands(self.prefix), 'applier', body)
+        self.send_raw(
+            topology.commands(self.prefix),
+            'applier',
+            b'S"x"\n.',
+            content_type='application/x-python-serialize',
+            content_encoding='zlib',
+        )
+        self.bus.send_command('applier', RUN)
+
+        self.assertEqual([('applier', RUN)], self.commands.wait_for(1))
+        self.assertEqual(
+            sorted([*MALFORMED, b'S"x"\n.']),
+            # py-amqp gives a message without a body an empty str.
+            sorted(body or b'' for body in self.dead_letters(len(MALFORMED) + 1)),
+        )
+        self.assertEqual(len(MALFORMED) + 1, self.bus.counts.malformed)
+        self.assertEqual(1, self.bus.counts.connections)
+        self.assertIn('A command for lane applier was rejected', self.log.output)
+
+    def test_malformed_broadcasts_are_dropped_and_the_consumer_lives(self):
+        for body in MALFORMED:
+            self.send_raw(topology.control(self.prefix), '', body)
+        self.bus.broadcast(RUN)
+
+        self.assertEqual([RUN], self.controls.wait_for(1))
+        self.assertEqual(len(MALFORMED), self.bus.counts.malformed)
+        self.assertEqual(1, self.bus.counts.connections)
+
+
+class TestTopologyConflict(base.RabbitTestCase):
+    def test_a_queue_with_other_properties_is_a_configuration_error(self):
+        queue = topology.lane_queue(self.prefix, 'applier')
+        self.channel().queue_declare(queue=queue, durable=True, auto_delete=False)
+        failures = recording.Recorder()
+        bus = self.open_bus(on_failure=failures.failure)
+
+        bus.start(['applier'], print, print)
+        bus.send_command('applier', RUN)
+        error = self.assertRaises(
+            exceptions.ConfigurationError, bus.wait_until_consuming, recording.TIMEOUT
+        )
+
+        self.assertIn(f'the queue {queue} with other properties', str(error))
+        self.assertIn('Delete it on the broker', str(error))
+        self.assertEqual([str(error)], [str(item) for item in failures.wait_for(1)])
+        self.assertIn('Messaging was given up', self.log.output)
+        bus.close(recording.TIMEOUT)
+        # Neither the receiver nor the sender has told it a second time.
+        self.assertEqual(1, len(failures.seen))
+        self.assertEqual(1, bus.counts.dropped)
+
+    def test_an_exchange_with_other_properties_is_one_too(self):
+        exchange = topology.control(self.prefix)
+        self.channel().exchange_declare(
+            exchange=exchange, type='direct', durable=True, auto_delete=False
+        )
+        bus = self.open_bus()
+
+        bus.start(['applier'], print, print)
+        error = self.assertRaises(
+            exceptions.ConfigurationError, bus.wait_until_consuming, recording.TIMEOUT
+        )
+
+        self.assertIn(f'the exchange {exchange} with other properties', str(error))
+
+
+class TestFullQueue(base.RabbitTestCase):
+    def test_a_full_queue_refuses_hints_and_the_log_says_so(self):
+        if not self.vhost.isolated:
+            self.skipTest('a policy needs a usable rabbitmqctl')
+        services.rabbitmqctl(
+            'set_policy',
+            *('-p', self.vhost.name, '--apply-to', 'queues'),
+            *('short', f'^{self.prefix}[.]applier$', '{"max-length": 1}'),
+        )
+        bus = self.open_bus()
+
+        for _ in range(300):
+            bus.send_command('applier', RUN)
+        # The sender's last act is to wait for what it has sent.
+        bus.close(recording.TIMEOUT)
+
+        self.assertGreater(bus.counts.dropped, 100)
+        self.assertIn('applier refused it: the queue is full', self.log.output)

@@ -1,0 +1,276 @@
+"""Notifications through a real broker: confirmed, or reported as not safe."""
+
+import threading
+import time
+
+from tests.functional.messaging import base, proxy
+from watcherlite import exceptions
+from watcherlite.messaging import addresses
+
+TIMEOUT = 20
+
+
+class NotificationTestCase(base.RabbitTestCase):
+    def setUp(self):
+        super().setUp()
+        self.key = f'{self.topic}.info'
+
+    def batch(self, count, first=0):
+        return [
+            (self.key, b'{"number": %d}' % number)
+            for number in range(first, first + count)
+        ]
+
+    def bodies(self, count):
+        return [message.body for message in self.consume(self.key, count)]
+
+    def proxied(self, **options):
+        """Return a proxy before the broker, and a publisher that goes through it."""
+        (address,) = addresses.parse(self.vhost.url)
+        between = self.useFixture(proxy.Proxy(address.host, address.port))
+        url = (
+            f'amqp://{address.user}:{address.password}@127.0.0.1:{between.port}/'
+            f'{address.vhost}'
+        )
+        return between, self.publisher(self.open_bus(url=url, **options))
+
+
+class TestPublish(NotificationTestCase):
+    def test_a_thousand_are_confirmed_and_lie_in_their_queue_in_order(self):
+        batch = self.batch(1000)
+
+        self.publisher().publish(batch, TIMEOUT)
+
+        self.assertEqual([body for _, body in batch], self.bodies(1000))
+
+    def test_a_message_has_the_properties_of_oslo_messaging(self):
+        self.publisher().publish(self.batch(1), TIMEOUT)
+
+        (message,) = self.consume(self.key, 1)
+        self.assertEqual(
+            {
+                'content_type': 'application/json',
+                'content_encoding': 'utf-8',
+                'application_headers': {},
+                'delivery_mode': 2,
+                'priority': 0,
+            },
+            message.properties,
+        )
+        self.assertEqual(
+            (self.notifications.exchange, self.key),
+            (message.delivery_info['exchange'], message.delivery_info['routing_key']),
+        )
+
+    def test_each_priority_has_its_queue(self):
+        publisher = self.publisher()
+        keys = [
+            f'{self.topic}.{priority}' for priority in self.notifications.priorities
+        ]
+
+        publisher.publish([(key, key.encode()) for key in keys], TIMEOUT)
+
+        self.assertEqual(
+            [[key.encode()] for key in keys],
+            [[message.body for message in self.consume(key, 1)] for key in keys],
+        )
+
+    def test_a_large_message_arrives_whole(self):
+        body = b'"' + b'x' * 1_000_000 + b'"'
+
+        self.publisher().publish([(self.key, body)], TIMEOUT)
+
+        self.assertEqual([body], self.bodies(1))
+
+    def test_nothing_to_publish_needs_no_broker(self):
+        publisher = self.publisher(self.open_bus(url='amqp://127.0.0.1:1/'))
+
+        publisher.publish([], 0)
+        publisher.keep_alive()
+
+
+class TestDurability(NotificationTestCase):
+    def declared(self, **options):
+        """Publish with these options and declare the same as a consumer would."""
+        self.notifications = self.vhost.notifications(**options)
+        (topic,) = self.notifications.topics
+        self.publisher().publish([(f'{topic}.info', b'1')], TIMEOUT)
+        return f'{topic}.info'
+
+    def test_the_options_for_durability_are_heeded(self):
+        for options, expected in (
+            ({}, {'durable': False}),
+            ({'durable_queues': True}, {'durable': True}),
+            (
+                {'quorum_queue': True},
+                {'durable': True, 'arguments': {'x-queue-type': 'quorum'}},
+            ),
+            ({'auto_delete': True}, {'durable': False, 'auto_delete': True}),
+        ):
+            queue = self.declared(**options)
+
+            # The broker refuses this when it differs in anything.
+            declared = self.channel().queue_declare(
+                queue=queue, **{'auto_delete': False, **expected}
+            )
+
+            self.assertEqual(1, declared.message_count)
+
+    def test_an_exchange_of_others_that_differs_is_a_configuration_error(self):
+        self.channel().exchange_declare(
+            exchange=self.notifications.exchange,
+            type='topic',
+            durable=True,
+            auto_delete=False,
+        )
+
+        error = self.assertRaises(
+            exceptions.ConfigurationError,
+            self.publisher().publish,
+            self.batch(1),
+            TIMEOUT,
+        )
+
+        self.assertIn(f'the exchange {self.notifications.exchange} with', str(error))
+        self.assertIn('amqp_durable_queues', str(error))
+
+
+class TestTrouble(NotificationTestCase):
+    def test_what_fits_no_queue_is_reported_as_unavailable(self):
+        publisher = self.publisher()
+        batch = [*self.batch(1), ('nowhere.info', b'lost'), *self.batch(1, first=1)]
+
+        error = self.assertRaises(
+            exceptions.BrokerUnavailable, publisher.publish, batch, TIMEOUT
+        )
+
+        self.assertIn('did not take 1 of 3 notifications', str(error))
+        self.assertIn("'nowhere.info': NO_ROUTE", str(error))
+        publisher.publish(self.batch(1, first=2), TIMEOUT)
+        self.assertEqual([body for _, body in self.batch(3)], self.bodies(3))
+
+    def test_a_queue_that_was_deleted_is_there_for_the_repetition(self):
+        publisher = self.publisher()
+        publisher.publish(self.batch(1), TIMEOUT)
+        self.channel().queue_delete(queue=self.key)
+
+        self.assertRaises(
+            exceptions.BrokerUnavailable, publisher.publish, self.batch(2), TIMEOUT
+        )
+        publisher.publish(self.batch(2), TIMEOUT)
+
+        self.assertEqual([body for _, body in self.batch(2)], self.bodies(2))
+
+    def test_an_exchange_that_was_deleted_is_there_for_the_repetition(self):
+        publisher = self.publisher()
+        publisher.publish(self.batch(1), TIMEOUT)
+        self.channel().exchange_delete(exchange=self.notifications.exchange)
+
+        self.assertRaises(
+            exceptions.BrokerUnavailable, publisher.publish, self.batch(2), TIMEOUT
+        )
+        publisher.publish(self.batch(2), TIMEOUT)
+
+        self.assertEqual(3, len(self.bodies(3)))
+
+    def test_an_idle_connection_that_the_broker_closed_is_replaced_unnoticed(self):
+        publisher = self.publisher()
+        publisher.publish(self.batch(1), TIMEOUT)
+
+        self.vhost.close_connections()
+        publisher.publish(self.batch(1, first=1), TIMEOUT)
+
+        self.assertEqual([body for _, body in self.batch(2)], self.bodies(2))
+
+    def test_a_connection_that_is_lost_is_reported_and_the_next_call_works(self):
+        between, publisher = self.proxied()
+        publisher.publish(self.batch(1), TIMEOUT)
+        between.refuse()
+
+        error = self.assertRaises(
+            exceptions.BrokerUnavailable, publisher.publish, self.batch(2), TIMEOUT
+        )
+        between.accept()
+        publisher.publish(self.batch(2), TIMEOUT)
+
+        self.assertRegex(str(error), 'was lost while 2 notif|cannot be reached')
+        self.assertEqual(3, len(self.bodies(3)))
+
+    def test_a_broker_that_confirms_nothing_costs_the_timeout_and_no_more(self):
+        between, publisher = self.proxied()
+        publisher.publish(self.batch(1), TIMEOUT)
+        between.freeze()
+
+        started = time.monotonic()
+        error = self.assertRaises(
+            exceptions.BrokerUnavailable, publisher.publish, self.batch(3), 0.5
+        )
+        took = time.monotonic() - started
+
+        self.assertIn('did not confirm 3 messages in', str(error))
+        self.assertLess(took, 2)
+        publisher.publish(self.batch(1, first=1), TIMEOUT)
+        self.assertEqual([body for _, body in self.batch(2)], self.bodies(2))
+
+    def test_a_broker_that_reads_nothing_costs_the_timeout_and_no_more(self):
+        between, publisher = self.proxied()
+        publisher.publish(self.batch(1), TIMEOUT)
+        between.freeze()
+        huge = [(self.key, b'x' * 8_000_000)] * 4
+
+        started = time.monotonic()
+        self.assertRaises(exceptions.BrokerUnavailable, publisher.publish, huge, 0.5)
+
+        self.assertLess(time.monotonic() - started, 2)
+
+    def test_heartbeats_are_no_confirmation(self):
+        between, publisher = self.proxied()
+        publisher.publish(self.batch(1), TIMEOUT)
+        between.freeze(heartbeats=True)
+
+        started = time.monotonic()
+        self.assertRaises(
+            exceptions.BrokerUnavailable, publisher.publish, self.batch(3), 0.5
+        )
+
+        self.assertLess(time.monotonic() - started, 2)
+
+    def test_closing_does_not_wait_for_a_frozen_connection(self):
+        between, publisher = self.proxied()
+        publisher.publish(self.batch(1), TIMEOUT)
+        between.freeze(heartbeats=True)
+
+        started = time.monotonic()
+        publisher.close()
+        publisher.close()
+
+        self.assertLess(time.monotonic() - started, 3)
+        self.assertRaises(
+            exceptions.BrokerUnavailable, publisher.publish, self.batch(1), 1
+        )
+
+    def test_a_heartbeat_keeps_an_idle_connection(self):
+        between, publisher = self.proxied(heartbeat=1)
+        publisher.publish(self.batch(1), TIMEOUT)
+
+        # Twice as long as the broker waits for a sign of life.
+        for _ in range(40):
+            threading.Event().wait(0.1)
+            publisher.keep_alive()
+        # A connection that the broker had given up could not be made anew.
+        between.stop_listening()
+        publisher.publish(self.batch(1, first=1), TIMEOUT)
+
+        self.assertEqual([body for _, body in self.batch(2)], self.bodies(2))
+
+    def test_no_broker_is_reported_within_the_timeout(self):
+        publisher = self.publisher(
+            self.open_bus(url='amqp://u:canary@127.0.0.1:1/v', connect_timeout=60.0)
+        )
+
+        error = self.assertRaises(
+            exceptions.BrokerUnavailable, publisher.publish, self.batch(1), 1
+        )
+
+        self.assertIn('127.0.0.1:1 (virtual host v)', str(error))
+        self.assertNotIn('canary', str(error) + self.log.output)

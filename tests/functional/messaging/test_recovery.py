@@ -1,0 +1,177 @@
+"""What a lost, frozen or missing broker does to hints: they come late or not at all."""
+
+import socket
+import time
+
+from tests.functional.messaging import base, proxy
+from tests.unit.messaging import bus_contract, recording
+from watcherlite.messaging import addresses, sender
+
+RUN = bus_contract.RUN
+CANARY = 'canary-password'
+
+
+def unused_port():
+    """Return a port on which nobody listens."""
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        return listener.getsockname()[1]
+
+
+class RecoveryTestCase(base.RabbitTestCase):
+    def proxied(self):
+        """Return a proxy before the broker, and the URL that leads through it."""
+        (address,) = addresses.parse(self.vhost.url)
+        between = self.useFixture(proxy.Proxy(address.host, address.port))
+        credentials = f'{address.user}:{address.password}'
+        return (
+            between,
+            f'amqp://{credentials}@127.0.0.1:{between.port}/{address.vhost}',
+        )
+
+    def worker(self, **options):
+        commands, controls = recording.Recorder(), recording.Recorder()
+        bus = self.open_bus(**options)
+        bus.start(['applier'], commands.command, controls.control)
+        self.assertTrue(bus.wait_until_consuming(recording.TIMEOUT))
+        return bus, commands, controls
+
+    def send_until(self, send, recorder, expected):
+        """Repeat a hint until one arrives: one that crosses a fault may be lost."""
+        deadline = time.monotonic() + recording.TIMEOUT
+        while len(recorder.seen) < expected and time.monotonic() < deadline:
+            send()
+            recorder.wait_for(expected, timeout=0.5)
+        self.assertGreaterEqual(len(recorder.seen), expected)
+
+
+class TestLostConnections(RecoveryTestCase):
+    def test_messages_flow_again_after_the_broker_closed_all_connections(self):
+        bus, commands, controls = self.worker()
+        bus.send_command('applier', RUN)
+        bus.broadcast(RUN)
+        commands.wait_for(1)
+        controls.wait_for(1)
+
+        self.vhost.close_connections()
+
+        self.send_until(lambda: bus.send_command('applier', RUN), commands, 2)
+        self.send_until(lambda: bus.broadcast(RUN), controls, 2)
+        self.assertEqual(2, bus.counts.connections)
+        self.assertIn('CONNECTION_FORCED - closed by a test', self.log.output)
+
+    def test_a_command_that_was_sent_while_the_broker_was_away_arrives(self):
+        between, url = self.proxied()
+        bus, commands, _ = self.worker(url=url)
+        between.refuse()
+
+        bus.send_command('applier', RUN)
+        between.accept()
+
+        self.assertIn(('applier', RUN), commands.wait_for(1))
+        self.assertEqual(0, bus.counts.dropped)
+
+    def test_a_connection_that_froze_is_noticed_by_its_heartbeat(self):
+        between, url = self.proxied()
+        bus, commands, _ = self.worker(url=url, heartbeat=1, confirm_timeout=1.0)
+
+        between.freeze()
+
+        self.send_until(lambda: bus.send_command('applier', RUN), commands, 1)
+        self.assertGreaterEqual(bus.counts.connections, 2)
+
+    def test_a_queue_that_was_deleted_comes_back(self):
+        bus, commands, _ = self.worker(heartbeat=1)
+        bus.send_command('applier', RUN)
+        commands.wait_for(1)
+
+        self.channel().queue_delete(queue=f'{self.prefix}.applier')
+
+        self.send_until(lambda: bus.send_command('applier', RUN), commands, 2)
+        self.assertEqual(2, bus.counts.connections)
+
+    def test_a_consumer_whose_queue_was_replaced_comes_back(self):
+        bus, commands, _ = self.worker(heartbeat=1)
+
+        self.channel().queue_delete(queue=f'{self.prefix}.applier')
+
+        # The sender connects only now, and declares the queue before its consumer
+        # has heard that it is gone: RabbitMQ may then forget the consumer.
+        self.send_until(lambda: bus.send_command('applier', RUN), commands, 1)
+        self.assertEqual(2, bus.counts.connections)
+
+
+class TestUnreachable(RecoveryTestCase):
+    def test_sending_and_closing_do_not_wait_for_a_broker_that_is_not_there(self):
+        url = f'amqp://u:{CANARY}@127.0.0.1:{unused_port()}/v'
+        bus = self.open_bus(url=url, reconnect_max=30.0)
+        bus.start(['applier'], print, print)
+
+        started = time.monotonic()
+        for _ in range(sender.LIMIT + 10):
+            bus.send_command('applier', RUN)
+        bus.broadcast(RUN)
+        sent = time.monotonic() - started
+        self.assertFalse(bus.wait_until_consuming(0.1))
+        started = time.monotonic()
+        bus.close(5)
+        closed = time.monotonic() - started
+
+        self.assertLess(sent, 2)
+        self.assertLess(closed, 2)
+        self.assertEqual(sender.LIMIT + 11, bus.counts.dropped)
+        self.assertIn('no connection to the message broker', self.log.output)
+        self.assertIn('newer ones wait for the broker', self.log.output)
+        self.assertNotIn(CANARY, self.log.output)
+
+    def test_closing_does_not_wait_for_a_broker_that_does_not_answer(self):
+        # It accepts connections, and says nothing.
+        silent = socket.create_server(('127.0.0.1', 0))
+        self.addCleanup(silent.close)
+        port = silent.getsockname()[1]
+        bus = self.open_bus(url=f'amqp://127.0.0.1:{port}/', connect_timeout=2.0)
+        bus.start(['applier'], print, print)
+        bus.send_command('applier', RUN)
+
+        started = time.monotonic()
+        bus.close(0.2)
+
+        self.assertLess(time.monotonic() - started, 2)
+        self.assertIn('without waiting for the broker', self.log.output)
+
+    def test_closing_does_not_wait_for_a_frozen_connection(self):
+        between, url = self.proxied()
+        bus, commands, _ = self.worker(url=url, confirm_timeout=2.0)
+        bus.send_command('applier', RUN)
+        commands.wait_for(1)
+        between.freeze()
+        bus.send_command('applier', RUN)
+
+        started = time.monotonic()
+        bus.close(0.5)
+
+        self.assertLess(time.monotonic() - started, 2)
+
+    def test_wrong_credentials_are_told_without_the_password(self):
+        (address,) = addresses.parse(self.vhost.url)
+        bus = self.open_bus(
+            url=f'amqp://nobody:{CANARY}@{address.host}:{address.port}/{address.vhost}'
+        )
+        bus.start(['applier'], print, print)
+
+        self.assertFalse(bus.wait_until_consuming(1))
+        bus.close(recording.TIMEOUT)
+
+        self.assertIn('ACCESS_REFUSED', self.log.output)
+        self.assertNotIn(CANARY, self.log.output)
+
+    def test_the_next_host_is_taken_when_the_first_is_away(self):
+        (address,) = addresses.parse(self.vhost.url)
+        url = (
+            f'rabbit://{address.user}:{address.password}@127.0.0.1:{unused_port()},'
+            f'{address.host}:{address.port}/{address.vhost}'
+        )
+
+        bus, commands, _ = self.worker(url=url)
+        bus.send_command('applier', RUN)
+
+        self.assertEqual([('applier', RUN)], commands.wait_for(1))

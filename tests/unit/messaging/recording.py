@@ -1,0 +1,47 @@
+"""Handlers that keep what they were given, for tests to wait for."""
+
+import threading
+
+TIMEOUT = 20
+
+
+class Recorder:
+    """Keeps what arrives in `seen`, in order.
+
+    :param answer: called with each item; may raise what a handler may raise
+    """
+
+    def __init__(self, answer=None):
+        self.seen = []
+        self._answer = answer
+        self._arrived = threading.Condition()
+
+    def command(self, lane, message):
+        self._note((lane, message))
+
+    def control(self, message):
+        self._note(message)
+
+    def notification(self, routing_key, body):
+        self._note((routing_key, body))
+
+    def failure(self, error):
+        self._note(error)
+
+    def wait_for(self, count, timeout=TIMEOUT):
+        """Return what arrived once there are `count`, or what there is in the end."""
+        with self._arrived:
+            self._arrived.wait_for(lambda: len(self.seen) >= count, timeout)
+            return list(self.seen)
+
+    def _note(self, item):
+        with self._arrived:
+            self.seen.append(item)
+            self._arrived.notify_all()
+        if self._answer is not None:
+            self._answer(item)
+
+
+def broken(item):
+    """Answer as a handler with a defect does."""
+    raise RuntimeError('a test wants this handler to fail')

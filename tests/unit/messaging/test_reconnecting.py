@@ -1,0 +1,86 @@
+"""How often, and how long, a thread tries to get back to its broker."""
+
+import threading
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.messaging import reconnecting
+
+
+class StopAfter(threading.Event):
+    """A stop event whose waits take no time, set after a number of them."""
+
+    def __init__(self, count):
+        super().__init__()
+        self.waits = []
+        self._count = count
+
+    def wait(self, timeout=None):
+        self.waits.append(timeout)
+        if len(self.waits) == self._count:
+            self.set()
+        return self.is_set()
+
+
+class TestReconnecting(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.sessions = 0
+
+    def run_until(self, waits, error, maximum=4.0):
+        stop = StopAfter(waits)
+
+        def session():
+            self.sessions += 1
+            raise error
+
+        reconnecting.Reconnecting('Receiving', stop, maximum).run(session)
+        return stop.waits
+
+    def test_waits_grow_to_the_maximum_and_are_never_nothing(self):
+        waits = self.run_until(12, exceptions.BrokerUnavailable('it is away'))
+
+        for number, wait in enumerate(waits):
+            self.assertTrue(0.1 <= wait <= min(0.5 * 2**number, 4.0), waits)
+        self.assertGreater(len(set(waits)), 10)
+        self.assertIn('Receiving: no connection', self.log.output)
+        self.assertIn('it is away. Next try in', self.log.output)
+        self.assertNotIn('Traceback', self.log.output)
+
+    def test_a_session_that_returns_is_the_end(self):
+        stop = StopAfter(1)
+
+        reconnecting.Reconnecting('Receiving', stop, 4.0).run(lambda: None)
+
+        self.assertEqual([], stop.waits)
+
+    def test_a_configuration_error_is_not_tried_again(self):
+        self.assertRaises(
+            exceptions.ConfigurationError,
+            self.run_until,
+            5,
+            exceptions.ConfigurationError('the queue differs'),
+        )
+
+        self.assertEqual(1, self.sessions)
+
+    def test_a_defect_is_logged_in_full_and_the_thread_lives_on(self):
+        self.run_until(2, KeyError('a defect'))
+
+        self.assertEqual(3, self.sessions)
+        self.assertIn('Traceback', self.log.output)
+
+    def test_a_connection_that_held_begins_a_new_series(self):
+        stop = StopAfter(20)
+        now = iter(range(0, 100000, 60))
+        attempts = reconnecting.Reconnecting(
+            'Receiving', stop, 1000.0, monotonic=lambda: float(next(now))
+        )
+
+        def session():
+            attempts.established()
+            raise OSError('cut')
+
+        attempts.run(session)
+
+        self.assertTrue(all(wait <= 0.5 for wait in stop.waits), stop.waits)

@@ -1,0 +1,136 @@
+"""The exchanges and queues that others rely on by name."""
+
+from tests import base
+from watcherlite.messaging import settings, topology
+
+
+def queues(wanted):
+    return {
+        queue.name: (
+            queue.bindings,
+            queue.durable,
+            queue.auto_delete,
+            dict(queue.arguments),
+        )
+        for queue in wanted.queues
+    }
+
+
+class TestWork(base.TestCase):
+    def test_each_lane_has_a_quorum_queue_with_dead_letters(self):
+        arguments = {
+            'x-queue-type': 'quorum',
+            'x-delivery-limit': 5,
+            'x-dead-letter-exchange': 'watcherlite.dead_letters',
+            'x-dead-letter-strategy': 'at-least-once',
+            'x-overflow': 'reject-publish',
+            'x-max-length': 10000,
+        }
+
+        wanted = topology.work('watcherlite')
+
+        self.assertEqual(
+            {
+                'watcherlite.commands': ('topic', True),
+                'watcherlite.control': ('fanout', True),
+                'watcherlite.dead_letters': ('fanout', True),
+            },
+            {item.name: (item.type, item.durable) for item in wanted.exchanges},
+        )
+        self.assertEqual(
+            {
+                'watcherlite.dead_letters': (
+                    (('watcherlite.dead_letters', ''),),
+                    True,
+                    False,
+                    {'x-max-length': 10000},
+                ),
+                'watcherlite.applier': (
+                    (('watcherlite.commands', 'applier'),),
+                    True,
+                    False,
+                    arguments,
+                ),
+                'watcherlite.engine': (
+                    (('watcherlite.commands', 'engine'),),
+                    True,
+                    False,
+                    arguments,
+                ),
+            },
+            queues(wanted),
+        )
+
+    def test_the_queue_of_a_worker_goes_with_it(self):
+        queue = topology.control_queue('watcherlite', 'abc')
+
+        self.assertEqual(
+            topology.Queue(
+                'watcherlite.control.abc',
+                (('watcherlite.control', ''),),
+                durable=False,
+                exclusive=True,
+                auto_delete=True,
+            ),
+            queue,
+        )
+
+    def test_two_prefixes_have_nothing_in_common(self):
+        def names(prefix):
+            wanted = topology.work(prefix)
+            return {item.name for item in (*wanted.exchanges, *wanted.queues)}
+
+        self.assertEqual(set(), names('a') & names('b'))
+
+
+class TestNotifications(base.TestCase):
+    def test_the_default_is_what_oslo_messaging_declares_by_default(self):
+        wanted = topology.notifications(settings.NotificationSettings())
+
+        self.assertEqual(
+            (topology.Exchange('watcher', 'topic', durable=False),), wanted.exchanges
+        )
+        self.assertEqual(
+            {
+                f'versioned_notifications.{priority}': (
+                    (('watcher', f'versioned_notifications.{priority}'),),
+                    False,
+                    False,
+                    {},
+                )
+                for priority in ('info', 'warn', 'error', 'debug', 'critical')
+            },
+            queues(wanted),
+        )
+
+    def test_the_options_are_those_of_oslo_messaging(self):
+        def of(**options):
+            wanted = topology.notifications(
+                settings.NotificationSettings(
+                    exchange='e', topics=('t',), priorities=('info',), **options
+                )
+            )
+            return wanted.exchanges[0], queues(wanted)['t.info'][1:]
+
+        self.assertEqual(
+            [
+                (topology.Exchange('e', 'topic', True, False), (True, False, {})),
+                (
+                    topology.Exchange('e', 'topic', True, False),
+                    (True, False, {'x-queue-type': 'quorum'}),
+                ),
+                (topology.Exchange('e', 'topic', False, True), (False, True, {})),
+            ],
+            [of(durable_queues=True), of(quorum_queue=True), of(auto_delete=True)],
+        )
+
+    def test_each_topic_has_all_queues(self):
+        wanted = topology.notifications(
+            settings.NotificationSettings(
+                topics=('a', 'b'), priorities=('info', 'error')
+            )
+        )
+
+        self.assertEqual(
+            {'a.info', 'a.error', 'b.info', 'b.error'}, set(queues(wanted))
+        )
