@@ -121,7 +121,9 @@ class Runtime:
         lane = self._lanes[0] if self._lanes else APPLIER
         self.settings.update(execution_settings(self.conf, lane))
         if self.relay is not None:
-            self.relay.reconfigure(payload_settings(self.conf))
+            self.relay.reconfigure(
+                payload_settings(self.conf), relay_settings(self.conf)
+            )
 
     def add_listener(self, listener: Callable[[list[Event]], None]) -> None:
         """Have events told that this process stored; see `Committer`."""
@@ -235,6 +237,8 @@ def check(conf: cfg.ConfigOpts) -> None:
 
 def open_store(conf: cfg.ConfigOpts) -> Store:
     """Return the store; raises StoreUnavailable or SchemaMismatch."""
+    if not conf.database.connection:
+        configuration.state_directory(conf)
     return database.open_store(database_settings(conf))
 
 
@@ -262,6 +266,9 @@ def open_bus(conf: cfg.ConfigOpts) -> Bus:
             connect_timeout=group.connect_timeout,
             confirm_timeout=group.confirm_timeout,
             reconnect_max=group.reconnect_max,
+            tls_ca_file=group.tls_ca_file or '',
+            tls_cert_file=group.tls_cert_file or '',
+            tls_key_file=group.tls_key_file or '',
         ),
         host=conf.host,
         notifications=messaging_settings.NotificationSettings(

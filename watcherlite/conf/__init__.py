@@ -1,0 +1,91 @@
+"""The settings: one module per option group, and no configuration of its own.
+
+Everything is registered on a configuration that is handed in. There is no global
+one, so that a process, a test or a program that embeds watcherlite may hold
+several that do not see each other's values.
+"""
+
+from collections.abc import Sequence
+
+from oslo_config import cfg
+
+from watcherlite.conf import (
+    applier,
+    database,
+    default,
+    engine,
+    logs,
+    messaging,
+    notifications,
+)
+from watcherlite.conf.configuration import Configuration
+from watcherlite.conf.database import database_url
+from watcherlite.conf.default import state_directory
+from watcherlite.conf.logs import setup_logging
+from watcherlite.conf.problems import bad_values, unknown_options
+
+__all__ = [
+    'GROUPS',
+    'PROJECT',
+    'Configuration',
+    'bad_values',
+    'database_url',
+    'new',
+    'register_opts',
+    'setup_logging',
+    'state_directory',
+    'unknown_options',
+]
+
+PROJECT = 'watcherlite'
+
+#: The modules of the option groups, in the order of the sample file.
+GROUPS = (default, database, messaging, applier, engine, notifications)
+
+
+def register_opts(conf: cfg.ConfigOpts) -> None:
+    """Register all groups of watcherlite, and the options of oslo.log."""
+    for module in GROUPS:
+        module.register_opts(conf)
+    logs.register_opts(conf)
+
+
+def new(
+    args: Sequence[str] | None = None,
+    config_files: Sequence[str] | None = None,
+    config_dirs: Sequence[str] | None = None,
+    *,
+    prog: str | None = None,
+    version: str | None = None,
+) -> Configuration:
+    """Return a configuration that was read and whose values are all good.
+
+    A value comes from the command line, else from the environment
+    (`OS_<GROUP>__<OPTION>`), else from the last file that has it.
+
+    :param args: the command line without the program's name; None is an empty one
+    :param config_files: read as if each stood behind `--config-file` in front of
+        `args`; None reads the files of the usual search path instead
+        (`~/.watcherlite/watcherlite.conf`, `/etc/watcherlite/watcherlite.conf`, ...)
+    :param config_dirs: the same for `--config-dir`; None reads those of the search
+        path, and none at all when there are `config_files`
+    :param prog: the program's name, for `--help`
+    :param version: what `--version` prints
+    :raises ConfigurationError: a file cannot be read, or a value cannot work
+    :raises SystemExit: as argparse does, for `--help` and a bad command line
+    """
+    conf = Configuration()
+    register_opts(conf)
+    arguments = [f'--config-file={path}' for path in config_files or []]
+    arguments += [f'--config-dir={path}' for path in config_dirs or []]
+    conf(
+        [*arguments, *(args or [])],
+        project=PROJECT,
+        prog=prog,
+        version=version,
+        default_config_files=None if config_files is None else [],
+        default_config_dirs=(
+            None if config_files is None and config_dirs is None else []
+        ),
+    )
+    return conf

@@ -7,7 +7,8 @@ store, no bus, no global configuration.
 """
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from watcherlite.domain.outcomes import Outcome
@@ -34,10 +35,17 @@ NAMESPACES = (
 class DerivedResult(Protocol):
     """How one derived action ended, as `complete` sees it."""
 
-    key: str
-    status: str
-    status_message: str | None
-    outputs: Mapping[str, Any] | None
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def status(self) -> str: ...
+
+    @property
+    def status_message(self) -> str | None: ...
+
+    @property
+    def outputs(self) -> Mapping[str, Any] | None: ...
 
 
 class ActionContext(Protocol):
@@ -77,6 +85,19 @@ class ActionContext(Protocol):
     def remaining(self) -> float | None:
         """Return the seconds that are left until the deadline, or None."""
 
+    def now(self) -> datetime.datetime:
+        """Return the wall-clock time, aware, in UTC; tests turn it."""
+
+    def on_signal(self, call: Callable[[str], None]) -> AbstractContextManager[None]:
+        """Have `call(signal)` called as signals arrive, inside a `with` block.
+
+        For work that blocks where it cannot ask `checkpoint`: `call` wakes it
+        there, and then it asks. It comes from another thread, at once for a
+        signal that is already there, with CANCEL, SUSPEND, RESUME or TIMEOUT; it
+        must neither block nor raise. A deadline that passes is not always told:
+        bound what blocks by `remaining` too.
+        """
+
 
 class ActionType:
     """Knows how to execute one kind of action.
@@ -114,12 +135,29 @@ class ActionType:
         Called when a plan is made and again before the action runs.
         """
 
+    def is_idempotent(self, inputs: Mapping[str, Any]) -> bool:
+        """Say whether running it again with these inputs does no harm.
+
+        For types where the inputs decide; by default what `idempotent` says.
+        Called after the worker that had started the action was lost. It must
+        not do I/O.
+        """
+        return self.idempotent
+
+    def is_checkable(self, inputs: Mapping[str, Any]) -> bool:
+        """Say whether `is_applied` can tell for these inputs.
+
+        By default: when `is_applied` is overridden. Asked after `is_idempotent`
+        said no, and like that without I/O.
+        """
+        return self.supports('is_applied')
+
     def is_applied(self, context: ActionContext) -> bool:
         """Say whether the effect is there already.
 
-        Called only when overridden, and only after the worker that had started
-        the action was lost: True ends the action as SUCCEEDED, False runs it
-        again.
+        Called only when `is_checkable`, and only after the worker that had
+        started the action was lost: True ends the action as SUCCEEDED, False
+        runs it again.
         """
         return False
 

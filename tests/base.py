@@ -1,0 +1,68 @@
+"""What every test begins with: a home of its own, its own logs, no network."""
+
+import ipaddress
+import logging
+import os
+import pathlib
+import socket
+from typing import Any
+
+import fixtures
+import testtools
+
+
+class TestCase(testtools.TestCase):
+    """A test that leaves nothing behind and depends on nothing of its user.
+
+    * HOME and the XDG directories are empty and new (`self.home`), so that neither
+      an ini file nor a database of the user is found.
+    * No option comes from the environment.
+    * What is logged is in `self.log.output`, and in the report of a failure.
+    * A connection to another machine is an error. Servers on this one may be used
+      by the tests whose folder says so, see tests/README.rst.
+    """
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.home = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        for name in ('HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME'):
+            self._set(name, str(self.home))
+        for name in os.environ:
+            if name.startswith('OS_') or name.lower().endswith('_proxy'):
+                self._set(name, None)
+        self.log = self.useFixture(
+            fixtures.FakeLogger(level=logging.DEBUG, nuke_handlers=True)
+        )
+        self.useFixture(OnlyThisMachine())
+
+    def _set(self, name: str, value: str | None) -> None:
+        self.useFixture(fixtures.EnvironmentVariable(name, value))
+
+
+class OnlyThisMachine(fixtures.Fixture):
+    """Refuse connections to other machines, with a word on why."""
+
+    def _setUp(self) -> None:
+        self._connect = socket.socket.connect
+        self.useFixture(fixtures.MonkeyPatch('socket.socket.connect', self._guarded()))
+
+    def _guarded(self) -> Any:
+        connect = self._connect
+
+        def guarded(sock: socket.socket, address: Any) -> None:
+            if sock.family != socket.AF_UNIX and not _is_here(address):
+                raise AssertionError(
+                    f'A test tried to connect to {address}. Tests may only talk to '
+                    'servers on this machine.'
+                )
+            connect(sock, address)
+
+        return guarded
+
+
+def _is_here(address: Any) -> bool:
+    host = address[0]
+    try:
+        return ipaddress.ip_address(host.partition('%')[0]).is_loopback
+    except ValueError:
+        return host == 'localhost'

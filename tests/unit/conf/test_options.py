@@ -1,0 +1,293 @@
+import os
+import pathlib
+
+import fixtures
+from oslo_config import cfg
+
+from tests import base
+from watcherlite import conf, exceptions
+from watcherlite.conf import applier, engine, opts
+from watcherlite.execution import settings
+
+#: What deployers and tests rely on; a new default here is a release note too.
+DEFAULTS = {
+    'DEFAULT': {
+        'default_action_timeout': 3600,
+        'graceful_shutdown_timeout': 60,
+    },
+    'database': {
+        'connection': None,
+        'max_pool_size': 5,
+        'pool_timeout': 30,
+        'connect_timeout': 5,
+        'statement_timeout': 60,
+        'busy_timeout': 10,
+        'sqlite_synchronous': 'FULL',
+    },
+    'messaging': {
+        'url': 'memory://',
+        'tls_ca_file': '',
+        'tls_cert_file': '',
+        'tls_key_file': '',
+        'heartbeat': 15,
+        'connect_timeout': 5,
+        'confirm_timeout': 10,
+        'reconnect_max': 30,
+    },
+    'applier': {
+        'workers': 1,
+        'max_parallel': 8,
+        'lease': 30,
+        'claim_batch': 512,
+        'sweep_interval': 10.0,
+        'max_attempts': 5,
+        'signal_grace': 5.0,
+        'on_worker_loss': 'resume',
+    },
+    'engine': {
+        'workers': 1,
+        'max_parallel': 8,
+        'lease': 30,
+        'claim_batch': 512,
+        'sweep_interval': 10.0,
+        'max_attempts': 5,
+        'signal_grace': 5.0,
+    },
+    'notifications': {
+        'level': 'info',
+        'topics': ['versioned_notifications'],
+        'exchange': 'watcher',
+        'amqp_durable_queues': False,
+        'rabbit_quorum_queue': False,
+        'amqp_auto_delete': False,
+        'action_plan_event_prefix': 'actionplan',
+        'payload_version': 'latest',
+        'batch_size': 500,
+        'publish_timeout': 30,
+    },
+}
+
+
+class TestDefaults(base.TestCase):
+    """Without any ini file everything has a value that works."""
+
+    def test_every_option_has_the_documented_default(self):
+        configuration = conf.new(config_files=[])
+
+        found = {
+            group.name if group else 'DEFAULT': {
+                option.dest: _value(configuration, group, option) for option in options
+            }
+            for group, options in opts.list_opts()
+        }
+
+        machine = {name: found['DEFAULT'].pop(name) for name in ('host', 'state_path')}
+        self.assertEqual(DEFAULTS, found)
+        self.assertEqual(os.uname().nodename, machine['host'])
+        self.assertEqual(f'{self.home}/watcherlite', machine['state_path'])
+
+    def test_without_xdg_state_home_the_state_is_in_the_home_directory(self):
+        for value in (None, '', 'relative/path'):
+            self.useFixture(fixtures.EnvironmentVariable('XDG_STATE_HOME', value))
+
+            configuration = conf.new(config_files=[])
+
+            self.assertEqual(
+                f'{self.home}/.local/state/watcherlite', configuration.state_path
+            )
+
+    def test_the_database_is_sqlite_in_the_state_directory(self):
+        configuration = conf.new(config_files=[])
+
+        self.assertEqual(
+            f'sqlite:///{self.home}/watcherlite/watcherlite.sqlite',
+            conf.database_url(configuration),
+        )
+
+    def test_a_relative_state_path_does_not_make_the_database_relative(self):
+        configuration = conf.new(config_files=[])
+        configuration.set_override('state_path', 'state')
+
+        self.assertEqual(
+            f'sqlite:///{pathlib.Path.cwd()}/state/watcherlite.sqlite',
+            conf.database_url(configuration),
+        )
+
+    def test_the_values_shown_in_the_sample_file_mean_the_default(self):
+        self.useFixture(fixtures.EnvironmentVariable('XDG_STATE_HOME', None))
+        ini = self.home / 'watcherlite.conf'
+        samples = {
+            option.dest: option.sample_default
+            for _, options in opts.list_opts()
+            for option in options
+        }
+        ini.write_text(
+            f'[DEFAULT]\nstate_path = {samples["state_path"]}\n'
+            f'[database]\nconnection = {samples["connection"]}\n'
+        )
+
+        expected = conf.new(config_files=[])
+        found = conf.new(config_files=[str(ini)])
+
+        self.assertEqual(conf.state_directory(expected), conf.state_directory(found))
+        self.assertEqual(conf.database_url(expected), conf.database_url(found))
+
+    def test_a_database_that_is_set_is_used_as_it_is(self):
+        configuration = conf.new(config_files=[])
+        configuration.set_override('connection', 'postgresql+psycopg://h/x', 'database')
+
+        self.assertEqual('postgresql+psycopg://h/x', conf.database_url(configuration))
+
+
+class TestDeclarations(base.TestCase):
+    """Rules for all options, those of later groups included."""
+
+    def test_every_option_says_in_sentences_when_to_change_it(self):
+        for group, options in opts.list_opts():
+            for option in options:
+                with self.subTest(group=group and group.name, option=option.dest):
+                    self.assertGreaterEqual(len(option.help.split()), 12)
+                    self.assertTrue(option.help.endswith('.'), option.help)
+
+    def test_every_url_and_password_is_secret(self):
+        words = ('connection', 'url', 'password', 'secret', 'token')
+        named = {
+            f'{group.name if group else "DEFAULT"}.{option.dest}': option.secret
+            for group, options in opts.list_opts()
+            for option in options
+            if any(word in option.dest.split('_') for word in words)
+        }
+
+        self.assertEqual(
+            {'database.connection': True, 'messaging.url': True}, dict(named)
+        )
+
+    def test_every_number_has_a_least_value(self):
+        for group, options in opts.list_opts():
+            for option in options:
+                if isinstance(option, cfg.IntOpt | cfg.FloatOpt):
+                    with self.subTest(group=group and group.name, option=option.dest):
+                        self.assertIsNotNone(option.type.min)
+
+    def test_what_a_lane_marks_as_mutable_is_what_the_core_takes_over(self):
+        for module in (applier, engine):
+            marked = {option.dest for option in module.OPTS if option.mutable}
+
+            self.assertEqual(set(settings.MUTABLE) - {'default_action_timeout'}, marked)
+
+    def test_list_opts_has_every_option_that_is_registered(self):
+        configuration = cfg.ConfigOpts()
+        for module in conf.GROUPS:
+            module.register_opts(configuration)
+        listed = {
+            (group.name if group else None, option.dest)
+            for group, options in opts.list_opts()
+            for option in options
+        }
+
+        registered = {
+            (group.name if group else None, info['opt'].dest)
+            for info, group in configuration._all_opt_infos()
+        }
+
+        self.assertEqual(
+            listed, registered - {(None, 'config_source'), (None, 'shell_completion')}
+        )
+
+
+class TestSources(base.TestCase):
+    """Command line, environment, files: the first that has a value wins."""
+
+    def setUp(self):
+        super().setUp()
+        self.ini = self.home / 'one.conf'
+        self.ini.write_text('[applier]\nlease = 7\nmax_parallel = 3\n')
+
+    def test_the_environment_wins_over_files(self):
+        self.useFixture(fixtures.EnvironmentVariable('OS_APPLIER__LEASE', '9'))
+
+        configuration = conf.new(config_files=[str(self.ini)])
+
+        self.assertEqual(9, configuration.applier.lease)
+        self.assertEqual(3, configuration.applier.max_parallel)
+
+    def test_a_later_file_wins_over_an_earlier_one(self):
+        other = self.home / 'two.conf'
+        other.write_text('[applier]\nlease = 8\n')
+
+        configuration = conf.new(config_files=[str(self.ini), str(other)])
+
+        self.assertEqual((8, 3), (_lease(configuration), _parallel(configuration)))
+
+    def test_a_directory_is_read_in_the_order_of_the_names(self):
+        drop_in = self.home / 'conf.d'
+        drop_in.mkdir()
+        (drop_in / '10-first.conf').write_text('[applier]\nlease = 10\n')
+        (drop_in / '20-second.conf').write_text('[applier]\nlease = 20\n')
+
+        configuration = conf.new(
+            config_files=[str(self.ini)], config_dirs=[str(drop_in)]
+        )
+
+        self.assertEqual((20, 3), (_lease(configuration), _parallel(configuration)))
+
+    def test_the_command_line_names_files_too(self):
+        configuration = conf.new(['--config-file', str(self.ini)])
+
+        self.assertEqual((7, 3), (_lease(configuration), _parallel(configuration)))
+
+    def test_without_a_named_file_the_search_path_of_oslo_config_is_used(self):
+        (self.home / '.watcherlite').mkdir()
+        self.ini.rename(self.home / '.watcherlite' / 'watcherlite.conf')
+
+        self.assertEqual(7, _lease(conf.new()))
+        self.assertEqual(30, _lease(conf.new(config_files=[])))
+
+    def test_two_configurations_do_not_see_the_values_of_each_other(self):
+        one = conf.new(config_files=[])
+        two = conf.new(config_files=[])
+
+        one.set_override('lease', 77, 'applier')
+        one.set_override('host', 'elsewhere')
+
+        self.assertEqual(30, _lease(two))
+        self.assertEqual(30, _lease(conf.new(config_files=[])))
+        self.assertNotEqual('elsewhere', two.host)
+
+
+class TestStateDirectory(base.TestCase):
+    """The directory of the files that watcherlite writes."""
+
+    def test_it_is_made_for_its_owner_only(self):
+        path = conf.state_directory(conf.new(config_files=[]))
+
+        self.assertEqual(self.home / 'watcherlite', path)
+        self.assertEqual(0o700, path.stat().st_mode & 0o777)
+        self.assertEqual(path, conf.state_directory(conf.new(config_files=[])))
+
+    def test_the_error_names_the_path_and_the_option(self):
+        (self.home / 'watcherlite').write_text('a file')
+
+        error = self.assertRaises(
+            exceptions.ConfigurationError,
+            conf.state_directory,
+            conf.new(config_files=[]),
+        )
+
+        self.assertEqual(
+            f'The state directory {self.home}/watcherlite cannot be made: File exists. '
+            'Set [DEFAULT] state_path to a directory that this user may write to.',
+            str(error),
+        )
+
+
+def _value(configuration, group, option):
+    return (configuration[group.name] if group else configuration)[option.dest]
+
+
+def _lease(configuration):
+    return configuration.applier.lease
+
+
+def _parallel(configuration):
+    return configuration.applier.max_parallel

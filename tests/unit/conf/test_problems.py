@@ -1,0 +1,231 @@
+import fixtures
+from oslo_config import cfg
+
+from tests import base
+from watcherlite import conf, exceptions
+
+
+class ProblemsCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.ini = self.home / 'watcherlite.conf'
+
+    def new(self, text):
+        self.ini.write_text(text)
+        return conf.new(config_files=[str(self.ini)])
+
+    def refused(self, *args, **kwargs):
+        error = self.assertRaises(
+            exceptions.ConfigurationError, conf.new, *args, **kwargs
+        )
+        text = str(error)
+        self.assertNotIn('\n', text)
+        return text.replace(str(self.home), '~')
+
+    def refused_text(self, text):
+        self.ini.write_text(text)
+        return self.refused(config_files=[str(self.ini)])
+
+
+class TestBadValues(ProblemsCase):
+    """A value that cannot work is found at the start, with its place."""
+
+    def test_each_bad_value_is_told_with_its_file_group_and_option(self):
+        self.assertEqual(
+            '~/watcherlite.conf: [applier] lease is not valid: '
+            'Should be greater than or equal to 1; '
+            '~/watcherlite.conf: [notifications] batch_size is not valid: '
+            "invalid literal for int() with base 10: 'ten'",
+            self.refused_text(
+                '[applier]\nlease = 0\n[notifications]\nbatch_size = ten\n'
+            ),
+        )
+
+    def test_a_bad_choice_is_told_with_the_good_ones(self):
+        self.assertEqual(
+            '~/watcherlite.conf: [applier] on_worker_loss is not valid: '
+            "Valid values are [resume, fail, cancel], but found 'hope'",
+            self.refused_text('[applier]\non_worker_loss = hope\n'),
+        )
+
+    def test_a_bad_value_of_the_environment_is_told_with_the_variable(self):
+        self.useFixture(fixtures.EnvironmentVariable('OS_ENGINE__WORKERS', 'many'))
+
+        self.assertEqual(
+            'OS_ENGINE__WORKERS: [engine] workers is not valid: '
+            "invalid literal for int() with base 10: 'many'",
+            self.refused(config_files=[]),
+        )
+
+    def test_a_bad_value_of_an_option_of_the_command_line_is_an_error_too(self):
+        self.assertEqual(
+            '[DEFAULT] debug is not valid: Invalid Boolean value: maybe',
+            self.refused_text('[DEFAULT]\ndebug = maybe\n'),
+        )
+
+    def test_a_dollar_sign_in_a_password_is_explained_without_the_password(self):
+        text = self.refused_text(
+            '[database]\nconnection = postgresql://u:pass$word@h/x\n'
+        )
+
+        self.assertIn('~/watcherlite.conf: [database] connection: ', text)
+        self.assertIn('A dollar sign that is meant as one is written $$.', text)
+        self.assertNotIn('pass$', text)
+        self.assertNotIn(' word', text)
+
+    def test_two_dollar_signs_are_one(self):
+        configuration = self.new('[database]\nconnection = x://u:pass$$word@h/x\n')
+
+        self.assertEqual('x://u:pass$word@h/x', configuration.database.connection)
+
+    def test_an_unknown_argument_ends_as_argparse_ends(self):
+        with fixtures.StringStream('stderr') as stream:
+            self.useFixture(fixtures.MonkeyPatch('sys.stderr', stream.stream))
+            error = self.assertRaises(SystemExit, conf.new, ['--no-such'], [])
+
+        self.assertEqual(2, error.code)
+
+
+class TestFiles(ProblemsCase):
+    """A file that cannot be read is one line that names it."""
+
+    def test_a_missing_file(self):
+        self.assertEqual(
+            'There is no configuration file ~/none.conf',
+            self.refused(['--config-file', str(self.home / 'none.conf')]),
+        )
+
+    def test_a_missing_directory(self):
+        self.assertEqual(
+            'There is no configuration directory ~/none.d',
+            self.refused(['--config-dir', str(self.home / 'none.d')]),
+        )
+
+    def test_a_directory_instead_of_a_file(self):
+        self.assertEqual(
+            'The configuration ~ cannot be read: Is a directory',
+            self.refused(config_files=[str(self.home)]),
+        )
+
+    def test_a_file_that_is_no_text(self):
+        self.ini.write_bytes(b'[DEFAULT]\nhost = \xff\xfe\n')
+
+        self.assertEqual(
+            'A configuration file is not text in UTF-8: invalid start byte',
+            self.refused(config_files=[str(self.ini)]),
+        )
+
+    def test_a_broken_line_is_named_by_its_number_and_not_shown(self):
+        text = self.refused_text('[database]\npassword S3cret\n')
+
+        self.assertEqual(
+            'The configuration file ~/watcherlite.conf is not valid: '
+            "at ~/watcherlite.conf:2, No ':' or '=' found in assignment",
+            text,
+        )
+
+
+class TestUnknownOptions(ProblemsCase):
+    """What nothing will ever read is told, with the name that was meant."""
+
+    def problems(self, text, environ=None):
+        found = conf.unknown_options(self.new(text), environ or {})
+        return [line.replace(str(self.home), '~') for line in found]
+
+    def test_an_unknown_option_is_told_with_the_nearest_name(self):
+        self.assertEqual(
+            [
+                '~/watcherlite.conf: [database] has no option conection; '
+                'did you mean connection?'
+            ],
+            self.problems('[database]\nconection = x\n'),
+        )
+
+    def test_an_option_like_no_other_is_to_be_removed(self):
+        self.assertEqual(
+            ['~/watcherlite.conf: [engine] has no option colour; remove it.'],
+            self.problems('[engine]\ncolour = blue\n'),
+        )
+
+    def test_an_option_of_another_group_is_unknown(self):
+        self.assertEqual(
+            ['~/watcherlite.conf: [engine] has no option on_worker_loss; remove it.'],
+            self.problems('[engine]\non_worker_loss = fail\n'),
+        )
+
+    def test_a_misspelt_group_is_told_with_the_nearest_name(self):
+        self.assertEqual(
+            [
+                '~/watcherlite.conf: there are no options in a group [databse]; '
+                'did you mean [database]?'
+            ],
+            self.problems('[databse]\nconnection = x\n'),
+        )
+
+    def test_a_group_of_another_program_is_none_of_our_business(self):
+        self.assertEqual([], self.problems('[keystone_authtoken]\nauth_url = x\n'))
+
+    def test_a_group_of_a_plugin_that_is_not_there_is_told(self):
+        self.assertEqual(
+            [
+                '~/watcherlite.conf: there are no options in a group '
+                '[watcherlite.action_types.gone]; no such plugin has any.'
+            ],
+            self.problems('[watcherlite.action_types.gone]\nurl = x\n'),
+        )
+
+    def test_options_of_a_plugin_are_known_once_they_are_registered(self):
+        configuration = self.new(
+            '[watcherlite.action_types.own]\nroot = x\nrooot = y\n'
+        )
+        configuration.register_opts(
+            [cfg.StrOpt('root')], group='watcherlite.action_types.own'
+        )
+
+        found = conf.unknown_options(configuration, {})
+
+        self.assertEqual(
+            [
+                f'{self.ini}: [watcherlite.action_types.own] has no option rooot; '
+                'did you mean root?'
+            ],
+            found,
+        )
+
+    def test_options_of_oslo_log_are_known_by_all_their_names(self):
+        self.assertEqual(
+            [],
+            self.problems(
+                '[DEFAULT]\nuse_json = true\nlog_file = x\nlog_dir = y\n'
+                'default_log_levels = a=WARN\n'
+            ),
+        )
+
+    def test_a_variable_with_an_unknown_option_is_told(self):
+        self.assertEqual(
+            [
+                'OS_DATABASE__CONECTION: [database] has no option conection; '
+                'did you mean connection?'
+            ],
+            self.problems(
+                '',
+                {
+                    'OS_DATABASE__CONECTION': 'x',
+                    'OS_DEFAULT__DEBUG': 'true',
+                    'OS_NOVA__HOST': 'x',
+                    'OS_AUTH_URL': 'x',
+                },
+            ),
+        )
+
+    def test_every_file_that_was_read_is_looked_at(self):
+        drop_in = self.home / 'conf.d'
+        drop_in.mkdir()
+        (drop_in / 'a.conf').write_text('[engine]\nworker = 1\n')
+
+        configuration = conf.new(config_files=[], config_dirs=[str(drop_in)])
+
+        self.assertEqual(
+            [f'{drop_in}/a.conf: [engine] has no option worker; did you mean workers?'],
+            conf.unknown_options(configuration, {}),
+        )

@@ -1,0 +1,88 @@
+import importlib.metadata
+import os
+import pathlib
+import re
+
+from oslo_config import cfg, generator
+
+from tests import base
+
+ROOT = pathlib.Path(__file__).parents[3]
+GENERATOR = ROOT / 'etc/watcherlite/config-generator.conf'
+SAMPLE = ROOT / 'etc/watcherlite/watcherlite.conf.sample'
+#: Of these the text is ours. What oslo.log says of its options changes with its
+#: releases, and must not make the file look old.
+OURS = ('watcherlite', 'watcherlite.plugins')
+
+
+class TestSample(base.TestCase):
+    """etc/watcherlite/watcherlite.conf.sample is what the options make of it."""
+
+    def setUp(self):
+        super().setUp()
+        # Else the state of the generator would be that of the directory it is run
+        # in, and the file would be written there.
+        self.output = self.home / 'watcherlite.conf.sample'
+
+    def generate(self):
+        configuration = cfg.ConfigOpts()
+        generator.register_cli_opts(configuration)
+        configuration(
+            ['--config-file', str(GENERATOR), '--output-file', str(self.output)],
+            default_config_files=[],
+        )
+        generator.generate(configuration)
+        return self.output.read_text()
+
+    def test_every_namespace_of_the_generator_is_installed(self):
+        installed = importlib.metadata.entry_points(group='oslo.config.opts').names
+        named = re.findall(r'^namespace = (.*)$', GENERATOR.read_text(), re.MULTILINE)
+
+        self.assertEqual([*OURS, 'oslo.log'], named)
+        self.assertEqual(set(), set(named) - installed)
+
+    def test_the_sample_is_current(self):
+        expected = _ours(self.generate())
+        found = _ours(SAMPLE.read_text())
+
+        self.assertEqual(
+            expected,
+            found,
+            'run: oslo-config-generator '
+            '--config-file etc/watcherlite/config-generator.conf',
+        )
+
+    def test_the_sample_has_the_options_of_the_logs(self):
+        text = SAMPLE.read_text()
+
+        self.assertIn('# From oslo.log', text)
+        self.assertIn('#default_log_levels = alembic=WARN,amqp=WARN', text)
+
+    def test_the_sample_tells_nothing_of_the_machine_it_was_made_on(self):
+        # By then `default_log_levels` and others had their chance to be set.
+        text = self.generate()
+
+        for word in (os.uname().nodename, str(self.home), os.path.expanduser('~')):
+            with self.subTest(word=word):
+                self.assertNotRegex(text, rf'= .*\b{re.escape(word)}\b')
+
+    def test_a_user_may_start_from_the_sample_as_it_is(self):
+        lines = [
+            line
+            for line in SAMPLE.read_text().splitlines()
+            if line and not line.startswith(('#', '['))
+        ]
+
+        self.assertEqual([], lines)
+
+
+def _ours(text):
+    """Return {(group, namespace): its lines} of the namespaces that are ours."""
+    blocks = {}
+    for section in re.split(r'^(?=\[)', text, flags=re.MULTILINE):
+        group = section.partition('\n')[0]
+        head, *rest = re.split(r'^#\n# From (.*)\n#\n', section, flags=re.MULTILINE)
+        for namespace, lines in zip(rest[::2], rest[1::2], strict=True):
+            if namespace in OURS:
+                blocks[group, namespace] = (head + lines).strip()
+    return blocks

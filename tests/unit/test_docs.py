@@ -1,0 +1,383 @@
+"""The documentation is compared with the code, so that neither drifts away."""
+
+import importlib
+import inspect
+import pathlib
+import pkgutil
+import re
+import sys
+import xml.etree.ElementTree
+
+import fixtures
+
+from tests import base
+from watcherlite import conf, states
+from watcherlite.cli import run
+from watcherlite.cmd import exits
+from watcherlite.conf import opts
+from watcherlite.plugins import base as contract
+from watcherlite.plugins import loader
+from watcherlite.states.machine import Machine
+
+ROOT = pathlib.Path(__file__).parents[2]
+SOURCE = ROOT / 'doc/source'
+PAGES = sorted(SOURCE.glob('*.rst'))
+#: Files of the repository beside doc/ that are written for readers.
+OTHERS = [
+    ROOT / name for name in ('README.rst', 'CONTRIBUTING.rst', 'tests/README.rst')
+]
+
+
+def read(name):
+    return (SOURCE / name).read_text()
+
+
+class TestPages(base.TestCase):
+    """Pages find each other, and what they name exists."""
+
+    def test_every_page_is_in_the_table_of_contents(self):
+        contents = re.search(
+            r'\.\. toctree::\n(?:   :.*\n)*\n((?:   \S+\n)+)', read('index.rst')
+        )
+
+        listed = contents[1].split()
+
+        self.assertEqual({page.stem for page in PAGES} - {'index'}, set(listed))
+        self.assertEqual(len(listed), len(set(listed)))
+
+    def test_links_between_pages_lead_somewhere(self):
+        known = {page.stem for page in PAGES}
+        for page in PAGES:
+            for target in re.findall(
+                r':doc:`(?:[^`<]*<)?([^`>]+)>?`', page.read_text()
+            ):
+                with self.subTest(page=page.name, target=target):
+                    self.assertIn(target, known)
+
+    def test_included_files_exist(self):
+        directive = r'^ *\.\. (?:literal)?include:: (\S+)$'
+        for page in PAGES:
+            for target in re.findall(directive, page.read_text(), re.MULTILINE):
+                with self.subTest(page=page.name, target=target):
+                    self.assertTrue((SOURCE / target).is_file())
+
+    def test_files_of_the_repository_that_are_named_exist(self):
+        path = r'``((?:watcherlite|etc|doc|tests|releasenotes)/[\w./-]*\w)``'
+        for page in [*PAGES, *OTHERS]:
+            for target in re.findall(path, page.read_text()):
+                with self.subTest(page=page.name, target=target):
+                    self.assertTrue((ROOT / target).exists())
+
+    def test_the_parts_of_files_that_are_included_are_there(self):
+        directive = r'^ *\.\. include:: (\S+)\n((?: +:.*\n)+)'
+        for page in PAGES:
+            for target, options in re.findall(
+                directive, page.read_text(), re.MULTILINE
+            ):
+                text = (SOURCE / target).read_text()
+                for marker in re.findall(r':(?:start-after|end-before): (.*)', options):
+                    with self.subTest(page=page.name, marker=marker):
+                        self.assertEqual(1, text.count(marker))
+
+
+class TestOptions(base.TestCase):
+    """Every option is documented, and only options that exist are."""
+
+    def setUp(self):
+        super().setUp()
+        self.options = {
+            (group.name if group else 'DEFAULT', option.dest)
+            for group, options in opts.list_opts()
+            for option in options
+        }
+
+    def test_the_page_shows_what_the_sample_file_shows(self):
+        generator = ROOT / 'etc/watcherlite/config-generator.conf'
+        namespaces = re.findall(
+            r'^namespace = (.*)$', generator.read_text(), re.MULTILINE
+        )
+        directive = re.search(
+            r'^\.\. show-options::\n\n((?:   \S+\n)+)',
+            read('configuration.rst'),
+            re.MULTILINE,
+        )
+
+        self.assertEqual(namespaces, directive[1].split())
+
+    def test_every_option_is_in_the_sample_file(self):
+        sample = (ROOT / 'etc/watcherlite/watcherlite.conf.sample').read_text()
+        shown = set()
+        for section in re.split(r'^(?=\[)', sample, flags=re.MULTILINE):
+            group = section.partition(']')[0].removeprefix('[')
+            names = re.findall(r'^#(\w+) =', section, re.MULTILINE)
+            shown |= {(group, name) for name in names}
+
+        self.assertEqual(set(), self.options - shown)
+
+    def test_every_group_is_explained_in_words(self):
+        for group in {group for group, _ in self.options} - {'DEFAULT'}:
+            with self.subTest(group=group):
+                self.assertIn(f'[{group}]', read_all())
+
+    def test_options_that_texts_name_exist(self):
+        configuration = conf.new(config_files=[])
+        logs = {
+            ('DEFAULT', info['opt'].dest)
+            for info, group in configuration._all_opt_infos()
+            if group is None
+        }
+        for page in [*PAGES, *OTHERS]:
+            # Each of: ``[group] option``, ``[group] option = value``
+            named = re.findall(r'``\[(\w+)\]\s+(\w+)(?:\s*=[^`]*)?``', page.read_text())
+            for group, option in named:
+                with self.subTest(page=page.name, option=f'[{group}] {option}'):
+                    self.assertIn((group, option), self.options | logs)
+
+    def test_options_in_examples_exist(self):
+        group = None
+        for page in [*PAGES, *OTHERS]:
+            for block in re.findall(
+                r'\.\. code-block:: ini\n\n((?:   .*\n|\n)+)', page.read_text()
+            ):
+                for line in block.splitlines():
+                    section = re.fullmatch(r' +\[(.*)\]', line)
+                    setting = re.match(r' +(\w+) *=', line)
+                    if section:
+                        group = section[1]
+                    elif setting and group in {name for name, _ in self.options}:
+                        with self.subTest(page=page.name, line=line):
+                            self.assertIn((group, setting[1]), self.options)
+
+
+class TestPlugins(base.TestCase):
+    """The guide says when each method of the contract is called."""
+
+    def test_every_hook_has_its_paragraph(self):
+        page = read('plugins.rst')
+        for kind in (contract.ActionType, contract.Policy):
+            for name, member in vars(kind).items():
+                if name.startswith('_') or not inspect.isroutine(member):
+                    continue
+                with self.subTest(hook=f'{kind.__name__}.{name}'):
+                    self.assertRegex(page, rf'(?m)^``.*\b{name}\([\w, ]*\)``.*\n  \S')
+
+    def test_the_signatures_are_those_of_the_contract(self):
+        page = read('plugins.rst')
+        for name, signature in re.findall(r'(?m)^``.*?\b(\w+)\(([\w, ]*)\)``', page):
+            if name == '__init__':
+                continue
+            hook = getattr(contract.ActionType, name, None)
+            hook = hook or getattr(contract.Policy, name)
+            with self.subTest(hook=name):
+                expected = [
+                    parameter
+                    for parameter in inspect.signature(hook).parameters
+                    if parameter != 'self'
+                ]
+                self.assertEqual(
+                    expected, signature.replace(' ', '').split(',') if signature else []
+                )
+
+    def test_everything_of_the_context_is_listed(self):
+        members = set(contract.ActionContext.__annotations__) | {
+            name
+            for name, member in vars(contract.ActionContext).items()
+            if inspect.isfunction(member) and not name.startswith('_')
+        }
+        page = read('plugins.rst')
+
+        for name in members:
+            with self.subTest(member=name):
+                self.assertRegex(page, rf'``{name}(?:\(\w*\))?``')
+
+    def test_everything_that_a_class_declares_is_explained(self):
+        page = read('plugins.rst')
+        for kind in (contract.ActionType, contract.Policy):
+            for name in kind.__annotations__:
+                with self.subTest(name=f'{kind.__name__}.{name}'):
+                    self.assertRegex(page, rf'\b{name}\b')
+
+    def test_every_outcome_is_explained(self):
+        outcomes = importlib.import_module('watcherlite.domain.outcomes')
+        page = read('plugins.rst')
+
+        for outcome in outcomes.Outcome.__args__:
+            with self.subTest(outcome=outcome.__name__):
+                self.assertRegex(page, rf'\* - ``{outcome.__name__}\(')
+
+    def test_every_namespace_with_a_contract_is_named(self):
+        page = read('plugins.rst')
+
+        for namespace in (contract.ACTION_TYPES, contract.POLICIES):
+            with self.subTest(namespace=namespace):
+                self.assertIn(namespace, page)
+
+
+class TestActionTypes(base.TestCase):
+    """The inputs of the built-in types are listed, and only those."""
+
+    def setUp(self):
+        super().setUp()
+        plugins = loader.load()
+        self.types = {
+            name: plugins.action_type(name)
+            for name in plugins.names(contract.ACTION_TYPES)
+            if plugins.action_type(name).__module__.startswith(
+                'watcherlite.plugins.action_types.'
+            )
+        }
+        parts = re.split(r'(?m)^(\w+)\n=+\n', read('action_types.rst'))
+        self.sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+
+    def test_every_built_in_type_has_its_section(self):
+        self.assertEqual(set(self.types), set(self.sections))
+
+    def test_the_tables_are_those_of_the_schemas(self):
+        for name, kind in self.types.items():
+            rows = re.findall(
+                r'   \* - ``(\w+)``( \(required\))?\n', self.sections[name]
+            )
+            with self.subTest(action_type=name):
+                self.assertEqual(
+                    {
+                        key: key in kind.schema.get('required', ())
+                        for key in kind.schema['properties']
+                    },
+                    {key: bool(required) for key, required in rows},
+                )
+
+
+class TestCommands(base.TestCase):
+    """What the pages say of the commands."""
+
+    def test_every_exit_code_is_explained(self):
+        codes = {
+            value
+            for name, value in vars(exits).items()
+            if name.isupper() and isinstance(value, int) and name != 'MAX_PROBLEMS'
+        }
+        table = read('operations.rst').partition('code  meaning')[2]
+        table = table.partition('Keeping it small')[0]
+
+        self.assertEqual(
+            codes, {int(code) for code in re.findall(r'(?m)^(\d+)  ', table)}
+        )
+
+    def test_the_options_of_run_that_are_shown_exist(self):
+        parser = run.Run(None, None).get_parser('watcherlite run')
+        known = {
+            option for action in parser._actions for option in action.option_strings
+        }
+        for page in [*PAGES, *OTHERS]:
+            for line in re.findall(r'\$ .*watcherlite run (.*)', page.read_text()):
+                for option in re.findall(r'(?:^| )(--?[a-z][\w-]*)', line):
+                    with self.subTest(page=page.name, option=option):
+                        self.assertIn(option, known)
+
+
+class TestStates(base.TestCase):
+    """Every machine is drawn, and every state and transition says why it is there."""
+
+    def setUp(self):
+        super().setUp()
+        # Where Sphinx finds the extensions, without Sphinx.
+        path = fixtures.MonkeyPatch('sys.path', [str(ROOT / 'doc/ext'), *sys.path])
+        self.useFixture(path)
+        self.drawing = importlib.import_module('drawing')
+        self.tables = importlib.import_module('tables')
+        self.machines = {
+            name: module.MACHINE
+            for name, module in _state_modules()
+            if isinstance(getattr(module, 'MACHINE', None), Machine)
+        }
+
+    def test_every_machine_has_its_drawing_on_the_page(self):
+        shown = re.findall(r'\.\. state-machine:: (\S+)', read('states.rst'))
+
+        self.assertEqual(set(self.machines), set(shown))
+
+    def test_every_state_has_a_meaning_and_every_transition_a_reason(self):
+        for name, machine in self.machines.items():
+            for state, meaning in machine.states.items():
+                with self.subTest(machine=name, state=state):
+                    self.assertRegex(meaning, r'^[A-Z].{15,}\.$')
+            for pair, why in machine.transitions.items():
+                with self.subTest(machine=name, transition=pair):
+                    self.assertRegex(why, r'^\w.{4,}[^.]$')
+
+    def test_the_drawing_has_every_state_and_every_transition_once(self):
+        for name, machine in self.machines.items():
+            with self.subTest(machine=name):
+                root = xml.etree.ElementTree.fromstring(self.drawing.svg(machine))
+                titles = [element.text for element in root.iter(f'{SVG}title')]
+                names = [
+                    element.text
+                    for element in root.iter(f'{SVG}text')
+                    if element.get('class') == 'name'
+                ]
+
+                self.assertEqual(list(machine.states), names)
+                self.assertEqual(
+                    [
+                        f'{number}. {source} to {target}: {why}'
+                        for number, ((source, target), why) in enumerate(
+                            machine.transitions.items(), 1
+                        )
+                    ],
+                    titles[1 + len(machine.states) :],
+                )
+
+    def test_lines_that_meet_run_in_different_lanes(self):
+        for name, machine in self.machines.items():
+            lines = self.drawing._lines(machine, list(machine.states))
+            for right in (True, False):
+                side = [line for line in lines if line.right is right]
+                self.drawing._give_lanes(side)
+                for one in side:
+                    for other in side:
+                        if one is not other and one.lane == other.lane:
+                            with self.subTest(machine=name, lines=(one, other)):
+                                self.assertTrue(
+                                    one.last < other.first or other.last < one.first
+                                )
+
+    def test_the_tables_have_every_state_and_every_transition(self):
+        machine = Machine(
+            'thing',
+            {'NEW': 'It is new.', 'OLD': 'It is old.'},
+            {('NEW', 'OLD'): 'time passes'},
+            initial=('NEW',),
+        )
+
+        self.assertEqual(
+            [
+                '.. list-table::',
+                '   :header-rows: 1',
+                '   :widths: 20 80',
+                '',
+                '   * - State',
+                '     - Meaning',
+                '   * - ``NEW``',
+                '     - It is new. *(initial)*',
+                '   * - ``OLD``',
+                '     - It is old. *(final)*',
+                '',
+            ],
+            self.tables.states(machine),
+        )
+        self.assertEqual(
+            ['   * - 1', '     - ``NEW``', '     - ``OLD``', '     - time passes', ''],
+            self.tables.transitions(machine)[-5:],
+        )
+
+
+SVG = '{http://www.w3.org/2000/svg}'
+
+
+def _state_modules():
+    for info in pkgutil.iter_modules(states.__path__, f'{states.__name__}.'):
+        yield info.name, importlib.import_module(info.name)
+
+
+def read_all():
+    return '\n'.join(page.read_text() for page in PAGES)

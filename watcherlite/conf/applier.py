@@ -1,0 +1,32 @@
+"""[applier]: the daemon that executes action plans."""
+
+from oslo_config import cfg
+
+from watcherlite.conf import lanes, registration
+
+GROUP = cfg.OptGroup(
+    'applier',
+    title='Applier',
+    help='watcherlite-applier executes the actions of action plans.',
+)
+
+OPTS = [
+    *lanes.options('action plans'),
+    cfg.StrOpt(
+        'on_worker_loss',
+        default='resume',
+        choices=[
+            ('resume', 'the plan goes on at another worker'),
+            ('fail', 'what the worker had started is FAILED, the rest is cancelled'),
+            ('cancel', 'the plan is cancelled, as Watcher does'),
+        ],
+        help='What becomes of an action plan when a worker that executes it is lost. '
+        'Under resume only an action that can neither be run twice nor be checked is '
+        'FAILED. Change it when an operator has to look before anything goes on.',
+    ),
+]
+
+
+def register_opts(conf: cfg.ConfigOpts) -> None:
+    """Register the group and its options."""
+    registration.register(conf, GROUP, OPTS)

@@ -1,0 +1,149 @@
+"""Logs: oslo.log, quiet about the libraries and silent about credentials."""
+
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+from oslo_config import cfg
+from oslo_log import formatters, log
+
+from watcherlite import exceptions
+from watcherlite.conf import configuration, masking
+
+#: What the libraries log below these levels is of use to their authors only; with
+#: `debug` on, it would hide what watcherlite has to say.
+LOG_LEVELS = [
+    'alembic=WARN',
+    'amqp=WARN',
+    'cliff=WARN',
+    'cotyledon=WARN',
+    'dogpile=WARN',
+    'kombu=WARN',
+    'oslo.db=WARN',
+    'oslo_config=WARN',
+    'oslo_db=WARN',
+    'oslo_messaging=WARN',
+    'oslo_utils=WARN',
+    'requests=WARN',
+    'sqlalchemy=WARN',
+    'stevedore=WARN',
+    'urllib3=WARN',
+]
+
+
+class MaskSecrets(logging.Filter):
+    """Take credentials out of a record before a handler sees it.
+
+    It never refuses a record. What the record carries beside its text, request
+    ids for instance, stays as it is.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Mask the message, the traceback and the stack of the record."""
+        try:
+            text = record.getMessage()
+        except Exception:
+            # Arguments that do not fit the message: logging will say so on
+            # standard error and print them as they are.
+            record.msg = masking.mask_text(str(record.msg))
+            record.args = (masking.mask_text(repr(record.args)),)
+        else:
+            masked = masking.mask_text(text)
+            if masked != text:
+                record.msg, record.args = masked, ()
+        if record.exc_info and not record.exc_text:
+            # Formatters take a text that is there already.
+            text = _PLAIN.formatException(record.exc_info)
+            masked = masking.mask_text(text)
+            if masked != text:
+                record.exc_text = masked
+        elif record.exc_text:
+            record.exc_text = masking.mask_text(record.exc_text)
+        if record.stack_info:
+            record.stack_info = masking.mask_text(record.stack_info)
+        return True
+
+
+class MaskingFormatter(logging.Formatter):
+    """Mask what another formatter makes of a record.
+
+    The formatters of oslo.log write more than the record's text: the exception
+    that is being handled, the context, and any `extra` data.
+    """
+
+    def __init__(self, formatter: logging.Formatter) -> None:
+        super().__init__()
+        self.formatter = formatter
+
+    def format(self, record: logging.LogRecord) -> Any:
+        """Return a text, or the data that a handler for fluentd expects."""
+        written = self.formatter.format(record)
+        if isinstance(self.formatter, formatters.JSONFormatter):
+            # A mask may cover a quotation mark that JSON needs.
+            data = json.loads(written)
+            masked = masking.mask_data(data)
+            return written if masked == data else json.dumps(masked)
+        return masking.mask_data(written)
+
+    def formatException(self, ei: Any) -> str:
+        """Return the text of an exception, for handlers that ask for it alone."""
+        return masking.mask_text(self.formatter.formatException(ei))
+
+
+_PLAIN = logging.Formatter()
+
+
+def register_opts(conf: cfg.ConfigOpts) -> None:
+    """Register the options of oslo.log, with our levels for the libraries."""
+    log.register_options(conf)
+    conf.set_default('default_log_levels', LOG_LEVELS)
+    # Before the logs are set up, oslo.log has them go to standard error.
+    guard_handlers()
+
+
+def set_defaults() -> None:
+    """Put our levels into the sample file; oslo-config-generator calls this."""
+    log.set_defaults(default_log_levels=LOG_LEVELS)
+
+
+def setup_logging(
+    conf: configuration.Configuration, product: str, version: str = 'unknown'
+) -> None:
+    """Send logs where `conf` says, with request ids and without credentials.
+
+    :param product: the name of the daemon or command, for the log lines
+    :raises ConfigurationError: the file of `log_config_append` cannot be used, or
+        a log file cannot be written
+    """
+    try:
+        log.setup(conf, product, version)
+    except log.LogConfigError as error:
+        raise exceptions.ConfigurationError(
+            f'[DEFAULT] log_config_append = {error.log_config} cannot be used: '
+            f'{error.err_msg}'
+        ) from None
+    except OSError as error:
+        raise exceptions.ConfigurationError(
+            f'The log file {error.filename} cannot be written: {error.strerror}. '
+            'Look at [DEFAULT] log_file and log_dir.'
+        ) from None
+    guard_handlers()
+    conf.after_reload(guard_handlers)
+
+
+def guard_handlers() -> None:
+    """Have every handler that there is mask credentials; again changes nothing."""
+    for handler in _handlers():
+        if not any(isinstance(f, MaskSecrets) for f in handler.filters):
+            handler.addFilter(MaskSecrets())
+        if not isinstance(handler.formatter, MaskingFormatter):
+            handler.setFormatter(MaskingFormatter(handler.formatter or _PLAIN))
+
+
+def _handlers() -> Iterator[logging.Handler]:
+    root = logging.getLogger()
+    yield from root.handlers
+    for logger in list(root.manager.loggerDict.values()):
+        if isinstance(logger, logging.Logger):
+            yield from logger.handlers

@@ -1,0 +1,18 @@
+"""What oslo-config-generator and the documentation ask for all options."""
+
+import copy
+
+from oslo_config import cfg
+
+from watcherlite import conf
+
+
+def list_opts() -> list[tuple[cfg.OptGroup | None, list[cfg.Opt]]]:
+    """Return (group, options) of every group; no group stands for [DEFAULT].
+
+    They are copies: the generator writes on what it is given.
+    """
+    return [
+        (copy.deepcopy(module.GROUP), copy.deepcopy(module.OPTS))
+        for module in conf.GROUPS
+    ]

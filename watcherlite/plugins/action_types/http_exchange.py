@@ -1,0 +1,383 @@
+"""One HTTP request and its answer, bounded in time and size, and interruptible.
+
+Imports `requests`, which takes long: `http_request` imports this module when the
+first request is made.
+
+What is told of an error never has the query or the credentials of a URL in it.
+"""
+
+import contextlib
+import contextvars
+import dataclasses
+import errno
+import logging
+import socket
+import ssl
+import threading
+import time
+import urllib.parse
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import requests
+import requests.adapters
+import requests.utils
+import urllib3
+import urllib3.connection
+import urllib3.connectionpool
+import urllib3.exceptions
+
+from watcherlite.plugins.action_types.capture import Capture
+from watcherlite.plugins.base import ActionContext
+from watcherlite.plugins.redaction import secret_header, shown_url
+from watcherlite.states import action as states
+
+LOG = logging.getLogger(__name__)
+
+MAX_REDIRECTS = 5
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_CHUNK = 16384
+_READ_TIMEOUTS = (requests.ReadTimeout, urllib3.exceptions.ReadTimeoutError)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Request:
+    """What is sent."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    body: bytes | None = None
+    follow_redirects: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Settings:
+    """How it is sent.
+
+    :param connect_timeout: seconds
+    :param verify: check certificates: by these authorities, by the usual ones
+        (True), or not at all
+    """
+
+    connect_timeout: float
+    max_response_size: int
+    verify: bool | str = True
+    proxies_from_environment: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back; header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Capture
+    charset: str
+    elapsed: float
+
+
+class ExchangeFailed(Exception):
+    """There is no answer, or no whole one.
+
+    :ivar sent: whether the request may have reached the server
+    :ivar lasting: whether it would be the same the next time
+    """
+
+    def __init__(self, reason: str, sent: bool, lasting: bool = False) -> None:
+        super().__init__(reason)
+        self.sent = sent
+        self.lasting = lasting
+
+
+class _Line:
+    """The connection that a request has just now, to be cut by another thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._socket: socket.socket | None = None
+        self._cut = False
+        self.time_is_over = False
+
+    def hold(self, connection: socket.socket) -> None:
+        """Remember a connection; it is cut at once if that was asked before."""
+        with self._lock:
+            self._socket = connection
+            if self._cut:
+                _shut_down(connection)
+
+    @property
+    def connected(self) -> bool:
+        return self._socket is not None
+
+    def cut(self) -> None:
+        """Have whoever reads or writes on the connection fail now."""
+        with self._lock:
+            self._cut = True
+            if self._socket is not None:
+                _shut_down(self._socket)
+
+    def heed(self, signal_name: str) -> None:
+        """Cut the connection for a signal that ends the action."""
+        # A suspended action finishes the request that is on its way.
+        if signal_name not in (states.SUSPEND, states.RESUME):
+            self.cut()
+
+    @contextlib.contextmanager
+    def bounded(self, seconds: float) -> Iterator[None]:
+        """Cut the connection after so many seconds.
+
+        The timeouts of a socket begin anew with each byte, so that a server that
+        sends one now and then could hold a request for ever.
+        """
+
+        def over() -> None:
+            self.time_is_over = True
+            self.cut()
+
+        timer = threading.Timer(seconds, over)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+
+#: Connections are made deep inside of urllib3; so they find whom to tell.
+_LINE: contextvars.ContextVar[_Line] = contextvars.ContextVar('line')
+
+
+def _not_ours(record: logging.LogRecord) -> bool:
+    return _LINE.get(None) is None
+
+
+# It logs queries, which may hold credentials. What goes wrong is told by us.
+logging.getLogger('urllib3.connectionpool').addFilter(_not_ours)
+
+
+def exchange(
+    context: ActionContext, request: Request, settings: Settings, seconds: float
+) -> Answer:
+    """Send a request, follow its redirects, and return the answer.
+
+    :param seconds: for all of it
+    :raises ExchangeFailed: with a reason that can be shown
+    :raises Cancelled, TimedOut: as the context says
+    """
+    started = time.monotonic()
+    line = _Line()
+    token = _LINE.set(line)
+    try:
+        with context.on_signal(line.heed), line.bounded(seconds):
+            answer = _follow(context, request, settings, line, seconds, started)
+        return answer
+    except (
+        requests.RequestException,
+        urllib3.exceptions.HTTPError,
+        OSError,
+        ValueError,
+    ) as error:
+        # Cutting the connection looks like any other failure.
+        context.checkpoint()
+        LOG.debug('No answer from %s: %r', shown_url(request.url), error)
+        # The socket may be as fast as the timer.
+        if line.time_is_over or isinstance(error, _READ_TIMEOUTS):
+            raise _too_slow(seconds) from None
+        sent = line.connected and not isinstance(error, requests.ConnectTimeout)
+        lasting = isinstance(error, ValueError) or any(
+            isinstance(cause, ssl.SSLCertVerificationError) for cause in _causes(error)
+        )
+        raise ExchangeFailed(_reason(error, settings), sent, lasting) from None
+    finally:
+        _LINE.reset(token)
+
+
+def _follow(
+    context: ActionContext,
+    request: Request,
+    settings: Settings,
+    line: _Line,
+    seconds: float,
+    started: float,
+) -> Answer:
+    for _ in range(MAX_REDIRECTS + 1):
+        context.checkpoint()
+        left = max(0.001, seconds - (time.monotonic() - started))
+        with contextlib.closing(_send(request, settings, left)) as response:
+            following = _redirected(request, response)
+            if following is None:
+                answer = _read(context, response, settings, started)
+                if line.time_is_over:
+                    raise _too_slow(seconds)
+                return answer
+        request = following
+    raise ExchangeFailed(
+        f'more than {MAX_REDIRECTS} redirects', sent=True, lasting=True
+    )
+
+
+def _send(request: Request, settings: Settings, seconds: float) -> requests.Response:
+    headers = {
+        # What is kept is what was sent: nothing here unpacks.
+        'Accept-Encoding': 'identity',
+        'User-Agent': 'watcherlite',
+        **request.headers,
+    }
+    prepared = requests.Request(
+        request.method, request.url, headers=headers, data=request.body
+    ).prepare()
+    proxies = (
+        requests.utils.get_environ_proxies(request.url)
+        if settings.proxies_from_environment
+        else {}
+    )
+    # Without a session: that would read ~/.netrc, keep cookies, and read the body
+    # of a redirect, however long it is.
+    adapter = _Adapter()
+    return adapter.send(
+        prepared,
+        stream=True,
+        timeout=(min(settings.connect_timeout, seconds), seconds),
+        verify=settings.verify,
+        proxies=proxies,
+    )
+
+
+def _read(
+    context: ActionContext,
+    response: requests.Response,
+    settings: Settings,
+    started: float,
+) -> Answer:
+    body = Capture(settings.max_response_size)
+    while not body.truncated:
+        context.checkpoint()
+        data = response.raw.read1(_CHUNK, decode_content=False)
+        if not data:
+            break
+        body.add(data)
+    context.checkpoint()
+    return Answer(
+        response.status_code,
+        {name.lower(): value for name, value in response.headers.items()},
+        body,
+        requests.utils.get_encoding_from_headers(response.headers) or 'utf-8',
+        time.monotonic() - started,
+    )
+
+
+def _redirected(request: Request, response: requests.Response) -> Request | None:
+    """Return the request that a redirect asks for; None: this is the answer."""
+    location = response.headers.get('Location')
+    if (
+        not request.follow_redirects
+        or location is None
+        or response.status_code not in _REDIRECTS
+    ):
+        return None
+    url = urllib.parse.urljoin(request.url, location)
+    old, new = urllib.parse.urlsplit(request.url), urllib.parse.urlsplit(url)
+    if new.scheme not in ('http', 'https') or not new.hostname:
+        raise ExchangeFailed(
+            f'redirected to {shown_url(url)}, which is not HTTP', True, True
+        )
+    if old.scheme == 'https' and new.scheme == 'http':
+        raise ExchangeFailed(
+            f'redirected to {shown_url(url)}, away from HTTPS', True, True
+        )
+    headers = dict(request.headers)
+    method, body = request.method, request.body
+    if response.status_code in (301, 302, 303) and method not in ('GET', 'HEAD'):
+        method, body = 'GET', None
+        headers = {n: v for n, v in headers.items() if n.lower() != 'content-type'}
+    if _origin(old) != _origin(new):
+        # Credentials are for the server that they were meant for.
+        headers = {n: v for n, v in headers.items() if not secret_header(n)}
+    return dataclasses.replace(
+        request, method=method, url=url, headers=headers, body=body
+    )
+
+
+def _origin(url: urllib.parse.SplitResult) -> tuple[str, str | None, int | None]:
+    port = url.port or {'http': 80, 'https': 443}.get(url.scheme)
+    return url.scheme, url.hostname, port
+
+
+def _too_slow(seconds: float) -> ExchangeFailed:
+    return ExchangeFailed(f'no whole answer within {seconds:.3g} s', sent=True)
+
+
+def _reason(error: Exception, settings: Settings) -> str:
+    """Return what may be told of an error: libraries put URLs into their texts."""
+    if isinstance(error, requests.ConnectTimeout):
+        return f'no connection within {settings.connect_timeout:.3g} s'
+    for cause in _causes(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return f'its certificate is not trusted: {cause.verify_message}'
+        if isinstance(cause, ssl.SSLError):
+            return f'no TLS: {cause.reason or type(cause).__name__}'
+        if isinstance(cause, socket.gaierror):
+            return f'its name cannot be resolved: {cause.strerror}'
+        if isinstance(cause, OSError) and cause.errno in errno.errorcode:
+            return str(cause.strerror)
+    if isinstance(error, requests.ConnectionError | urllib3.exceptions.HTTPError):
+        return 'the connection was closed before the answer was whole'
+    return f'the request cannot be made ({type(error).__name__})'
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what caused it; libraries hide that in several places."""
+    seen: set[int] = set()
+    waiting: list[Any] = [error]
+    while waiting:
+        cause = waiting.pop(0)
+        if not isinstance(cause, BaseException) or id(cause) in seen:
+            continue
+        seen.add(id(cause))
+        yield cause
+        waiting += [*cause.args, cause.__cause__, cause.__context__]
+        waiting.append(getattr(cause, 'reason', None))
+
+
+def _shut_down(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        # The plain method: that of a TLS socket would pull its state from under
+        # the thread that reads.
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
+
+class _HTTPConnection(urllib3.connection.HTTPConnection):
+    def connect(self) -> None:
+        super().connect()
+        _LINE.get().hold(self.sock)
+
+
+class _HTTPSConnection(urllib3.connection.HTTPSConnection):
+    def connect(self) -> None:
+        super().connect()
+        _LINE.get().hold(self.sock)
+
+
+class _HTTPPool(urllib3.connectionpool.HTTPConnectionPool):
+    ConnectionCls = _HTTPConnection
+
+
+class _HTTPSPool(urllib3.connectionpool.HTTPSConnectionPool):
+    ConnectionCls = _HTTPSConnection
+
+
+class _Adapter(requests.adapters.HTTPAdapter):
+    """Makes connections that tell their line of themselves."""
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        super().init_poolmanager(*args, **kwargs)
+        self.poolmanager.pool_classes_by_scheme = _POOLS
+
+    def proxy_manager_for(self, *args: Any, **kwargs: Any) -> urllib3.ProxyManager:
+        manager = super().proxy_manager_for(*args, **kwargs)
+        manager.pool_classes_by_scheme = _POOLS
+        return manager
+
+
+_POOLS = {'http': _HTTPPool, 'https': _HTTPSPool}

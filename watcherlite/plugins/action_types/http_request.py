@@ -1,0 +1,409 @@
+"""The action that makes an HTTP request."""
+
+import json
+import logging
+import os
+import re
+import time
+import urllib.parse
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import tenacity
+from oslo_config import cfg
+
+from watcherlite import exceptions
+from watcherlite.domain.outcomes import Done, Failed
+from watcherlite.plugins import base, options
+from watcherlite.plugins.action_types.capture import storable_json, storable_text
+from watcherlite.plugins.redaction import secret_header, shown_url, without_userinfo
+
+if TYPE_CHECKING:
+    from watcherlite.plugins.action_types import http_exchange
+
+LOG = logging.getLogger(__name__)
+
+_GROUP = options.group_name(base.ACTION_TYPES, 'http_request')
+
+IDEMPOTENT = frozenset({'GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'})
+METHODS = (*sorted(IDEMPOTENT), 'PATCH', 'POST')
+#: A gateway's word for: try again soon.
+RETRY_STATUSES = (502, 503, 504)
+DEFAULT_TIMEOUT = 60.0
+DEFAULT_CONNECT_TIMEOUT = 10.0
+DEFAULT_RETRIES = 3
+#: Seconds before the first retry; doubled with each, with up to JITTER added.
+FIRST_WAIT, LONGEST_WAIT, JITTER = 0.1, 10.0, 0.1
+
+#: These belong to the message, not to the author of a plan: two lengths, for
+#: instance, let one request be read as two.
+_OWN_HEADERS = frozenset({'connection', 'content-length', 'transfer-encoding'})
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r'(?:[!-~\x80-\xff][\t -~\x80-\xff]*)?')
+_MAX_HEADERS = 100
+_MAX_HEADER_LENGTH = 1024
+
+OPTIONS: tuple[cfg.Opt, ...] = (
+    cfg.BoolOpt(
+        'verify_tls',
+        default=True,
+        mutable=True,
+        help='Whether the certificates of servers are checked. Without it anybody on '
+        'the way can read and change what is sent: for a private authority set '
+        '`ca_file` instead.',
+    ),
+    cfg.StrOpt(
+        'ca_file',
+        mutable=True,
+        help='A file with the certificates (PEM) of the authorities to trust, in place '
+        'of the public ones.',
+    ),
+    cfg.IntOpt(
+        'max_response_size',
+        default=65536,
+        min=0,
+        max=16777216,
+        mutable=True,
+        help='How many bytes of the body of an answer are kept with the action. The '
+        'rest is not even read; `truncated` says that there was more. Raise it only '
+        'if something reads the body there.',
+    ),
+    cfg.BoolOpt(
+        'proxies_from_environment',
+        default=False,
+        mutable=True,
+        help='Whether HTTP_PROXY, HTTPS_PROXY and NO_PROXY in the environment of the '
+        'applier are heeded. Set it where servers can only be reached through a '
+        'proxy.',
+    ),
+)
+
+_STATUSES = {
+    'type': 'array',
+    'items': {'type': 'integer', 'minimum': 100, 'maximum': 599},
+    'minItems': 1,
+}
+_URL = {
+    'type': 'string',
+    'pattern': '^[Hh][Tt][Tt][Pp][Ss]?://',
+    'description': 'a URL that begins with http:// or https://',
+}
+_HEADERS = {'type': 'object', 'additionalProperties': {'type': 'string'}}
+_SECONDS = {'type': 'number', 'exclusiveMinimum': 0, 'maximum': 86400}
+
+
+class ServerSilent(exceptions.WatcherliteError):
+    """The server that `unless` asks does not answer."""
+
+
+class HttpRequest(base.ActionType):
+    """Makes an HTTP request and keeps the answer.
+
+    Inputs: `method` and `url`; `headers`; `body` (text) or `json`;
+    `expected_statuses` (200 to 299); `timeout` (60 seconds for all tries and the
+    waits between them, less when the action ends before), `connect_timeout` (10);
+    `retries` (3) of a connection that cannot be made or breaks, and of
+    `retry_statuses` (502, 503, 504), but what may have reached the server is sent
+    again only if it is idempotent: by its method, or because `idempotent` says
+    so; `follow_redirects` (false); `unless` (a `url`, `headers` and
+    `expected_statuses` of a GET): the action is skipped when that answers so.
+
+    Outputs: `status`, `headers` (names in lower case, without those that carry
+    credentials), `body` (text), `truncated`, `json` when the body is JSON and was
+    kept whole, `elapsed` (seconds of the last try) and `tries`.
+
+    The action's uuid is sent as `Idempotency-Key`, its attempt as
+    `X-Fencing-Token`, unless the inputs have these headers.
+    """
+
+    description = 'Makes an HTTP request and checks the status of the answer.'
+    schema: ClassVar[Mapping[str, Any]] = {
+        'type': 'object',
+        'properties': {
+            'method': {'enum': list(METHODS)},
+            'url': _URL,
+            'headers': _HEADERS,
+            'body': {'type': 'string'},
+            'json': {},
+            'expected_statuses': _STATUSES,
+            'timeout': _SECONDS,
+            'connect_timeout': _SECONDS,
+            'retries': {'type': 'integer', 'minimum': 0, 'maximum': 100},
+            'retry_statuses': {**_STATUSES, 'minItems': 0},
+            'follow_redirects': {'type': 'boolean'},
+            'idempotent': {'type': 'boolean'},
+            'unless': {
+                'type': 'object',
+                'properties': {
+                    'url': _URL,
+                    'headers': _HEADERS,
+                    'expected_statuses': _STATUSES,
+                },
+                'required': ['url'],
+                'additionalProperties': False,
+            },
+        },
+        'required': ['method', 'url'],
+        'additionalProperties': False,
+    }
+
+    @classmethod
+    def get_config_opts(cls) -> Sequence[cfg.Opt]:
+        """Return what is the same for all requests."""
+        return OPTIONS
+
+    def validate(self, inputs: Mapping[str, Any]) -> None:
+        """Refuse what cannot be sent."""
+        problems = [
+            *_url_problems('url', inputs['url']),
+            *_header_problems('headers', inputs.get('headers', {})),
+        ]
+        unless = inputs.get('unless')
+        if unless is not None:
+            problems += _url_problems('unless.url', unless['url'])
+            problems += _header_problems('unless.headers', unless.get('headers', {}))
+        if 'body' in inputs and 'json' in inputs:
+            problems.append('body: only one of body and json can be sent')
+        try:
+            _body(inputs)
+        except ValueError:
+            key = 'json' if 'json' in inputs else 'body'
+            problems.append(f'{key}: cannot be written as UTF-8 or JSON')
+        if problems:
+            places = [f'input_parameters.{problem}' for problem in problems]
+            raise exceptions.InvalidInput('; '.join(places))
+
+    def is_idempotent(self, inputs: Mapping[str, Any]) -> bool:
+        """Say what the inputs say, else what RFC 9110 says of the method."""
+        return bool(inputs.get('idempotent', inputs['method'] in IDEMPOTENT))
+
+    def is_checkable(self, inputs: Mapping[str, Any]) -> bool:
+        """Say whether there is a URL to ask."""
+        return 'unless' in inputs
+
+    def is_applied(self, context: base.ActionContext) -> bool:
+        """Say whether `unless` holds now.
+
+        :raises ServerSilent: nobody can tell, so that it must not run again
+        """
+        return self._unless(context) is not None
+
+    def pre_condition(self, context: base.ActionContext) -> None:
+        """Skip the action when `unless` holds.
+
+        A server that does not answer does not hold anything.
+        """
+        if 'unless' not in context.inputs:
+            return
+        try:
+            status = self._unless(context)
+        except ServerSilent as error:
+            LOG.info('Action %s is to be executed: %s', context.uuid, error)
+            return
+        if status is not None:
+            url = shown_url(context.inputs['unless']['url'])
+            raise exceptions.ActionSkipException(f'{url} answers {status} already')
+
+    def execute(self, context: base.ActionContext) -> Done | Failed:
+        """Make the request, again after a failure that may pass."""
+        # Takes long to import and is not needed by plans without HTTP.
+        from watcherlite.plugins.action_types import http_exchange
+
+        inputs = context.inputs
+        method, url = inputs['method'], shown_url(inputs['url'])
+        request = http_exchange.Request(
+            method,
+            inputs['url'],
+            _headers(context),
+            _body(inputs),
+            inputs.get('follow_redirects', False),
+        )
+        expected = frozenset(inputs.get('expected_statuses', range(200, 300)))
+        again = self._retry_statuses(inputs) - expected
+        settings = self._settings(inputs)
+        budget = _budget(context)
+        started = time.monotonic()
+
+        def once() -> http_exchange.Answer:
+            left = max(0.001, budget - (time.monotonic() - started))
+            return http_exchange.exchange(context, request, settings, left)
+
+        retrying = self._retrying(context, budget, again, http_exchange.ExchangeFailed)
+        try:
+            answer = retrying(once)
+        except http_exchange.ExchangeFailed as error:
+            return Failed(f'{method} {url}: {error}')
+        outputs = _outputs(answer)
+        outputs['tries'] = retrying.statistics['attempt_number']
+        if answer.status in expected:
+            return Done(outputs)
+        wanted = _ranges(expected)
+        reason = f'{method} {url} answered {answer.status}, not {wanted}'
+        return Failed(reason, outputs=outputs)
+
+    def _retrying(
+        self,
+        context: base.ActionContext,
+        budget: float,
+        again: frozenset[int],
+        failure: type['http_exchange.ExchangeFailed'],
+    ) -> tenacity.Retrying:
+        """Return what repeats a request whose failure may pass."""
+        idempotent = self.is_idempotent(context.inputs)
+
+        def may_pass(error: BaseException) -> bool:
+            # What may have been done must not be done twice.
+            return (
+                isinstance(error, failure)
+                and not error.lasting
+                and (not error.sent or idempotent)
+            )
+
+        tries = context.inputs.get('retries', DEFAULT_RETRIES) + 1
+        return tenacity.Retrying(
+            sleep=context.sleep,
+            stop=tenacity.stop_any(
+                tenacity.stop_after_attempt(tries), tenacity.stop_before_delay(budget)
+            ),
+            wait=tenacity.wait_exponential_jitter(
+                initial=FIRST_WAIT, max=LONGEST_WAIT, jitter=JITTER
+            ),
+            retry=tenacity.retry_any(
+                tenacity.retry_if_exception(may_pass),
+                tenacity.retry_if_result(lambda answer: answer.status in again),
+            ),
+            # The last answer, or the last error, is the result.
+            retry_error_callback=lambda state: _last(state).result(),
+        )
+
+    def _unless(self, context: base.ActionContext) -> int | None:
+        """Return the status that `unless` was answered with, if it holds.
+
+        :raises ServerSilent: it was not answered
+        """
+        # See execute
+        from watcherlite.plugins.action_types import http_exchange
+
+        unless = context.inputs['unless']
+        request = http_exchange.Request('GET', unless['url'], unless.get('headers', {}))
+        try:
+            answer = http_exchange.exchange(
+                context, request, self._settings(context.inputs), _budget(context)
+            )
+        except http_exchange.ExchangeFailed as error:
+            raise ServerSilent(
+                f'{shown_url(unless["url"])} does not answer: {error}'
+            ) from None
+        holds = answer.status in unless.get('expected_statuses', range(200, 300))
+        return answer.status if holds else None
+
+    def _retry_statuses(self, inputs: Mapping[str, Any]) -> frozenset[int]:
+        default = RETRY_STATUSES if self.is_idempotent(inputs) else ()
+        return frozenset(inputs.get('retry_statuses', default))
+
+    def _settings(self, inputs: Mapping[str, Any]) -> 'http_exchange.Settings':
+        # See execute
+        from watcherlite.plugins.action_types import http_exchange
+
+        ca_file = self.options.ca_file
+        if ca_file and not os.access(ca_file, os.R_OK):
+            raise exceptions.ConfigurationError(
+                f'[{_GROUP}] ca_file = {ca_file} cannot be read'
+            )
+        return http_exchange.Settings(
+            inputs.get('connect_timeout', DEFAULT_CONNECT_TIMEOUT),
+            self.options.max_response_size,
+            (ca_file or True) if self.options.verify_tls else False,
+            self.options.proxies_from_environment,
+        )
+
+
+def _budget(context: base.ActionContext) -> float:
+    """Return the seconds that the request may take, its retries included."""
+    budget = float(context.inputs.get('timeout', DEFAULT_TIMEOUT))
+    left = context.remaining()
+    return budget if left is None else min(budget, left)
+
+
+def _headers(context: base.ActionContext) -> dict[str, str]:
+    given = dict(context.inputs.get('headers', {}))
+    names = {name.lower() for name in given}
+    ours = {
+        'Idempotency-Key': context.uuid,
+        'X-Fencing-Token': str(context.attempt),
+    }
+    if 'json' in context.inputs:
+        ours['Content-Type'] = 'application/json'
+    return {**{n: v for n, v in ours.items() if n.lower() not in names}, **given}
+
+
+def _body(inputs: Mapping[str, Any]) -> bytes | None:
+    """Return what to send; raises ValueError when it cannot be."""
+    if 'json' in inputs:
+        return json.dumps(inputs['json'], allow_nan=False).encode()
+    body = inputs.get('body')
+    return None if body is None else str(body).encode()
+
+
+def _outputs(answer: 'http_exchange.Answer') -> dict[str, Any]:
+    kept = [(n, v) for n, v in answer.headers.items() if not secret_header(n)]
+    headers = {
+        storable_text(name): storable_text(value[:_MAX_HEADER_LENGTH])
+        for name, value in kept[:_MAX_HEADERS]
+    }
+    if 'location' in headers:
+        headers['location'] = without_userinfo(headers['location'])
+    outputs: dict[str, Any] = {
+        'status': answer.status,
+        'headers': headers,
+        'body': answer.body.text(answer.charset),
+        'truncated': answer.body.truncated,
+        'elapsed': round(answer.elapsed, 3),
+    }
+    kind = answer.headers.get('content-type', '').partition(';')[0].strip().lower()
+    if not answer.body.truncated and re.fullmatch(r'\w+/(?:[\w.-]+\+)?json', kind):
+        try:
+            outputs['json'] = storable_json(answer.body.text())
+        except ValueError as error:
+            LOG.debug('A body that says it is JSON is not: %s', error)
+    return outputs
+
+
+def _url_problems(key: str, url: str) -> list[str]:
+    try:
+        parts = urllib.parse.urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return [f'{key}: is not a URL']
+    if not parts.hostname or port == 0:
+        return [f'{key}: {shown_url(url)} has no host, or a port that is none']
+    if any(ord(char) <= 32 or ord(char) == 127 for char in url):
+        return [f'{key}: has spaces or control characters; write them as %20 and so on']
+    return []
+
+
+def _header_problems(key: str, headers: Mapping[str, str]) -> list[str]:
+    problems = []
+    for name, value in headers.items():
+        if name.lower() in _OWN_HEADERS:
+            problems.append(f'{key}.{name}: is set by http_request itself')
+        elif not _HEADER_NAME.fullmatch(name):
+            problems.append(f'{key}.{name!r}: is not the name of a header')
+        elif not _HEADER_VALUE.fullmatch(value):
+            problems.append(f'{key}.{name}: has characters that a header cannot have')
+    return problems
+
+
+def _ranges(statuses: frozenset[int]) -> str:
+    """Return the statuses as people write them: 200-299, 404."""
+    runs: list[list[int]] = []
+    for status in sorted(statuses):
+        if runs and runs[-1][-1] == status - 1:
+            runs[-1][1:] = [status]
+        else:
+            runs.append([status])
+    return ', '.join('-'.join(str(end) for end in run) for run in runs)
+
+
+def _last(state: tenacity.RetryCallState) -> Any:
+    return state.outcome

@@ -1,0 +1,367 @@
+"""From entry points to classes. Nothing else imports stevedore.
+
+A plugin that cannot be loaded is remembered with the reason and harms nobody
+else: whoever asks for it gets the reason, and the list of plugins shows it.
+"""
+
+import copy
+import dataclasses
+import difflib
+import functools
+import importlib.metadata
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import stevedore
+from oslo_config import cfg
+
+from watcherlite import exceptions
+from watcherlite.conf import masking
+from watcherlite.plugins import base, options, schemas
+
+LOG = logging.getLogger(__name__)
+
+#: What a class behind an entry point of a namespace has to be made from.
+BASES: Mapping[str, type] = {
+    base.ACTION_TYPES: base.ActionType,
+    base.POLICIES: base.Policy,
+}
+#: What one plugin of a namespace is called.
+NOUNS: Mapping[str, str] = {
+    base.ACTION_TYPES: 'action type',
+    base.RESOURCE_HANDLERS: 'resource handler',
+    base.POLICIES: 'policy',
+    base.GOALS: 'goal',
+    base.STRATEGIES: 'strategy',
+    base.PLANNERS: 'planner',
+}
+REASON_LENGTH = 300
+#: Modules below this are ours: another distribution cannot take their names.
+OURS = 'watcherlite.'
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class LoadFailure:
+    """An entry point that cannot be used, and why, in one line."""
+
+    namespace: str
+    name: str
+    distribution: str
+    version: str
+    target: str
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PluginEntry:
+    """An entry point as operators see it.
+
+    :param target: module:Class
+    :param error: why it cannot be used, or None
+    """
+
+    namespace: str
+    name: str
+    distribution: str
+    version: str
+    target: str
+    description: str
+    error: str | None
+
+
+class _Candidate:
+    """One entry point, imported at most once, when it is asked for."""
+
+    def __init__(
+        self, namespace: str, name: str, target: str, load: Callable[[], Any]
+    ) -> None:
+        self.namespace = namespace
+        self.name = name
+        self.target = target
+        self.plugin: type | None = None
+        self.options: Sequence[cfg.Opt] = ()
+        self.reason: str | None = None
+        self._load = load
+
+    def load(self) -> type | None:
+        """Return the class; None when there is a `reason` instead."""
+        if self.plugin is None and self.reason is None:
+            try:
+                self._accept(self._load())
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                self.reason = _reason(error)
+        return self.plugin
+
+    def _accept(self, plugin: Any) -> None:
+        if not isinstance(plugin, type):
+            self.reason = f'it is a {type(plugin).__name__}, not a class'
+            return
+        expected = BASES.get(self.namespace)
+        if expected is not None and not issubclass(plugin, expected):
+            self.reason = (
+                f'it is no subclass of {expected.__module__}.{expected.__name__}'
+            )
+            return
+        self.options = options.of(plugin)
+        self.plugin = plugin
+
+
+class Plugins:
+    """The plugins that are installed, by namespace and name.
+
+    Made by `load`, or by `of` without entry points. Safe to use from several
+    threads.
+    """
+
+    def __init__(
+        self, candidates: Iterable[_Candidate], conf: cfg.ConfigOpts | None = None
+    ) -> None:
+        self._all = list(candidates)
+        self._conf = conf
+        self._by_name = _unique(self._all)
+        self._made: dict[str, tuple[type[base.ActionType], Any]] = {}
+        if conf is not None:
+            self._register_options(conf)
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        action_types: Mapping[str, type] | None = None,
+        policies: Mapping[str, type] | None = None,
+        options: cfg.ConfigOpts | None = None,
+    ) -> 'Plugins':
+        """Return plugins from classes in hand, as tests want them."""
+        given = {
+            base.ACTION_TYPES: action_types or {},
+            base.POLICIES: policies or {},
+        }
+        return cls(
+            [
+                _Candidate(
+                    namespace,
+                    name,
+                    f'{plugin.__module__}:{plugin.__qualname__}',
+                    functools.partial(_itself, plugin),
+                )
+                for namespace, plugins in given.items()
+                for name, plugin in plugins.items()
+            ],
+            options,
+        )
+
+    def action_type(self, name: str) -> type[base.ActionType]:
+        """Return the class of an action type.
+
+        :raises PluginNotFound: none of that name is installed
+        :raises PluginError: it is, and cannot be loaded
+        """
+        return self.plugin(base.ACTION_TYPES, name)
+
+    def make_action_type(self, name: str) -> base.ActionType:
+        """Return a new instance with its options; raises what `action_type` does."""
+        made = self._made.get(name)
+        if made is None:
+            kind = self.action_type(name)
+            made = self._made[name] = (kind, self._group(base.ACTION_TYPES, name))
+        return made[0](made[1])
+
+    def validate_inputs(
+        self, action_type: base.ActionType | type[base.ActionType], inputs: Any
+    ) -> None:
+        """Check inputs; see `schemas.validate_inputs`."""
+        schemas.validate_inputs(action_type, inputs)
+
+    def plugin(self, namespace: str, name: str) -> Any:
+        """Return a class; raises PluginNotFound or PluginError."""
+        noun = NOUNS.get(namespace, 'plugin')
+        candidate = self._by_name.get((namespace, name))
+        if candidate is None:
+            raise exceptions.PluginNotFound(self._not_found(namespace, noun, name))
+        plugin = candidate.load()
+        if plugin is None:
+            raise exceptions.PluginError(
+                f'The {noun} {name} ({candidate.target}) cannot be used: '
+                f'{candidate.reason}'
+            )
+        return plugin
+
+    def names(self, namespace: str) -> tuple[str, ...]:
+        """Return what is installed, loadable or not, in alphabetical order."""
+        return tuple(
+            sorted(name for space, name in self._by_name if space == namespace)
+        )
+
+    def entries(self) -> list[PluginEntry]:
+        """Return every entry point, loaded or not, by namespace and name."""
+        origins = _Origins()
+        found = []
+        for candidate in self._all:
+            plugin = candidate.load()
+            distribution, version = origins.of(candidate)
+            found.append(
+                PluginEntry(
+                    candidate.namespace,
+                    candidate.name,
+                    distribution,
+                    version,
+                    candidate.target,
+                    _description(plugin),
+                    candidate.reason,
+                )
+            )
+        order = {name: place for place, name in enumerate(base.NAMESPACES)}
+        return sorted(
+            found, key=lambda e: (order.get(e.namespace, 99), e.name, e.distribution)
+        )
+
+    def failures(self) -> list[LoadFailure]:
+        """Return the entry points that cannot be used."""
+        return [
+            LoadFailure(
+                entry.namespace,
+                entry.name,
+                entry.distribution,
+                entry.version,
+                entry.target,
+                entry.error,
+            )
+            for entry in self.entries()
+            if entry.error is not None
+        ]
+
+    def list_opts(self) -> list[tuple[str, list[cfg.Opt]]]:
+        """Return (group, options) of every plugin that has any."""
+        found = []
+        for (namespace, name), candidate in sorted(self._by_name.items()):
+            if candidate.load() is not None and candidate.options:
+                group = options.group_name(namespace, name)
+                # The generator writes on what it is given.
+                found.append((group, copy.deepcopy(list(candidate.options))))
+        return found
+
+    def _register_options(self, conf: cfg.ConfigOpts) -> None:
+        for (namespace, name), candidate in self._by_name.items():
+            if candidate.load() is not None:
+                try:
+                    options.register(conf, namespace, name, candidate.options)
+                except (cfg.Error, ValueError) as error:
+                    candidate.plugin, candidate.reason = None, _reason(error)
+        for candidate in self._all:
+            if candidate.reason is not None:
+                LOG.warning(
+                    'The %s %s (%s) cannot be used: %s. What needs it will fail; '
+                    'everything else goes on.',
+                    NOUNS.get(candidate.namespace, 'plugin'),
+                    candidate.name,
+                    candidate.target,
+                    candidate.reason,
+                )
+
+    def _group(self, namespace: str, name: str) -> Any:
+        if self._conf is not None:
+            return self._conf[options.group_name(namespace, name)]
+        return options.alone(self.plugin(namespace, name))
+
+    def _not_found(self, namespace: str, noun: str, name: str) -> str:
+        names = self.names(namespace)
+        near = difflib.get_close_matches(name, names, n=1)
+        meant = f' Did you mean {near[0]}?' if near else ''
+        installed = ', '.join(names) or 'none'
+        return f'There is no {noun} {name}.{meant} Installed: {installed}.'
+
+
+def load(
+    namespaces: Iterable[str] = base.NAMESPACES, options: cfg.ConfigOpts | None = None
+) -> Plugins:
+    """Return the plugins of some namespaces; one that is broken raises nothing.
+
+    :param options: where to register the plugins' options. Given one, all are
+        imported now: what is in the files can only be checked when all options
+        are known. Without it each is imported when it is asked for, and has the
+        defaults of its options.
+    """
+    return Plugins(
+        [
+            _Candidate(namespace, point.name, point.value, point.load)
+            for namespace in namespaces
+            # No names: list the entry points and import none of them.
+            for point in stevedore.NamedExtensionManager(
+                namespace, names=[]
+            ).list_entry_points()
+        ],
+        options,
+    )
+
+
+def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
+    """Return (group, options) of all plugins, for oslo-config-generator."""
+    return load().list_opts()
+
+
+def _itself(plugin: type) -> type:
+    return plugin
+
+
+def _unique(candidates: Sequence[_Candidate]) -> dict[tuple[str, str], _Candidate]:
+    """Index candidates by name, and refuse those that share one.
+
+    Which of two would win must not depend on the order of directories, so that
+    both are refused, except that ours keep working whatever else is installed.
+    """
+    same: dict[tuple[str, str], list[_Candidate]] = {}
+    for candidate in candidates:
+        same.setdefault((candidate.namespace, candidate.name), []).append(candidate)
+    chosen = {}
+    for key, group in same.items():
+        ours = [c for c in group if c.target.startswith(OURS)]
+        chosen[key] = (ours or group)[0]
+        for candidate in group:
+            if len(group) == 1 or ours == [candidate]:
+                continue
+            others = ', '.join(c.target for c in group if c is not candidate)
+            candidate.plugin = None
+            candidate.reason = f'the name is taken by {others} too; uninstall one'
+    return chosen
+
+
+def _reason(error: BaseException) -> str:
+    """Return one line for what importing a plugin has raised."""
+    if isinstance(error, SystemExit):
+        return f'its module called sys.exit({error.code!r}) while it was imported'
+    text = masking.mask_text(' '.join(f'{type(error).__name__}: {error}'.split()))
+    return text if len(text) <= REASON_LENGTH else text[: REASON_LENGTH - 1] + '…'
+
+
+def _description(plugin: type | None) -> str:
+    if plugin is None:
+        return ''
+    said = getattr(plugin, 'description', None)
+    if isinstance(said, str) and said:
+        return said
+    return (plugin.__doc__ or '').strip().partition('\n')[0]
+
+
+class _Origins:
+    """Which distribution an entry point comes from.
+
+    Read from the metadata of all distributions, so it is asked only for lists;
+    stevedore's own cache, which makes the start fast, does not have it.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str, str], tuple[str, str]] = {}
+        for namespace in base.NAMESPACES:
+            for point in importlib.metadata.entry_points(group=namespace):
+                if point.dist is not None:
+                    key = (namespace, point.name, point.value)
+                    self._known.setdefault(
+                        key, (point.dist.metadata['Name'] or '', point.dist.version)
+                    )
+
+    def of(self, candidate: _Candidate) -> tuple[str, str]:
+        key = (candidate.namespace, candidate.name, candidate.target)
+        return self._known.get(key, ('', ''))

@@ -1,0 +1,60 @@
+"""The options that plugins bring along, each plugin's in a group of its own."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from oslo_config import cfg
+
+from watcherlite.conf import registration
+
+
+def group_name(namespace: str, name: str) -> str:
+    """Return the group of the ini file that a plugin's options are in."""
+    return f'{namespace}.{name}'
+
+
+def of(plugin: type) -> list[cfg.Opt]:
+    """Return what the plugin's `get_config_opts` does.
+
+    :raises TypeError: that is something else than options
+    """
+    declare = getattr(plugin, 'get_config_opts', None)
+    options = list(declare() or ()) if declare is not None else []
+    for option in options:
+        if not isinstance(option, cfg.Opt):
+            raise TypeError(
+                f'get_config_opts returned a {type(option).__name__}, which is no '
+                'oslo.config option'
+            )
+    return options
+
+
+def register(
+    conf: cfg.ConfigOpts, namespace: str, name: str, options: Sequence[cfg.Opt]
+) -> Any:
+    """Register a plugin's options and return their group.
+
+    The group is registered even without options, so that a setting in it is
+    known to be a mistake. Values are read anew at each access: a reload of the
+    files shows at once.
+    """
+    group = group_name(namespace, name)
+    registration.register(conf, cfg.OptGroup(group), options)
+    return conf[group]
+
+
+def alone(plugin: type, values: Mapping[str, Any] | None = None) -> Any:
+    """Return an option group for a plugin that is used without an ini file.
+
+    :param values: by option name, checked as those of a file are; the others
+        have their defaults
+    :raises ValueError: an option does not take the value
+    :raises oslo_config.cfg.NoSuchOptError: there is no such option
+    """
+    conf = cfg.ConfigOpts()
+    # No file of this machine may change what a test or an author sees.
+    conf([], project='watcherlite', default_config_files=[], default_config_dirs=[])
+    group = register(conf, 'alone', 'plugin', of(plugin))
+    for name, value in (values or {}).items():
+        conf.set_override(name, value, group=group_name('alone', 'plugin'))
+    return group

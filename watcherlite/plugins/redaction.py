@@ -1,0 +1,48 @@
+"""What may be told of the inputs and the traffic of plugins, and what not."""
+
+import re
+import urllib.parse
+
+from watcherlite.conf import masking
+
+#: Headers that carry credentials, or ask for them, and do not sound like it.
+_SECRET_HEADERS = frozenset(
+    {
+        'authentication-info',
+        'authorization',
+        'cookie',
+        'proxy-authenticate',
+        'proxy-authorization',
+        'set-cookie',
+        'www-authenticate',
+    }
+)
+
+
+def looks_secret(name: str) -> bool:
+    """Say whether what is called so is probably a credential."""
+    return bool(masking.mask_data({name: 'x'})[name] != 'x')
+
+
+def secret_header(name: str) -> bool:
+    """Say whether a header is neither to be kept nor to be handed on."""
+    return name.lower() in _SECRET_HEADERS or looks_secret(name)
+
+
+def shown_url(url: str) -> str:
+    """Return a URL without its credentials; a query becomes `?…`."""
+    try:
+        parts = urllib.parse.urlsplit(url)
+        host = parts.hostname or ''
+        port = f':{parts.port}' if parts.port is not None else ''
+    except ValueError:
+        return 'a URL that is not valid'
+    if ':' in host:
+        host = f'[{host}]'
+    query = '?…' if parts.query else ''
+    return f'{parts.scheme}://{host}{port}{parts.path}{query}'
+
+
+def without_userinfo(url: str) -> str:
+    """Return a URL, or the reference to one, without its credentials."""
+    return re.sub(r'^([A-Za-z][\w+.-]*:)?//[^/?#]*@', r'\1//', url)

@@ -1,0 +1,243 @@
+"""Inputs against the JSON schema of their action type, with errors for people.
+
+A message says the place, what is there, and what would be right. A value is not
+repeated when its key looks like that of a secret.
+"""
+
+import difflib
+import json
+import weakref
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import jsonschema
+import referencing
+import referencing.exceptions
+import referencing.jsonschema
+
+from watcherlite import exceptions
+from watcherlite.conf import masking
+from watcherlite.plugins import options
+from watcherlite.plugins.base import ActionType
+from watcherlite.plugins.redaction import looks_secret
+
+#: What the path of an offending key begins with.
+PLACE = 'input_parameters'
+#: More than these help nobody.
+MAX_PROBLEMS = 10
+_VALUE_LENGTH = 60
+
+#: Keywords whose value is data, where a `$ref` is no reference.
+_DATA = frozenset({'const', 'default', 'enum', 'examples'})
+_COMPILED: 'weakref.WeakKeyDictionary[type, Any]' = weakref.WeakKeyDictionary()
+
+_TYPES = {
+    'array': 'a list',
+    'boolean': 'true or false',
+    'integer': 'a whole number',
+    'null': 'null',
+    'number': 'a number',
+    'object': 'an object',
+    'string': 'a string',
+}
+
+
+def validate_inputs(action_type: ActionType | type[ActionType], inputs: Any) -> None:
+    """Check inputs against the schema, then by the type's own `validate`.
+
+    :param action_type: an instance; a class stands for one with default options
+    :raises InvalidInput: names every offending key as a path
+    :raises PluginError: the schema is not valid or refers to something outside
+        of itself, or `validate` raised something else than InvalidInput
+    """
+    kind = action_type if isinstance(action_type, type) else type(action_type)
+    if isinstance(inputs, Mapping) and not isinstance(inputs, dict):
+        inputs = dict(inputs)
+    try:
+        errors = list(compiled(kind).iter_errors(inputs))
+    except RecursionError:
+        raise exceptions.InvalidInput(f'{PLACE}: nested too deeply') from None
+    except referencing.exceptions.Unresolvable as error:
+        raise _broken_schema(kind, f'it has no {error.ref}') from None
+    if errors:
+        raise exceptions.InvalidInput('; '.join(_problems(errors)))
+    if kind.supports('validate'):
+        instance = (
+            kind(options.alone(kind)) if isinstance(action_type, type) else action_type
+        )
+        _validate(instance, inputs)
+
+
+def compiled(kind: type[ActionType]) -> Any:
+    """Return the validator of a type's schema, made once.
+
+    :raises PluginError: see `validate_inputs`
+    """
+    validator = _COMPILED.get(kind)
+    if validator is None:
+        validator = _COMPILED[kind] = _compile(kind)
+    return validator
+
+
+def _compile(kind: type[ActionType]) -> Any:
+    schema = kind.schema
+    try:
+        made = jsonschema.validators.validator_for(
+            schema, default=jsonschema.Draft202012Validator
+        )
+        made.check_schema(schema)
+    except jsonschema.SchemaError as error:
+        place = ''.join(f'.{part}' for part in error.absolute_path)
+        raise _broken_schema(kind, f'schema{place}: {error.message}') from None
+    except Exception as error:
+        raise _broken_schema(kind, f'{type(error).__name__}: {error}') from error
+    resource = referencing.jsonschema.DRAFT202012.create_resource(schema)
+    registry = referencing.Registry().with_resource('', resource)
+    for ref in _references(schema):
+        if not ref.startswith('#'):
+            raise _broken_schema(
+                kind,
+                f'it refers to {ref}; only references into the schema itself, such '
+                'as #/$defs/name, are followed',
+            )
+        try:
+            registry.resolver('').lookup(ref)
+        except referencing.exceptions.Unresolvable:
+            raise _broken_schema(kind, f'it has no {ref}') from None
+    # An empty registry, not the default one, which would fetch from the network.
+    return made(schema, registry=referencing.Registry())
+
+
+def _references(schema: Any) -> Iterator[str]:
+    if isinstance(schema, Mapping):
+        for key, value in schema.items():
+            if key in ('$ref', '$dynamicRef') and isinstance(value, str):
+                yield value
+            elif key not in _DATA:
+                yield from _references(value)
+    elif isinstance(schema, list | tuple):
+        for value in schema:
+            yield from _references(value)
+
+
+def _broken_schema(kind: type[ActionType], reason: str) -> exceptions.PluginError:
+    return exceptions.PluginError(
+        f'The schema of {kind.__module__}:{kind.__qualname__} is not usable: {reason}'
+    )
+
+
+def _validate(instance: ActionType, inputs: Mapping[str, Any]) -> None:
+    try:
+        instance.validate(inputs)
+    except exceptions.InvalidInput:
+        raise
+    except (Exception, SystemExit) as error:
+        kind = type(instance)
+        raise exceptions.PluginError(
+            f'{kind.__module__}:{kind.__qualname__} cannot check its inputs: its '
+            f'validate() raised {type(error).__name__}'
+        ) from error
+
+
+def _problems(errors: Iterable[Any]) -> list[str]:
+    found = []
+    ordered = sorted(errors, key=lambda e: [str(part) for part in e.absolute_path])
+    for error in ordered:
+        # Of several alternatives, the one that came nearest, if there is one.
+        nearest = jsonschema.exceptions.best_match([error]) if error.context else error
+        if nearest is not None and nearest.context:
+            found.append(' or '.join(t for e in nearest.context for t in _explain(e)))
+        else:
+            found += list(_explain(nearest))
+    unique = list(dict.fromkeys(found))
+    if len(unique) > MAX_PROBLEMS:
+        more = len(unique) - MAX_PROBLEMS
+        return [*unique[:MAX_PROBLEMS], f'and {more} more problems']
+    return unique
+
+
+def _explain(error: Any) -> Iterator[str]:
+    """Yield one line for each thing that a validation error tells of."""
+    keyword, right, instance = error.validator, error.validator_value, error.instance
+    place = '.'.join([PLACE, *(str(part) for part in error.absolute_path)])
+    value = _shown(instance, error.absolute_path)
+    match keyword:
+        case 'required':
+            for key in right:
+                if key not in instance:
+                    yield f'{place}.{key}: is required'
+        case 'additionalProperties' | 'unevaluatedProperties' if right is False:
+            yield from _unknown_keys(place, instance, error.schema)
+        case 'type':
+            kinds = [right] if isinstance(right, str) else list(right)
+            wanted = ' or '.join(_TYPES.get(kind, kind) for kind in kinds)
+            yield f'{place}: {value} is not {wanted}'
+        case 'minimum':
+            yield f'{place}: {value} is less than the minimum of {right}'
+        case 'maximum':
+            yield f'{place}: {value} is greater than the maximum of {right}'
+        case 'exclusiveMinimum':
+            yield f'{place}: {value} is not greater than {right}'
+        case 'exclusiveMaximum':
+            yield f'{place}: {value} is not less than {right}'
+        case 'enum':
+            choices = ', '.join(json.dumps(choice) for choice in right)
+            yield f'{place}: {value} is none of {choices}'
+        case 'const':
+            yield f'{place}: {value} is not {json.dumps(right)}'
+        case 'pattern':
+            meaning = error.schema.get('description')
+            hint = f' ({meaning})' if meaning else ''
+            yield f'{place}: {value} does not match {right}{hint}'
+        case 'minLength' | 'minItems' | 'minProperties':
+            count = f'{len(instance)} {_unit(keyword)}'
+            yield f'{place}: has {count}, at least {right} needed'
+        case 'maxLength' | 'maxItems' | 'maxProperties':
+            count = f'{len(instance)} {_unit(keyword)}'
+            yield f'{place}: has {count}, at most {right} allowed'
+        case 'uniqueItems':
+            yield f'{place}: has the same item twice'
+        case None:
+            yield f'{place}: {value} must not be there'
+        case _:
+            rule = _cut(json.dumps(right, default=str))
+            yield f'{place}: {value} breaks the rule {keyword}: {rule}'
+
+
+def _unknown_keys(place: str, instance: Any, schema: Any) -> Iterator[str]:
+    known = sorted(schema.get('properties', ()))
+    patterns = schema.get('patternProperties', {})
+    for key in sorted(str(key) for key in instance):
+        if key in known or any(_matches(pattern, key) for pattern in patterns):
+            continue
+        near = difflib.get_close_matches(key, known, n=1)
+        if near:
+            yield f'{place}.{key}: is not known, did you mean {near[0]}?'
+        else:
+            yield f'{place}.{key}: is not known (known: {", ".join(known) or "none"})'
+
+
+def _matches(pattern: str, key: str) -> bool:
+    probe = {'type': 'string', 'pattern': pattern}
+    return bool(jsonschema.Draft202012Validator(probe).is_valid(key))
+
+
+def _unit(keyword: str) -> str:
+    return {'Length': 'characters', 'Items': 'items', 'Properties': 'keys'}[keyword[3:]]
+
+
+def _shown(value: Any, path: Iterable[Any]) -> str:
+    """Return a value for a message, or what may be said of it."""
+    if any(looks_secret(part) for part in path if isinstance(part, str)):
+        return masking.MASK
+    if isinstance(value, Mapping):
+        return 'an object'
+    if isinstance(value, list | tuple):
+        return 'a list'
+    if isinstance(value, str):
+        return _cut(json.dumps(masking.mask_text(value), ensure_ascii=False))
+    return _cut(json.dumps(value, default=str))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _VALUE_LENGTH else text[: _VALUE_LENGTH - 1] + '…'
