@@ -94,6 +94,7 @@ class Runtime:
             worker.me.uuid,
             self.clock,
             relay_settings(self.conf),
+            elsewhere=self._tell_relay,
         )
         worker.add_listener(self._wake_relay)
         worker.start()
@@ -168,6 +169,9 @@ class Runtime:
         if self.relay is not None:
             self.relay.wake()
 
+    def _tell_relay(self) -> None:
+        self.bus.broadcast(commands.to_message(commands.EventsStored()))
+
     def _on_command(self, lane: str, message: Mapping[str, Any]) -> None:
         self._hear(message)
 
@@ -180,7 +184,8 @@ class Runtime:
         except ValueError as error:
             raise exceptions.Invalid(f'A message makes no sense: {error}') from None
         if isinstance(heard, commands.EventsStored):
-            self._wake_relay([])
+            if self.relay is not None:
+                self.relay.hear()
         elif self.worker is not None:
             self.worker.hear(heard)
 

@@ -23,6 +23,9 @@ from watcherlite.notifications.settings import NotificationSettings, RelaySettin
 
 LOG = logging.getLogger(__name__)
 
+#: Seconds between two times that the relay is told of events by one worker.
+OFFERS = 0.05
+
 
 class Publisher(Protocol):
     """What the relay needs of the broker. One thread uses it."""
@@ -60,6 +63,8 @@ class Relay:
     :param publisher: closed when the relay has ended
     :param told: what is told, and to whom
     :param worker_uuid: the worker that is to hold the role
+    :param elsewhere: called, at most every OFFERS seconds, when this worker has
+        stored events and another one is the relay: it is to be told
     :param jitter: returns a number from 0 to 1
 
     :ivar published: how many messages were confirmed
@@ -78,9 +83,11 @@ class Relay:
         worker_uuid: str,
         clock: Clock,
         settings: RelaySettings | None = None,
+        elsewhere: Callable[[], None] | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self._store = store
+        self._elsewhere = elsewhere
         self._publisher = publisher
         self._builder = MessageBuilder(told, store.plan_surroundings)
         self._worker = worker_uuid
@@ -89,9 +96,11 @@ class Relay:
         self._jitter = jitter
         self._condition = threading.Condition()
         self._woken = False
+        self._stored = False
         self._stop_by: float | None = None
         self._thread: threading.Thread | None = None
         self._role_until = -math.inf
+        self._try_again = -math.inf
         self._is_relay = False
         self._failures = 0
         self._outage_since: float | None = None
@@ -126,7 +135,17 @@ class Relay:
         self._thread.start()
 
     def wake(self) -> None:
-        """Say that events have been stored; any thread may call it, at any rate."""
+        """Say that this process has stored events; any thread, at any rate."""
+        self._stored = True
+        self._rouse()
+
+    def hear(self) -> None:
+        """Take a hint that another process has stored events."""
+        # Who is not the relay would only pass it on, and in circles.
+        if self._is_relay:
+            self._rouse()
+
+    def _rouse(self) -> None:
         # Unguarded, for it is called after every commit: whoever sees True came
         # before the relay clears it, and so before the relay reads the events.
         if not self._woken:
@@ -183,8 +202,7 @@ class Relay:
             if not self._hold_role():
                 self._stand_back()
                 self._publisher.keep_alive()
-                # Another worker publishes: waking this one would be in vain.
-                return Pause(settings.sweep_interval, settings.sweep_interval)
+                return self._pass_on()
             more = self._publish_batch(settings.publish_timeout)
         except exceptions.BrokerUnavailable as error:
             pause = self._failed(str(error))
@@ -202,15 +220,29 @@ class Relay:
         self._recovered()
         return Pause(settings.sweep_interval, settings.linger)
 
+    def _pass_on(self) -> Pause:
+        """Tell the relay, which is another worker, of events that are stored."""
+        sweep = self._settings.sweep_interval
+        if self._elsewhere is None:
+            return Pause(sweep, sweep)
+        if self._stored:
+            self._stored = False
+            self._elsewhere()
+        return Pause(sweep, OFFERS)
+
     def _hold_role(self) -> bool:
         """Be the relay for long enough to publish a batch; False: another is."""
         now = self._clock.monotonic()
         settings = self._settings
         if self._role_until - now > settings.publish_timeout:
             return True
+        if now < self._try_again:
+            # Another worker has just been it; it is enough to ask now and then.
+            return False
         # Counted from before the call, so that it ends here before it ends there.
         taken = self._store.take_role(self.ROLE, self._worker, settings.lease)
         self._role_until = now + settings.lease if taken else -math.inf
+        self._try_again = -math.inf if taken else now + settings.sweep_interval
         if taken != self._is_relay:
             self._is_relay = taken
             LOG.info(

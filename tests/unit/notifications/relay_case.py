@@ -34,7 +34,7 @@ class RelayTestCase(base.TestCase):
         self.publisher = outbox.Publisher(self.story)
         self.relay = self.new_relay()
 
-    def new_relay(self, level='info', **settings):
+    def new_relay(self, level='info', elsewhere=None, **settings):
         relay = Relay(
             self.store,
             self.publisher,
@@ -42,6 +42,7 @@ class RelayTestCase(base.TestCase):
             'worker-1',
             self.clock,
             RelaySettings(**settings),
+            elsewhere=elsewhere,
             jitter=lambda: 1.0,
         )
         self.clock.end = lambda: relay.stop(0.0)

@@ -191,6 +191,36 @@ class TestRole(RelayTestCase):
         self.assertEqual([TAKE, 'keep alive', 'close'], done)
         self.assertEqual([5.0, 4.0, 3.0, 2.0, 1.0], self.clock.waited)
 
+    def test_its_holder_is_told_of_what_another_worker_stores(self):
+        self.store.relay = 'worker-2'
+        self.relay = self.new_relay(elsewhere=lambda: self.story.append('tell'))
+
+        done = self.run_script((1, self.stored(started(1), started(2))), (1, None))
+
+        self.assertEqual([TAKE, 'keep alive', 'keep alive', 'tell', 'close'], done)
+
+    def test_a_worker_that_is_told_and_not_the_holder_does_not_pass_it_on(self):
+        self.store.relay = 'worker-2'
+        self.relay = self.new_relay(elsewhere=lambda: self.story.append('tell'))
+
+        done = self.run_script((1, self.relay.hear), (1, self.relay.hear))
+
+        self.assertEqual([TAKE, 'keep alive', 'close'], done)
+
+    def test_the_holder_publishes_what_it_is_told_of(self):
+        done = self.run_script(
+            (1, lambda: (self.store.add(started(1)), self.relay.hear()))
+        )
+
+        self.assertEqual(
+            [
+                *(TAKE, *IDLE),
+                *('read [1]', 'publish 2 within 30 s', 'mark [1]'),
+                *END,
+            ],
+            done,
+        )
+
     def test_it_is_taken_over_when_it_is_free(self):
         self.store.relay = 'worker-2'
         self.store.add(started(1))
