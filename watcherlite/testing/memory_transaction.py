@@ -288,12 +288,12 @@ class MemoryTransaction:
         else:
             keys = {
                 key
-                for name in states.STARTED
+                for name in (*states.STARTED, states.WAITING)
                 for key in self._tables.index.of(('status', plan_id, name))
             }
         signalled = []
         for row in self._rows(sorted(keys)):
-            if row.status in states.STARTED and plan_id in (None, row.plan_id):
+            if _has_started(row) and plan_id in (None, row.plan_id):
                 signalled.append(self._write(row, control=signal, updated_at=now))
         return [handed_out(row) for row in self._rows(signalled)]
 
@@ -403,6 +403,11 @@ def _key(row: Action) -> int:
     if row.id is None:
         raise ValueError(f'action {row.uuid} is not stored')
     return row.id
+
+
+def _has_started(row: Action) -> bool:
+    waits_for_derived = row.status == states.WAITING and row.phase == domain.COMPLETE
+    return row.status in states.STARTED or waits_for_derived
 
 
 def _follows_alone(row: Action) -> bool:

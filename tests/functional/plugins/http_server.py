@@ -1,0 +1,128 @@
+"""A real HTTP server on this machine that does what a test tells it to."""
+
+import dataclasses
+import http.server
+import ssl
+import threading
+from collections.abc import Callable, Mapping
+
+import fixtures
+
+PATIENCE = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class Received:
+    """A request as it arrived; header names are in lower case."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Exchange:
+    """What a test may do with one request."""
+
+    def __init__(self, handler, stopping):
+        self._handler = handler
+        self._stopping = stopping
+
+    def answer(self, status=200, body=b'', **headers):
+        """Answer at once; header names are written with underscores."""
+        self.begin(status, **{'content_length': str(len(body)), **headers})
+        self.write(body)
+
+    def begin(self, status=200, **headers):
+        self._handler.send_response(status)
+        for name, value in headers.items():
+            self._handler.send_header(name.replace('_', '-'), value)
+        self._handler.end_headers()
+
+    def write(self, data):
+        """Send bytes as they are; False when nobody reads any more."""
+        try:
+            self._handler.wfile.write(data)
+        except OSError:
+            return False
+        return True
+
+    def drip(self, data, seconds=0.02):
+        """Send one thing again and again until nobody reads it any more."""
+        while self.write(data) and not self._stopping.wait(seconds):
+            continue
+
+    def hang(self):
+        """Say nothing until the server stops."""
+        self._stopping.wait(PATIENCE)
+
+
+Behaviour = Callable[[Exchange, Received], None]
+
+
+class Server(fixtures.Fixture):
+    """Listens on 127.0.0.1.
+
+    :ivar behaviour: called with (exchange, request) for each request
+    :ivar received: all requests, in their order
+    """
+
+    def __init__(self, behaviour: Behaviour, tls: tuple[str, str] | None = None):
+        super().__init__()
+        self.behaviour = behaviour
+        self.received: list[Received] = []
+        self._arrived = threading.Condition()
+        self._stopping = threading.Event()
+        self._tls = tls
+
+    def _setUp(self):
+        fixture = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def handle_any(self):
+                length = int(self.headers.get('Content-Length', 0))
+                request = Received(
+                    self.command,
+                    self.path,
+                    {name.lower(): value for name, value in self.headers.items()},
+                    self.rfile.read(length),
+                )
+                with fixture._arrived:
+                    fixture.received.append(request)
+                    fixture._arrived.notify_all()
+                fixture.behaviour(Exchange(self, fixture._stopping), request)
+
+            do_GET = do_POST = do_PUT = do_HEAD = do_DELETE = handle_any
+
+            def log_message(self, *args):
+                """Tests compare requests, not log lines."""
+
+        self._server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+        self._server.daemon_threads = True
+        # A client that goes away in the middle is what some tests are about.
+        self._server.handle_error = lambda request, address: None
+        if self._tls is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*self._tls)
+            self._server.socket = context.wrap_socket(
+                self._server.socket, server_side=True
+            )
+        self.port = self._server.server_port
+        scheme = 'https' if self._tls is not None else 'http'
+        self.url = f'{scheme}://127.0.0.1:{self.port}'
+        thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.02,), daemon=True
+        )
+        thread.start()
+        self.addCleanup(thread.join, PATIENCE)
+        self.addCleanup(self._server.server_close)
+        self.addCleanup(self._server.shutdown)
+        self.addCleanup(self._stopping.set)
+
+    def until_received(self, count=1):
+        """Return once so many requests have arrived."""
+        with self._arrived:
+            if not self._arrived.wait_for(
+                lambda: len(self.received) >= count, PATIENCE
+            ):
+                raise AssertionError(f'{len(self.received)} requests, not {count}')

@@ -1,0 +1,518 @@
+"""command with real processes, most of them unpleasant."""
+
+import gc
+import os
+import signal
+import sys
+import threading
+import time
+
+from tests import base
+from watcherlite import exceptions, testing
+from watcherlite.clock import SystemClock
+from watcherlite.plugins.action_types import processes
+from watcherlite.plugins.action_types.command import Command
+
+UUID = '00000000-0000-4000-8000-000000000001'
+PATIENCE = 10
+#: A script that heeds signals soon, as a shell does between two commands.
+FOREVER = 'while :; do sleep 0.05; done'
+
+
+class CommandTestCase(base.TestCase):
+    def run_command(self, *argv, options=None, context=None, timeout=None, **inputs):
+        return testing.run_action(
+            Command,
+            {'argv': list(argv), **inputs},
+            options={
+                'allowed': ['/bin/sh', '/bin/cat', '/bin/echo', '{python}', '/no/such'],
+                'kill_grace': 5,
+                **(options or {}),
+            },
+            context=context,
+            timeout=timeout,
+        )
+
+    def run_python(self, source, *arguments, **settings):
+        return self.run_command('{python}', '-I', '-c', source, *arguments, **settings)
+
+    def run_shell(self, script, **settings):
+        return self.run_command('/bin/sh', '-c', script, **settings)
+
+    def fifo(self, name):
+        path = str(self.home / name)
+        os.mkfifo(path)
+        return path
+
+    def in_thread(self, run):
+        """Run in a thread; return what to join for the result."""
+        results = []
+        thread = threading.Thread(target=lambda: results.append(run()), daemon=True)
+        thread.start()
+
+        def result():
+            thread.join(PATIENCE)
+            self.assertFalse(thread.is_alive(), 'the action does not end')
+            return results[0]
+
+        return result
+
+    def assertGone(self, pid):
+        """A killed child of a killed parent may wait for init to reap it."""
+        deadline = time.monotonic() + PATIENCE
+        wait = threading.Event().wait
+        while (state := state_of(pid)) not in ('', 'Z', 'X'):
+            self.assertLess(time.monotonic(), deadline, f'{pid} lives on, {state}')
+            wait(0.01)
+
+
+def state_of(pid):
+    """Return the letter of a process's state; nothing when there is none."""
+    try:
+        with open(f'/proc/{pid}/stat') as stat:
+            return stat.read().rpartition(')')[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ''
+
+
+class TestSurroundings(CommandTestCase):
+    def test_there_is_no_shell(self):
+        result = self.run_command('/bin/echo', '$HOME', '*', ';', 'ls', '`id`')
+
+        self.assertEqual('$HOME * ; ls `id`\n', result.outputs['stdout'])
+
+    def test_the_environment_is_what_the_options_say(self):
+        source = 'import json, os; print(json.dumps(dict(os.environ)))'
+
+        result = self.run_python(
+            source, options={'environment': {'PATH': '/bin', 'LC_ALL': 'C.UTF-8'}}
+        )
+
+        self.assertEqual(
+            f'{{"PATH": "/bin", "LC_ALL": "C.UTF-8", "WATCHERLITE_ACTION_UUID": '
+            f'"{UUID}", "WATCHERLITE_ATTEMPT": "1"}}\n',
+            result.outputs['stdout'],
+        )
+
+    def test_the_directory_is_what_the_option_says(self):
+        for options, directory in (
+            ({}, '/'),
+            ({'directory': str(self.home)}, str(self.home)),
+        ):
+            result = self.run_shell('pwd -P', options=options)
+
+            self.assertEqual(
+                os.path.realpath(directory), result.outputs['stdout'].strip()
+            )
+
+    def test_the_interpreter_is_the_one_that_runs_this(self):
+        result = self.run_python('import sys; print(sys.executable)')
+
+        self.assertEqual(f'{sys.executable}\n', result.outputs['stdout'])
+
+    def test_it_reads_what_it_is_given(self):
+        text = 'ä\n' * 200_000
+
+        result = self.run_command(
+            '/bin/cat', stdin=text, options={'max_output': 1_000_000}
+        )
+
+        self.assertEqual(text, result.outputs['stdout'])
+
+    def test_else_it_reads_nothing(self):
+        self.assertEqual('', self.run_command('/bin/cat').outputs['stdout'])
+
+    def test_it_inherits_no_descriptors(self):
+        with open(self.home / 'file', 'w') as secret:
+            os.set_inheritable(secret.fileno(), True)
+
+            result = self.run_python(
+                'import os; print(sorted(int(n) for n in os.listdir("/proc/self/fd")))'
+            )
+
+        # 3 is the directory that is being listed
+        self.assertEqual('[0, 1, 2, 3]\n', result.outputs['stdout'])
+
+
+class TestEnds(CommandTestCase):
+    def test_the_outputs_tell_all(self):
+        result = self.run_shell('echo out; echo err >&2')
+
+        self.assertEqual(
+            {
+                'exit_code': 0,
+                'stdout': 'out\n',
+                'stderr': 'err\n',
+                'stdout_truncated': False,
+                'stderr_truncated': False,
+            },
+            result.outputs,
+        )
+
+    def test_another_exit_code_fails_and_shows_the_output(self):
+        result = self.run_shell('echo why >&2; exit 3')
+
+        self.assertEqual(
+            (
+                'FAILED',
+                'Action failed in execute: /bin/sh ended with exit code 3, not 0',
+                'why\n',
+            ),
+            (result.status, result.status_message, result.outputs['stderr']),
+        )
+
+    def test_other_exit_codes_can_be_expected(self):
+        cases = [('exit 3', 'SUCCEEDED'), ('exit 0', 'FAILED'), ('exit 4', 'FAILED')]
+        for script, status in cases:
+            result = self.run_shell(script, expected_exit_codes=[3, 5])
+
+            self.assertEqual(status, result.status)
+
+        self.assertIn('exit code 4, not 3 or 5', result.status_message)
+
+    def test_a_signal_from_elsewhere_is_named(self):
+        result = self.run_shell('kill -KILL $$')
+
+        self.assertEqual(
+            (
+                'Action failed in execute: /bin/sh was ended by SIGKILL',
+                -signal.SIGKILL,
+            ),
+            (result.status_message, result.outputs['exit_code']),
+        )
+
+    def test_what_cannot_be_started_is_told(self):
+        (self.home / 'text').write_text('no program')
+        cases = [
+            (
+                ('/no/such',),
+                {},
+                '/no/such cannot be run: No such file or directory (/no/such)',
+            ),
+            (
+                ('/bin/echo',),
+                {'directory': '/no/dir'},
+                '/bin/echo cannot be run: No such file or directory (/no/dir)',
+            ),
+            (
+                (str(self.home / 'text'),),
+                {'allowed': [str(self.home / 'text')]},
+                f'{self.home}/text cannot be run: Permission denied ({self.home}/text)',
+            ),
+            (
+                ('/bin/echo', 'x' * 3_000_000),
+                {},
+                '/bin/echo cannot be run: Argument list too long (/bin/echo)',
+            ),
+            (
+                ('/bin/echo', '\ud800'),
+                {},
+                '/bin/echo cannot be run: its arguments or '
+                'its input are not text that a process can be given',
+            ),
+        ]
+        for argv, options, words in cases:
+            result = self.run_command(*argv, options=options)
+
+            self.assertEqual(
+                ('FAILED', f'Action failed in execute: {words}'),
+                (result.status, result.status_message),
+            )
+
+    def test_a_path_that_exists_skips_the_command(self):
+        result = self.run_command('/bin/echo', creates=str(self.home))
+
+        self.assertEqual(
+            (
+                'SKIPPED',
+                f'Action was skipped automatically: {self.home} exists already',
+            ),
+            (result.status, result.status_message),
+        )
+
+    def test_a_link_that_leads_nowhere_exists(self):
+        (self.home / 'link').symlink_to('/no/such')
+
+        result = self.run_command('/bin/echo', creates=str(self.home / 'link'))
+
+        self.assertEqual('SKIPPED', result.status)
+
+    def test_a_path_that_does_not_exist_lets_it_run(self):
+        path = self.home / 'new'
+
+        result = self.run_shell(f'mkdir {path}', creates=str(path))
+
+        self.assertEqual(('SUCCEEDED', True), (result.status, path.is_dir()))
+
+
+class TestOutput(CommandTestCase):
+    def test_much_of_it_on_both_streams_blocks_nobody(self):
+        source = """
+import sys
+for _ in range(200):
+    sys.stdout.write('o' * 10_000)
+    sys.stderr.write('e' * 10_000)
+"""
+        result = self.run_python(source, options={'max_output': 100_000})
+
+        self.assertEqual(
+            (0, 'o' * 100_000, 'e' * 100_000, True, True),
+            tuple(result.outputs.values()),
+        )
+
+    def test_what_fits_exactly_is_not_cut(self):
+        result = self.run_shell('printf abcd', options={'max_output': 4})
+
+        self.assertEqual(
+            ('abcd', False),
+            (result.outputs['stdout'], result.outputs['stdout_truncated']),
+        )
+
+    def test_nothing_may_be_kept_at_all(self):
+        result = self.run_shell('printf abcd', options={'max_output': 0})
+
+        self.assertEqual(
+            ('', True), (result.outputs['stdout'], result.outputs['stdout_truncated'])
+        )
+
+    def test_bytes_that_are_no_text_are_replaced(self):
+        result = self.run_shell(r"printf 'a\377\000\303'")
+
+        self.assertEqual('a\ufffd\ufffd\ufffd', result.outputs['stdout'])
+
+    def test_an_endless_stream_is_cut_and_ends_with_the_timeout(self):
+        context = testing.FakeContext(timeout=0.5, clock=SystemClock())
+
+        result = self.run_python('while True: print("y" * 1000)', context=context)
+
+        self.assertEqual(
+            ('FAILED', 'Action failed in execute: it ran longer than its timeout'),
+            (result.status, result.status_message),
+        )
+
+    def test_a_command_that_closes_its_output_is_waited_for(self):
+        result = self.run_shell('exec >&- 2>&-; sleep 0.2; exit 3')
+
+        self.assertEqual(3, result.outputs['exit_code'])
+
+
+class TestChildren(CommandTestCase):
+    def test_a_child_that_lives_on_is_neither_waited_for_nor_killed(self):
+        started = time.monotonic()
+
+        result = self.run_shell('sleep 60 & echo $!')
+
+        child = int(result.outputs['stdout'])
+        self.addCleanup(os.kill, child, signal.SIGKILL)
+        self.assertLess(time.monotonic() - started, PATIENCE)
+        self.assertNotIn(state_of(child), ('', 'Z'))
+
+    def test_a_child_that_writes_for_ever_is_not_listened_to(self):
+        pids = self.fifo('pids')
+        script = f'(echo $(exec sh -c "echo \\$PPID") > {pids}; exec yes) & echo done'
+
+        result = self.in_thread(lambda: self.run_shell(script))
+        with open(pids) as pipe:
+            child = int(pipe.read())
+
+        self.assertIn('done\n', result().outputs['stdout'])
+        # Nobody reads any more, which ends it
+        self.assertGone(child)
+
+
+class TestSignals(CommandTestCase):
+    def started(self, script, **settings):
+        """Run a script that writes a process id to $1, and wait for that."""
+        pids = self.fifo('pids')
+        context = testing.FakeContext()
+        result = self.in_thread(
+            lambda: self.run_command(
+                *('/bin/sh', '-c', script, 'sh', pids), context=context, **settings
+            )
+        )
+        with open(pids) as pipe:
+            pid = int(pipe.read())
+        return context, result, pid
+
+    def test_a_cancel_ends_it_at_once(self):
+        context, result, pid = self.started('echo $$ > $1; exec sleep 60')
+        at = time.monotonic()
+
+        context.send('CANCEL')
+
+        self.assertEqual('CANCELLED', result().status)
+        self.assertLess(time.monotonic() - at, 4, 'a poll noticed it, not a signal')
+        self.assertEqual('', state_of(pid))
+
+    def test_a_worker_that_lost_its_lease_ends_it_too(self):
+        context, result, pid = self.started('echo $$ > $1; exec sleep 60')
+
+        context.send('TIMEOUT')
+
+        self.assertEqual('FAILED', result().status)
+        self.assertEqual('', state_of(pid))
+
+    def test_its_children_end_with_it(self):
+        context, result, child = self.started('sleep 60 & echo $! > $1; wait')
+
+        context.send('CANCEL')
+
+        self.assertEqual('CANCELLED', result().status)
+        self.assertGone(child)
+
+    def test_it_is_asked_before_it_is_killed(self):
+        mark = self.home / 'mark'
+        script = f'trap "echo tidy > {mark}; exit" TERM; echo $$ > $1; {FOREVER}'
+        context, result, _ = self.started(script)
+
+        context.send('CANCEL')
+
+        self.assertEqual('CANCELLED', result().status)
+        self.assertEqual('tidy\n', mark.read_text())
+
+    def test_its_children_may_tidy_up_as_well(self):
+        mark = self.home / 'mark'
+        tidy = f'sleep 0.2; echo tidy > {mark}; exit'
+        child = f'trap "{tidy}" TERM; echo $$ > $0; {FOREVER}'
+        context, result, _ = self.started(f"trap exit TERM; sh -c '{child}' $1 & wait")
+
+        context.send('CANCEL')
+
+        self.assertEqual('CANCELLED', result().status)
+        self.assertEqual('tidy\n', mark.read_text())
+
+    def test_one_that_ignores_that_is_killed_with_its_children(self):
+        script = 'trap "" TERM; sleep 60 & echo $! > $1; while :; do sleep 1; done'
+        context, result, child = self.started(script, options={'kill_grace': 0.2})
+
+        context.send('CANCEL')
+
+        self.assertEqual('CANCELLED', result().status)
+        self.assertGone(child)
+
+    def test_one_that_stands_still_is_killed(self):
+        script = 'echo $$ > $1; kill -STOP $$'
+        context, result, pid = self.started(script, options={'kill_grace': 0.2})
+
+        context.send('CANCEL')
+
+        self.assertEqual('CANCELLED', result().status)
+        self.assertEqual('', state_of(pid))
+
+    def test_a_suspended_command_stands_still(self):
+        go = self.fifo('go')
+        context, result, pid = self.started(
+            f'echo $$ > $1; read word < {go}; echo $word'
+        )
+        suspended = threading.Event()
+        paused = context.paused
+        context.paused = lambda value: (paused(value), suspended.set())
+
+        context.send('SUSPEND')
+        self.assertTrue(suspended.wait(PATIENCE))
+        deadline = time.monotonic() + PATIENCE
+        while state_of(pid) != 'T':
+            self.assertLess(time.monotonic(), deadline, 'it runs on')
+        context.send('RESUME')
+        with open(go, 'w') as pipe:
+            pipe.write('went on\n')
+
+        ended = result()
+        self.assertEqual('went on\n', ended.outputs['stdout'])
+        self.assertEqual(
+            [
+                ('action', 'READY', 'RUNNING'),
+                ('action', 'RUNNING', 'SUSPENDED'),
+                ('action', 'SUSPENDED', 'RUNNING'),
+                ('action', 'RUNNING', 'SUCCEEDED'),
+            ],
+            ended.story,
+        )
+
+    def test_a_suspended_command_can_be_cancelled(self):
+        context, result, pid = self.started('echo $$ > $1; exec sleep 60')
+        suspended = threading.Event()
+        context.paused = lambda value: suspended.set()
+
+        context.send('SUSPEND')
+        self.assertTrue(suspended.wait(PATIENCE))
+        context.send('CANCEL')
+
+        self.assertEqual('', (result(), state_of(pid))[1])
+
+    def test_a_signal_that_was_there_before_is_heeded(self):
+        context = testing.FakeContext()
+        context.send('CANCEL')
+        mark = self.home / 'mark'
+
+        result = self.run_shell(f'sleep 1; touch {mark}', context=context)
+
+        self.assertEqual(('CANCELLED', False), (result.status, mark.exists()))
+
+
+class TestProcesses(CommandTestCase):
+    """What does not depend on the action."""
+
+    def run_process(self, *argv, context=None, **settings):
+        return processes.run(
+            context or testing.FakeContext(),
+            argv,
+            **{
+                'environment': {'PATH': '/bin:/usr/bin'},
+                'directory': '/',
+                'stdin': None,
+                'max_output': 1000,
+                'kill_grace': 5,
+                **settings,
+            },
+        )
+
+    def test_systems_that_cannot_tell_when_a_process_ends_are_asked(self):
+        ended = self.run_process(
+            *('/bin/sh', '-c', 'echo a; exec >&- 2>&-; sleep 0.3; exit 4'),
+            descriptor=lambda pid: None,
+        )
+
+        self.assertEqual((4, 'a\n'), (ended.exit_code, ended.stdout.text()))
+
+    def test_their_processes_are_killed_too(self):
+        context = testing.FakeContext(timeout=0.3, clock=SystemClock())
+
+        self.assertRaises(
+            exceptions.TimedOut,
+            self.run_process,
+            *('/bin/sh', '-c', 'trap "" TERM; while :; do sleep 0.05; done'),
+            context=context,
+            kill_grace=0.2,
+            descriptor=lambda pid: None,
+        )
+
+    def test_a_process_that_cannot_be_watched_does_not_run_on(self):
+        pids = []
+
+        def fail(pid):
+            pids.append(pid)
+            raise OSError('out of descriptors')
+
+        self.assertRaises(
+            OSError, self.run_process, '/bin/sleep', '60', descriptor=fail
+        )
+        self.assertEqual('', state_of(pids[0]))
+
+    def test_no_descriptor_stays_behind(self):
+        # Other tests' garbage
+        gc.collect()
+        before = set(os.listdir('/proc/self/fd'))
+
+        for _ in range(5):
+            self.run_process('/bin/echo', 'x', stdin='y')
+            context = testing.FakeContext()
+            context.send('CANCEL')
+            self.assertRaises(
+                exceptions.Cancelled,
+                self.run_process,
+                *('/bin/sleep', '60'),
+                context=context,
+            )
+
+        self.assertEqual(set(), set(os.listdir('/proc/self/fd')) - before)

@@ -1,0 +1,171 @@
+"""The example plan: what it needs is there, and it does what it says."""
+
+import pathlib
+import socket
+import subprocess
+import sys
+import threading
+import urllib.request
+
+from tests import base
+from watcherlite import conf, exceptions, testing
+from watcherlite.clock import SystemClock
+from watcherlite.domain import documents
+from watcherlite.plugins import loader
+
+EXAMPLES = pathlib.Path(__file__).parents[3] / 'etc' / 'watcherlite' / 'examples'
+PATIENCE = 60
+
+
+class TestPlan(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        path = EXAMPLES / 'first-plan.yaml'
+        self.plan = documents.parse(path.read_text(), str(path))
+        self.conf = conf.new([], config_files=[str(EXAMPLES / 'example.conf')])
+        self.plugins = loader.load(options=self.conf)
+        self.actions = {action.name: action for action in self.plan.actions}
+
+    def run_action(self, name):
+        action = self.actions[name]
+        kind = self.plugins.action_type(action.action_type)
+        group = self.conf[f'watcherlite.action_types.{action.action_type}']
+        given = {'allowed': group.allowed} if action.action_type == 'command' else {}
+        return testing.run_action(
+            kind, action.input_parameters, options=given, clock=SystemClock()
+        )
+
+    def test_its_settings_and_inputs_are_right(self):
+        self.assertEqual([], conf.unknown_options(self.conf))
+        documents.check_inputs(
+            self.plan,
+            lambda name, inputs: self.plugins.validate_inputs(
+                self.plugins.make_action_type(name), inputs
+            ),
+        )
+
+    def test_without_its_settings_it_is_refused(self):
+        plugins = loader.load(options=conf.new([], config_files=[]))
+
+        problems = []
+        for action in self.plan.actions:
+            try:
+                plugins.validate_inputs(
+                    plugins.make_action_type(action.action_type),
+                    action.input_parameters,
+                )
+            except exceptions.InvalidInput as error:
+                problems.append((action.name, str(error).partition(':')[0]))
+
+        self.assertEqual(
+            [
+                ('temporary-directory', 'input_parameters.argv.0'),
+                ('date', 'input_parameters.argv.0'),
+                ('disk-space', 'input_parameters.argv.0'),
+                ('endpoint', 'input_parameters.argv.0'),
+            ],
+            problems,
+        )
+
+    def test_its_pre_condition_skips_the_directory(self):
+        result = self.run_action('temporary-directory')
+
+        self.assertEqual(
+            ('SKIPPED', 'Action was skipped automatically: /tmp exists already'),
+            (result.status, result.status_message),
+        )
+
+    def test_its_commands_tell_something(self):
+        for name in ('date', 'disk-space'):
+            result = self.run_action(name)
+
+            self.assertEqual('SUCCEEDED', result.status, result)
+            self.assertTrue(result.outputs['stdout'])
+
+    def test_endpoint_and_call_find_each_other_even_in_two_runs_at_a_time(self):
+        results = []
+        threads = [
+            threading.Thread(
+                target=lambda name=name: results.append((name, self.run_action(name))),
+                daemon=True,
+            )
+            for name in ('call', 'call', 'endpoint', 'endpoint')
+        ]
+
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(PATIENCE)
+
+        self.assertEqual(
+            [('call', 'SUCCEEDED')] * 2 + [('endpoint', 'SUCCEEDED')] * 2,
+            sorted((name, result.status) for name, result in results),
+            results,
+        )
+        answers = [r.outputs['json'] for name, r in results if name == 'call']
+        self.assertEqual(
+            {'system', 'release', 'python', 'cpus', 'load'}, set(answers[0])
+        )
+
+
+class TestEndpoint(base.TestCase):
+    MODULE = 'watcherlite.cmd.example_endpoint'
+
+    def start(self, *arguments):
+        process = subprocess.Popen(
+            [sys.executable, '-m', self.MODULE, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_it_ends_after_one_request(self):
+        process = self.start('--port', '0')
+        address = process.stdout.readline().removeprefix('listening on ').strip()
+
+        with urllib.request.urlopen(f'http://{address}/', timeout=PATIENCE) as answer:
+            self.assertEqual('application/json', answer.headers['Content-Type'])
+
+        self.assertEqual(0, process.wait(PATIENCE))
+
+    def test_a_client_that_says_nothing_does_not_count(self):
+        process = self.start('--port', '0')
+        address = process.stdout.readline().removeprefix('listening on ').strip()
+        host, _, port = address.partition(':')
+
+        socket.create_connection((host, int(port))).close()
+        with urllib.request.urlopen(f'http://{address}/', timeout=PATIENCE) as answer:
+            self.assertEqual(200, answer.status)
+
+        self.assertEqual(0, process.wait(PATIENCE))
+
+    def test_it_does_not_wait_for_ever(self):
+        process = self.start('--port', '0', '--seconds', '0.2')
+
+        _, err = process.communicate(timeout=PATIENCE)
+
+        self.assertEqual((1, 'nobody asked within 0.2 s\n'), (process.returncode, err))
+
+    def test_a_port_that_is_taken_is_told(self):
+        with socket.socket() as taken:
+            taken.bind(('127.0.0.1', 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            process = self.start('--port', str(port), '--seconds', '0.2')
+
+            _, err = process.communicate(timeout=PATIENCE)
+
+        self.assertEqual(
+            (1, f'port {port} is taken by another program\n'),
+            (process.returncode, err),
+        )
+
+    def test_it_listens_on_this_machine_only(self):
+        process = self.start('--port', '0')
+
+        line = process.stdout.readline()
+
+        self.assertTrue(line.startswith('listening on 127.0.0.1:'), line)

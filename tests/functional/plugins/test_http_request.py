@@ -1,0 +1,758 @@
+"""http_request against real servers, most of them unpleasant."""
+
+import base64
+import gc
+import json
+import os
+import socket
+import subprocess
+import threading
+import time
+
+import fixtures
+
+from tests import base
+from tests.functional.plugins.http_server import Server
+from watcherlite import testing
+from watcherlite.plugins import options
+from watcherlite.plugins.action_types.http_request import HttpRequest, ServerSilent
+
+UUID = '00000000-0000-4000-8000-000000000001'
+
+
+class HttpTestCase(base.TestCase):
+    def serve(self, behaviour, **settings):
+        return self.useFixture(Server(behaviour, **settings))
+
+    def run_get(self, url, *, options=None, context=None, deadline=None, **inputs):
+        return testing.run_action(
+            HttpRequest,
+            {'method': 'GET', 'url': url, **inputs},
+            options=options,
+            context=context,
+            timeout=deadline,
+        )
+
+    def answering(self, status=200, body=b'', **headers):
+        return self.serve(lambda exchange, _: exchange.answer(status, body, **headers))
+
+    def unused_port(self):
+        with socket.socket() as probe:
+            probe.bind(('127.0.0.1', 0))
+            return probe.getsockname()[1]
+
+
+class TestWhatIsSent(HttpTestCase):
+    def test_a_request_carries_its_key_and_its_fencing_token(self):
+        server = self.answering()
+
+        self.run_get(f'{server.url}/path?q=1', headers={'X-Thing': 'a, b'})
+
+        (request,) = server.received
+        self.assertEqual(
+            ('GET', '/path?q=1', b''), (request.method, request.path, request.body)
+        )
+        self.assertEqual(
+            {
+                'host': f'127.0.0.1:{server.port}',
+                'user-agent': 'watcherlite',
+                'accept-encoding': 'identity',
+                'idempotency-key': UUID,
+                'x-fencing-token': '1',
+                'x-thing': 'a, b',
+            },
+            dict(request.headers),
+        )
+
+    def test_headers_of_the_author_are_not_overwritten(self):
+        server = self.answering()
+
+        self.run_get(
+            server.url,
+            headers={
+                'idempotency-KEY': 'mine',
+                'X-Fencing-Token': '',
+                'User-Agent': 'u',
+            },
+        )
+
+        headers = server.received[0].headers
+        self.assertEqual(
+            ('mine', '', 'u'),
+            tuple(
+                headers[name]
+                for name in ('idempotency-key', 'x-fencing-token', 'user-agent')
+            ),
+        )
+
+    def test_text_and_json_are_sent_as_bodies(self):
+        server = self.answering()
+
+        self.run_get(server.url, method='PUT', body='ä')
+        self.run_get(server.url, method='POST', json={'ä': [1, None]})
+
+        text, data = server.received
+        self.assertEqual('ä'.encode(), text.body)
+        self.assertEqual(
+            ({'ä': [1, None]}, 'application/json'),
+            (json.loads(data.body), data.headers['content-type']),
+        )
+
+    def test_credentials_of_a_url_are_sent_and_told_nobody(self):
+        server = self.answering(500)
+        address = f'127.0.0.1:{server.port}'
+
+        result = self.run_get(f'http://user:canary@{address}/p?token=canary')
+
+        sent = server.received[0].headers['authorization']
+        self.assertEqual(b'user:canary', base64.b64decode(sent.removeprefix('Basic ')))
+        self.assertEqual(
+            f'Action failed in execute: GET http://{address}/p?… answered 500, not '
+            '200-299',
+            result.status_message,
+        )
+        self.assertNotIn('canary', repr(result))
+        self.assertNotIn('canary', self.log.output)
+
+    def test_a_netrc_file_is_not_read(self):
+        (self.home / '.netrc').write_text('machine 127.0.0.1 login a password canary')
+        (self.home / '.netrc').chmod(0o600)
+        server = self.answering()
+
+        self.run_get(server.url)
+
+        self.assertNotIn('authorization', server.received[0].headers)
+
+
+class TestAnswers(HttpTestCase):
+    def test_the_answer_is_in_the_outputs(self):
+        server = self.answering(
+            201,
+            b'{"a": 1}',
+            content_type='application/json; charset=utf-8',
+            set_cookie='canary',
+            www_authenticate='canary',
+            x_subject_token='canary',
+            location='http://user:canary@h/p',
+        )
+
+        outputs = self.run_get(server.url).outputs
+
+        self.assertIsInstance(outputs.pop('elapsed'), float)
+        for name in ('date', 'server'):
+            del outputs['headers'][name]
+        self.assertEqual(
+            {
+                'status': 201,
+                'headers': {
+                    'content-length': '8',
+                    'content-type': 'application/json; charset=utf-8',
+                    'location': 'http://h/p',
+                },
+                'body': '{"a": 1}',
+                'truncated': False,
+                'json': {'a': 1},
+                'tries': 1,
+            },
+            outputs,
+        )
+
+    def test_another_status_can_be_expected(self):
+        server = self.answering(404)
+
+        result = self.run_get(server.url, expected_statuses=[200, 404])
+
+        self.assertEqual('SUCCEEDED', result.status)
+
+    def test_an_unexpected_status_fails_and_shows_the_answer(self):
+        server = self.answering(404, b'no such thing')
+
+        result = self.run_get(server.url, expected_statuses=[200, 201, 202, 204])
+
+        self.assertEqual(
+            (
+                'FAILED',
+                f'Action failed in execute: GET {server.url} answered 404, not '
+                '200-202, 204',
+                'no such thing',
+            ),
+            (result.status, result.status_message, result.outputs['body']),
+        )
+
+    def test_a_body_is_text_in_its_charset(self):
+        cases = [
+            (b'\xe4', 'text/plain; charset=latin-1', 'ä'),
+            ('ä'.encode(), 'application/octet-stream', 'ä'),
+            (b'a\xff\x00b', 'text/plain; charset=utf-8', 'a\ufffd\ufffdb'),
+            (b'78', 'text/plain; charset=zlib', '78'),
+            (b'78', 'text/plain; charset="; x=', '78'),
+        ]
+        for body, content_type, text in cases:
+            server = self.answering(200, body, content_type=content_type)
+
+            self.assertEqual(text, self.run_get(server.url).outputs['body'])
+
+    def test_what_only_says_that_it_is_json_stays_text(self):
+        for body in (b'{', b'[NaN]', b'"\\u0000"', b'"\\ud800"', b'[' * 50_000):
+            server = self.answering(200, body, content_type='application/x+json')
+
+            outputs = self.run_get(server.url).outputs
+
+            self.assertEqual(
+                (body.decode(), False), (outputs['body'], 'json' in outputs)
+            )
+
+    def test_a_head_request_has_no_body(self):
+        server = self.serve(lambda exchange, _: exchange.begin(content_length='1000'))
+
+        result = self.run_get(server.url, method='HEAD')
+
+        self.assertEqual(('SUCCEEDED', ''), (result.status, result.outputs['body']))
+
+    def test_a_compressed_answer_is_not_unpacked(self):
+        server = self.answering(200, b'\x1f\x8b not really', content_encoding='gzip')
+
+        self.assertEqual(
+            '\x1f\ufffd not really', self.run_get(server.url).outputs['body']
+        )
+
+    def test_headers_are_kept_within_bounds(self):
+        server = self.answering(200, **{f'x_{n}': 'v' * 5000 for n in range(90)})
+
+        headers = self.run_get(server.url).outputs['headers']
+
+        self.assertEqual(1024, max(len(value) for value in headers.values()))
+
+
+class TestBounds(HttpTestCase):
+    """However much and however slowly a server sends."""
+
+    def test_a_body_is_cut_and_the_rest_is_not_read(self):
+        server = self.answering(200, b'x' * 1_000_000, content_type='application/json')
+
+        outputs = self.run_get(server.url, options={'max_response_size': 1000}).outputs
+
+        self.assertEqual(
+            ('x' * 1000, True, False),
+            (outputs['body'], outputs['truncated'], 'json' in outputs),
+        )
+
+    def test_an_endless_body_is_cut(self):
+        def endless(exchange, request):
+            exchange.begin(200)
+            exchange.drip(b'x' * 65536, 0)
+
+        server = self.serve(endless)
+
+        outputs = self.run_get(server.url).outputs
+
+        self.assertEqual((65536, True), (len(outputs['body']), outputs['truncated']))
+
+    def test_an_endless_chunked_body_is_cut(self):
+        def endless(exchange, request):
+            exchange.begin(200, transfer_encoding='chunked')
+            exchange.drip(b'4\r\nabcd\r\n', 0)
+
+        server = self.serve(endless)
+
+        outputs = self.run_get(server.url, options={'max_response_size': 6}).outputs
+
+        self.assertEqual(('abcdab', True), (outputs['body'], outputs['truncated']))
+
+    def too_slow(self, behaviour):
+        server = self.serve(behaviour)
+        started = time.monotonic()
+
+        result = self.run_get(server.url, timeout=0.3, retries=0)
+
+        self.assertLess(time.monotonic() - started, 5)
+        self.assertEqual(
+            f'Action failed in execute: GET {server.url}: no whole answer within 0.3 s',
+            result.status_message,
+        )
+
+    def test_a_dripping_body_is_not_waited_for(self):
+        def drip(exchange, request):
+            exchange.begin(200)
+            exchange.drip(b'x')
+
+        self.too_slow(drip)
+
+    def test_dripping_headers_are_not_waited_for(self):
+        def drip(exchange, request):
+            exchange.write(b'HTTP/1.1 200 OK\r\nX-Slow: ')
+            exchange.drip(b'x')
+
+        self.too_slow(drip)
+
+    def test_silence_is_not_waited_for(self):
+        self.too_slow(lambda exchange, request: exchange.hang())
+
+    def test_a_broken_answer_is_told(self):
+        cases = [
+            (b'', 'the connection was closed before the answer was whole'),
+            (
+                b'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc',
+                'the connection was closed before the answer was whole',
+            ),
+            (
+                b'rubbish\r\n\r\n',
+                'the connection was closed before the answer was whole',
+            ),
+        ]
+        for data, words in cases:
+            server = self.serve(lambda exchange, _, data=data: exchange.write(data))
+
+            result = self.run_get(server.url, retries=0)
+
+            self.assertEqual(
+                f'Action failed in execute: GET {server.url}: {words}',
+                result.status_message,
+            )
+
+
+class TestRetries(HttpTestCase):
+    def statuses(self, *statuses):
+        left = list(statuses)
+        return self.serve(lambda exchange, _: exchange.answer(left.pop(0)))
+
+    def test_a_gateway_that_is_busy_is_asked_again(self):
+        server = self.statuses(503, 502, 504, 200)
+        context = testing.FakeContext()
+
+        result = self.run_get(server.url, context=context)
+
+        self.assertEqual(('SUCCEEDED', 4), (result.status, result.outputs['tries']))
+        self.assertEqual(
+            {UUID}, {r.headers['idempotency-key'] for r in server.received}
+        )
+        # 0.1, 0.2 and 0.4 s, each with up to 0.1 s more
+        self.assertLess(0.69, context.clock.monotonic())
+        self.assertLess(context.clock.monotonic(), 1.01)
+
+    def test_the_last_answer_counts(self):
+        server = self.statuses(503, 503, 503)
+
+        result = self.run_get(server.url, retries=2)
+
+        self.assertEqual(
+            ('FAILED', 503, 3),
+            (result.status, result.outputs['status'], result.outputs['tries']),
+        )
+
+    def test_a_status_that_is_expected_is_not_retried(self):
+        server = self.statuses(503)
+
+        result = self.run_get(server.url, expected_statuses=[503])
+
+        self.assertEqual('SUCCEEDED', result.status)
+
+    def test_what_may_have_been_done_is_not_done_twice(self):
+        for inputs, requests in (
+            ({'method': 'POST'}, 1),
+            ({'method': 'POST', 'idempotent': True}, 3),
+            ({'method': 'POST', 'retry_statuses': [503]}, 3),
+            ({'method': 'PUT'}, 3),
+            ({'method': 'PUT', 'idempotent': False}, 1),
+        ):
+            server = self.answering(503)
+
+            self.run_get(server.url, retries=2, **inputs)
+
+            self.assertEqual(requests, len(server.received), inputs)
+
+    def test_a_connection_that_breaks_is_retried_if_that_is_safe(self):
+        for inputs, requests in (({'method': 'POST'}, 1), ({'method': 'GET'}, 3)):
+            server = self.serve(lambda exchange, request: None)
+
+            result = self.run_get(server.url, retries=2, **inputs)
+
+            self.assertEqual(
+                ('FAILED', requests), (result.status, len(server.received))
+            )
+
+    def test_a_server_that_does_not_listen_has_done_nothing(self):
+        url = f'http://127.0.0.1:{self.unused_port()}/'
+        context = testing.FakeContext()
+
+        result = self.run_get(url, method='POST', retries=2, context=context)
+
+        self.assertEqual(
+            f'Action failed in execute: POST {url}: Connection refused',
+            result.status_message,
+        )
+        self.assertLess(0.29, context.clock.monotonic())
+
+    def test_a_signal_ends_the_wait_for_the_next_try(self):
+        server = self.answering(503)
+        context = testing.FakeContext(signals=[testing.after_seconds(0.2, 'CANCEL')])
+
+        result = self.run_get(server.url, retries=50, context=context)
+
+        self.assertEqual(('CANCELLED', 2), (result.status, len(server.received)))
+
+
+class TestRedirects(HttpTestCase):
+    def test_they_are_not_followed_by_default(self):
+        server = self.answering(302, location='/there')
+
+        result = self.run_get(server.url)
+
+        self.assertEqual(
+            ('FAILED', 302, '/there', 1),
+            (
+                result.status,
+                result.outputs['status'],
+                result.outputs['headers']['location'],
+                len(server.received),
+            ),
+        )
+
+    def test_they_are_followed_on_request(self):
+        def redirect_once(exchange, request):
+            if request.path == '/':
+                exchange.answer(307, location='/there?q=1')
+            else:
+                exchange.answer(200, request.body)
+
+        server = self.serve(redirect_once)
+
+        result = self.run_get(
+            f'{server.url}/', method='PUT', body='x', follow_redirects=True
+        )
+
+        self.assertEqual('x', result.outputs['body'])
+        self.assertEqual(['/', '/there?q=1'], [r.path for r in server.received])
+
+    def test_a_post_that_is_redirected_becomes_a_get(self):
+        def redirect_once(exchange, request):
+            if request.method == 'POST':
+                exchange.answer(303, location='/result')
+            else:
+                exchange.answer(200)
+
+        server = self.serve(redirect_once)
+
+        self.run_get(server.url, method='POST', json={}, follow_redirects=True)
+
+        last = server.received[-1]
+        self.assertEqual(
+            ('GET', '/result', b'', False),
+            (last.method, last.path, last.body, 'content-type' in last.headers),
+        )
+
+    def test_credentials_are_not_carried_to_another_server(self):
+        other = self.answering()
+        server = self.answering(302, location=f'{other.url}/')
+        headers = {'Authorization': 'canary', 'X-Auth-Token': 'canary', 'X-A': 'b'}
+
+        result = self.run_get(
+            server.url.replace('//', '//user:canary@'),
+            headers=headers,
+            follow_redirects=True,
+        )
+
+        self.assertEqual('SUCCEEDED', result.status)
+        self.assertNotIn('canary', repr(other.received))
+        self.assertEqual('b', other.received[0].headers['x-a'])
+
+    def test_a_circle_ends(self):
+        server = self.answering(302, location='/')
+
+        result = self.run_get(server.url, follow_redirects=True)
+
+        self.assertEqual(
+            f'Action failed in execute: GET {server.url}: more than 5 redirects',
+            result.status_message,
+        )
+        self.assertEqual(6, len(server.received))
+
+    def test_they_do_not_lead_out_of_http(self):
+        for location in ('file:///etc/passwd', 'ftp://h/', 'javascript:1'):
+            server = self.answering(302, location=location)
+
+            result = self.run_get(server.url, follow_redirects=True)
+
+            self.assertIn('which is not HTTP', result.status_message)
+            self.assertEqual(1, len(server.received))
+
+    def test_the_body_of_a_redirect_is_not_read(self):
+        def endless(exchange, request):
+            if request.path == '/':
+                exchange.begin(302, location='/there')
+                exchange.drip(b'x' * 65536, 0)
+            else:
+                exchange.answer(200)
+
+        server = self.serve(endless)
+
+        result = self.run_get(f'{server.url}/', follow_redirects=True)
+
+        self.assertEqual('SUCCEEDED', result.status)
+
+
+class TestSignals(HttpTestCase):
+    def interrupted(self, behaviour, signal='CANCEL', **settings):
+        server = self.serve(behaviour, **settings)
+        context = testing.FakeContext()
+        results = []
+        thread = threading.Thread(
+            target=lambda: results.append(
+                self.run_get(server.url, context=context, options={'verify_tls': False})
+            ),
+            daemon=True,
+        )
+
+        thread.start()
+        server.until_received()
+        context.send(signal)
+        thread.join(5)
+
+        self.assertFalse(thread.is_alive(), 'the signal did not wake it')
+        return results[0]
+
+    def test_a_cancel_ends_the_wait_for_an_answer(self):
+        result = self.interrupted(lambda exchange, request: exchange.hang())
+
+        self.assertEqual('CANCELLED', result.status)
+
+    def test_a_cancel_ends_a_slow_answer(self):
+        def drip(exchange, request):
+            exchange.begin(200)
+            exchange.drip(b'x')
+
+        self.assertEqual('CANCELLED', self.interrupted(drip).status)
+
+    def test_a_worker_that_lost_its_lease_ends_the_wait_as_well(self):
+        result = self.interrupted(lambda exchange, _: exchange.hang(), 'TIMEOUT')
+
+        self.assertEqual(
+            ('FAILED', 'Action failed in execute: it ran longer than its timeout'),
+            (result.status, result.status_message),
+        )
+
+    def test_the_timeout_of_the_action_bounds_the_request(self):
+        server = self.serve(lambda exchange, request: exchange.hang())
+        started = time.monotonic()
+
+        result = self.run_get(server.url, deadline=0.3, retries=0)
+
+        self.assertLess(time.monotonic() - started, 5)
+        self.assertEqual('FAILED', result.status)
+
+    def test_a_suspended_action_goes_on_where_it_was(self):
+        server = self.answering(200, b'x' * 50_000)
+        context = testing.FakeContext(
+            signals=[
+                testing.at_checkpoint(3, 'SUSPEND'),
+                testing.at_checkpoint(4, 'RESUME'),
+            ]
+        )
+
+        result = self.run_get(server.url, context=context)
+
+        self.assertEqual(50_000, len(result.outputs['body']))
+        self.assertEqual(
+            [
+                ('action', 'READY', 'RUNNING'),
+                ('action', 'RUNNING', 'SUSPENDED'),
+                ('action', 'SUSPENDED', 'RUNNING'),
+                ('action', 'RUNNING', 'SUCCEEDED'),
+            ],
+            result.story,
+        )
+
+
+class TestUnless(HttpTestCase):
+    def unless(self, behaviour, **unless):
+        """Run a POST that is not needed when GET /state says so."""
+
+        def both(exchange, request):
+            if request.path == '/state':
+                behaviour(exchange, request)
+            else:
+                exchange.answer(200)
+
+        server = self.serve(both)
+        result = self.run_get(
+            f'{server.url}/do',
+            method='POST',
+            unless={'url': f'{server.url}/state', **unless},
+        )
+        return server, result
+
+    def test_the_action_is_skipped_when_it_holds(self):
+        server, result = self.unless(lambda exchange, _: exchange.answer(200))
+
+        self.assertEqual(
+            (
+                'SKIPPED',
+                f'Action was skipped automatically: {server.url}/state answers 200 '
+                'already',
+                ['/state'],
+            ),
+            (
+                result.status,
+                result.status_message,
+                [request.path for request in server.received],
+            ),
+        )
+
+    def test_the_action_is_executed_when_it_does_not(self):
+        for behaviour in (
+            lambda exchange, _: exchange.answer(404),
+            lambda exchange, _: None,
+        ):
+            server, result = self.unless(behaviour)
+
+            self.assertEqual('SUCCEEDED', result.status)
+            self.assertEqual(
+                [('GET', '/state'), ('POST', '/do')],
+                [(request.method, request.path) for request in server.received],
+            )
+
+    def test_the_expected_status_can_be_chosen(self):
+        _, result = self.unless(
+            lambda exchange, _: exchange.answer(404), expected_statuses=[404]
+        )
+
+        self.assertEqual('SKIPPED', result.status)
+
+    def test_it_tells_after_a_worker_was_lost_whether_the_effect_is_there(self):
+        for status, applied in ((200, True), (404, False)):
+            server = self.answering(status)
+            context = testing.FakeContext(
+                {'method': 'POST', 'url': server.url, 'unless': {'url': server.url}}
+            )
+            kind = HttpRequest(options.alone(HttpRequest))
+
+            self.assertEqual(applied, kind.is_applied(context))
+
+    def test_a_server_that_does_not_answer_that_lets_nothing_run_twice(self):
+        url = f'http://127.0.0.1:{self.unused_port()}/'
+        context = testing.FakeContext(
+            {'method': 'POST', 'url': url, 'unless': {'url': url}}
+        )
+        kind = HttpRequest(options.alone(HttpRequest))
+
+        error = self.assertRaises(ServerSilent, kind.is_applied, context)
+
+        self.assertEqual(f'{url} does not answer: Connection refused', str(error))
+
+
+class TestProxies(HttpTestCase):
+    def test_the_environment_is_heeded_only_when_the_option_says_so(self):
+        proxy = self.answering(200, b'from the proxy')
+        self.useFixture(fixtures.EnvironmentVariable('http_proxy', proxy.url))
+        url = f'http://127.0.0.1:{self.unused_port()}/path'
+
+        without = self.run_get(url, retries=0)
+        through = self.run_get(url, options={'proxies_from_environment': True})
+
+        self.assertEqual('FAILED', without.status)
+        self.assertEqual('from the proxy', through.outputs['body'])
+        self.assertEqual([url], [request.path for request in proxy.received])
+
+
+class TestTls(HttpTestCase):
+    def setUp(self):
+        super().setUp()
+        self.key = str(self.home / 'key.pem')
+        self.certificate = str(self.home / 'certificate.pem')
+        try:
+            subprocess.run(
+                [
+                    *('openssl', 'req', '-x509', '-nodes', '-days', '2'),
+                    *('-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'),
+                    *('-keyout', self.key, '-out', self.certificate),
+                    *('-subj', '/CN=localhost', '-addext'),
+                    'subjectAltName=IP:127.0.0.1',
+                ],
+                check=True,
+                capture_output=True,
+            )
+        except (OSError, subprocess.CalledProcessError) as error:
+            self.skipTest(f'openssl cannot make a certificate: {error}')
+        self.tls = (self.certificate, self.key)
+
+    def serve_tls(self):
+        return self.serve(lambda exchange, _: exchange.answer(200), tls=self.tls)
+
+    def test_a_server_that_nobody_vouches_for_is_refused(self):
+        server = self.serve_tls()
+
+        result = self.run_get(server.url, retries=0)
+
+        self.assertIn('its certificate is not trusted: ', result.status_message)
+        self.assertEqual([], server.received)
+
+    def test_an_authority_of_ones_own_can_be_trusted(self):
+        server = self.serve_tls()
+
+        result = self.run_get(server.url, options={'ca_file': self.certificate})
+
+        self.assertEqual('SUCCEEDED', result.status)
+
+    def test_the_check_can_be_switched_off(self):
+        server = self.serve_tls()
+
+        result = self.run_get(server.url, options={'verify_tls': False})
+
+        self.assertEqual('SUCCEEDED', result.status)
+
+    def test_a_file_that_cannot_be_read_is_named(self):
+        server = self.serve_tls()
+
+        result = self.run_get(server.url, options={'ca_file': '/no/such/file'})
+
+        self.assertEqual(
+            'Action failed in execute: [watcherlite.action_types.http_request] ca_file '
+            '= /no/such/file cannot be read',
+            result.status_message,
+        )
+
+    def test_a_server_without_tls_is_told(self):
+        server = self.answering()
+
+        result = self.run_get(server.url.replace('http:', 'https:'), retries=0)
+
+        self.assertIn('no TLS: ', result.status_message)
+
+    def test_a_redirect_does_not_lead_away_from_https(self):
+        plain = self.answering()
+        server = self.serve(
+            lambda exchange, _: exchange.answer(302, location=f'{plain.url}/'),
+            tls=self.tls,
+        )
+
+        result = self.run_get(
+            server.url,
+            options={'ca_file': self.certificate},
+            follow_redirects=True,
+            retries=0,
+        )
+
+        self.assertIn('away from HTTPS', result.status_message)
+        self.assertEqual([], plain.received)
+
+    def test_a_cancel_ends_the_wait_behind_tls_too(self):
+        result = TestSignals.interrupted(
+            self, lambda exchange, request: exchange.hang(), tls=self.tls
+        )
+
+        self.assertEqual('CANCELLED', result.status)
+
+
+class TestDescriptors(HttpTestCase):
+    def test_no_connection_stays_behind(self):
+        server = self.answering(503)
+        self.run_get(server.url, retries=0)
+        # Other tests' garbage
+        gc.collect()
+        before = len(os.listdir('/proc/self/fd'))
+
+        for _ in range(10):
+            self.run_get(server.url, retries=0)
+
+        # The server's own threads may be closing one
+        self.assertLess(len(os.listdir('/proc/self/fd')), before + 5)

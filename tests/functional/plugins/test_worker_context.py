@@ -1,0 +1,89 @@
+"""The built-in types in the hands of a worker: its context, its signals."""
+
+import os
+import threading
+import time
+
+from tests import base
+from tests.functional.plugins.http_server import Server
+from watcherlite import exceptions
+from watcherlite.clock import SystemClock
+from watcherlite.domain.actions import Action
+from watcherlite.execution.context import Context
+from watcherlite.plugins import options
+from watcherlite.plugins.action_types.command import Command
+from watcherlite.plugins.action_types.http_request import HttpRequest
+from watcherlite.states import action as states
+
+PATIENCE = 10
+UUID = '7a6b0d9c-53c7-4d3e-9d3b-3f1f6f1c7e55'
+
+
+class TestSignals(base.TestCase):
+    def execute(self, kind, inputs, timeout=60, **values):
+        """Execute in a thread; return the context and what to ask for the end."""
+        context = Context(Action(UUID, 'x', inputs=inputs), None, SystemClock())
+        context.set_deadline(timeout)
+        context.begin()
+        instance = kind(options.alone(kind, values))
+        ends = []
+
+        def run():
+            try:
+                ends.append(instance.execute(context))
+            except (exceptions.Cancelled, exceptions.TimedOut) as error:
+                ends.append(type(error).__name__)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+
+        def end():
+            thread.join(PATIENCE)
+            self.assertFalse(thread.is_alive(), 'it does not end')
+            return ends[0]
+
+        return context, end
+
+    def command(self, script, **settings):
+        return self.execute(
+            Command,
+            {'argv': ['/bin/sh', '-c', script]},
+            allowed=['/bin/sh'],
+            kill_grace=1,
+            **settings,
+        )
+
+    def test_a_command_is_woken_by_a_cancel(self):
+        started = str(self.home / 'started')
+        os.mkfifo(started)
+        context, end = self.command(f'echo > {started}; exec sleep 60')
+        with open(started) as pipe:
+            pipe.read()
+        at = time.monotonic()
+
+        context.deliver(states.CANCEL)
+
+        self.assertEqual('Cancelled', end())
+        self.assertLess(time.monotonic() - at, 4, 'a poll noticed it, not a signal')
+
+    def test_a_command_ends_with_its_deadline(self):
+        _, end = self.command('exec sleep 60', timeout=0.3)
+
+        self.assertEqual('TimedOut', end())
+
+    def test_a_request_is_woken_by_a_cancel(self):
+        server = self.useFixture(Server(lambda exchange, request: exchange.hang()))
+        context, end = self.execute(HttpRequest, {'method': 'GET', 'url': server.url})
+        server.until_received()
+
+        context.deliver(states.CANCEL)
+
+        self.assertEqual('Cancelled', end())
+
+    def test_a_request_ends_with_its_deadline(self):
+        server = self.useFixture(Server(lambda exchange, request: exchange.hang()))
+        _, end = self.execute(
+            HttpRequest, {'method': 'GET', 'url': server.url, 'retries': 0}, timeout=0.3
+        )
+
+        self.assertEqual('TimedOut', end())

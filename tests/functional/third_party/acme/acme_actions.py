@@ -1,0 +1,52 @@
+"""Actions for the machines of Acme."""
+
+from typing import ClassVar
+
+from oslo_config import cfg
+
+from watcherlite.domain.outcomes import Done, InProgress
+from watcherlite.exceptions import ActionSkipException
+from watcherlite.plugins import base
+
+
+class Greet(base.ActionType):
+    """Greets somebody, after a while."""
+
+    description = 'Greets somebody.'
+    idempotent = True
+    schema: ClassVar = {
+        'type': 'object',
+        'properties': {'name': {'type': 'string', 'minLength': 1}},
+        'required': ['name'],
+        'additionalProperties': False,
+    }
+
+    @classmethod
+    def get_config_opts(cls):
+        return [cfg.StrOpt('word', default='Hello', help='What to say first.')]
+
+    def pre_condition(self, context):
+        if context.inputs['name'] == 'nobody':
+            raise ActionSkipException('nobody is there')
+
+    def execute(self, context):
+        return InProgress({'for': context.inputs['name']}, delay=5)
+
+    def poll(self, context, token):
+        return Done({'said': f'{self.options.word}, {token["for"]}!'})
+
+
+class Patience(base.Policy):
+    """Lets everything happen."""
+
+
+class Impostor:
+    """Is no action type."""
+
+
+class Careless(base.ActionType):
+    """Has options that are none."""
+
+    @classmethod
+    def get_config_opts(cls):
+        return ['word']

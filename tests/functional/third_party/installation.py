@@ -1,0 +1,68 @@
+"""Installs a distribution the way that counts: its metadata is on the path."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tomllib
+
+import fixtures
+
+ACME = pathlib.Path(__file__).parent / 'acme'
+ROOT = pathlib.Path(__file__).parents[3]
+TIMEOUT = 60
+
+
+class Installation(fixtures.Fixture):
+    """A directory with the modules of distributions and their metadata.
+
+    An interpreter that has it on its path finds their entry points as it does
+    those of any other distribution.
+    """
+
+    def _setUp(self):
+        self.path = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def add(self, source=ACME):
+        """Install from a directory with a pyproject.toml."""
+        project = tomllib.loads((source / 'pyproject.toml').read_text())['project']
+        for module in source.glob('*.py'):
+            (self.path / module.name).write_text(module.read_text())
+        points = {
+            f'{namespace}': [f'{name} = {target}' for name, target in points.items()]
+            for namespace, points in project['entry-points'].items()
+        }
+        self.add_metadata(project['name'], project['version'], points)
+
+    def add_metadata(self, name, version, points):
+        """Install metadata alone; points: namespace -> lines `name = target`."""
+        info = self.path / f'{name.replace("-", "_")}-{version}.dist-info'
+        info.mkdir()
+        (info / 'METADATA').write_text(
+            f'Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n'
+        )
+        (info / 'entry_points.txt').write_text(
+            ''.join(
+                f'[{namespace}]\n' + ''.join(f'{line}\n' for line in lines)
+                for namespace, lines in points.items()
+            )
+        )
+
+    def run(self, source, *arguments):
+        """Run Python in an interpreter of its own; return the JSON it prints."""
+        ended = subprocess.run(
+            [sys.executable, '-c', source, *arguments],
+            env={
+                **os.environ,
+                'PYTHONPATH': os.pathsep.join([str(self.path), str(ROOT)]),
+                # stevedore's cache of entry points, too
+                'XDG_CACHE_HOME': str(self.path / 'cache'),
+            },
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+        )
+        if ended.returncode:
+            raise AssertionError(f'{ended.returncode}: {ended.stderr}')
+        return json.loads(ended.stdout)

@@ -1,0 +1,211 @@
+"""A distribution of somebody else, found and run for real."""
+
+import json
+
+from tests import base
+from tests.functional.third_party.installation import Installation
+
+LIST = """
+import dataclasses, json
+from watcherlite.plugins import loader
+
+print(json.dumps([dataclasses.astuple(e) for e in loader.load().entries()]))
+"""
+
+RUN = """
+import json, sys
+from watcherlite.plugins import loader
+from watcherlite.testing import run_action
+
+kind = loader.load().action_type('greet')
+result = run_action(kind, json.loads(sys.argv[1]), options=json.loads(sys.argv[2]))
+print(json.dumps([result.status, result.status_message, result.outputs]))
+"""
+
+START = """
+import json, sys
+from watcherlite import conf, exceptions
+from watcherlite.plugins import loader
+
+settings = conf.new([], config_files=[sys.argv[1]])
+plugins = loader.load(options=settings)
+reasons = {}
+for name in sys.argv[2:]:
+    try:
+        made = plugins.make_action_type(name)
+        reasons[name] = getattr(made.options, 'word', None)
+    except exceptions.PluginError as error:
+        reasons[name] = str(error)
+print(json.dumps([reasons, conf.unknown_options(settings)]))
+"""
+
+HEAVY = """
+import json, sys
+from watcherlite import conf
+from watcherlite.plugins import loader
+
+loader.load(options=conf.new([], config_files=[])).make_action_type('http_request')
+print(json.dumps([n for n in ('requests', 'urllib3') if n in sys.modules]))
+"""
+
+LAZY = """
+import json, sys
+from watcherlite.plugins import loader
+
+loader.load().make_action_type('nop')
+print(json.dumps([name for name in sys.modules if name.startswith('acme')]))
+"""
+
+
+class TestDistribution(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.installation = self.useFixture(Installation())
+        self.installation.add()
+
+    def test_every_entry_point_is_listed_with_what_is_wrong_with_it(self):
+        entries = [
+            entry for entry in self.installation.run(LIST) if entry[2] == 'acme-actions'
+        ]
+
+        for entry in entries:
+            self.assertEqual('1.0', entry[3])
+        self.assertEqual(
+            [
+                (
+                    'broken',
+                    'acme_broken:Broken',
+                    '',
+                    'ModuleNotFoundError: No module named '
+                    "'acme_library_that_is_not_there'",
+                ),
+                (
+                    'careless',
+                    'acme_actions:Careless',
+                    '',
+                    'TypeError: get_config_opts returned a str, which is no '
+                    'oslo.config option',
+                ),
+                ('greet', 'acme_actions:Greet', 'Greets somebody.', None),
+                (
+                    'impostor',
+                    'acme_actions:Impostor',
+                    '',
+                    'it is no subclass of watcherlite.plugins.base.ActionType',
+                ),
+                (
+                    'nop',
+                    'acme_actions:Greet',
+                    '',
+                    'the name is taken by watcherlite.plugins.action_types.nop:Nop '
+                    'too; uninstall one',
+                ),
+                (
+                    'quits',
+                    'acme_quits:Quits',
+                    '',
+                    "its module called sys.exit('usage: acme_quits FILE') while it was "
+                    'imported',
+                ),
+                ('patience', 'acme_actions:Patience', 'Lets everything happen.', None),
+            ],
+            [
+                (name, target, text, error)
+                for _, name, _, _, target, text, error in entries
+            ],
+        )
+
+    def test_the_built_ins_do_not_suffer(self):
+        ours = {
+            name: error
+            for _, name, distribution, _, _, _, error in self.installation.run(LIST)
+            if distribution == 'watcherlite'
+        }
+
+        self.assertEqual(
+            dict.fromkeys(['command', 'http_request', 'nop', 'sleep']), ours
+        )
+
+    def test_its_action_runs(self):
+        for inputs, options, expected in (
+            ({'name': 'you'}, {}, ['SUCCEEDED', None, {'said': 'Hello, you!'}]),
+            ({'name': 'x'}, {'word': 'Ho'}, ['SUCCEEDED', None, {'said': 'Ho, x!'}]),
+            (
+                {'name': 'nobody'},
+                {},
+                ['SKIPPED', 'Action was skipped automatically: nobody is there', None],
+            ),
+        ):
+            result = self.installation.run(RUN, json.dumps(inputs), json.dumps(options))
+
+            self.assertEqual(expected, result)
+
+    def test_its_options_are_read_from_the_ini_file(self):
+        ini = self.home / 'watcherlite.conf'
+        ini.write_text('[watcherlite.action_types.greet]\nword = Good day\nwrod = x\n')
+
+        found, unknown = self.installation.run(
+            START, str(ini), 'greet', 'broken', 'great'
+        )
+
+        self.assertEqual('Good day', found['greet'])
+        self.assertEqual(
+            'The action type broken (acme_broken:Broken) cannot be used: '
+            "ModuleNotFoundError: No module named 'acme_library_that_is_not_there'",
+            found['broken'],
+        )
+        self.assertIn(
+            'There is no action type great. Did you mean greet?', found['great']
+        )
+        self.assertEqual(
+            [
+                f'{ini}: [watcherlite.action_types.greet] has no option wrod; did you '
+                'mean word?'
+            ],
+            unknown,
+        )
+
+    def test_two_distributions_do_not_share_a_name(self):
+        self.installation.add_metadata(
+            'other-actions',
+            '2.0',
+            {'watcherlite.action_types': ['greet = acme_actions:Careless']},
+        )
+
+        errors = {
+            (distribution, version): error
+            for _, name, distribution, version, _, _, error in self.installation.run(
+                LIST
+            )
+            if name == 'greet'
+        }
+
+        self.assertEqual(
+            {
+                ('acme-actions', '1.0'): (
+                    'the name is taken by acme_actions:Careless too; uninstall one'
+                ),
+                ('other-actions', '2.0'): (
+                    'the name is taken by acme_actions:Greet too; uninstall one'
+                ),
+            },
+            errors,
+        )
+
+
+class TestStart(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.installation = self.useFixture(Installation())
+
+    def test_what_http_needs_is_not_imported_before_it_is_needed(self):
+        heavy = self.installation.run(HEAVY)
+
+        self.assertEqual(
+            [], [name for name in heavy if name in ('requests', 'urllib3')]
+        )
+
+    def test_without_a_configuration_only_what_is_asked_for_is_imported(self):
+        self.installation.add()
+
+        self.assertEqual([], self.installation.run(LAZY))

@@ -1,0 +1,93 @@
+"""What is kept of what came in from outside."""
+
+import json
+
+from tests import base
+from watcherlite.plugins.action_types.capture import (
+    Capture,
+    storable_json,
+    storable_text,
+)
+
+
+def captured(data, limit=100, encoding='utf-8'):
+    capture = Capture(limit)
+    capture.add(data)
+    return capture.text(encoding), capture.truncated
+
+
+class TestCapture(base.TestCase):
+    def test_what_fits_is_kept_whole(self):
+        capture = Capture(4)
+        capture.add(b'ab')
+        capture.add(b'cd')
+
+        self.assertEqual(('abcd', False), (capture.text(), capture.truncated))
+
+    def test_the_rest_is_dropped_and_told(self):
+        capture = Capture(3)
+        capture.add(b'ab')
+        capture.add(b'cd')
+        capture.add(b'ef')
+
+        self.assertEqual(('abc', True), (capture.text(), capture.truncated))
+
+    def test_a_limit_of_nothing_keeps_nothing(self):
+        self.assertEqual(('', True), captured(b'a', limit=0))
+
+    def test_a_character_that_was_cut_in_two_is_left_out(self):
+        self.assertEqual(('ä', True), captured('ää'.encode(), limit=3))
+
+    def test_bytes_that_are_no_text_are_replaced(self):
+        self.assertEqual(('a\ufffdb\ufffd', False), captured(b'a\xffb\xc3'))
+
+    def test_nul_characters_are_replaced(self):
+        self.assertEqual(('a\ufffdb', False), captured(b'a\x00b'))
+
+    def test_another_encoding_is_heeded(self):
+        self.assertEqual(('ä', False), captured(b'\xe4', encoding='latin-1'))
+
+    def test_encodings_that_are_none_are_not(self):
+        for encoding in (
+            'no-such',
+            'zlib',
+            'base64',
+            'hex',
+            'rot13',
+            'punycode',
+            'idna',
+            'unicode_escape',
+            'undefined',
+            'utf-8\x00',
+            '',
+            'x' * 1000,
+        ):
+            self.assertEqual(('78 9c', False), captured(b'78 9c', encoding=encoding))
+
+
+class TestStorable(base.TestCase):
+    def test_half_surrogates_are_replaced(self):
+        text = storable_text('a\ud800b')
+
+        self.assertEqual('a\ufffd\ufffd\ufffdb', text)
+
+    def test_json_is_parsed(self):
+        self.assertEqual({'a': [1, None, 'ä']}, storable_json('{"a": [1, null, "ä"]}'))
+
+    def test_what_cannot_be_stored_is_refused(self):
+        for text in (
+            'NaN',
+            '[Infinity]',
+            '1e999',
+            '"\\u0000"',
+            '"\\ud800"',
+            '{"a": 1',
+            '',
+            '[' * 100_000,
+        ):
+            self.assertRaises(ValueError, storable_json, text)
+
+    def test_what_is_accepted_can_be_written_again(self):
+        value = storable_json('{"a": "\\u00e4\\ud83d\\ude00"}')
+
+        self.assertEqual('{"a": "ä😀"}', json.dumps(value, ensure_ascii=False))

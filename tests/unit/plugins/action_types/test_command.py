@@ -1,0 +1,149 @@
+"""command: what may be run, before anything is."""
+
+from tests import base
+from watcherlite import exceptions, testing
+from watcherlite.plugins import options, schemas
+from watcherlite.plugins.action_types.command import Command
+
+GROUP = '[watcherlite.action_types.command]'
+
+
+def checked(inputs, allowed=()):
+    group = options.alone(Command, {'allowed': list(allowed)})
+    schemas.validate_inputs(Command(group), inputs)
+
+
+class TestAllowList(base.TestCase):
+    def refusal(self, argv, allowed=()):
+        error = self.assertRaises(
+            exceptions.InvalidInput, checked, {'argv': argv}, allowed
+        )
+        return str(error)
+
+    def test_nothing_is_allowed_by_default(self):
+        error = self.assertRaises(
+            exceptions.InvalidInput,
+            schemas.validate_inputs,
+            Command,
+            {'argv': ['/bin/true']},
+        )
+
+        self.assertEqual(
+            'input_parameters.argv.0: /bin/true is not allowed; an operator may add '
+            f'it to the option allowed in the group {GROUP}',
+            str(error),
+        )
+
+    def test_a_path_allows_all_arguments(self):
+        checked({'argv': ['/bin/ls', '-l', '/']}, ['/bin/ls'])
+
+    def test_words_behind_a_path_have_to_be_there(self):
+        allowed = ['/bin/systemctl restart', "/bin/systemctl status 'a b'"]
+
+        checked({'argv': ['/bin/systemctl', 'restart', 'x']}, allowed)
+        checked({'argv': ['/bin/systemctl', 'status', 'a b']}, allowed)
+        self.assertEqual(
+            'input_parameters.argv: /bin/systemctl is allowed only as /bin/systemctl '
+            "restart or /bin/systemctl status 'a b' (option allowed in the group "
+            f'{GROUP})',
+            self.refusal(['/bin/systemctl', 'stop', 'restart'], allowed),
+        )
+        self.refusal(['/bin/systemctl'], allowed)
+
+    def test_paths_are_compared_as_they_are_written(self):
+        for path in ('/usr/bin/ls', '/bin/ls ', '/bin/LS', '/bin/lsof', '/bin/l'):
+            self.assertIn('is not allowed', self.refusal([path], ['/bin/ls']))
+
+    def test_a_path_has_to_be_absolute_and_short(self):
+        cases = {
+            'ls': "'ls' is not an absolute path",
+            '': "'' is not an absolute path",
+            './ls': "'./ls' is not an absolute path",
+            '{python}x': "'{python}x' is not an absolute path",
+            '/bin/../bin/ls': "'/bin/../bin/ls' is not in its shortest form, '/bin/ls'",
+            '/bin//ls': "'/bin//ls' is not in its shortest form, '/bin/ls'",
+            '/bin/ls/': "'/bin/ls/' is not in its shortest form, '/bin/ls'",
+        }
+        for path, words in cases.items():
+            self.assertEqual(
+                f'input_parameters.argv.0: {words}', self.refusal([path], ['/bin/ls'])
+            )
+
+    def test_the_interpreter_has_a_name_of_its_own(self):
+        checked({'argv': ['{python}', '-m', 'x', '1']}, ['{python} -m x'])
+
+        self.assertIn(
+            '{python} is allowed only as ',
+            self.refusal(['{python}', '-c', 'x'], ['{python} -m x']),
+        )
+
+    def test_the_operators_own_slips_are_found_at_the_start(self):
+        for text in ('ls', '/bin/../ls', '', '"/bin/ls', '/bin/ls/'):
+            self.assertRaises(ValueError, checked, {'argv': ['/x']}, [text])
+
+
+class TestInputs(base.TestCase):
+    def test_what_is_no_argument_list_is_refused(self):
+        cases = [
+            ({}, 'argv: is required'),
+            ({'argv': []}, 'argv: has 0 items, at least 1 needed'),
+            ({'argv': '/bin/ls -l'}, 'argv: "/bin/ls -l" is not a list'),
+            ({'argv': ['/bin/ls', 1]}, 'argv.1: 1 is not a string'),
+            (
+                {'argv': ['/bin/ls', 'a\0b']},
+                'argv.1: "a\\u0000b" does not match ^[^\\x00]*$ (no NUL characters)',
+            ),
+            (
+                {'argv': ['/bin/ls'], 'creates': 'x'},
+                'creates: "x" does not match ^/[^\\x00]*$ (a full path)',
+            ),
+            (
+                {'argv': ['/bin/ls'], 'expected_exit_codes': [256]},
+                'expected_exit_codes.0: 256 is greater than the maximum of 255',
+            ),
+            (
+                {'argv': ['/bin/ls'], 'shell': True},
+                'shell: is not known (known: argv, creates, expected_exit_codes, '
+                'idempotent, stdin)',
+            ),
+        ]
+        for inputs, words in cases:
+            error = self.assertRaises(
+                exceptions.InvalidInput, checked, inputs, ['/bin/ls']
+            )
+            self.assertEqual(f'input_parameters.{words}', str(error))
+
+    def test_only_the_author_knows_whether_it_may_run_twice(self):
+        kind = Command()
+        argv = {'argv': ['/x']}
+
+        self.assertEqual(
+            [False, True, False],
+            [
+                kind.is_idempotent(inputs)
+                for inputs in (
+                    argv,
+                    {**argv, 'idempotent': True},
+                    {**argv, 'idempotent': False},
+                )
+            ],
+        )
+
+    def test_what_creates_a_path_can_be_asked_for(self):
+        kind = Command()
+
+        self.assertEqual(
+            [False, True],
+            [kind.is_checkable(inputs) for inputs in ({}, {'creates': '/x'})],
+        )
+
+    def test_is_applied_looks_for_the_path(self):
+        kind = Command()
+
+        self.assertEqual(
+            [True, False],
+            [
+                kind.is_applied(testing.FakeContext({'creates': path}))
+                for path in (str(self.home), str(self.home / 'not-there'))
+            ],
+        )

@@ -1,0 +1,134 @@
+"""http_request: what can be sent, before anything is."""
+
+import math
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.plugins import schemas
+from watcherlite.plugins.action_types.http_request import HttpRequest
+
+GET = {'method': 'GET', 'url': 'http://127.0.0.1/'}
+
+
+class TestInputs(base.TestCase):
+    def refusal(self, **changes):
+        error = self.assertRaises(
+            exceptions.InvalidInput,
+            schemas.validate_inputs,
+            HttpRequest,
+            {**GET, **changes},
+        )
+        return str(error)
+
+    def test_all_that_can_be_said_is_accepted(self):
+        inputs = {
+            'method': 'POST',
+            'url': 'HTTPS://user:pass@[::1]:8443/path?q=1',
+            'headers': {'X-Thing': 'ä, b', 'Accept': ''},
+            'json': {'a': [1, None]},
+            'expected_statuses': [200, 404],
+            'timeout': 0.5,
+            'connect_timeout': 3,
+            'retries': 0,
+            'retry_statuses': [],
+            'follow_redirects': True,
+            'idempotent': True,
+            'unless': {'url': 'http://h/', 'expected_statuses': [200]},
+        }
+
+        self.assertIsNone(schemas.validate_inputs(HttpRequest, inputs))
+
+    def test_urls_of_other_kinds_are_refused(self):
+        for url in ('ftp://h/', 'file:///etc/passwd', 'h', '', '//h/', 'httpx://h'):
+            self.assertIn('a URL that begins with http://', self.refusal(url=url))
+
+    def test_urls_that_lead_nowhere_are_refused(self):
+        cases = {
+            'http:///path': 'http:///path has no host, or a port that is none',
+            'http://h:0/': 'http://h:0/ has no host, or a port that is none',
+            'http://h:99999/': 'is not a URL',
+            'http://h:x/': 'is not a URL',
+            'http://[::1/': 'is not a URL',
+            'http://h/a b': 'has spaces or control characters; write them as %20 and '
+            'so on',
+            'http://h/\r\nX: y': 'has spaces or control characters; write them as %20 '
+            'and so on',
+        }
+
+        self.assertEqual(
+            {url: f'input_parameters.url: {words}' for url, words in cases.items()},
+            {url: self.refusal(url=url) for url in cases},
+        )
+
+    def test_the_url_of_unless_is_checked_as_well(self):
+        self.assertEqual(
+            'input_parameters.unless.url: is not a URL',
+            self.refusal(unless={'url': 'http://h:x/'}),
+        )
+
+    def test_headers_cannot_smuggle_anything_in(self):
+        cases = {
+            'X-A\r\nX-B': "'X-A\\r\\nX-B': is not the name of a header",
+            '': "'': is not the name of a header",
+            'Content-Length': 'Content-Length: is set by http_request itself',
+            'transfer-encoding': 'transfer-encoding: is set by http_request itself',
+        }
+        self.assertEqual(
+            {n: f'input_parameters.headers.{words}' for n, words in cases.items()},
+            {name: self.refusal(headers={name: 'x'}) for name in cases},
+        )
+        for value in ('a\r\nX-B: c', 'a\n', '\x00', '\u0100', ' a'):
+            self.assertEqual(
+                'input_parameters.headers.X-A: has characters that a header cannot '
+                'have',
+                self.refusal(headers={'X-A': value}),
+            )
+
+    def test_a_body_is_text_or_json_and_not_both(self):
+        self.assertEqual(
+            'input_parameters.body: only one of body and json can be sent',
+            self.refusal(body='x', json={}),
+        )
+        self.assertEqual(
+            'input_parameters.json: cannot be written as UTF-8 or JSON',
+            self.refusal(json=math.nan),
+        )
+        self.assertEqual(
+            'input_parameters.body: cannot be written as UTF-8 or JSON',
+            self.refusal(body='\ud800'),
+        )
+
+    def test_all_problems_come_at_once(self):
+        self.assertEqual(
+            'input_parameters.url: is not a URL; '
+            'input_parameters.headers.Connection: is set by http_request itself',
+            self.refusal(url='http://h:x/', headers={'Connection': 'close'}),
+        )
+
+    def test_what_may_be_sent_twice_follows_from_the_method(self):
+        kind = HttpRequest()
+        methods = ('GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'POST', 'PATCH')
+
+        self.assertEqual(
+            ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'],
+            [m for m in methods if kind.is_idempotent({'method': m})],
+        )
+
+    def test_the_author_knows_better_than_the_method(self):
+        kind = HttpRequest()
+
+        self.assertEqual(
+            (True, False),
+            (
+                kind.is_idempotent({'method': 'POST', 'idempotent': True}),
+                kind.is_idempotent({'method': 'PUT', 'idempotent': False}),
+            ),
+        )
+
+    def test_unless_can_be_asked_after_a_worker_was_lost(self):
+        kind = HttpRequest()
+
+        self.assertEqual(
+            (False, True),
+            (kind.is_checkable(GET), kind.is_checkable({**GET, 'unless': {}})),
+        )

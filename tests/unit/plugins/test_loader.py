@@ -1,0 +1,285 @@
+"""Which plugins are there, which are not, and what is said about those."""
+
+import importlib.metadata
+
+from oslo_config import cfg
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.plugins import base as contract
+from watcherlite.plugins import loader
+
+
+class Greet(contract.ActionType):
+    """Say hello.
+
+    More than that is not said.
+    """
+
+    @classmethod
+    def get_config_opts(cls):
+        return [cfg.StrOpt('word', default='hello', help='What to say.')]
+
+
+class Plain(contract.ActionType):
+    description = 'Has no options.'
+
+
+class Calm(contract.Policy):
+    """Let everything happen."""
+
+
+class TestByHand(base.TestCase):
+    def test_an_action_type_is_made_with_the_defaults_of_its_options(self):
+        plugins = loader.Plugins.of(action_types={'greet': Greet})
+
+        made = plugins.make_action_type('greet')
+
+        self.assertIsInstance(made, Greet)
+        self.assertEqual('hello', made.options.word)
+
+    def test_each_call_makes_a_new_instance_with_the_same_options(self):
+        plugins = loader.Plugins.of(action_types={'greet': Greet})
+
+        first, second = (plugins.make_action_type('greet') for _ in range(2))
+
+        self.assertIsNot(first, second)
+        self.assertIs(first.options, second.options)
+
+    def test_options_come_from_the_configuration_in_hand(self):
+        conf = cfg.ConfigOpts()
+        conf([], default_config_files=[], default_config_dirs=[])
+
+        plugins = loader.Plugins.of(action_types={'greet': Greet}, options=conf)
+        made = plugins.make_action_type('greet')
+        conf.set_override('word', 'good day', group='watcherlite.action_types.greet')
+
+        self.assertEqual('good day', made.options.word)
+
+    def test_a_plugin_without_options_has_a_group_all_the_same(self):
+        conf = cfg.ConfigOpts()
+        conf([], default_config_files=[], default_config_dirs=[])
+
+        loader.Plugins.of(action_types={'plain': Plain}, options=conf)
+
+        self.assertIn('watcherlite.action_types.plain', conf)
+
+    def test_an_unknown_name_is_answered_with_the_nearest_and_all(self):
+        plugins = loader.Plugins.of(action_types={'greet': Greet, 'plain': Plain})
+
+        error = self.assertRaises(
+            exceptions.PluginNotFound, plugins.action_type, 'great'
+        )
+
+        self.assertEqual(
+            'There is no action type great. Did you mean greet? '
+            'Installed: greet, plain.',
+            str(error),
+        )
+
+    def test_policies_and_action_types_do_not_share_names(self):
+        plugins = loader.Plugins.of(
+            action_types={'same': Plain}, policies={'same': Calm}
+        )
+
+        self.assertIs(Plain, plugins.plugin(contract.ACTION_TYPES, 'same'))
+        self.assertIs(Calm, plugins.plugin(contract.POLICIES, 'same'))
+
+    def test_a_class_that_is_no_action_type_is_refused_with_the_reason(self):
+        plugins = loader.Plugins.of(action_types={'calm': Calm})
+
+        error = self.assertRaises(exceptions.PluginError, plugins.action_type, 'calm')
+
+        self.assertEqual(
+            f'The action type calm ({__name__}:Calm) cannot be used: it is no '
+            'subclass of watcherlite.plugins.base.ActionType',
+            str(error),
+        )
+
+    def test_inputs_are_checked_through_it(self):
+        plugins = loader.Plugins.of(action_types={'plain': Plain})
+
+        error = self.assertRaises(
+            exceptions.InvalidInput,
+            plugins.validate_inputs,
+            plugins.make_action_type('plain'),
+            [],
+        )
+
+        self.assertEqual('input_parameters: a list is not an object', str(error))
+
+
+def _candidate(name, target, namespace=contract.ACTION_TYPES):
+    point = importlib.metadata.EntryPoint(name, target, namespace)
+    return loader._Candidate(namespace, name, target, point.load)
+
+
+def _errors(*candidates, conf=None):
+    plugins = loader.Plugins(candidates, conf)
+    return {(entry.name, entry.target): entry.error for entry in plugins.entries()}
+
+
+class TestEntryPoints(base.TestCase):
+    HERE = f'{__name__}:Greet'
+    NOP = 'watcherlite.plugins.action_types.nop:Nop'
+
+    def test_a_missing_module_harms_only_its_own_entry_point(self):
+        found = _errors(_candidate('lost', 'no.such:Thing'), _candidate('a', self.HERE))
+
+        self.assertEqual(
+            {
+                ('lost', 'no.such:Thing'): "ModuleNotFoundError: No module named 'no'",
+                ('a', self.HERE): None,
+            },
+            found,
+        )
+
+    def test_a_missing_class_is_told(self):
+        target = f'{__name__}:Nothing'
+
+        (error,) = _errors(_candidate('lost', target)).values()
+
+        self.assertIn("has no attribute 'Nothing'", error)
+
+    def test_something_else_than_a_class_is_told(self):
+        target = f'{__name__}:_errors'
+
+        (error,) = _errors(_candidate('odd', target)).values()
+
+        self.assertEqual('it is a function, not a class', error)
+
+    def test_any_class_may_be_a_strategy(self):
+        target = f'{__name__}:TestByHand'
+
+        found = _errors(_candidate('odd', target, contract.STRATEGIES))
+
+        self.assertEqual({('odd', target): None}, found)
+
+    def test_two_of_one_name_are_both_refused(self):
+        other = f'{__name__}:Plain'
+
+        found = _errors(_candidate('same', self.HERE), _candidate('same', other))
+
+        self.assertEqual(
+            {
+                ('same', self.HERE): (
+                    f'the name is taken by {other} too; uninstall one'
+                ),
+                ('same', other): (
+                    f'the name is taken by {self.HERE} too; uninstall one'
+                ),
+            },
+            found,
+        )
+
+    def test_nobody_takes_the_name_of_a_built_in(self):
+        for order in ((self.HERE, self.NOP), (self.NOP, self.HERE)):
+            found = _errors(*(_candidate('nop', target) for target in order))
+
+            self.assertEqual(
+                {
+                    ('nop', self.HERE): (
+                        f'the name is taken by {self.NOP} too; uninstall one'
+                    ),
+                    ('nop', self.NOP): None,
+                },
+                found,
+            )
+
+    def test_with_a_configuration_failures_are_logged_at_the_start(self):
+        conf = cfg.ConfigOpts()
+        conf([], default_config_files=[], default_config_dirs=[])
+
+        loader.Plugins([_candidate('lost', 'no.such:Thing')], conf)
+
+        self.assertEqual(
+            'The action type lost (no.such:Thing) cannot be used: '
+            "ModuleNotFoundError: No module named 'no'. What needs it will fail; "
+            'everything else goes on.\n',
+            self.log.output,
+        )
+
+    def test_failures_are_the_entries_with_a_reason(self):
+        plugins = loader.Plugins(
+            [_candidate('lost', 'no.such:Thing'), _candidate('a', self.HERE)]
+        )
+
+        self.assertEqual(
+            [
+                loader.LoadFailure(
+                    contract.ACTION_TYPES,
+                    'lost',
+                    '',
+                    '',
+                    'no.such:Thing',
+                    "ModuleNotFoundError: No module named 'no'",
+                )
+            ],
+            plugins.failures(),
+        )
+
+
+class TestInstalled(base.TestCase):
+    """What this distribution itself installs."""
+
+    def setUp(self):
+        super().setUp()
+        self.plugins = loader.load()
+
+    def test_the_built_ins_come_through_entry_points(self):
+        ours = [e for e in self.plugins.entries() if e.distribution == 'watcherlite']
+
+        self.assertEqual(
+            [
+                ('command', 'Runs an executable that the operator has allowed.'),
+                (
+                    'http_request',
+                    'Makes an HTTP request and checks the status of the answer.',
+                ),
+                ('nop', 'Does nothing; can be told to be skipped or to fail.'),
+                ('sleep', 'Waits for a number of seconds, fractions included.'),
+            ],
+            [(entry.name, entry.description) for entry in ours],
+        )
+        self.assertEqual([None] * 4, [entry.error for entry in ours])
+
+    def test_their_options_are_in_the_sample(self):
+        groups = {group: [o.name for o in opts] for group, opts in loader.list_opts()}
+
+        self.assertEqual(
+            {
+                'watcherlite.action_types.command': [
+                    'allowed',
+                    'environment',
+                    'directory',
+                    'max_output',
+                    'kill_grace',
+                ],
+                'watcherlite.action_types.http_request': [
+                    'verify_tls',
+                    'ca_file',
+                    'max_response_size',
+                    'proxies_from_environment',
+                ],
+            },
+            {
+                g: names
+                for g, names in groups.items()
+                if g
+                in (
+                    'watcherlite.action_types.command',
+                    'watcherlite.action_types.http_request',
+                )
+            },
+        )
+
+    def test_every_option_says_what_it_is_for(self):
+        for group, options in loader.list_opts():
+            for option in options:
+                self.assertTrue(option.help, f'[{group}] {option.name}')
+
+    def test_the_options_handed_out_are_copies(self):
+        first, second = (dict(loader.load().list_opts()) for _ in range(2))
+
+        group = 'watcherlite.action_types.command'
+        self.assertIsNot(first[group][0], second[group][0])

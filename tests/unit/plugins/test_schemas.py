@@ -1,0 +1,307 @@
+"""What is said about inputs that do not fit."""
+
+import types
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.plugins import base as contract
+from watcherlite.plugins import schemas
+
+
+def kind_with(schema, **methods):
+    return type('Kind', (contract.ActionType,), {'schema': schema, **methods})
+
+
+def properties(**schemas_by_name):
+    return {
+        'type': 'object',
+        'properties': schemas_by_name,
+        'additionalProperties': False,
+    }
+
+
+class TestMessages(base.TestCase):
+    def problems(self, schema, inputs):
+        error = self.assertRaises(
+            exceptions.InvalidInput,
+            schemas.validate_inputs,
+            kind_with(schema),
+            inputs,
+        )
+        return str(error).split('; ')
+
+    def test_each_rule_has_words_of_its_own(self):
+        cases = [
+            ({'minimum': 0}, -1, '-1 is less than the minimum of 0'),
+            ({'maximum': 9}, 10, '10 is greater than the maximum of 9'),
+            ({'exclusiveMinimum': 0}, 0, '0 is not greater than 0'),
+            ({'exclusiveMaximum': 9}, 9, '9 is not less than 9'),
+            ({'type': 'integer'}, 'x', '"x" is not a whole number'),
+            ({'type': ['string', 'null']}, [], 'a list is not a string or null'),
+            ({'type': 'boolean'}, {}, 'an object is not true or false'),
+            ({'enum': ['a', 1]}, 'b', '"b" is none of "a", 1'),
+            ({'const': 'a'}, 'b', '"b" is not "a"'),
+            ({'pattern': '^/'}, 'x', '"x" does not match ^/'),
+            (
+                {'pattern': '^/', 'description': 'a full path'},
+                'x',
+                '"x" does not match ^/ (a full path)',
+            ),
+            ({'minLength': 2}, 'x', 'has 1 characters, at least 2 needed'),
+            ({'maxItems': 1}, [1, 2], 'has 2 items, at most 1 allowed'),
+            ({'minProperties': 1}, {}, 'has 0 keys, at least 1 needed'),
+            ({'uniqueItems': True}, [1, 1], 'has the same item twice'),
+            ({'multipleOf': 5}, 7, '7 breaks the rule multipleOf: 5'),
+        ]
+        for rule, value, words in cases:
+            self.assertEqual(
+                [f'input_parameters.key: {words}'],
+                self.problems(properties(key=rule), {'key': value}),
+            )
+
+    def test_all_problems_come_in_one_message(self):
+        schema = properties(a={'type': 'string'}, b={'minimum': 0})
+        schema['required'] = ['c', 'd']
+
+        self.assertEqual(
+            [
+                'input_parameters.c: is required',
+                'input_parameters.d: is required',
+                'input_parameters.a: 1 is not a string',
+                'input_parameters.b: -1 is less than the minimum of 0',
+            ],
+            self.problems(schema, {'a': 1, 'b': -1}),
+        )
+
+    def test_a_place_is_a_path_down_to_the_item(self):
+        schema = properties(
+            list={'items': properties(port={'type': 'integer'})},
+        )
+
+        self.assertEqual(
+            ['input_parameters.list.1.port: "x" is not a whole number'],
+            self.problems(schema, {'list': [{'port': 1}, {'port': 'x'}]}),
+        )
+
+    def test_an_unknown_key_is_answered_with_the_nearest_one(self):
+        schema = properties(message={}, method={})
+
+        self.assertEqual(
+            [
+                'input_parameters.mesage: is not known, did you mean message?',
+                'input_parameters.zzz: is not known (known: message, method)',
+            ],
+            self.problems(schema, {'mesage': 1, 'zzz': 2}),
+        )
+
+    def test_keys_that_match_a_pattern_are_known(self):
+        schema = properties(a={})
+        schema['patternProperties'] = {'^x-': {}}
+
+        self.assertEqual(
+            ['input_parameters.b: is not known (known: a)'],
+            self.problems(schema, {'x-y': 1, 'b': 2}),
+        )
+
+    def test_secrets_are_not_repeated(self):
+        schema = properties(
+            password={'type': 'integer'},
+            headers={'additionalProperties': {'type': 'integer'}},
+            url={'pattern': '^https:'},
+            api_keys={'type': 'object'},
+        )
+
+        problems = self.problems(
+            schema,
+            {
+                'password': 'canary-1',
+                'headers': {'X-Auth-Token': 'canary-2', 'Accept': 'text'},
+                'url': 'http://user:canary-3@host/',
+            },
+        )
+
+        self.assertEqual(
+            [
+                'input_parameters.headers.Accept: "text" is not a whole number',
+                'input_parameters.headers.X-Auth-Token: *** is not a whole number',
+                'input_parameters.password: *** is not a whole number',
+                'input_parameters.url: "http://user:***@host/" does not match ^https:',
+            ],
+            problems,
+        )
+
+    def test_a_secret_does_not_come_out_through_its_parent(self):
+        problems = self.problems(
+            properties(login={'type': 'string'}), {'login': {'password': 'canary'}}
+        )
+
+        self.assertEqual(
+            ['input_parameters.login: an object is not a string'], problems
+        )
+
+    def test_a_long_value_is_cut(self):
+        (problem,) = self.problems(properties(a={'const': 1}), {'a': 'x' * 10_000})
+
+        self.assertLess(len(problem), 120)
+
+    def test_many_problems_are_counted_and_not_listed(self):
+        schema = properties(a={'items': {'type': 'string'}})
+
+        problems = self.problems(schema, {'a': list(range(1000))})
+
+        self.assertEqual(schemas.MAX_PROBLEMS + 1, len(problems))
+        self.assertEqual('and 990 more problems', problems[-1])
+
+    def test_of_alternatives_the_nearest_is_explained(self):
+        schema = properties(a={'anyOf': [{'type': 'null'}, {'minimum': 5}]})
+
+        self.assertEqual(
+            [
+                'input_parameters.a: 3 is not null or '
+                'input_parameters.a: 3 is less than the minimum of 5'
+            ],
+            self.problems(schema, {'a': 3}),
+        )
+
+    def test_of_alternatives_of_the_right_type_the_nearest_is_explained(self):
+        schema = properties(
+            a={'oneOf': [{'type': 'string'}, properties(port={'type': 'integer'})]}
+        )
+
+        self.assertEqual(
+            ['input_parameters.a.port: "x" is not a whole number'],
+            self.problems(schema, {'a': {'port': 'x'}}),
+        )
+
+    def test_what_no_schema_allows_is_told(self):
+        self.assertEqual(
+            ['input_parameters: 7 must not be there'],
+            self.problems(properties(key=False), {'key': 7}),
+        )
+
+    def test_bottomless_inputs_are_refused_and_do_not_crash(self):
+        schema = {'$defs': {'n': {'items': {'$ref': '#/$defs/n'}}}, '$ref': '#/$defs/n'}
+        deep = []
+        for _ in range(5000):
+            deep = [deep]
+
+        self.assertEqual(
+            ['input_parameters: nested too deeply'], self.problems(schema, deep)
+        )
+
+
+class TestSchemas(base.TestCase):
+    def refusal(self, schema):
+        kind = kind_with(schema)
+        error = self.assertRaises(
+            exceptions.PluginError, schemas.validate_inputs, kind, {}
+        )
+        return str(error).partition('is not usable: ')[2]
+
+    def test_references_into_the_schema_itself_are_followed(self):
+        kind = kind_with(
+            {
+                '$defs': {'size': {'type': 'integer'}},
+                'properties': {'a': {'$ref': '#/$defs/size'}},
+            }
+        )
+
+        error = self.assertRaises(
+            exceptions.InvalidInput, schemas.validate_inputs, kind, {'a': 'x'}
+        )
+
+        self.assertEqual('input_parameters.a: "x" is not a whole number', str(error))
+
+    def test_nothing_is_fetched_from_elsewhere(self):
+        self.assertEqual(
+            'it refers to http://127.0.0.1:9/x.json; only references into the schema '
+            'itself, such as #/$defs/name, are followed',
+            self.refusal({'properties': {'a': {'$ref': 'http://127.0.0.1:9/x.json'}}}),
+        )
+
+    def test_a_reference_to_nothing_is_the_plugins_fault(self):
+        self.assertEqual(
+            'it has no #/$defs/lost', self.refusal({'$ref': '#/$defs/lost'})
+        )
+
+    def test_a_property_called_ref_is_no_reference(self):
+        kind = kind_with(
+            {'properties': {'$ref': {'type': 'string'}, 'a': {'enum': ['$ref']}}}
+        )
+
+        self.assertIsNone(schemas.validate_inputs(kind, {'$ref': 'http://x/'}))
+
+    def test_a_schema_that_is_none_is_the_plugins_fault(self):
+        self.assertIn('schema.type: ', self.refusal({'type': 'text'}))
+
+    def test_an_older_dialect_is_heeded(self):
+        kind = kind_with(
+            {
+                '$schema': 'http://json-schema.org/draft-04/schema#',
+                'properties': {'a': {'minimum': 0, 'exclusiveMinimum': True}},
+            }
+        )
+
+        self.assertRaises(
+            exceptions.InvalidInput, schemas.validate_inputs, kind, {'a': 0}
+        )
+
+    def test_a_schema_is_compiled_once(self):
+        kind = kind_with({'type': 'object'})
+
+        self.assertIs(schemas.compiled(kind), schemas.compiled(kind))
+
+    def test_a_mapping_that_is_no_dict_is_an_object(self):
+        kind = kind_with({'type': 'object'})
+
+        self.assertIsNone(
+            schemas.validate_inputs(kind, types.MappingProxyType({'a': 1}))
+        )
+
+
+class TestOwnValidation(base.TestCase):
+    def test_it_comes_after_the_schema_and_sees_sound_inputs(self):
+        seen = []
+        kind = kind_with(
+            properties(a={'type': 'integer'}),
+            validate=lambda self, inputs: seen.append(dict(inputs)),
+        )
+
+        self.assertRaises(
+            exceptions.InvalidInput, schemas.validate_inputs, kind, {'a': 'x'}
+        )
+        schemas.validate_inputs(kind, {'a': 1})
+
+        self.assertEqual([{'a': 1}], seen)
+
+    def test_its_refusal_is_passed_on(self):
+        def validate(self, inputs):
+            raise exceptions.InvalidInput('input_parameters.a: is odd')
+
+        error = self.assertRaises(
+            exceptions.InvalidInput,
+            schemas.validate_inputs,
+            kind_with({}, validate=validate),
+            {},
+        )
+
+        self.assertEqual('input_parameters.a: is odd', str(error))
+
+    def test_anything_else_that_it_raises_is_the_plugins_fault(self):
+        for raised in (KeyError('canary'), SystemExit(1)):
+
+            def validate(self, inputs, raised=raised):
+                raise raised
+
+            error = self.assertRaises(
+                exceptions.PluginError,
+                schemas.validate_inputs,
+                kind_with({}, validate=validate),
+                {},
+            )
+
+            self.assertEqual(
+                f'{__name__}:Kind cannot check its inputs: its validate() raised '
+                f'{type(raised).__name__}',
+                str(error),
+            )

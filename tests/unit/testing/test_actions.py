@@ -1,0 +1,416 @@
+"""An author's action, taken from READY to its end."""
+
+import itertools
+import threading
+
+from oslo_config import cfg
+
+from tests import base
+from watcherlite import exceptions, testing
+from watcherlite.domain import outcomes
+from watcherlite.plugins.base import ActionType
+
+READY, RUNNING = 'READY', 'RUNNING'
+
+
+def kind(**methods):
+    return type('Kind', (ActionType,), methods)
+
+
+def executing(value):
+    """Return a type whose execute returns this, or raises it."""
+
+    def execute(self, context):
+        if isinstance(value, BaseException):
+            raise value
+        return value
+
+    return kind(execute=execute)
+
+
+def story(*statuses):
+    return [('action', old, new) for old, new in itertools.pairwise(statuses)]
+
+
+class TestOutcomes(base.TestCase):
+    def test_what_execute_returns_decides(self):
+        cases = [
+            (True, 'SUCCEEDED', None),
+            (outcomes.Done({'a': 1}), 'SUCCEEDED', None),
+            (('OK', 'fine'), 'SUCCEEDED', None),
+            (
+                None,
+                'FAILED',
+                'Action failed in execute: execute returned None, not True',
+            ),
+            (
+                False,
+                'FAILED',
+                'Action failed in execute: execute returned False, not True',
+            ),
+            (outcomes.Failed('no luck'), 'FAILED', 'Action failed in execute: no luck'),
+            (('ERROR', 'no luck'), 'FAILED', 'Action failed in execute: no luck'),
+            (
+                outcomes.TimedOut(),
+                'FAILED',
+                'Action failed in execute: it ran longer than its timeout',
+            ),
+            (outcomes.Cancelled(), 'CANCELLED', 'Action was cancelled while it ran.'),
+            (exceptions.Invalid('ours'), 'FAILED', 'Action failed in execute: ours'),
+            (ValueError('canary'), 'FAILED', 'Action failed in execute: ValueError'),
+            (SystemExit(3), 'FAILED', 'Action failed in execute: SystemExit'),
+            (exceptions.Cancelled(), 'CANCELLED', 'Action was cancelled while it ran.'),
+        ]
+        for value, status, message in cases:
+            result = testing.run_action(executing(value), {})
+
+            self.assertEqual(
+                (status, message, story(READY, RUNNING, status)),
+                (result.status, result.status_message, result.story),
+            )
+
+    def test_outputs_are_handed_back(self):
+        result = testing.run_action(executing(outcomes.Done({'a': [1]})), {})
+
+        self.assertEqual({'a': [1]}, result.outputs)
+
+    def test_outputs_have_to_be_json(self):
+        result = testing.run_action(executing(outcomes.Done({'a': {1}})), {})
+
+        self.assertEqual(
+            (
+                'FAILED',
+                'Action failed in execute: its Done holds what is not JSON: Object of '
+                'type set is not JSON serializable',
+            ),
+            (result.status, result.status_message),
+        )
+
+    def test_an_exception_leaves_a_fault_that_names_its_place(self):
+        result = testing.run_action(executing(KeyError('canary')), {})
+
+        self.assertEqual(
+            outcomes.Fault('KeyError', 'KeyError', __name__, 'execute'),
+            result.outcome.fault,
+        )
+
+    def test_inputs_that_do_not_fit_are_raised_as_for_a_plan(self):
+        picky = kind(schema={'required': ['a']}, execute=lambda self, context: True)
+
+        error = self.assertRaises(
+            exceptions.InvalidInput, testing.run_action, picky, {}
+        )
+
+        self.assertEqual('input_parameters.a: is required', str(error))
+
+
+class TestPreCondition(base.TestCase):
+    def result(self, said):
+        def pre_condition(self, context):
+            if isinstance(said, BaseException):
+                raise said
+            return said
+
+        return testing.run_action(
+            kind(pre_condition=pre_condition, execute=lambda self, context: True), {}
+        )
+
+    def test_it_can_skip_the_action(self):
+        for said in (
+            exceptions.ActionSkipException('gone'),
+            exceptions.ActionSkipped('gone'),
+            outcomes.Skipped('gone'),
+        ):
+            result = self.result(said)
+
+            self.assertEqual(
+                (
+                    'SKIPPED',
+                    'Action was skipped automatically: gone',
+                    story(READY, 'SKIPPED'),
+                ),
+                (result.status, result.status_message, result.story),
+            )
+
+    def test_it_can_fail_the_action_before_it_starts(self):
+        cases = [
+            (RuntimeError('canary'), 'RuntimeError'),
+            (outcomes.Failed('no'), 'no'),
+            (('ERROR', 'no'), 'no'),
+            (False, 'pre_condition returned False, not True'),
+            (
+                outcomes.InProgress(1),
+                'pre_condition returned InProgress; only execute may',
+            ),
+        ]
+        for said, words in cases:
+            result = self.result(said)
+
+            self.assertEqual(
+                (
+                    'FAILED',
+                    f'Action failed in pre_condition: {words}',
+                    story(READY, 'FAILED'),
+                ),
+                (result.status, result.status_message, result.story),
+            )
+
+    def test_it_can_let_the_action_pass(self):
+        for said in (None, True, outcomes.Done()):
+            self.assertEqual('SUCCEEDED', self.result(said).status)
+
+
+class TestPostCondition(base.TestCase):
+    def test_it_sees_the_outputs_and_can_fail_the_action(self):
+        def post_condition(self, context):
+            raise exceptions.Conflict(f'{context.outputs["a"]} is not enough')
+
+        result = testing.run_action(
+            kind(
+                execute=lambda self, context: outcomes.Done({'a': 1}),
+                post_condition=post_condition,
+            ),
+            {},
+        )
+
+        self.assertEqual(
+            ('FAILED', 'Action failed in post_condition: 1 is not enough'),
+            (result.status, result.status_message),
+        )
+
+    def test_a_failure_before_keeps_its_own_reason(self):
+        def post_condition(self, context):
+            raise exceptions.Conflict('second')
+
+        result = testing.run_action(
+            kind(
+                execute=lambda self, context: outcomes.Failed('first'),
+                post_condition=post_condition,
+            ),
+            {},
+        )
+
+        self.assertEqual('Action failed in execute: first', result.status_message)
+
+    def test_a_cancelled_action_is_not_checked(self):
+        checked = []
+
+        result = testing.run_action(
+            kind(
+                execute=lambda self, context: outcomes.Cancelled(),
+                post_condition=lambda self, context: checked.append(1),
+            ),
+            {},
+        )
+
+        self.assertEqual(('CANCELLED', []), (result.status, checked))
+
+
+class Slow(ActionType):
+    """Is done at the third poll."""
+
+    stopped = ()
+
+    def execute(self, context):
+        return outcomes.InProgress({'polls': 0}, 10)
+
+    def poll(self, context, token):
+        polls = token['polls'] + 1
+        if polls == 3:
+            return outcomes.Done({'polls': polls})
+        return outcomes.InProgress({'polls': polls}, 10)
+
+    def cancel(self, context, token):
+        type(self).stopped += (token['polls'],)
+
+
+class TestInProgress(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.kind = type('Slow', (Slow,), {'stopped': ()})
+        self.clock = testing.ManualClock()
+
+    def test_it_is_polled_to_the_end_and_no_time_is_lost(self):
+        result = testing.run_action(self.kind, {}, clock=self.clock)
+
+        self.assertEqual(
+            ('SUCCEEDED', {'polls': 3}, 30.0, story(READY, RUNNING, 'SUCCEEDED')),
+            (result.status, result.outputs, self.clock.monotonic(), result.story),
+        )
+
+    def test_a_signal_between_two_polls_stops_the_work_outside(self):
+        for signal, status in (('CANCEL', 'CANCELLED'), ('TIMEOUT', 'FAILED')):
+            self.kind.stopped = ()
+
+            result = testing.run_action(
+                self.kind, {}, signals=[testing.after_seconds(15, signal)]
+            )
+
+            self.assertEqual((status, (1,)), (result.status, self.kind.stopped))
+
+    def test_the_timeout_stops_the_work_outside(self):
+        result = testing.run_action(self.kind, {}, timeout=25)
+
+        self.assertEqual(('FAILED', (2,)), (result.status, self.kind.stopped))
+
+    def test_a_token_that_cannot_be_stored_fails_the_action(self):
+        result = testing.run_action(executing(outcomes.InProgress(object())), {})
+
+        self.assertEqual('FAILED', result.status)
+
+    def test_one_that_never_ends_fails_the_test(self):
+        endless = kind(
+            execute=lambda self, context: outcomes.InProgress(1),
+            poll=lambda self, context, token: outcomes.InProgress(1),
+        )
+
+        self.assertRaises(AssertionError, testing.run_action, endless, {})
+
+    def test_what_is_kept_in_attributes_is_gone_at_the_next_phase(self):
+        def execute(self, context):
+            self.kept = 1
+            return outcomes.InProgress(1)
+
+        forgetful = kind(execute=execute, poll=lambda self, context, token: self.kept)
+
+        result = testing.run_action(forgetful, {})
+
+        self.assertEqual(
+            'Action failed in execute: AttributeError', result.status_message
+        )
+
+
+class TestRetry(base.TestCase):
+    def test_it_runs_again_with_the_next_attempt_after_the_delay(self):
+        seen = []
+
+        def execute(self, context):
+            seen.append((context.attempt, context.now().second))
+            return outcomes.Retry('busy', 5) if len(seen) < 3 else True
+
+        result = testing.run_action(kind(execute=execute), {}, attempt=4)
+
+        self.assertEqual([(4, 0), (5, 5), (6, 10)], seen)
+        self.assertEqual(
+            story(READY, RUNNING, READY, RUNNING, READY, RUNNING, 'SUCCEEDED'),
+            result.story,
+        )
+
+    def test_one_that_never_stops_fails_the_test(self):
+        self.assertRaises(
+            AssertionError,
+            testing.run_action,
+            executing(outcomes.Retry('busy')),
+            {},
+        )
+
+
+class TestDerived(base.TestCase):
+    ASKED = (
+        outcomes.DerivedAction('a', 'nop'),
+        outcomes.DerivedAction('b', 'nop', parents=('a',)),
+    )
+    STORY = story(READY, RUNNING, 'WAITING', READY, RUNNING)
+
+    def test_it_waits_for_what_it_derived(self):
+        result = testing.run_action(executing(outcomes.Derived(self.ASKED)), {})
+
+        self.assertEqual(
+            (self.ASKED, [*self.STORY, ('action', RUNNING, 'SUCCEEDED')]),
+            (result.derived, result.story),
+        )
+
+    def test_it_fails_with_what_it_derived(self):
+        result = testing.run_action(
+            executing(outcomes.Derived(self.ASKED)),
+            {},
+            derived_end=lambda action: testing.DerivedEnd(action.key, 'FAILED', 'no'),
+        )
+
+        self.assertEqual(
+            ('FAILED', [*self.STORY, ('action', RUNNING, 'FAILED')]),
+            (result.status, result.story),
+        )
+        self.assertIn('a (no), b (no)', result.status_message)
+
+    def test_complete_sees_how_they_ended(self):
+        summing = kind(
+            execute=lambda self, context: outcomes.Derived(TestDerived.ASKED),
+            complete=lambda self, context, results: outcomes.Done(
+                {'sum': sum(result.outputs['n'] for result in results)}
+            ),
+        )
+
+        result = testing.run_action(
+            summing,
+            {},
+            derived_end=lambda action: testing.DerivedEnd(action.key, outputs={'n': 2}),
+        )
+
+        self.assertEqual({'sum': 4}, result.outputs)
+
+
+class TestSurroundings(base.TestCase):
+    def test_options_have_their_defaults_unless_given(self):
+        configured = kind(
+            get_config_opts=classmethod(
+                lambda cls: [cfg.StrOpt('a', default='x'), cfg.StrOpt('b', default='y')]
+            ),
+            execute=lambda self, context: outcomes.Done(
+                {'a': self.options.a, 'b': self.options.b}
+            ),
+        )
+
+        result = testing.run_action(configured, {}, options={'b': 'z'})
+
+        self.assertEqual({'a': 'x', 'b': 'z'}, result.outputs)
+
+    def test_signals_arrive_while_it_runs(self):
+        def execute(self, context):
+            for _ in range(10):
+                context.sleep(1)
+            return True
+
+        result = testing.run_action(
+            kind(execute=execute),
+            {},
+            signals=[
+                testing.after_seconds(3, 'SUSPEND'),
+                testing.after_seconds(4, 'RESUME'),
+                testing.after_seconds(5, 'CANCEL'),
+            ],
+        )
+
+        self.assertEqual(
+            story(READY, RUNNING, 'SUSPENDED', RUNNING, 'CANCELLED'), result.story
+        )
+
+    def test_a_test_may_send_signals_from_another_thread(self):
+        context = testing.FakeContext()
+        told = threading.Event()
+
+        def execute(self, context):
+            with context.on_signal(lambda signal: told.set()):
+                threading.Thread(target=context.send, args=('CANCEL',)).start()
+                told.wait(10)
+                context.checkpoint()
+
+        result = testing.run_action(kind(execute=execute), {}, context=context)
+
+        self.assertEqual('CANCELLED', result.status)
+
+    def test_undoing_sees_what_the_run_returned(self):
+        undoing = kind(
+            revert=lambda self, context: outcomes.Done({'undone': context.outputs['a']})
+        )
+
+        result = testing.revert_action(undoing, {}, {'a': 1})
+
+        self.assertEqual(('SUCCEEDED', {'undone': 1}), (result.status, result.outputs))
+
+    def test_what_cannot_be_undone_fails(self):
+        result = testing.revert_action(executing(True), {})
+
+        self.assertEqual(
+            'Action failed in revert: NotImplementedError', result.status_message
+        )

@@ -1,0 +1,109 @@
+"""The clock that a test turns, and the threads that wait for it."""
+
+import datetime
+import threading
+
+from tests import base
+from watcherlite.testing import ManualClock
+
+PATIENCE = 10
+
+
+class TestTime(base.TestCase):
+    def test_it_stands_still(self):
+        clock = ManualClock()
+
+        self.assertEqual((clock.now(), 0.0), (clock.now(), clock.monotonic()))
+
+    def test_both_times_pass_together(self):
+        clock = ManualClock(datetime.datetime(2031, 5, 6, tzinfo=datetime.UTC))
+
+        clock.advance(1.5)
+        clock.advance(60)
+
+        self.assertEqual(61.5, clock.monotonic())
+        self.assertEqual('2031-05-06T00:01:01.500000+00:00', clock.now().isoformat())
+
+    def test_time_does_not_go_back(self):
+        self.assertRaises(ValueError, ManualClock().advance, -1)
+
+
+class TestWaiting(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.clock = ManualClock()
+        self.condition = threading.Condition()
+        self.woken = []
+
+    def waiter(self, timeout):
+        def wait():
+            with self.condition:
+                self.woken.append(self.clock.wait(self.condition, timeout))
+
+        thread = threading.Thread(target=wait, daemon=True)
+        thread.start()
+        return thread
+
+    def test_a_timeout_of_nothing_does_not_wait(self):
+        with self.condition:
+            self.assertFalse(self.clock.wait(self.condition, 0))
+
+    def test_a_waiter_wakes_up_when_its_time_is_over(self):
+        thread = self.waiter(5)
+        self.clock.until_waiting()
+
+        self.clock.advance(4)
+        self.clock.until_waiting()
+        self.clock.advance(1)
+        thread.join(PATIENCE)
+
+        self.assertEqual([False], self.woken)
+
+    def test_a_notified_waiter_says_so(self):
+        thread = self.waiter(5)
+        self.clock.until_waiting()
+
+        with self.condition:
+            self.condition.notify()
+        thread.join(PATIENCE)
+
+        self.assertEqual([True], self.woken)
+
+    def test_a_waiter_without_timeout_waits_however_late_it_gets(self):
+        thread = self.waiter(None)
+        self.clock.until_waiting()
+
+        self.clock.advance(1e9)
+        self.clock.until_waiting()
+        with self.condition:
+            self.condition.notify()
+        thread.join(PATIENCE)
+
+        self.assertEqual([True], self.woken)
+
+    def test_several_threads_wait_on_one_condition(self):
+        threads = [self.waiter(seconds) for seconds in (1, 2, 3)]
+        self.clock.until_waiting(3)
+
+        self.clock.advance(3)
+        for thread in threads:
+            thread.join(PATIENCE)
+
+        self.assertEqual([False] * 3, self.woken)
+
+    def test_the_clock_may_be_turned_by_who_holds_the_condition(self):
+        thread = self.waiter(1)
+        self.clock.until_waiting()
+
+        with self.condition:
+            self.clock.advance(1)
+        thread.join(PATIENCE)
+
+        self.assertEqual([False], self.woken)
+
+    def test_a_test_whose_thread_never_waits_fails(self):
+        error = self.assertRaises(
+            AssertionError, self.clock.until_waiting, 2, patience=0.01
+        )
+
+        self.assertEqual('0 threads wait for the clock, not 2', str(error))

@@ -1,0 +1,154 @@
+"""The context without a worker."""
+
+import threading
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.clock import SystemClock
+from watcherlite.testing import FakeContext, ManualClock, after_seconds, at_checkpoint
+
+PATIENCE = 10
+
+
+class TestSignals(base.TestCase):
+    def test_nothing_arrives_by_itself(self):
+        context = FakeContext()
+
+        for _ in range(3):
+            context.checkpoint()
+
+        self.assertEqual(3, context.checkpoints)
+
+    def test_a_signal_arrives_at_its_checkpoint(self):
+        for signal, expected in (
+            ('CANCEL', exceptions.Cancelled),
+            ('TIMEOUT', exceptions.TimedOut),
+        ):
+            context = FakeContext(signals=[at_checkpoint(2, signal)])
+
+            context.checkpoint()
+
+            self.assertRaises(expected, context.checkpoint)
+
+    def test_a_signal_arrives_when_it_is_time(self):
+        clock = ManualClock()
+        context = FakeContext(clock=clock, signals=[after_seconds(3, 'CANCEL')])
+
+        context.sleep(2.5)
+
+        self.assertRaises(exceptions.Cancelled, context.sleep, 2)
+        self.assertEqual(3.0, clock.monotonic())
+
+    def test_a_sleep_has_a_checkpoint_before_and_after(self):
+        context = FakeContext()
+
+        context.sleep(1)
+
+        self.assertEqual(2, context.checkpoints)
+
+    def test_a_cancel_is_not_taken_back(self):
+        context = FakeContext()
+
+        context.send('CANCEL')
+        context.send('RESUME')
+
+        self.assertRaises(exceptions.Cancelled, context.checkpoint)
+
+    def test_who_blocks_is_called(self):
+        context = FakeContext()
+        heard = []
+
+        with context.on_signal(heard.append):
+            context.send('SUSPEND')
+            context.send('RESUME')
+        context.send('CANCEL')
+
+        self.assertEqual(['SUSPEND', 'RESUME'], heard)
+
+    def test_who_blocks_is_called_for_what_was_there_before(self):
+        context = FakeContext()
+        heard = []
+        context.send('CANCEL')
+
+        with context.on_signal(heard.append):
+            self.assertEqual(['CANCEL'], heard)
+
+
+class TestDeadline(base.TestCase):
+    def test_without_a_timeout_there_is_none(self):
+        context = FakeContext()
+
+        self.assertEqual((None, None), (context.deadline, context.remaining()))
+
+    def test_it_comes_nearer_as_time_passes(self):
+        context = FakeContext(timeout=5)
+
+        context.sleep(2)
+
+        self.assertEqual(3.0, context.remaining())
+        self.assertEqual(3.0, (context.deadline - context.now()).total_seconds())
+
+    def test_a_sleep_ends_with_it(self):
+        context = FakeContext(timeout=5)
+
+        self.assertRaises(exceptions.TimedOut, context.sleep, 60)
+        self.assertEqual((5.0, 0.0), (context.clock.monotonic(), context.remaining()))
+
+
+class TestSuspension(base.TestCase):
+    def test_time_stands_still_for_the_action(self):
+        context = FakeContext(
+            timeout=5,
+            signals=[after_seconds(1, 'SUSPEND'), after_seconds(101, 'RESUME')],
+        )
+        told = []
+        context.paused = told.append
+
+        context.sleep(2)
+
+        self.assertEqual([True, False], told)
+        self.assertEqual(3.0, context.remaining())
+        self.assertEqual(102.0, context.clock.monotonic())
+
+    def test_the_next_signal_ends_it(self):
+        context = FakeContext(
+            signals=[at_checkpoint(1, 'SUSPEND'), at_checkpoint(2, 'CANCEL')]
+        )
+        told = []
+        context.paused = told.append
+
+        self.assertRaises(exceptions.Cancelled, context.checkpoint)
+        self.assertEqual([True], told)
+
+    def test_another_thread_ends_it(self):
+        context = FakeContext(signals=[at_checkpoint(1, 'SUSPEND')])
+        suspended = threading.Event()
+        context.paused = lambda paused: suspended.set()
+        thread = threading.Thread(target=context.checkpoint, daemon=True)
+
+        thread.start()
+        self.assertTrue(suspended.wait(PATIENCE))
+        self.assertTrue(thread.is_alive())
+        context.send('RESUME')
+        thread.join(PATIENCE)
+
+        self.assertFalse(thread.is_alive())
+
+
+class TestRealTime(base.TestCase):
+    def test_a_signal_wakes_who_sleeps(self):
+        context = FakeContext(clock=SystemClock())
+        ended = []
+
+        def sleep():
+            try:
+                context.sleep(1000)
+            except exceptions.Cancelled:
+                ended.append('cancelled')
+
+        thread = threading.Thread(target=sleep, daemon=True)
+        thread.start()
+        context.send('CANCEL')
+        thread.join(PATIENCE)
+
+        self.assertEqual(['cancelled'], ended)

@@ -1,0 +1,35 @@
+"""Records what changed, for tests that compare the whole story."""
+
+import threading
+
+#: what changed, from which state, to which one
+Change = tuple[str, str, str]
+
+
+class Recorder:
+    """Collects changes in the order in which they are told.
+
+    :ivar story: all of them, as (what, old state, new state)
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._story: list[Change] = []
+
+    def __call__(self, what: str, old: str, new: str) -> None:
+        """Add a change; from any thread."""
+        with self._lock:
+            self._story.append((what, old, new))
+
+    @property
+    def story(self) -> list[Change]:
+        with self._lock:
+            return list(self._story)
+
+    def states_of(self, what: str) -> list[str]:
+        """Return the states that one thing went through, its first one included."""
+        path: list[str] = []
+        for subject, old, new in self.story:
+            if subject == what:
+                path += [old, new] if not path else [new]
+        return path
