@@ -31,7 +31,7 @@ class LaneService(cotyledon.Service):
 
     def __init__(
         self,
-        worker_id: int,
+        worker_id: cotyledon.types.WorkerId,
         configuration: conf.Configuration,
         plugins: loader.Plugins,
         lanes: Sequence[str],

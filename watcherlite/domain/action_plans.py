@@ -62,11 +62,9 @@ class ActionPlan:
     @property
     def claimable(self) -> bool:
         """Say whether workers may take actions of it."""
-        return (
-            self.state == states.PENDING
-            or self.state == states.ONGOING
-            and self.stage != STOPPING
-        )
+        if self.state == states.ONGOING:
+            return self.stage != STOPPING
+        return self.state == states.PENDING
 
     @property
     def cancels_unstarted(self) -> bool:

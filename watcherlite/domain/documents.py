@@ -17,7 +17,8 @@ Whatever is wrong with one is found at once, and each problem has its place.
 
 import dataclasses
 import datetime
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from watcherlite import exceptions
@@ -27,6 +28,11 @@ from watcherlite.domain.json_values import kind
 from watcherlite.domain.markup import Markup, path_text
 from watcherlite.domain.yaml_values import Path
 from watcherlite.states import action_plan as states
+
+#: The path whose line is to be named, the one to show, what is wrong there.
+_Found = tuple[Path, Path, str]
+#: How messages about inputs name the offending key.
+_INPUT_PATH = re.compile(r'input_parameters(\.[\w-]+)*(?=: )')
 
 _PLAN_KEYS = ('name', 'on_failure', 'max_parallel', 'actions')
 _ACTION_KEYS = (
@@ -109,25 +115,34 @@ def check_inputs(
         InvalidInput if the inputs are not right for it
     :raises InvalidDocument: with all problems, in the form of `parse`
     """
-    problems: list[tuple[Path, str]] = []
+    problems: list[_Found] = []
     for index, action in enumerate(document.actions):
         place: Path = ('actions', index)
         try:
             validate(action.action_type, action.input_parameters)
-        except exceptions.PluginError as error:
-            problems.append(((*place, 'action_type'), f'action {action.name}: {error}'))
         except exceptions.InvalidInput as error:
+            text = str(error)
             problems.append(
-                ((*place, 'input_parameters'), f'action {action.name}: {error}')
+                ((*place, *_offending(text)), place, f'action {action.name}: {text}')
             )
+        except exceptions.PluginError as error:
+            path = (*place, 'action_type')
+            problems.append((path, path, f'action {action.name}: {error}'))
     if problems:
         raise exceptions.InvalidDocument(_placed(problems, document.markup))
+
+
+def _offending(text: str) -> Path:
+    """Return the path that an InvalidInput begins with, for its line."""
+    match = _INPUT_PATH.match(text)
+    steps = match.group().split('.') if match else ['input_parameters']
+    return tuple(int(step) if step.isdecimal() else step for step in steps)
 
 
 def _checked(obj: object, markup: Markup | None) -> PlanDocument:
     findings = values.Findings()
     document = _plan(findings, obj, markup)
-    found = _placed(findings.problems, markup)
+    found = _placed(((path, path, text) for path, text in findings.problems), markup)
     if found or document is None:
         raise exceptions.InvalidDocument(found)
     return document
@@ -236,15 +251,17 @@ def _check_graph(
         )
 
 
-def _placed(problems: list[tuple[Path, str]], markup: Markup | None) -> list[str]:
+def _placed(problems: Iterable[_Found], markup: Markup | None) -> list[str]:
     """Return problems, those of the text itself included, by their lines."""
     if markup is None:
-        return [_problem('', path, text) for path, text in problems]
-    lines = markup.lines(path for path, _ in problems) if problems else {}
+        return [_problem('', shown, text) for _, shown, text in problems]
+    problems = list(problems)
+    lines = markup.lines(path for path, _, _ in problems) if problems else {}
     found = list(markup.problems)
-    for path, text in problems:
+    for path, shown, text in problems:
         above = [path[:n] for n in range(len(path), -1, -1)]
-        found.append((next((lines[p] for p in above if p in lines), None), path, text))
+        line = next((lines[p] for p in above if p in lines), None)
+        found.append((line, shown, text))
     found.sort(key=lambda problem: problem[0] or 0)
     return [
         _problem(

@@ -7,7 +7,7 @@ from Watcher and Senlin write instead.
 
 import dataclasses
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from watcherlite import exceptions
@@ -113,12 +113,12 @@ Outcome = (
 )
 _TYPES = (Done, Failed, Skipped, Retry, Cancelled, TimedOut, Derived, InProgress)
 
-_SENLIN = {
+_SENLIN: dict[str, Callable[[str], Outcome]] = {
     'OK': lambda reason: Done({'reason': reason} if reason else None),
-    'ERROR': lambda reason: Failed(reason),
-    'RETRY': lambda reason: Retry(reason),
-    'CANCEL': lambda reason: Cancelled(reason),
-    'TIMEOUT': lambda reason: TimedOut(reason),
+    'ERROR': Failed,
+    'RETRY': Retry,
+    'CANCEL': Cancelled,
+    'TIMEOUT': TimedOut,
 }
 
 

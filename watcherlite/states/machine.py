@@ -28,7 +28,8 @@ class Machine:
         unknown = {s for pair in transitions for s in pair} | self.initial
         unknown -= set(states)
         if unknown:
-            raise ValueError(f'{name}: transitions name unknown states {sorted(unknown)}')
+            names = sorted(unknown)
+            raise ValueError(f'{name}: transitions name unknown states {names}')
         self.final = frozenset(states) - {source for source, _ in transitions}
 
     def allows(self, source: str, target: str) -> bool:

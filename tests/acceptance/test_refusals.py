@@ -1,0 +1,204 @@
+"""What `watcherlite run` refuses, and what it says then."""
+
+import sqlite3
+
+from tests.acceptance.command import CommandTestCase
+
+PLAN = """\
+    actions:
+    - name: drain
+      action_type: nop
+      input_parameters: {message: hello}
+    """
+
+
+class BadInputTest(CommandTestCase):
+    """Each is one message, exit code 2, and nothing is stored."""
+
+    def refused(self, text, *options):
+        self.write('plan.yaml', text)
+
+        code, out, err = self.run_command('run', 'plan.yaml', *options)
+
+        self.assertEqual((2, ''), (code, out))
+        self.assertTrue(err.startswith('watcherlite: '), err)
+        stored = [name for name in self.files() if name != 'plan.yaml']
+        if stored:
+            # Only an empty database: there is no plan to go on with
+            code, _, problem = self.run_command('run', '--resume', 'last')
+            self.assertEqual(
+                (2, 'watcherlite: there is no action plan that has not ended\n'),
+                (code, problem),
+            )
+        return err.removesuffix('\n')
+
+    def test_no_yaml(self):
+        self.assertRegex(
+            self.refused('actions: [}\n'),
+            r'\Awatcherlite: plan\.yaml:1: this is neither YAML nor JSON: [^\n]*\Z',
+        )
+
+    def test_an_unknown_action_type(self):
+        text = self.refused(
+            """\
+            actions:
+            - name: a
+              action_type: slepp
+            """
+        )
+
+        self.assertEqual(
+            'watcherlite: plan.yaml:3: actions[0].action_type: action a: There is no '
+            'action type slepp. Did you mean sleep?',
+            text.partition(' Installed')[0],
+        )
+        self.assertNotIn('\n', text)
+
+    def test_a_cycle(self):
+        self.assertEqual(
+            'watcherlite: plan.yaml:2: actions[0].parents: these actions wait for each '
+            'other: a -> b -> a; remove one of them from the parents of the next',
+            self.refused(
+                """\
+                actions:
+                - {name: a, action_type: nop, parents: [b]}
+                - {name: b, action_type: nop, parents: [a]}
+                """
+            ),
+        )
+
+    def test_a_missing_parent(self):
+        self.assertEqual(
+            'watcherlite: plan.yaml:3: actions[1].parents[0]: there is no action '
+            "'drian'; did you mean drain?",
+            self.refused(
+                """\
+                actions:
+                - {name: drain, action_type: nop}
+                - {name: b, action_type: nop, parents: [drian]}
+                """
+            ),
+        )
+
+    def test_inputs_that_break_the_schema(self):
+        text = self.refused(
+            """\
+            actions:
+            - name: a
+              action_type: sleep
+              input_parameters:
+                duration: -1
+            """
+        )
+
+        self.assertEqual(
+            'watcherlite: plan.yaml:5: actions[0]: action a: '
+            'input_parameters.duration: -1 is less than the minimum of 0',
+            text,
+        )
+
+    def test_a_name_that_is_there_twice(self):
+        self.assertEqual(
+            "watcherlite: plan.yaml:3: actions[1].name: 'a' is the name of actions[0] "
+            'already; each action needs its own',
+            self.refused(
+                """\
+                actions:
+                - {name: a, action_type: nop}
+                - {name: a, action_type: nop}
+                """
+            ),
+        )
+
+    def test_several_problems_are_told_at_once(self):
+        self.assertEqual(
+            'watcherlite: the plan has 2 problems; nothing was stored\n'
+            '  plan.yaml:1: nam: there is no such key; did you mean name?\n'
+            '  plan.yaml:2: actions: the plan has no actions; list at least one',
+            self.refused('nam: nightly\nactions: []\n'),
+        )
+
+    def test_a_file_that_is_not_there(self):
+        code, out, err = self.run_command('run', 'nowhere.yaml')
+
+        self.assertEqual(
+            (2, '', 'watcherlite: there is no plan file nowhere.yaml\n'),
+            (code, out, err),
+        )
+
+    def test_an_action_to_skip_that_is_not_there(self):
+        self.assertEqual(
+            "watcherlite: --skip: the plan has no action 'drian'; did you mean drain?",
+            self.refused(PLAN, '--skip', 'drian'),
+        )
+
+    def test_a_reason_that_is_too_long(self):
+        text = self.refused(PLAN, f'--skip=drain={"x" * 300}')
+
+        self.assertEqual(
+            'watcherlite: The reason has 300 characters; at most 223 are kept', text
+        )
+
+    def test_a_plan_that_is_not_stored(self):
+        code, out, err = self.run_command(
+            'run', '--resume', '11111111-2222-3333-4444-555555555555'
+        )
+
+        self.assertEqual((2, ''), (code, out))
+        self.assertEqual(1, err.count('\n'), err)
+        self.assertIn('11111111-2222-3333-4444-555555555555', err)
+
+
+class SurroundingsTest(CommandTestCase):
+    def test_an_unknown_option_is_told_with_its_file_and_the_nearest(self):
+        plan = self.write('plan.yaml', PLAN)
+        ini = self.write('wl.conf', '[applier]\nmax_paralel = 3\n')
+
+        code, out, err = self.run_command('run', plan, '--config-file', ini)
+
+        self.assertEqual((2, ''), (code, out))
+        self.assertEqual(
+            f'watcherlite: {ini}: [applier] has no option max_paralel; did you mean '
+            'max_parallel?\n',
+            err,
+        )
+        self.assertEqual(['plan.yaml', 'wl.conf'], self.files())
+
+    def test_a_database_that_does_not_answer(self):
+        plan = self.write('plan.yaml', PLAN)
+        url = 'postgresql+psycopg://watcherlite:hunter2@127.0.0.1:1/watcherlite'
+        ini = self.write('wl.conf', f'[database]\nconnection = {url}\n')
+
+        code, out, err = self.run_command('run', plan, '--config-file', ini)
+
+        self.assertEqual((3, ''), (code, out))
+        self.assertEqual(1, err.count('\n'), err)
+        self.assertTrue(err.startswith('watcherlite: The database '), err)
+        self.assertNotIn('hunter2', err)
+
+    def test_a_database_of_a_newer_version(self):
+        plan = self.write('plan.yaml', PLAN)
+        self.assertEqual(0, self.run_command('run', plan)[0])
+        path = self.home / 'watcherlite' / 'watcherlite.sqlite'
+        with sqlite3.connect(path) as connection:
+            connection.execute("UPDATE alembic_version SET version_num = '9999'")
+
+        code, out, err = self.run_command('run', plan)
+
+        self.assertEqual((3, ''), (code, out))
+        self.assertEqual(1, err.count('\n'), err)
+        self.assertTrue(
+            err.startswith('watcherlite: The database has schema 9999'), err
+        )
+
+    def test_a_state_directory_that_cannot_be_made(self):
+        plan = self.write('plan.yaml', PLAN)
+        blocked = self.write('file', '')
+
+        code, out, err = self.run_command(
+            'run', plan, OS_DEFAULT__STATE_PATH=f'{blocked}/below'
+        )
+
+        self.assertEqual((2, ''), (code, out))
+        self.assertEqual(1, err.count('\n'), err)
+        self.assertIn('state_path', err)

@@ -1,0 +1,508 @@
+"""`watcherlite run`, as a user runs it: processes, files and signals."""
+
+import json
+import signal
+import subprocess
+import sys
+
+from tests.acceptance.command import PATIENCE, UUID, CommandTestCase, plain
+
+PLAN = """\
+    name: nightly
+    actions:
+    - name: drain
+      action_type: nop
+      input_parameters: {message: hello}
+    - name: check
+      action_type: nop
+      input_parameters: {message: hello, skip_pre_condition: true}
+      parents: [drain]
+    - name: restart
+      action_type: sleep
+      input_parameters: {duration: 0.01}
+      parents: [check]
+    """
+
+SHOWN_FIRST = ('name', 'action_type', 'state', 'status_message', 'parents')
+
+SLEEPY = """\
+    actions:
+    - name: long
+      action_type: sleep
+      input_parameters: {duration: 1000}
+    - name: after
+      action_type: nop
+      input_parameters: {message: hello}
+      parents: [long]
+    """
+
+
+class SuccessTest(CommandTestCase):
+    def test_a_plan_that_succeeds(self):
+        plan = self.write('plan.yaml', PLAN)
+
+        code, out, err = self.run_command('run', plan)
+
+        self.assertEqual((0, ''), (code, err))
+        self.assertEqual(
+            [
+                'Action plan nightly (UUID): 3 actions',
+                'TIME the action plan RECOMMENDED -> PENDING',
+                'TIME the action plan PENDING -> ONGOING',
+                'TIME drain PENDING -> ONGOING',
+                'TIME drain ONGOING -> SUCCEEDED',
+                'TIME check PENDING -> SKIPPED Action was skipped automatically: '
+                'Skipped in pre_condition',
+                'TIME restart PENDING -> ONGOING',
+                'TIME restart ONGOING -> SUCCEEDED',
+                'TIME the action plan ONGOING -> SUCCEEDED',
+                'ACTION   TYPE   STATE      MESSAGE',
+                'drain    nop    SUCCEEDED',
+                'check    nop    SKIPPED    Action was skipped automatically: '
+                'Skipped in pre_condition',
+                'restart  sleep  SUCCEEDED',
+                'Action plan nightly (UUID): SUCCEEDED after N s, 2 SUCCEEDED, 1 '
+                'SKIPPED',
+                'One or more actions were skipped. Action UUID was skipped '
+                'automatically.',
+            ],
+            plain(out).splitlines(),
+        )
+        self.assertEqual(
+            ['plan.yaml', 'watcherlite/watcherlite.sqlite'],
+            [name for name in self.files() if not name.endswith(('-shm', '-wal'))],
+        )
+
+    def test_a_plan_runs_while_the_broker_is_away_and_its_user_is_told(self):
+        plan = self.write('plan.yaml', PLAN)
+        ini = self.write(
+            'wl.conf', '[messaging]\nurl = amqp://u:hunter2@127.0.0.1:1//\n'
+        )
+
+        code, out, err = self.run_command('run', plan, '--config-file', ini)
+
+        self.assertEqual(0, code)
+        self.assertIn('SUCCEEDED after N s, 2 SUCCEEDED, 1 SKIPPED', plain(out))
+        self.assertIn('cannot be reached', err)
+        self.assertNotIn('hunter2', out + err)
+
+    def test_debug_logs_to_standard_error_and_progress_stays_where_it_is(self):
+        plan = self.write('plan.yaml', PLAN)
+
+        code, out, err = self.run_command('run', plan, '--debug')
+
+        self.assertEqual(0, code)
+        self.assertIn('INFO watcherlite.', err)
+        self.assertNotIn('INFO', out)
+        self.assertEqual(
+            'Action plan nightly (UUID): 3 actions', plain(out).splitlines()[0]
+        )
+
+    def test_a_plan_may_be_json_and_have_no_name(self):
+        document = json.dumps(
+            {
+                'actions': [
+                    {
+                        'name': 'a',
+                        'action_type': 'nop',
+                        'input_parameters': {'message': 'hello'},
+                    }
+                ]
+            }
+        )
+        self.write('plan.json', document)
+
+        code, out, err = self.run_command('run', 'plan.json')
+
+        self.assertEqual((0, ''), (code, err))
+        self.assertEqual(
+            'Action plan UUID: SUCCEEDED after N s, 1 SUCCEEDED',
+            plain(out).splitlines()[-1],
+        )
+
+    def test_actions_can_be_skipped_with_and_without_a_reason(self):
+        plan = self.write('plan.yaml', PLAN)
+
+        code, out, err = self.run_command(
+            'run', plan, '--skip', 'drain=not today', '--skip', 'check'
+        )
+
+        self.assertEqual((0, ''), (code, err))
+        self.assertEqual(
+            [
+                'drain    nop    SKIPPED    Action skipped by user. Reason: not today',
+                'check    nop    SKIPPED    Action skipped by user.',
+                'restart  sleep  SUCCEEDED',
+            ],
+            plain(out).splitlines()[-5:-2],
+        )
+
+    def test_a_plan_of_which_everything_is_skipped_succeeds(self):
+        plan = self.write('plan.yaml', PLAN)
+        skips = [f'--skip={name}' for name in ('drain', 'check', 'restart')]
+
+        code, out, err = self.run_command('run', plan, *skips)
+
+        self.assertEqual((0, ''), (code, err))
+        self.assertIn('SUCCEEDED after N s, 3 SKIPPED', plain(out))
+
+    def test_a_reader_that_goes_away_does_not_stop_the_plan(self):
+        self.write('plan.yaml', PLAN)
+
+        command = f'{sys.executable} -m watcherlite.cli.main run plan.yaml'
+
+        shown = subprocess.run(
+            ['/bin/sh', '-c', f'({command}; echo $? > code) | head -n 1'],
+            check=True,
+            cwd=self.home,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+
+        self.assertEqual(
+            ('Action plan nightly (UUID): 3 actions\n', ''),
+            (plain(shown.stdout), shown.stderr),
+        )
+        self.assertEqual('0\n', (self.home / 'code').read_text())
+
+    def test_json_is_one_document_and_progress_goes_elsewhere(self):
+        plan = self.write('plan.yaml', PLAN)
+
+        code, out, err = self.run_command('run', plan, '--output', 'json')
+
+        self.assertEqual(0, code)
+        self.assertIn('restart ONGOING -> SUCCEEDED', err)
+        found = json.loads(out)
+        uuids = [action['uuid'] for action in found['actions']]
+        self.assertEqual(
+            {
+                'uuid': UUID.search(err).group(),
+                'name': 'nightly',
+                'state': 'SUCCEEDED',
+                'status_message': 'One or more actions were skipped. Action '
+                f'{uuids[1]} was skipped automatically.',
+            },
+            {key: found[key] for key in found if key != 'actions'},
+        )
+        self.assertEqual(
+            [
+                ('drain', 'nop', 'SUCCEEDED', None, []),
+                (
+                    'check',
+                    'nop',
+                    'SKIPPED',
+                    'Action was skipped automatically: Skipped in pre_condition',
+                    [uuids[0]],
+                ),
+                ('restart', 'sleep', 'SUCCEEDED', None, [uuids[1]]),
+            ],
+            [
+                (
+                    a['name'],
+                    a['action_type'],
+                    a['state'],
+                    a['status_message'],
+                    a['parents'],
+                )
+                for a in found['actions']
+            ],
+        )
+        for action in found['actions']:
+            self.assertEqual(
+                {
+                    'uuid',
+                    'name',
+                    'action_type',
+                    'state',
+                    'status_message',
+                    'start_time',
+                    'end_time',
+                    'outputs',
+                    'parents',
+                },
+                set(action),
+            )
+            started = action['state'] == 'SUCCEEDED'
+            self.assertEqual(started, action['start_time'] is not None)
+            self.assertIsNotNone(action['end_time'])
+
+
+class DryRunTest(CommandTestCase):
+    def test_the_steps_are_shown_and_nothing_is_made(self):
+        plan = self.write('plan.yaml', PLAN)
+
+        code, out, err = self.run_command(
+            'run', plan, '--dry-run', '--skip', 'check=why not'
+        )
+
+        self.assertEqual((0, ''), (code, err))
+        self.assertEqual(
+            [
+                'Action plan nightly: 3 actions, on_failure continue, no limit of its '
+                'own',
+                '1. in parallel:',
+                '   drain    nop',
+                '   restart  sleep  (after check)',
+                'Skipped:',
+                '   check    why not',
+                'Nothing was stored and nothing was executed.',
+            ],
+            out.splitlines(),
+        )
+        self.assertEqual(['plan.yaml'], self.files())
+
+    def test_inputs_are_checked(self):
+        plan = self.write(
+            'plan.yaml',
+            """\
+            actions:
+            - name: a
+              action_type: nop
+              input_parameters:
+                massage: hello
+            """,
+        )
+
+        code, out, err = self.run_command('run', plan, '--dry-run')
+
+        self.assertEqual((2, ''), (code, out))
+        self.assertIn(f'watcherlite: {plan}:4: actions[0]: action a: input_param', err)
+        self.assertEqual(['plan.yaml'], self.files())
+
+
+class FailureTest(CommandTestCase):
+    PLAN = """\
+        on_failure: {on_failure}
+        max_parallel: 1
+        actions:
+        - name: first
+          action_type: nop
+          input_parameters: {{message: hello}}
+        - name: broken
+          action_type: nop
+          input_parameters: {{message: hello, fail_execute: true}}
+          parents: [first]
+        - name: last
+          action_type: nop
+          input_parameters: {{message: hello}}
+          parents: [broken]
+        """
+
+    def failed(self, on_failure):
+        plan = self.write('plan.yaml', self.PLAN.format(on_failure=on_failure))
+
+        code, out, err = self.run_command('run', plan)
+
+        self.assertEqual(1, code, err)
+        self.assertEqual(
+            'watcherlite: the action plan UUID is FAILED: broken: Action failed in '
+            'execute: Failed in execute',
+            plain(err).splitlines()[-1],
+        )
+        return [line.split()[::2] for line in out.splitlines() if '  nop  ' in line]
+
+    def test_the_rest_goes_on_unless_the_plan_says_otherwise(self):
+        self.assertEqual(
+            [['first', 'SUCCEEDED'], ['broken', 'FAILED'], ['last', 'SUCCEEDED']],
+            [row[:2] for row in self.failed('continue')],
+        )
+
+    def test_what_has_not_started_is_cancelled(self):
+        self.assertEqual(
+            [['first', 'SUCCEEDED'], ['broken', 'FAILED'], ['last', 'CANCELLED']],
+            [row[:2] for row in self.failed('stop')],
+        )
+
+
+class InterruptionTest(CommandTestCase):
+    def test_ctrl_c_cancels_the_plan_and_waits_until_it_is(self):
+        for number, expected in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            plan = self.write('plan.yaml', SLEEPY)
+            running = self.start('run', plan)
+            running.wait_for('long PENDING -> ONGOING')
+
+            running.send(number)
+            code, out, err = running.end()
+
+            self.assertEqual(expected, code)
+            lines = plain(out).splitlines()
+            self.assertIn(
+                'Cancelling: what runs is told to stop, nothing more is started. Once '
+                'more leaves at once.',
+                lines,
+            )
+            self.assertEqual(
+                [['long', 'sleep', 'CANCELLED'], ['after', 'nop', 'CANCELLED']],
+                [line.split()[:3] for line in lines[-3:-1]],
+            )
+            self.assertEqual(
+                'Action plan UUID: CANCELLED after N s, 2 CANCELLED', lines[-1]
+            )
+            self.assertEqual(
+                'watcherlite: the action plan UUID is CANCELLED\n', plain(err)
+            )
+
+    def test_a_second_ctrl_c_leaves_at_once_and_the_plan_can_go_on(self):
+        ini = self.write(
+            'wl.conf',
+            """\
+            [watcherlite.action_types.command]
+            allowed = {python}
+            kill_grace = 60
+            [applier]
+            signal_grace = 60
+            """,
+        )
+        plan = self.write(
+            'plan.yaml',
+            """\
+            actions:
+            - name: stubborn
+              action_type: command
+              input_parameters:
+                argv:
+                - '{python}'
+                - -c
+                - |
+                  import pathlib, signal
+                  signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                  pathlib.Path('MARK').touch()
+                  signal.pause()
+            """.replace('MARK', str(self.home / 'started')),
+        )
+        running = self.start('run', plan, '--config-file', ini)
+        uuid = UUID.search(running.wait_for('Action plan')).group()
+        running.wait_for('ONGOING')
+
+        running.send(signal.SIGINT)
+        running.wait_for('Cancelling')
+        running.send(signal.SIGINT)
+        code, _, err = running.end()
+
+        self.assertEqual(130, code)
+        self.assertEqual(
+            f'watcherlite: left; go on with: watcherlite run --resume {uuid}',
+            err.splitlines()[-1],
+        )
+
+        code, out, _ = self.run_command('run', '--resume', uuid, '--config-file', ini)
+
+        self.assertEqual(1, code)
+        self.assertIn('Action plan UUID: CANCELLED', plain(out))
+
+    def test_a_plan_goes_on_after_its_process_was_killed(self):
+        plan = self.write(
+            'plan.yaml',
+            """\
+            actions:
+            - name: before
+              action_type: nop
+              input_parameters: {message: hello}
+            - name: long
+              action_type: sleep
+              input_parameters: {duration: 3}
+              parents: [before]
+            - name: after
+              action_type: nop
+              input_parameters: {message: hello}
+              parents: [long]
+            """,
+        )
+        for again in ('UUID', 'last'):
+            running = self.start('run', plan)
+            uuid = UUID.search(running.wait_for('Action plan')).group()
+            running.wait_for('long PENDING -> ONGOING')
+
+            running.send(signal.SIGKILL)
+            running.end()
+            code, out, _ = self.run_command(
+                'run', '--resume', again.replace('UUID', uuid)
+            )
+
+            self.assertEqual(0, code)
+            lines = plain(out).splitlines()
+            self.assertEqual('Action plan UUID: 3 actions', lines[0])
+            self.assertNotIn('TIME before PENDING -> ONGOING', lines)
+            self.assertEqual(
+                [
+                    'ACTION  TYPE   STATE      MESSAGE',
+                    'before  nop    SUCCEEDED',
+                    'long    sleep  SUCCEEDED',
+                    'after   nop    SUCCEEDED',
+                    'Action plan UUID: SUCCEEDED after N s, 3 SUCCEEDED',
+                ],
+                lines[-5:],
+            )
+            self.assertIn(uuid, out)
+
+    def test_a_plan_that_has_ended_is_shown_and_not_run_again(self):
+        plan = self.write('plan.yaml', PLAN)
+        _, first, _ = self.run_command('run', plan)
+        uuid = UUID.search(first).group()
+
+        code, out, err = self.run_command('run', '--resume', uuid)
+
+        self.assertEqual((0, ''), (code, err))
+        self.assertEqual(
+            'Action plan nightly (UUID): 3 actions, ended already',
+            plain(out).splitlines()[0],
+        )
+        self.assertEqual(first.splitlines()[-6:-2], out.splitlines()[1:-2])
+
+        code, out, err = self.run_command('run', '--resume', uuid, '--skip', 'drain')
+
+        self.assertEqual((1, ''), (code, out))
+        self.assertEqual(1, err.count('\n'), err)
+
+
+class SizeTest(CommandTestCase):
+    def test_a_large_plan_is_counted_and_only_what_did_not_succeed_is_listed(self):
+        actions = [
+            {
+                'name': f'a{i}',
+                'action_type': 'nop',
+                'input_parameters': {'message': 'hello', 'fail_execute': i == 500},
+            }
+            for i in range(1000)
+        ]
+        plan = self.write('plan.json', json.dumps({'actions': actions}))
+
+        code, out, _ = self.run_command('run', plan)
+
+        self.assertEqual(1, code)
+        lines = plain(out).splitlines()
+        self.assertEqual(
+            [
+                'ACTION  TYPE  STATE   MESSAGE',
+                'a500    nop   FAILED  Action failed in execute: Failed in execute',
+                'Action plan UUID: FAILED after N s, 999 SUCCEEDED, 1 FAILED',
+            ],
+            [line for line in lines if not line.startswith('TIME ')][1:4],
+        )
+        self.assertEqual('TIME PENDING: 0 of 1000 actions ended', lines[1])
+
+    def test_everything_about_a_large_plan_is_shown_when_asked_for(self):
+        actions = [
+            {
+                'name': f'a{i}',
+                'action_type': 'nop',
+                'input_parameters': {'message': 'hello'},
+            }
+            for i in range(51)
+        ]
+        plan = self.write('plan.json', json.dumps({'actions': actions}))
+
+        code, out, err = self.run_command('run', plan, '--verbose')
+
+        self.assertEqual((0, ''), (code, err))
+        lines = plain(out).splitlines()
+        for expected in ('TIME {} PENDING -> ONGOING', 'TIME {} ONGOING -> SUCCEEDED'):
+            self.assertEqual(
+                [],
+                [a['name'] for a in actions if expected.format(a['name']) not in lines],
+            )
+        self.assertEqual(
+            [[action['name'], 'nop', 'SUCCEEDED'] for action in actions],
+            [line.split() for line in lines if '  nop  ' in line],
+        )

@@ -1,0 +1,173 @@
+"""`watcherlite-manage db ...` on each kind of database."""
+
+import datetime
+import sqlite3
+
+from tests import factories, services
+from tests.functional.cmd.calling import CallingTestCase
+from watcherlite import bootstrap, conf
+from watcherlite.clock import UTC
+from watcherlite.cmd import manage
+from watcherlite.db.sqlalchemy import migration
+
+
+class SqliteTest(CallingTestCase):
+    @property
+    def path(self):
+        return self.home / 'watcherlite' / 'watcherlite.sqlite'
+
+    def manage(self, *argv):
+        return self.call(manage.main, *argv)
+
+    def store(self):
+        store = bootstrap.open_store(conf.new())
+        self.addCleanup(store.close)
+        return store
+
+    def test_an_upgrade_says_that_there_is_no_need_and_makes_nothing(self):
+        self.assertEqual(
+            (
+                0,
+                'SQLite needs no upgrade: watcherlite creates and upgrades the file '
+                'whenever it opens it.\n',
+                '',
+            ),
+            self.manage('db', 'upgrade'),
+        )
+        self.assertFalse(self.path.exists())
+
+    def test_looking_at_a_database_that_is_not_there_makes_none(self):
+        self.assertEqual((0, 'none\n', ''), self.manage('db', 'version'))
+        self.assertEqual(
+            (0, 'There is no database yet.\n', ''), self.manage('db', 'purge')
+        )
+        self.assertFalse(self.path.exists())
+
+    def test_the_version_of_a_database_is_the_newest(self):
+        self.store()
+
+        self.assertEqual((0, f'{migration.HEAD}\n', ''), self.manage('db', 'version'))
+
+    def test_a_stamp_is_the_version_from_then_on(self):
+        self.store()
+
+        self.assertEqual(
+            (0, f'The schema counts as revision {migration.HEAD} now.\n', ''),
+            self.manage('db', 'stamp', 'head'),
+        )
+        self.assertEqual((0, f'{migration.HEAD}\n', ''), self.manage('db', 'version'))
+
+    def test_a_newer_schema_is_refused_with_what_to_do(self):
+        self.store()
+        with sqlite3.connect(self.path) as connection:
+            connection.execute("UPDATE alembic_version SET version_num = '9999'")
+
+        code, out, err = self.manage('db', 'purge')
+
+        self.assertEqual((3, ''), (code, out))
+        self.assertEqual(1, err.count('\n'))
+        self.assertIn('9999', err)
+        self.assertEqual((0, '9999\n', ''), self.manage('db', 'version'))
+
+    def test_what_ended_long_ago_is_purged_and_nothing_else(self):
+        store = self.store()
+        now = datetime.datetime.now(UTC)
+        uuids = []
+        for days, state in ((200, 'SUCCEEDED'), (100, 'FAILED'), (5, 'CANCELLED')):
+            ended = now - datetime.timedelta(days=days)
+            plan, _ = factories.store_plan(
+                store,
+                factories.make_action(status='SUCCEEDED', updated_at=ended),
+                state=state,
+                updated_at=ended,
+                unfinished=0,
+            )
+            uuids.append(plan.uuid)
+        running, _ = factories.store_plan(
+            store, updated_at=now - datetime.timedelta(days=300)
+        )
+
+        def left():
+            return [plan.uuid for plan in store.list_plans()]
+
+        self.assertEqual(
+            (0, 'Would delete: 2 action plans, 2 actions, 0 events.\n', ''),
+            self.manage('db', 'purge', '--dry-run'),
+        )
+        self.assertEqual([*uuids, running.uuid], left())
+        self.assertEqual(
+            (0, 'Deleted: 1 action plans, 1 actions, 0 events.\n', ''),
+            self.manage('db', 'purge', '--max-number', '1'),
+        )
+        self.assertEqual([*uuids[1:], running.uuid], left())
+        self.assertEqual(
+            (0, 'Deleted: 2 action plans, 2 actions, 0 events.\n', ''),
+            self.manage('db', 'purge', '--older-than', '0.5'),
+        )
+        self.assertEqual([running.uuid], left())
+
+    def test_mistakes_are_one_line(self):
+        for argv, message in (
+            (['db'], 'the following arguments are required: ACTION'),
+            (['db', 'downgrade'], "invalid choice: 'downgrade'"),
+            (['db', 'stamp', '9'], 'there is no revision 9; there are 0001, head'),
+            (
+                ['db', 'purge', '--older-than', 'x'],
+                "'x' is not a number of days from 0 to 36525",
+            ),
+            (
+                ['db', 'purge', '--max-number', '0'],
+                "'0' is not a number of plans from 1 to 2147483647",
+            ),
+            (['--config-file', '/no', 'db', 'version'], 'no configuration file /no'),
+        ):
+            code, out, err = self.manage(*argv)
+
+            self.assertEqual((2, ''), (code, out), argv)
+            self.assertEqual(1, err.count('\n'), err)
+            self.assertTrue(err.startswith('watcherlite-manage: '), err)
+            self.assertIn(message, err)
+
+    def test_version_and_help(self):
+        self.assertRegex(self.manage('--version')[1], r'^watcherlite-manage \d')
+        self.assertEqual(0, self.manage('db', 'purge', '--help')[0])
+
+
+class ServerTest(CallingTestCase):
+    def test_a_schema_is_made_once_on_every_server(self):
+        for kind in (services.POSTGRESQL, services.MYSQL):
+            url = self.useFixture(services.Database(kind)).url
+            ini = self.write_ini(f'[database]\nconnection = {url.replace("$", "$$")}\n')
+
+            def call(*argv, ini=ini):
+                return self.call(manage.main, '--config-file', ini, 'db', *argv)
+
+            self.assertEqual((0, 'none\n', ''), call('version'))
+            code, out, err = call('purge')
+            self.assertEqual((3, ''), (code, out))
+            self.assertIn('has no schema yet', err)
+            head = migration.HEAD
+            self.assertEqual(
+                (0, f'The schema has revision {head} now; it had none.\n', ''),
+                call('upgrade'),
+            )
+            self.assertEqual(
+                (0, f'The schema has revision {head} already.\n', ''), call('upgrade')
+            )
+            self.assertEqual((0, f'{head}\n', ''), call('version'))
+            self.assertEqual(
+                (0, 'Deleted: 0 action plans, 0 actions, 0 events.\n', ''),
+                call('purge'),
+            )
+
+    def test_a_server_that_does_not_answer(self):
+        ini = self.write_ini(
+            '[database]\nconnection = mysql+pymysql://root:hunter2@127.0.0.1:1/x\n'
+        )
+
+        for action in ('upgrade', 'version', 'purge'):
+            code, out, err = self.call(manage.main, '--config-file', ini, 'db', action)
+
+            self.assertEqual((3, ''), (code, out))
+            self.assertEqual(1, err.count('\n'), err)
+            self.assertNotIn('hunter2', err)

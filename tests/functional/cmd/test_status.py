@@ -1,0 +1,148 @@
+"""`watcherlite-status upgrade check`."""
+
+import datetime
+import sqlite3
+
+from tests import factories, services
+from tests.functional.cmd.calling import CallingTestCase
+from watcherlite import bootstrap, conf
+from watcherlite.clock import UTC
+from watcherlite.cmd import checks, status
+
+
+class StatusTest(CallingTestCase):
+    def check(self, *argv):
+        """Return the exit code, and check -> (result, details)."""
+        code, out, err = self.call(status.main, *argv, 'upgrade', 'check')
+        self.assertEqual('', err)
+        found = {}
+        for line in (line.strip('|+- ') for line in out.splitlines()[3:]):
+            word, _, rest = line.partition(': ')
+            if word == 'Check':
+                name, found[rest] = rest, []
+            elif line:
+                found[name].append(rest if word in ('Result', 'Details') else line)
+        return code, {k: (v[0], ' '.join(v[1:])) for k, v in found.items()}
+
+    def store(self):
+        store = bootstrap.open_store(conf.new())
+        self.addCleanup(store.close)
+        return store
+
+    @property
+    def path(self):
+        return self.home / 'watcherlite' / 'watcherlite.sqlite'
+
+    def test_a_fresh_machine_is_fine_and_stays_fresh(self):
+        code, found = self.check()
+
+        self.assertEqual(
+            (0, ['configuration', 'plugins', 'database', 'broker']), (code, list(found))
+        )
+        self.assertEqual({'Success'}, {result for result, _ in found.values()})
+        self.assertFalse(self.path.exists())
+
+    def test_the_table(self):
+        code, out, _ = self.call(status.main, 'upgrade', 'check')
+
+        lines = out.splitlines()
+        self.assertEqual(0, code)
+        self.assertEqual(1, len({len(line) for line in lines}))
+        self.assertEqual('| Upgrade Check Results', lines[1].rstrip(' |'))
+        self.assertEqual(
+            ['| Check: configuration', '| Result: Success'],
+            [line.rstrip(' |') for line in lines[3:5]],
+        )
+
+    def test_a_database_in_use_is_fine(self):
+        self.store()
+
+        code, found = self.check()
+
+        self.assertEqual(0, code)
+        self.assertEqual(
+            {
+                'database': ('Success', 'it answers'),
+                'schema': ('Success', 'it is the one that this version needs'),
+                'notifications': ('Success', 'none waits for long'),
+            },
+            {k: found[k] for k in ('database', 'schema', 'notifications')},
+        )
+
+    def test_an_unknown_option_has_to_be_put_right(self):
+        ini = self.write_ini('[applier]\nmax_paralel = 3\n')
+
+        code, found = self.check('--config-file', ini)
+
+        self.assertEqual(2, code)
+        self.assertEqual('Failure', found['configuration'][0])
+        self.assertIn('did you mean max_parallel?', found['configuration'][1])
+
+    def test_a_newer_schema_has_to_be_put_right(self):
+        self.store()
+        with sqlite3.connect(self.path) as connection:
+            connection.execute("UPDATE alembic_version SET version_num = '9999'")
+
+        code, found = self.check()
+
+        self.assertEqual((2, 'Failure'), (code, found['schema'][0]))
+        self.assertIn('9999', found['schema'][1])
+
+    def test_a_server_without_a_schema_has_to_be_upgraded(self):
+        url = self.useFixture(services.Database(services.POSTGRESQL)).url
+        ini = self.write_ini(f'[database]\nconnection = {url.replace("$", "$$")}\n')
+
+        code, found = self.check('--config-file', ini)
+
+        self.assertEqual((2, 'Success'), (code, found['database'][0]))
+        self.assertEqual('Failure', found['schema'][0])
+        self.assertIn('watcherlite-manage db upgrade', found['schema'][1])
+
+    def test_what_does_not_answer_is_told_without_its_password(self):
+        ini = self.write_ini(
+            '[database]\nconnection = postgresql+psycopg://u:hunter2@127.0.0.1:1/x\n'
+            '[messaging]\nurl = amqp://u:hunter2@127.0.0.1:1//\n'
+        )
+
+        code, found = self.check('--config-file', ini)
+
+        self.assertEqual(2, code)
+        self.assertEqual(
+            ('Failure', 'Warning'), (found['database'][0], found['broker'][0])
+        )
+        self.assertIn('127.0.0.1:1', found['broker'][1])
+        self.assertNotIn('hunter2', str(found))
+
+    def test_a_broker_that_answers(self):
+        ini = self.write_ini(f'[messaging]\nurl = {services.amqp_url()}\n')
+
+        code, found = self.check('--config-file', ini)
+
+        self.assertEqual((0, ('Success', 'it answers')), (code, found['broker']))
+
+    def test_notifications_that_wait_for_long_are_worth_a_look(self):
+        store = self.store()
+        plan, _ = factories.store_plan(store)
+        old = datetime.datetime.now(UTC) - datetime.timedelta(seconds=checks.LATE + 60)
+        with store.transaction() as tx:
+            tx.lock_plans([plan.id])
+            tx.add_events([factories.make_event(plan, occurred_at=old)])
+
+        code, found = self.check()
+
+        self.assertEqual((1, 'Warning'), (code, found['notifications'][0]))
+        self.assertRegex(
+            found['notifications'][1],
+            r'^the oldest that is not sent has waited for 36\d s',
+        )
+
+    def test_a_bad_value_is_one_line(self):
+        ini = self.write_ini('[applier]\nlease = soon\n')
+
+        code, out, err = self.call(
+            status.main, '--config-file', ini, 'upgrade', 'check'
+        )
+
+        self.assertEqual((2, ''), (code, out))
+        self.assertEqual(1, err.count('\n'), err)
+        self.assertIn('[applier] lease', err)

@@ -1,0 +1,55 @@
+"""Streams and progress that remember what they were given."""
+
+import io
+
+from watcherlite.cli.output import Output
+
+
+class Stream(io.StringIO):
+    """A text stream in memory.
+
+    :param terminal: what `isatty` says
+    """
+
+    def __init__(self, terminal=False):
+        super().__init__()
+        self._terminal = terminal
+
+    def isatty(self):
+        return self._terminal
+
+
+class Lines(Output):
+    """An Output whose lines are in `lines`."""
+
+    def __init__(self, terminal=False):
+        super().__init__(Stream(terminal))
+
+    @property
+    def is_terminal(self):
+        return self.stream.isatty()
+
+    has_colours = is_terminal
+
+    @property
+    def lines(self):
+        return self.stream.getvalue().splitlines()
+
+
+class Recorder:
+    """A Progress that keeps what it was shown, in order."""
+
+    def __init__(self):
+        self.shown = []
+
+    def note(self, text):
+        self.shown.append(text)
+
+    def known(self, change):
+        self.shown.append(('known', change.name, change.new))
+
+    def changed(self, change):
+        self.shown.append((change.name, change.old, change.new, change.text))
+
+    def counted(self, plan, recent):
+        self.shown.append((plan.state, plan.unfinished, [a.name for a in recent]))

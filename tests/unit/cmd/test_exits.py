@@ -1,0 +1,88 @@
+"""What a command says at its end, and its exit code."""
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.cmd import exits
+
+
+class CodeTest(base.TestCase):
+    def test_every_kind_of_error_has_its_code(self):
+        for error, code in (
+            (exits.UsageError(), 2),
+            (exceptions.InvalidDocument(['x']), 2),
+            (exceptions.InvalidInput(), 2),
+            (exceptions.NotFound(), 2),
+            (exceptions.ConfigurationError(), 2),
+            (exceptions.PluginNotFound(), 2),
+            (exceptions.StoreUnavailable(), 3),
+            (exceptions.StoreConflict(), 3),
+            (exceptions.SchemaMismatch(), 3),
+            (exceptions.BrokerUnavailable(), 3),
+            (exceptions.Conflict(), 1),
+            (exceptions.LeaseLost(), 1),
+            (ValueError(), 1),
+            (KeyboardInterrupt(), 130),
+        ):
+            self.assertEqual(code, exits.code_of(error), error)
+
+
+class ExplainTest(base.TestCase):
+    def test_one_line_that_names_the_command(self):
+        self.assertEqual(
+            'watcherlite: there is no plan',
+            exits.explain('watcherlite', exceptions.NotFound('there is\nno plan')),
+        )
+
+    def test_one_problem_of_a_document_is_the_line(self):
+        self.assertEqual(
+            'watcherlite: plan.yaml:1: no',
+            exits.explain(
+                'watcherlite', exceptions.InvalidDocument(['plan.yaml:1: no'])
+            ),
+        )
+
+    def test_several_problems_are_listed(self):
+        error = exceptions.InvalidDocument(
+            ['plan.yaml:1: one', 'plan.yaml:2: two\nmore']
+        )
+
+        self.assertEqual(
+            'watcherlite: the plan has 2 problems; nothing was stored\n'
+            '  plan.yaml:1: one\n'
+            '  plan.yaml:2: two more',
+            exits.explain('watcherlite', error),
+        )
+
+    def test_very_many_problems_are_cut(self):
+        lines = exits.explain(
+            'watcherlite', exceptions.InvalidDocument([f'p{i}' for i in range(1000)])
+        ).splitlines()
+
+        self.assertEqual(
+            ['watcherlite: the plan has 1000 problems; nothing was stored', '  p0'],
+            lines[:2],
+        )
+        self.assertEqual(['  p99', '  ... and 900 more'], lines[-2:])
+
+    def test_credentials_are_masked(self):
+        self.assertEqual(
+            'watcherlite: cannot reach mysql+pymysql://root:***@db/x',
+            exits.explain(
+                'watcherlite',
+                exceptions.StoreUnavailable(
+                    'cannot reach mysql+pymysql://root:hunter2@db/x'
+                ),
+            ),
+        )
+
+    def test_what_nobody_expected_says_how_to_learn_more(self):
+        self.assertEqual(
+            'watcherlite: unexpected ZeroDivisionError: by zero; --debug shows where',
+            exits.explain('watcherlite', ZeroDivisionError('by zero')),
+        )
+
+    def test_an_interruption_is_called_so(self):
+        self.assertEqual(
+            'watcherlite: interrupted',
+            exits.explain('watcherlite', KeyboardInterrupt()),
+        )

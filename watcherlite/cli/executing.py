@@ -1,0 +1,182 @@
+"""What `watcherlite run` does once its command line and its document are read."""
+
+import contextlib
+import dataclasses
+import sys
+import time
+from collections.abc import Sequence
+
+from watcherlite import bootstrap, conf, exceptions
+from watcherlite.applier import creation, operations
+from watcherlite.cli import dry_run, logs, plan_file, summary, waking
+from watcherlite.cli.following import MANY
+from watcherlite.cli.output import Output
+from watcherlite.cli.progress import PlainProgress, Progress
+from watcherlite.cli.session import Session, create, find, skip_stored
+from watcherlite.cmd import exits
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.documents import PlanDocument
+from watcherlite.plugins.loader import Plugins
+from watcherlite.states import action_plan as states
+
+COMMAND = 'watcherlite'
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked of the command.
+
+    :param skip: NAME or NAME=REASON each
+    :param debug: the log goes to standard error, so that nothing else may be drawn
+    """
+
+    skip: Sequence[str] = ()
+    dry_run: bool = False
+    as_json: bool = False
+    verbose: bool = False
+    debug: bool = False
+
+
+def prepare(
+    configuration: conf.Configuration, request: Request, document: PlanDocument
+) -> 'Execution | None':
+    """Store a plan, so that it can be executed; None after a dry run.
+
+    :raises Invalid: with everything that is wrong; nothing is stored then
+    """
+    console = _Console(configuration, request)
+    plugins = bootstrap.load_plugins(configuration)
+    skipped = plan_file.skips(request.skip, (a.name for a in document.actions))
+    for reason in skipped.values():
+        operations.user_message(reason)
+    if request.dry_run:
+        creation.check(document, plugins)
+        show = dry_run.print_json if request.as_json else dry_run.print_text
+        show(document, skipped, console.out)
+        return None
+    plan = create(configuration, plugins, document, skipped)
+    return Execution(configuration, plugins, console, request, plan)
+
+
+def resume(
+    configuration: conf.Configuration, request: Request, text: str
+) -> 'Execution':
+    """Find a stored plan, so that it can go on.
+
+    :param text: its uuid, or `last`
+    :raises NotFound: there is none
+    """
+    console = _Console(configuration, request)
+    plugins = bootstrap.load_plugins(configuration)
+    plan = find(configuration, text)
+    if request.skip:
+        skip_stored(configuration, plugins, plan, request.skip)
+    return Execution(configuration, plugins, console, request, plan)
+
+
+class _Console:
+    """Where things are shown: results on `out`, and all else on `err`.
+
+    For people that is the same place; for a program standard output has one
+    document and nothing else.
+    """
+
+    def __init__(self, configuration: conf.Configuration, request: Request) -> None:
+        self.out = Output(sys.stdout)
+        self.err = Output(sys.stderr)
+        self.progress = self.err if request.as_json else self.out
+        self.warnings = logs.set_up(configuration, request.debug, self.say)
+
+    def say(self, text: str) -> None:
+        """Show a line on standard error."""
+        self.err.line(f'{COMMAND}: {text}')
+
+
+class Execution:
+    """One execution of one plan."""
+
+    def __init__(
+        self,
+        configuration: conf.Configuration,
+        plugins: Plugins,
+        console: _Console,
+        request: Request,
+        plan: ActionPlan,
+    ) -> None:
+        self._plan = plan
+        self._conf = configuration
+        self._plugins = plugins
+        self._console = console
+        self._request = request
+
+    def run(self) -> int:
+        """Execute the plan; return the exit code."""
+        console, plan = self._console, self._plan
+        title = summary.title(plan)
+        count = f'{plan.total} action{"" if plan.total == 1 else "s"}'
+        hint = f'{COMMAND} run --resume {plan.uuid}'
+        ended = plan.state in states.ENDED
+        already = ', ended already' if ended else ''
+        console.progress.line(f'{title[0].upper()}{title[1:]}: {count}{already}')
+
+        def leave(code: int) -> None:
+            text = 'left at once' if ended else f'left; go on with: {hint}'
+            waking.leave_at_once(code, f'{COMMAND}: {text}')
+
+        try:
+            session = Session(self._conf, self._plugins, plan, leave)
+            with session.interrupts, contextlib.closing(session):
+                seconds = 0.0
+                if not ended:
+                    plan, seconds = self._follow(session, title)
+                    ended = True
+                return self._show(session, plan, seconds)
+        except exceptions.StoreUnavailable as error:
+            if ended:
+                raise
+            raise exceptions.StoreUnavailable(f'{error}. Go on with: {hint}') from error
+        except Exception:
+            if not ended:
+                console.say(f'the plan is stored; go on with: {hint}')
+            raise
+
+    def _follow(self, session: Session, title: str) -> tuple[ActionPlan, float]:
+        progress = self._progress(title, session.plan.total > MANY)
+        details = True if self._request.verbose else None
+        with progress:
+            if not isinstance(progress, PlainProgress):
+                # Nothing else may be drawn on the terminal
+                self._console.warnings.show = progress.note
+            try:
+                return session.execute(progress, details)
+            except exceptions.LeaseLost as error:
+                # Its plugins cannot be stopped in any other way
+                self._console.say(str(error))
+                session.leave(exits.UNAVAILABLE)
+                raise
+            finally:
+                self._console.warnings.show = self._console.say
+
+    def _progress(self, title: str, large: bool) -> Progress:
+        stream = self._console.progress
+        scrolls = self._request.debug or (self._request.verbose and large)
+        if scrolls or not stream.is_terminal:
+            return PlainProgress(stream, time.monotonic)
+        # rich takes a while to load, and only terminals need it
+        from watcherlite.cli import live
+
+        return live.LiveProgress(stream, f'{title[0].upper()}{title[1:]}')
+
+    def _show(self, session: Session, plan: ActionPlan, seconds: float) -> int:
+        store, out = session.runtime.store, self._console.out
+        if self._request.as_json:
+            summary.print_json(store, plan, out)
+        else:
+            every = self._request.verbose or plan.total <= MANY
+            summary.print_text(store, plan, out, every=every, seconds=seconds)
+        if plan.state == states.SUCCEEDED:
+            return exits.SUCCESS
+        self._console.say(summary.reason(store, plan))
+        if plan.state == states.CANCELLED and session.interrupts.received:
+            return waking.CODES[session.interrupts.received]
+        return exits.FAILURE

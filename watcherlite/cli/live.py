@@ -1,0 +1,150 @@
+"""Progress on a terminal: a table that changes in place."""
+
+import collections
+import datetime
+import threading
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from watcherlite.cli.changes import Change
+from watcherlite.cli.output import Output
+from watcherlite.cli.progress import clock_time, counts
+from watcherlite.cmd.exits import one_line
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import Action
+
+#: How a state looks; also used by the summary.
+STYLES = {
+    'ONGOING': 'cyan',
+    'SUCCEEDED': 'green',
+    'FAILED': 'bold red',
+    'CANCELLED': 'yellow',
+    'SKIPPED': 'yellow',
+}
+#: How many of the last notes stay in sight.
+NOTES = 3
+_PER_SECOND = 8
+
+
+class LiveProgress:
+    """Shows every action of a small plan, and counts those of a large one.
+
+    The table vanishes at the end, when the summary takes its place.
+    """
+
+    def __init__(self, out: Output, title: str) -> None:
+        self._title = one_line(title)
+        self._console = Console(file=out.stream, highlight=False)
+        self._rows: dict[int, Change] = {}
+        self._counted: tuple[ActionPlan, Sequence[Action]] | None = None
+        self._notes: collections.deque[str] = collections.deque(maxlen=NOTES)
+        self._state = ''
+        self._spinner = Spinner('dots', style=STYLES['ONGOING'])
+        # Drawn by a thread of rich, changed by ours
+        self._lock = threading.Lock()
+        self._live = Live(
+            console=self._console,
+            get_renderable=self.__rich__,
+            refresh_per_second=_PER_SECOND,
+            transient=True,
+            vertical_overflow='ellipsis',
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._live.stop()
+        for note in self._notes:
+            self._console.print(Text(note), soft_wrap=True)
+
+    def note(self, text: str) -> None:
+        """See Progress."""
+        with self._lock:
+            self._notes.append(one_line(text))
+
+    def known(self, change: Change) -> None:
+        """See Progress."""
+        self.changed(change)
+
+    def changed(self, change: Change) -> None:
+        """See Progress."""
+        with self._lock:
+            if change.action_id is None:
+                self._state = change.new
+            else:
+                self._rows[change.action_id] = change
+
+    def counted(self, plan: ActionPlan, recent: Sequence[Action]) -> None:
+        """See Progress."""
+        with self._lock:
+            self._counted = (plan, recent)
+
+    def __rich__(self) -> RenderableType:
+        """Return what is to be seen now."""
+        with self._lock:
+            notes = [Text(note) for note in self._notes]
+            if self._counted is not None:
+                return Group(*_counters(self._title, *self._counted), *notes)
+            title = Text.assemble(self._title, ' ', (self._state, 'bold'))
+            return Group(title, self._table(), *notes)
+
+    def _table(self) -> Table:
+        table = _grid()
+        for change in self._rows.values():
+            ongoing = change.new == 'ONGOING'
+            table.add_row(
+                self._spinner if ongoing else Text(' '),
+                Text(one_line(change.name)),
+                Text(change.action_type or '', style='dim'),
+                Text(change.new, style=STYLES.get(change.new, 'dim')),
+                Text(clock_time(change.when) if change.old else '', style='dim'),
+                Text(one_line(change.text)),
+            )
+        return table
+
+
+def _counters(
+    title: str, plan: ActionPlan, recent: Sequence[Action]
+) -> list[RenderableType]:
+    table = _grid()
+    for action in recent:
+        when = action.updated_at or action.created_at
+        table.add_row(
+            Text(' '),
+            Text(one_line(action.name or action.uuid)),
+            Text(action.action_type, style='dim'),
+            Text(action.state, style=STYLES.get(action.state, 'dim')),
+            Text(_time(when), style='dim'),
+            Text(one_line(action.status_message or '')),
+        )
+    ended = plan.total - plan.unfinished
+    bar = Table.grid(expand=True)
+    bar.add_row(ProgressBar(total=max(plan.total, 1), completed=ended))
+    return [Text(f'{title} {counts(plan)}'), bar, table]
+
+
+def _grid() -> Table:
+    table = Table.grid(padding=(0, 1))
+    for _ in range(5):
+        table.add_column(no_wrap=True)
+    table.add_column(overflow='fold')
+    return table
+
+
+def _time(when: datetime.datetime | None) -> str:
+    return '' if when is None else clock_time(when)

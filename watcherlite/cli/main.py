@@ -1,0 +1,156 @@
+"""`watcherlite`: finds the command, and ends with its exit code (see `cmd.exits`)."""
+
+import argparse
+import difflib
+import importlib.metadata
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+from cliff import app, commandmanager
+
+from watcherlite.cmd import arguments, exits
+
+NAME = 'watcherlite'
+DESCRIPTION = 'Plan, execute and watch over changes to infrastructure.'
+
+#: name -> (module:class, one sentence). A table and no entry points: looking for
+#: those, and importing every command for its sentence, would triple the time that
+#: `--help` takes.
+COMMANDS = {
+    'plugin list': (
+        'watcherlite.cli.plugin_list:PluginList',
+        'List the plugins that are installed, and why one cannot be used.',
+    ),
+    'run': (
+        'watcherlite.cli.run:Run',
+        'Execute an action plan to its end.',
+    ),
+    'standalone': (
+        'watcherlite.cli.standalone:Standalone',
+        'Run all daemons in one process, until SIGTERM or Ctrl-C.',
+    ),
+}
+
+
+class Commands(commandmanager.CommandManager):
+    """Finds commands in the table above."""
+
+    def _load_commands(self) -> None:
+        for name, (target, _) in COMMANDS.items():
+            self.commands[name] = importlib.metadata.EntryPoint(name, target, NAME)
+
+
+class _Version(argparse.Action):
+    """Prints the version; reading it takes time that only this needs."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, *_args: Any, **_kwargs: Any
+    ) -> None:
+        print(f'{NAME} {importlib.metadata.version(NAME)}')
+        parser.exit()
+
+
+class _Help(argparse.Action):
+    """Prints the options and all commands."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, *_args: Any, **_kwargs: Any
+    ) -> None:
+        print(help_text(parser))
+        parser.exit()
+
+
+def help_text(parser: argparse.ArgumentParser) -> str:
+    """Return the help of the command as a whole."""
+    lines = [parser.format_help().rstrip(), '', 'commands:']
+    width = max(len(name) for name in COMMANDS)
+    lines += [f'  {name:<{width}}  {said}' for name, (_, said) in COMMANDS.items()]
+    lines += ['', f'`{NAME} COMMAND --help` tells more about one of them.']
+    return '\n'.join(lines)
+
+
+class Application(app.App):
+    """The command as a whole."""
+
+    NAME = NAME
+
+    def __init__(self) -> None:
+        super().__init__(DESCRIPTION, None, Commands())
+
+    def build_option_parser(
+        self,
+        description: str | None,
+        version: str | None,
+        argparse_kwargs: dict[str, object] | None = None,
+    ) -> argparse.ArgumentParser:
+        parser = arguments.Parser(
+            prog=NAME,
+            description=description,
+            add_help=False,
+            allow_abbrev=False,
+            usage=f'{NAME} [options] COMMAND [arguments]',
+        )
+        parser.add_argument(
+            '-h', '--help', nargs=0, action=_Help, help='show this and exit'
+        )
+        parser.add_argument(
+            '--version', nargs=0, action=_Version, help='show the version and exit'
+        )
+        arguments.add_common_options(parser)
+        return parser
+
+    def run(self, argv: Sequence[str]) -> int:
+        """Run one command; return its exit code."""
+        split = _first_word(argv)
+        self.options = self.parser.parse_args(argv[:split])
+        self.interactive_mode = False
+        if split == len(argv):
+            print(help_text(self.parser), file=sys.stderr)
+            return exits.BAD_INPUT
+        return self.run_subcommand(list(argv[split:]))
+
+    def run_subcommand(self, argv: list[str]) -> int:
+        try:
+            found, name, rest = self.command_manager.find_command(argv)
+        except ValueError:
+            raise exits.UsageError(self._unknown(argv)) from None
+        chosen = found(self, self.options)
+        parsed = chosen.get_parser(f'{NAME} {name}').parse_args(rest)
+        # For the traceback, wherever in the line it was asked for
+        self.options.debug |= getattr(parsed, 'debug', False)
+        return chosen.run(parsed)
+
+    def _unknown(self, argv: list[str]) -> str:
+        word = argv[0]
+        names = [name for name in COMMANDS if name.split()[0] == word]
+        if names:
+            return f'`{word}` is the beginning of {", ".join(names)}: say which'
+        near = difflib.get_close_matches(word, COMMANDS, n=1)
+        hint = f'; did you mean {near[0]}?' if near else ''
+        return arguments.usage(NAME, f'there is no command {word!r}{hint}')
+
+
+def _first_word(argv: Sequence[str]) -> int:
+    """Return where the command's name is: all in front of it is common to all."""
+    index = 0
+    while index < len(argv) and argv[index].startswith('-'):
+        index += 2 if argv[index] in ('--config-file', '--config-dir') else 1
+    return min(index, len(argv))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code."""
+    application = Application()
+    try:
+        return application.run(sys.argv[1:] if argv is None else argv)
+    except (Exception, KeyboardInterrupt) as error:
+        if getattr(getattr(application, 'options', None), 'debug', False):
+            traceback.print_exc()
+        print(exits.explain(NAME, error), file=sys.stderr)
+        return exits.code_of(error)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""The plan of a command line: the file, and what is to be skipped of it."""
+
+import difflib
+import sys
+from collections.abc import Iterable
+
+from watcherlite import exceptions
+from watcherlite.cmd import exits
+from watcherlite.domain import documents, markup
+
+
+def read(path: str) -> documents.PlanDocument:
+    """Return the plan in a file, or in standard input for `-`.
+
+    :raises Invalid: it cannot be read
+    :raises InvalidDocument: with all that is wrong with it
+    """
+    limit = markup.MAX_BYTES + 1
+    try:
+        if path == '-':
+            return documents.parse(sys.stdin.buffer.read(limit), 'standard input')
+        with open(path, 'rb') as file:
+            text = file.read(limit)
+    except FileNotFoundError:
+        raise exceptions.Invalid(f'there is no plan file {path}') from None
+    except OSError as error:
+        raise exceptions.Invalid(
+            f'the plan file {path} cannot be read: {error.strerror}'
+        ) from None
+    return documents.parse(text, path)
+
+
+def skips(options: Iterable[str], names: Iterable[str]) -> dict[str, str | None]:
+    """Return what to skip: name -> reason or None.
+
+    :param options: NAME or NAME=REASON each; a name may have an = itself
+    :param names: of the actions of the plan
+    :raises UsageError: there is no such action, or it is named twice
+    """
+    known = set(names)
+    found: dict[str, str | None] = {}
+    for option in options:
+        name, reason = _split(option, known)
+        if name not in known:
+            near = difflib.get_close_matches(name, sorted(known), n=1)
+            hint = f'; did you mean {near[0]}?' if near else ''
+            raise exits.UsageError(f'--skip: the plan has no action {name!r}{hint}')
+        if name in found:
+            raise exits.UsageError(f'--skip: {name} is there twice; name it once')
+        found[name] = reason or None
+    return found
+
+
+def _split(option: str, known: set[str]) -> tuple[str, str]:
+    """Split at the = that comes behind the longest name that is known."""
+    if option in known:
+        return option, ''
+    end = len(option)
+    while (end := option.rfind('=', 0, end)) != -1:
+        if option[:end] in known:
+            return option[:end], option[end + 1 :]
+    name, _, reason = option.partition('=')
+    return name, reason

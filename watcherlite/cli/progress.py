@@ -1,0 +1,104 @@
+"""Progress as plain lines, for whatever is not a terminal."""
+
+import datetime
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Protocol, Self
+
+from watcherlite.cli.changes import Change
+from watcherlite.cli.output import Output
+from watcherlite.cmd.exits import one_line
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import Action
+
+#: Seconds between two lines that count the actions of a large plan.
+INTERVAL = 2.0
+
+
+class Progress(Protocol):
+    """Shows how far a plan is; used in one thread, except for `note`."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+    def note(self, text: str) -> None:
+        """Show a line that is no change of the plan; from any thread."""
+
+    def known(self, change: Change) -> None:
+        """Take note of a change that is no news."""
+
+    def changed(self, change: Change) -> None:
+        """Show one change."""
+
+    def counted(self, plan: ActionPlan, recent: Sequence[Action]) -> None:
+        """Show how many actions have ended, and some that have changed lately."""
+
+
+class PlainProgress:
+    """One line for each change; for large plans one every few seconds."""
+
+    def __init__(self, out: Output, monotonic: Callable[[], float]) -> None:
+        self._out = out
+        self._monotonic = monotonic
+        self._counted_at: float | None = None
+        self._last = ''
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """There is nothing to give back."""
+
+    def note(self, text: str) -> None:
+        """See Progress."""
+        self._out.line(one_line(text))
+
+    def known(self, change: Change) -> None:
+        """Show nothing: what was printed stays, and the summary has the rest."""
+
+    def changed(self, change: Change) -> None:
+        """See Progress."""
+        if change.old is not None:
+            what = f'{change.old} -> {change.new} {change.text}'
+        elif change.text:
+            what = change.text
+        else:
+            return
+        self._out.line(one_line(f'{clock_time(change.when)} {change.name} {what}'))
+
+    def counted(self, plan: ActionPlan, recent: Sequence[Action]) -> None:
+        """See Progress."""
+        now = self._monotonic()
+        if self._counted_at is not None and now - self._counted_at < INTERVAL:
+            return
+        text = counts(plan)
+        if text != self._last:
+            self._out.line(f'{clock_time(datetime.datetime.now(datetime.UTC))} {text}')
+            self._last, self._counted_at = text, now
+
+
+def counts(plan: ActionPlan) -> str:
+    """Return how far a plan is: `31000 of 100000 actions ended, 8 under way`."""
+    text = f'{plan.state}: {plan.total - plan.unfinished} of {plan.total} actions ended'
+    for number, word in ((plan.failed, 'FAILED'), (plan.skipped, 'SKIPPED')):
+        if number:
+            text += f', {number} {word}'
+    if plan.active:
+        text += f', {plan.active} under way'
+    return text
+
+
+def clock_time(when: datetime.datetime) -> str:
+    """Return the time of day, where the reader is."""
+    return when.astimezone().strftime('%H:%M:%S')

@@ -1,0 +1,162 @@
+"""What became of a plan: a table for people, a document for programs."""
+
+import datetime
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from watcherlite.cli.output import Output
+from watcherlite.cmd.exits import one_line
+from watcherlite.db.api import Store
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import Action
+from watcherlite.states import action as states
+
+PAGE = 1000
+COLUMNS = ('ACTION', 'TYPE', 'STATE', 'MESSAGE')
+
+_COLOURS = {
+    'ONGOING': '36',
+    'SUCCEEDED': '32',
+    'FAILED': '1;31',
+    'CANCELLED': '33',
+    'SKIPPED': '33',
+}
+_NOT_SUCCEEDED = sorted(set(states.STATES) - {states.SUCCEEDED})
+
+
+def title(plan: ActionPlan) -> str:
+    """Return how a plan is called in sentences."""
+    return (
+        f'action plan {plan.name} ({plan.uuid})'
+        if plan.name
+        else (f'action plan {plan.uuid}')
+    )
+
+
+def print_text(
+    store: Store, plan: ActionPlan, out: Output, *, every: bool, seconds: float
+) -> None:
+    """Print the actions and how the plan ended.
+
+    :param every: those that SUCCEEDED too
+    :param seconds: how long it took
+    """
+    statuses = None if every else _NOT_SUCCEEDED
+    for line in _table(actions(store, plan, statuses), out.has_colours):
+        out.line(line)
+    state = _coloured(plan.state, plan.state, out.has_colours)
+    text = title(plan)
+    counted = ', '.join(f'{n} {word}' for word, n in _counted(store, plan))
+    out.line(f'{text[0].upper()}{text[1:]}: {state} after {seconds:.1f} s, {counted}')
+    if plan.status_message:
+        out.line(one_line(plan.status_message))
+
+
+def print_json(store: Store, plan: ActionPlan, out: Output) -> None:
+    """Print one JSON document, an action a line; the memory it takes is constant."""
+    head = {
+        'uuid': plan.uuid,
+        'name': plan.name,
+        'state': plan.state,
+        'status_message': plan.status_message,
+    }
+    out.write(json.dumps(head)[:-1] + ', "actions": [')
+    separator = '\n'
+    for action in actions(store, plan, None):
+        out.write(separator + json.dumps(_as_json(action)))
+        separator = ',\n'
+    out.line('\n]}')
+
+
+def reason(store: Store, plan: ActionPlan) -> str:
+    """Return why a plan did not succeed, for one line."""
+    text = f'the {title(plan)} is {plan.state}'
+    if not plan.failed:
+        return text
+    found = store.list_actions(plan_id=plan.id, statuses=[states.FAILED], limit=1)
+    if not found:
+        return text
+    first = found[0]
+    others = f'{plan.failed} actions failed, the first is' if plan.failed > 1 else ''
+    name = first.name or first.uuid
+    return ' '.join(f'{text}: {others} {name}: {first.status_message}'.split())
+
+
+def actions(
+    store: Store, plan: ActionPlan, statuses: Sequence[str] | None
+) -> Iterator[Action]:
+    """Return all actions of a plan, in the order in which they were stored."""
+    after: int | None = None
+    while True:
+        page = store.list_actions(
+            plan_id=plan.id, statuses=statuses, after_id=after, limit=PAGE
+        )
+        yield from page
+        if len(page) < PAGE:
+            return
+        after = page[-1].id
+
+
+def _table(found: Iterable[Action], colours: bool) -> Iterator[str]:
+    """Return the lines; as wide as the first page asks for."""
+    rows = (
+        (
+            one_line(action.name or action.uuid),
+            action.action_type,
+            action.state,
+            one_line(action.status_message or ''),
+        )
+        for action in found
+    )
+    first = list(itertools.islice(rows, PAGE))
+    if not first:
+        return
+    widths = [max(len(row[i]) for row in [COLUMNS, *first]) for i in range(3)]
+    yield _line(COLUMNS, widths, False)
+    for row in first:
+        yield _line(row, widths, colours)
+    for row in rows:
+        yield _line(row, widths, colours)
+
+
+def _line(row: Sequence[str], widths: Sequence[int], colours: bool) -> str:
+    cells = [f'{text:<{width}}' for text, width in zip(row, widths, strict=False)]
+    cells[2] = _coloured(cells[2], row[2], colours)
+    return '  '.join([*cells, row[3]]).rstrip()
+
+
+def _coloured(text: str, state: str, colours: bool) -> str:
+    if colours and state in _COLOURS:
+        return f'\x1b[{_COLOURS[state]}m{text}\x1b[0m'
+    return text
+
+
+def _counted(store: Store, plan: ActionPlan) -> list[tuple[str, int]]:
+    """Return how many actions are in each state, in the order of the table."""
+    found: dict[str, int] = {}
+    counts = store.count_actions(plan.id or 0)
+    for status in states.STATES:
+        if counts.get(status):
+            word = states.infra_optim_state(status)
+            found[word] = found.get(word, 0) + counts[status]
+    return list(found.items()) or [('actions', 0)]
+
+
+def _as_json(action: Action) -> dict[str, Any]:
+    return {
+        'uuid': action.uuid,
+        'name': action.name,
+        'action_type': action.action_type,
+        'state': action.state,
+        'status_message': action.status_message,
+        'start_time': _time(action.start_time),
+        'end_time': _time(action.end_time),
+        'outputs': action.outputs,
+        'parents': list(action.parents),
+    }
+
+
+def _time(when: datetime.datetime | None) -> str | None:
+    return None if when is None else when.isoformat()

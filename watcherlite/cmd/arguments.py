@@ -1,0 +1,54 @@
+"""What the command lines of all commands have in common."""
+
+import argparse
+from collections.abc import Sequence
+from typing import NoReturn
+
+from watcherlite.cmd import exits
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that raises what is wrong, so that it is one line like all errors."""
+
+    def error(self, message: str) -> NoReturn:
+        raise exits.UsageError(usage(self.prog, message))
+
+
+def usage(prog: str, message: str) -> str:
+    """Return what to say of a wrong command line."""
+    return f'{message} (see `{prog} --help`)'
+
+
+def add_common_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which configuration to read."""
+    group = parser.add_argument_group('configuration')
+    group.add_argument(
+        '--config-file',
+        action='append',
+        default=[],
+        metavar='FILE',
+        help='read this ini file, and not those of the usual places; may be repeated',
+    )
+    group.add_argument(
+        '--config-dir',
+        action='append',
+        default=[],
+        metavar='DIRECTORY',
+        help='read the *.conf files of this directory; may be repeated',
+    )
+    group.add_argument(
+        '--debug',
+        action='store_true',
+        help='log everything to standard error, and show where an error came from',
+    )
+
+
+def for_configuration(*parsed: argparse.Namespace | None) -> Sequence[str]:
+    """Return what of parsed command lines the configuration is to be made from."""
+    found = []
+    debug = False
+    for args in parsed:
+        found += [f'--config-file={path}' for path in getattr(args, 'config_file', [])]
+        found += [f'--config-dir={path}' for path in getattr(args, 'config_dir', [])]
+        debug = debug or getattr(args, 'debug', False)
+    return [*found, '--debug'] if debug else found

@@ -1,0 +1,128 @@
+"""What `watcherlite-status upgrade check` looks at.
+
+Each check changes nothing, not even a database file that is not there yet.
+"""
+
+import dataclasses
+import datetime
+import enum
+import pathlib
+from collections.abc import Callable, Iterator
+
+from watcherlite import bootstrap, conf, exceptions
+from watcherlite.clock import UTC
+from watcherlite.db.api import Store
+from watcherlite.messaging import connection
+from watcherlite.messaging.settings import MessagingSettings
+from watcherlite.plugins import loader
+
+#: Seconds that a notification may wait for the broker before that is worth a word.
+LATE = 300
+
+
+class Outcome(enum.IntEnum):
+    """How a check went; the worst of all is the exit code."""
+
+    SUCCESS = 0
+    WARNING = 1
+    FAILURE = 2
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Result:
+    """One line of the table."""
+
+    check: str
+    outcome: Outcome
+    details: str
+
+
+def run(configuration: conf.Configuration) -> Iterator[Result]:
+    """Yield the results, in the order in which problems should be solved."""
+    plugins = loader.load(options=configuration)
+    yield _configuration(configuration)
+    yield _plugins(plugins)
+    yield from _database(configuration)
+    yield _broker(configuration)
+
+
+def _configuration(configuration: conf.Configuration) -> Result:
+    problems = [*conf.bad_values(configuration), *conf.unknown_options(configuration)]
+    if problems:
+        return Result('configuration', Outcome.FAILURE, '; '.join(problems))
+    return Result('configuration', Outcome.SUCCESS, 'every option is known')
+
+
+def _plugins(plugins: loader.Plugins) -> Result:
+    entries = plugins.entries()
+    broken = [f'{e.name} ({e.target}): {e.error}' for e in entries if e.error]
+    if broken:
+        return Result('plugins', Outcome.WARNING, '; '.join(broken))
+    return Result('plugins', Outcome.SUCCESS, f'{len(entries)} can be used')
+
+
+def _database(configuration: conf.Configuration) -> Iterator[Result]:
+    kind, _, path = conf.database_url(configuration).partition(':///')
+    if kind.startswith('sqlite') and not pathlib.Path(path.partition('?')[0]).exists():
+        yield Result(
+            'database', Outcome.SUCCESS, f'{path} is made when it is used first'
+        )
+        return
+    try:
+        store = bootstrap.open_store(configuration)
+    except exceptions.SchemaMismatch as error:
+        yield Result('schema', Outcome.FAILURE, str(error))
+        return
+    except exceptions.WatcherliteError as error:
+        yield Result('database', Outcome.FAILURE, str(error))
+        return
+    try:
+        yield from _store(store, lambda: datetime.datetime.now(UTC))
+    finally:
+        store.close()
+
+
+def _store(store: Store, now: Callable[[], datetime.datetime]) -> Iterator[Result]:
+    try:
+        store.check()
+    except exceptions.SchemaMismatch as error:
+        yield Result('database', Outcome.SUCCESS, 'it answers')
+        yield Result('schema', Outcome.FAILURE, str(error))
+        return
+    except exceptions.WatcherliteError as error:
+        yield Result('database', Outcome.FAILURE, str(error))
+        return
+    yield Result('database', Outcome.SUCCESS, 'it answers')
+    yield Result('schema', Outcome.SUCCESS, 'it is the one that this version needs')
+    oldest = store.oldest_pending_event()
+    age = 0.0 if oldest is None else (now() - oldest).total_seconds()
+    if age > LATE:
+        yield Result(
+            'notifications',
+            Outcome.WARNING,
+            f'the oldest that is not sent has waited for {age:.0f} s; see whether a '
+            'daemon runs and the broker takes messages',
+        )
+    else:
+        yield Result('notifications', Outcome.SUCCESS, 'none waits for long')
+
+
+def _broker(configuration: conf.Configuration) -> Result:
+    group = configuration.messaging
+    if group.url.startswith('memory:'):
+        return Result('broker', Outcome.SUCCESS, 'messages stay within each process')
+    settings = MessagingSettings(
+        **{
+            field.name: group[field.name]
+            for field in dataclasses.fields(MessagingSettings)
+            if field.name in group
+        }
+    )
+    try:
+        with connection.Connector(settings, 'watcherlite-status').opened():
+            return Result('broker', Outcome.SUCCESS, 'it answers')
+    except exceptions.ConfigurationError as error:
+        return Result('broker', Outcome.FAILURE, str(error))
+    except exceptions.BrokerUnavailable as error:
+        # Plans run without one, and notifications wait for it
+        return Result('broker', Outcome.WARNING, str(error))

@@ -1,0 +1,197 @@
+"""`watcherlite-manage`: the schema of the database, and what to keep in it.
+
+Exit codes: see `exits`.
+"""
+
+import argparse
+import datetime
+import importlib.metadata
+import pathlib
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from watcherlite import bootstrap, conf
+from watcherlite.clock import UTC
+from watcherlite.cmd import arguments, exits
+from watcherlite.db.sqlalchemy import migration
+from watcherlite.db.sqlalchemy.engine import make_engine
+
+COMMAND = 'watcherlite-manage'
+SQLITE = 'sqlite'
+#: Plans that are deleted before the next look at what is left to delete.
+BATCH = 1000
+#: Days after its end that a plan is kept, if nothing else is said.
+KEPT_DAYS = 90
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code."""
+    args: argparse.Namespace | None = None
+    try:
+        args = _parser().parse_args(argv)
+        configuration = conf.new(arguments.for_configuration(args))
+        conf.setup_logging(configuration, COMMAND)
+        return int(args.action(configuration, args) or exits.SUCCESS)
+    except (Exception, KeyboardInterrupt) as error:
+        if getattr(args, 'debug', False):
+            traceback.print_exc()
+        print(exits.explain(COMMAND, error), file=sys.stderr)
+        return exits.code_of(error)
+
+
+def upgrade(configuration: conf.Configuration, args: argparse.Namespace) -> None:
+    """Bring the schema to the newest revision, creating it if there is none."""
+    if conf.database_url(configuration).startswith(SQLITE):
+        print(
+            'SQLite needs no upgrade: watcherlite creates and upgrades the file '
+            'whenever it opens it.'
+        )
+        return
+    engine = make_engine(bootstrap.database_settings(configuration))
+    try:
+        before = migration.version(engine)
+        migration.upgrade(engine)
+        after = migration.version(engine)
+    finally:
+        engine.dispose()
+    if before == after:
+        print(f'The schema has revision {after} already.')
+    else:
+        print(f'The schema has revision {after} now; it had {before or "none"}.')
+
+
+def version(configuration: conf.Configuration, args: argparse.Namespace) -> None:
+    """Print the revision of the schema."""
+    if _is_missing(configuration):
+        print('none')
+        return
+    engine = make_engine(bootstrap.database_settings(configuration))
+    try:
+        print(migration.version(engine) or 'none')
+    finally:
+        engine.dispose()
+
+
+def stamp(configuration: conf.Configuration, args: argparse.Namespace) -> None:
+    """Note that the schema has a revision, changing nothing else."""
+    known = [*migration.REVISIONS, 'head']
+    if args.revision not in known:
+        raise exits.UsageError(
+            f'there is no revision {args.revision}; there are {", ".join(known)}'
+        )
+    engine = make_engine(bootstrap.database_settings(configuration))
+    try:
+        migration.stamp(engine, args.revision)
+        print(f'The schema counts as revision {migration.version(engine)} now.')
+    finally:
+        engine.dispose()
+
+
+def purge(configuration: conf.Configuration, args: argparse.Namespace) -> None:
+    """Delete what ended long ago, notifications of it that are sent included."""
+    if _is_missing(configuration):
+        print('There is no database yet.')
+        return
+    before = datetime.datetime.now(UTC) - datetime.timedelta(days=args.older_than)
+    store = bootstrap.open_store(configuration)
+    totals: dict[str, int] = {}
+    left = args.max_number
+    try:
+        store.check()
+        while left:
+            limit = left if args.dry_run else min(left, BATCH)
+            counts = store.purge(before, limit, args.dry_run)
+            for name, count in counts.items():
+                totals[name] = totals.get(name, 0) + count
+            left -= counts['action_plans']
+            if args.dry_run or counts['action_plans'] < limit:
+                break
+    finally:
+        store.close()
+    said = ', '.join(
+        f'{count} {name.replace("_", " ")}' for name, count in totals.items()
+    )
+    print(f'{"Would delete" if args.dry_run else "Deleted"}: {said or "nothing"}.')
+
+
+def _is_missing(configuration: conf.Configuration) -> bool:
+    """Say whether the database is an SQLite file that nobody has made yet.
+
+    Whoever opens it makes it; looking at it must not.
+    """
+    kind, _, path = conf.database_url(configuration).partition(':///')
+    return kind.startswith(SQLITE) and not pathlib.Path(path.partition('?')[0]).exists()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = arguments.Parser(
+        prog=COMMAND, description='Look after the database of watcherlite.'
+    )
+    parser.add_argument(
+        '--version',
+        action='version',
+        version=f'{COMMAND} {importlib.metadata.version("watcherlite")}',
+    )
+    arguments.add_common_options(parser)
+    parts = parser.add_subparsers(metavar='PART', required=True)
+    db = parts.add_parser('db', help='the database')
+    actions = db.add_subparsers(metavar='ACTION', required=True)
+
+    def add(name: str, action: object) -> argparse.ArgumentParser:
+        said = (action.__doc__ or '').partition('\n')[0]
+        found = actions.add_parser(name, help=said, description=said)
+        found.set_defaults(action=action)
+        return found
+
+    add('upgrade', upgrade)
+    add('version', version)
+    add('stamp', stamp).add_argument(
+        'revision', metavar='REVISION', help='a revision, or head for the newest'
+    )
+    purging = add('purge', purge)
+    purging.add_argument(
+        '--older-than',
+        type=_days,
+        default=KEPT_DAYS,
+        metavar='DAYS',
+        help=f'delete what ended more days ago than this; {KEPT_DAYS} if not given',
+    )
+    purging.add_argument(
+        '--max-number',
+        type=_number,
+        default=2**31 - 1,
+        metavar='N',
+        help='delete at most so many action plans, the oldest first; all if not given',
+    )
+    purging.add_argument(
+        '--dry-run', action='store_true', help='only count what would be deleted'
+    )
+    return parser
+
+
+def _days(text: str) -> float:
+    return _between(text, float, 0, 36525, 'a number of days')
+
+
+def _number(text: str) -> int:
+    return _between(text, int, 1, 2**31 - 1, 'a number of plans')
+
+
+def _between(
+    text: str, kind: Callable[[str], Any], least: float, most: float, what: str
+) -> Any:
+    try:
+        value = kind(text)
+    except ValueError:
+        value = None
+    if value is None or not least <= value <= most:
+        raise argparse.ArgumentTypeError(
+            f'{text!r} is not {what} from {least} to {most}'
+        )
+    return value
+
+
+if __name__ == '__main__':
+    sys.exit(main())

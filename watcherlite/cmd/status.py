@@ -1,0 +1,88 @@
+"""`watcherlite-status upgrade check`: whether the daemons could start, and run well.
+
+Exit codes: 0 everything is fine, 1 something is worth a look, 2 something has to be
+put right first.
+"""
+
+import argparse
+import importlib.metadata
+import logging
+import sys
+import textwrap
+import traceback
+from collections.abc import Iterator, Sequence
+
+from watcherlite import conf
+from watcherlite.cmd import arguments, checks, exits
+from watcherlite.conf import masking
+
+COMMAND = 'watcherlite-status'
+WIDTH = 72
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code."""
+    args: argparse.Namespace | None = None
+    try:
+        args = _parser().parse_args(argv)
+        if not args.debug:
+            # What would be logged is in the table
+            logging.getLogger().addHandler(logging.NullHandler())
+        configuration = conf.new(arguments.for_configuration(args))
+        results = list(checks.run(configuration))
+    except (Exception, KeyboardInterrupt) as error:
+        if getattr(args, 'debug', False):
+            traceback.print_exc()
+        print(exits.explain(COMMAND, error), file=sys.stderr)
+        return int(checks.Outcome.FAILURE)
+    for line in table(results):
+        print(line)
+    return int(max(result.outcome for result in results))
+
+
+def table(results: Sequence[checks.Result]) -> Iterator[str]:
+    """Return the lines of the table, as `upgrade check` of other projects has it."""
+    blocks = [['Upgrade Check Results']]
+    for result in results:
+        details = masking.mask_text(f'Details: {exits.one_line(result.details)}')
+        blocks.append(
+            [
+                f'Check: {result.check}',
+                f'Result: {result.outcome.name.capitalize()}',
+                *textwrap.wrap(details, WIDTH, break_long_words=False),
+            ]
+        )
+    width = max(len(line) for block in blocks for line in block)
+    edge = f'+{"-" * (width + 2)}+'
+    for block in blocks:
+        yield edge
+        for line in block:
+            yield f'| {line:<{width}} |'
+    yield edge
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = arguments.Parser(
+        prog=COMMAND, description='Check an installation of watcherlite.'
+    )
+    parser.add_argument(
+        '--version',
+        action='version',
+        version=f'{COMMAND} {importlib.metadata.version("watcherlite")}',
+    )
+    arguments.add_common_options(parser)
+    parts = parser.add_subparsers(metavar='PART', required=True)
+    upgrade = parts.add_parser('upgrade', help='before and after an upgrade')
+    actions = upgrade.add_subparsers(metavar='ACTION', required=True)
+    said = 'Check configuration, plugins, database, schema, notifications and broker.'
+    actions.add_parser(
+        'check',
+        help=said,
+        description=said,
+        epilog='Exit codes: 0 fine, 1 worth a look, 2 to be put right first.',
+    )
+    return parser
+
+
+if __name__ == '__main__':
+    sys.exit(main())
