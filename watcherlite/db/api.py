@@ -48,12 +48,17 @@ class Worker:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Released:
-    """A dependent whose last unfinished parent has ended."""
+    """A dependent whose last unfinished parent has ended.
+
+    :param ended: it had ended before, skipped or cancelled while it still waited;
+        what depends on it has waited for this moment
+    """
 
     id: int
     plan_id: int | None
     lane: str
     handed_over: bool
+    ended: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -115,8 +120,9 @@ class Transaction(Protocol):
 
         INIT and WAITING dependents at zero become READY (INIT ones only if
         `started`: their plan runs; they are returned in any case), unowned and
-        claimable. READY ones at zero are returned as they are. Ones that are
-        neither INIT, WAITING nor READY are counted down and not returned.
+        claimable. READY ones at zero are returned as they are, and so are those
+        that have ended, with `ended`. RUNNING and SUSPENDED ones are counted down
+        and not returned.
 
         :param handovers: id -> how the dependent is to be stored instead when
             it comes to zero and is still INIT or WAITING and unowned: status,
@@ -189,10 +195,11 @@ class Transaction(Protocol):
         action_ids: Sequence[int] | None = None,
         plan_id: int | None = None,
     ) -> list[Action]:
-        """Write a signal to RUNNING and SUSPENDED actions; return them whole.
+        """Write a signal to actions that have started; return them whole.
 
-        Of these ids, or of this plan; with both, of what is in both. ValueError
-        with neither.
+        Those are RUNNING, SUSPENDED, and WAITING ones that wait for derived actions
+        (phase 'complete'). Of these ids, or of this plan; with both, of what is in
+        both. ValueError with neither.
         """
 
     def lock_actions(self, action_ids: Sequence[int]) -> dict[int, Action]:

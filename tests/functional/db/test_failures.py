@@ -1,0 +1,343 @@
+"""What a store says when its database is away, busy, or cuts it off."""
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sa
+
+from tests import base
+from tests.factories import NOW, make_action, make_event, make_plan, store_plan
+from tests.functional.db import stores
+from watcherlite import exceptions
+from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
+from watcherlite.db.sqlalchemy.store import SqlStore, open_store
+from watcherlite.domain.action_plans import ActionPlan
+
+#: Seconds after which a thread that should have ended counts as stuck.
+DEADLINE = 30
+
+
+class FailureTests(stores.StoreTests):
+    """What holds on every database."""
+
+    def another(self, **settings: Any) -> SqlStore:
+        store = self.open_again(**settings)
+        self.addCleanup(store.close)
+        return store
+
+    def in_thread(self, call: Callable[[], object]) -> threading.Thread:
+        thread = threading.Thread(target=call, daemon=True)
+        thread.start()
+        self.addCleanup(thread.join, DEADLINE)
+        return thread
+
+    def test_who_waits_too_long_for_another_may_try_again(self) -> None:
+        plan, _ = store_plan(self.store)
+        impatient = self.another(busy_timeout=1)
+        with self.store.transaction() as tx:
+            tx.lock_plans([plan.id or 0])
+            with (
+                self.assertRaises(exceptions.StoreConflict),
+                impatient.transaction() as other,
+            ):
+                other.lock_plans([plan.id or 0])
+        with impatient.transaction() as other:
+            self.assertEqual({plan.id: plan}, other.lock_plans([plan.id or 0]))
+
+    def test_a_reader_does_not_wait_for_a_writer(self) -> None:
+        plan, actions = store_plan(self.store, make_action())
+        with self.store.transaction() as tx:
+            tx.lock_plans([plan.id or 0])
+            tx.claim(worker='w', limit=1, now=NOW, plan_id=plan.id)
+            self.assertEqual(actions, self.store.list_actions(plan_id=plan.id))
+
+    def test_when_all_connections_are_taken_the_option_is_named(self) -> None:
+        store = self.another(max_pool_size=1, pool_timeout=0.1)
+        with (
+            store.transaction(),
+            self.assertRaisesRegex(exceptions.StoreUnavailable, 'max_pool_size'),
+        ):
+            store.list_plans()
+        self.assertEqual([], store.list_plans())
+
+    def test_a_transaction_that_raised_gives_its_connection_back_clean(self) -> None:
+        store = self.another(max_pool_size=1)
+        for _ in range(3):
+            with self.assertRaises(ZeroDivisionError), store.transaction() as tx:
+                tx.insert_plan(make_plan())
+                raise ZeroDivisionError
+        self.assertEqual([], store.list_plans())
+        with store.transaction() as tx:
+            plan = tx.insert_plan(make_plan())
+        self.assertEqual([plan], store.list_plans())
+
+    def test_what_an_error_says_does_not_repeat_what_users_stored(self) -> None:
+        action = make_action(inputs={'password': 'canary-1'}, name='canary-2')
+        with self.store.transaction() as tx:
+            tx.insert_actions([action], [])
+        with (
+            self.assertRaises(exceptions.Conflict) as caught,
+            self.store.transaction() as tx,
+        ):
+            tx.insert_actions([action], [])
+        self.assertNotIn('canary', f'{caught.exception} {self.log.output}')
+
+
+class ServerFailureTests(FailureTests):
+    """What holds on every server."""
+
+    sleep: str
+    kill: str
+    own_id: str
+    unreachable: str
+    #: From the kind of database.
+    url: str
+
+    def test_a_server_that_is_away_is_named_without_its_password(self) -> None:
+        store = open_store(DatabaseSettings(self.unreachable, connect_timeout=2))
+        self.addCleanup(store.close)
+
+        def begin() -> None:
+            with store.transaction():
+                raise AssertionError('it began')
+
+        for call in (begin, store.list_plans, store.check):
+            with self.assertRaisesRegex(
+                exceptions.StoreUnavailable,
+                r'//me:\*\*\*@127\.0\.0\.1:1/wl cannot be used: .*Check that',
+            ) as caught:
+                call()
+            self.assertNotIn('canary', f'{caught.exception} {self.log.output}')
+
+    def test_a_database_that_does_not_exist_is_unavailable(self) -> None:
+        url = sa.make_url(self.url).set(database='wl_test_nowhere')
+        store = open_store(DatabaseSettings(url.render_as_string(hide_password=False)))
+        self.addCleanup(store.close)
+        with self.assertRaisesRegex(exceptions.StoreUnavailable, 'wl_test_nowhere'):
+            store.check()
+
+    def test_a_statement_that_takes_too_long_is_given_up(self) -> None:
+        store = self.another(statement_timeout=1)
+        with store.engine.connect() as connection:
+            with self.assertRaisesRegex(
+                exceptions.StoreUnavailable, 'took too long: .*statement_timeout'
+            ):
+                connection.exec_driver_sql(self.sleep)
+            self.assertEqual(1, connection.exec_driver_sql('SELECT 1').scalar())
+
+    def test_of_two_who_wait_for_each_other_one_may_try_again(self) -> None:
+        plans = [store_plan(self.store)[0] for _ in range(2)]
+        barrier = threading.Barrier(2)
+        outcomes: list[str] = []
+
+        def lock(first: ActionPlan, second: ActionPlan) -> None:
+            try:
+                with self.store.transaction() as tx:
+                    tx.lock_plans([first.id or 0])
+                    barrier.wait(DEADLINE)
+                    tx.lock_plans([second.id or 0])
+                outcomes.append('done')
+            except exceptions.StoreConflict:
+                outcomes.append('conflict')
+
+        threads = [
+            self.in_thread(functools.partial(lock, *pair))
+            for pair in (plans, plans[::-1])
+        ]
+        for thread in threads:
+            thread.join(DEADLINE)
+        self.assertEqual(['conflict', 'done'], sorted(outcomes))
+
+    # connections that break
+
+    def cut_off(self, store: SqlStore) -> None:
+        """Have the server close the one connection of a store."""
+        with store.engine.connect() as connection:
+            number = connection.exec_driver_sql(self.own_id).scalar()
+        with self.store.engine.connect() as connection:
+            connection.exec_driver_sql(self.kill.format(number))
+
+    def test_a_connection_that_broke_while_idle_is_replaced_in_silence(self) -> None:
+        store = self.another(max_pool_size=1)
+        plan, _ = store_plan(store)
+
+        self.cut_off(store)
+        self.assertEqual(plan, store.get_plan(plan.uuid))
+
+        self.cut_off(store)
+        with store.transaction() as tx:
+            tx.save_plans([plan.evolve(total=5)])
+        self.assertEqual(5, store.get_plan(plan.uuid).total)
+
+        self.cut_off(store)
+        self.assertTrue(store.take_role('relay', 'w', 30))
+
+    def cut_off_before(self, store: SqlStore, word: str) -> None:
+        """Have the server close a connection just before a kind of statement."""
+
+        def cut(connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+            if not statement.startswith(word):
+                return
+            cursor = connection.connection.cursor()
+            cursor.execute(self.own_id)
+            with self.store.engine.connect() as other:
+                other.exec_driver_sql(self.kill.format(cursor.fetchone()[0]))
+
+        engine = store.engine
+        sa.event.listen(engine, 'before_cursor_execute', cut)
+        self.addCleanup(sa.event.remove, engine, 'before_cursor_execute', cut)
+
+    def test_what_breaks_within_a_transaction_undoes_all_of_it(self) -> None:
+        store = self.another(max_pool_size=1)
+        plan, actions = store_plan(store, make_action())
+        event = make_event(plan)
+        self.cut_off_before(store, 'INSERT INTO events')
+
+        with (
+            self.assertRaises(exceptions.StoreUnavailable),
+            store.transaction() as tx,
+        ):
+            tx.save_plans([plan.evolve(total=5)])
+            tx.add_events([event])
+
+        self.assertFalse(store.event_exists(event.uuid))
+        self.assertEqual(plan, store.get_plan(plan.uuid))
+        self.assertEqual(actions, store.list_actions())
+
+    def test_a_commit_that_failed_can_be_told_from_one_that_did_not(self) -> None:
+        store = self.another(max_pool_size=1)
+        plan, _ = store_plan(store)
+        events = [make_event(plan), make_event(plan)]
+
+        with store.transaction() as tx:
+            tx.add_events(events[:1])
+        self.cut_off_before(store, 'COMMIT')
+        with (
+            self.assertRaises(exceptions.StoreUnavailable),
+            store.transaction() as tx,
+        ):
+            tx.add_events(events[1:])
+
+        self.assertEqual(
+            [True, False], [store.event_exists(event.uuid) for event in events]
+        )
+
+
+class PostgresqlFailureTest(ServerFailureTests, stores.PostgresqlDatabase):
+    sleep = 'SELECT pg_sleep(20)'
+    own_id = 'SELECT pg_backend_pid()'
+    kill = 'SELECT pg_terminate_backend({}, 5000)'
+    unreachable = (
+        'postgresql+psycopg://me:canary@127.0.0.1:1/wl?application_name=canary'
+    )
+
+    def test_text_that_cannot_be_stored_is_refused_as_such(self) -> None:
+        with self.assertRaises(exceptions.Invalid), self.store.transaction() as tx:
+            tx.insert_actions([make_action(name='a\x00b')], [])
+
+
+class MysqlFailureTest(ServerFailureTests, stores.MysqlDatabase):
+    # SLEEP alone returns 1 when its time is up, and no error.
+    sleep = 'SELECT SLEEP(20) FROM information_schema.tables'
+    own_id = 'SELECT connection_id()'
+    kill = 'KILL {}'
+    unreachable = 'mysql+pymysql://me:canary@127.0.0.1:1/wl'
+
+
+class SqliteFailureTest(FailureTests, stores.SqliteDatabase):
+    def test_a_directory_that_does_not_exist_is_named(self) -> None:
+        with self.assertRaisesRegex(
+            exceptions.StoreUnavailable, r'nowhere/x\.sqlite .*No such file'
+        ):
+            open_store(DatabaseSettings(f'sqlite:///{self.home}/nowhere/x.sqlite'))
+
+    def test_a_file_that_is_no_database_is_refused(self) -> None:
+        path = self.home / 'notes.txt'
+        path.write_text('not a database, but notes\n' * 100)
+        with self.assertRaisesRegex(
+            exceptions.StoreUnavailable, 'file is not a database'
+        ):
+            open_store(DatabaseSettings(f'sqlite:///{path}'))
+        self.assertEqual('not a database', path.read_text()[:14])
+
+    def test_writers_of_one_process_wait_in_line(self) -> None:
+        def write(n: int) -> None:
+            for _ in range(10):
+                with self.store.transaction() as tx:
+                    tx.insert_plan(make_plan(total=n))
+
+        threads = [self.in_thread(functools.partial(write, n)) for n in range(8)]
+        for thread in threads:
+            thread.join(DEADLINE)
+        self.assertEqual(80, len(self.store.list_plans()))
+
+    def test_what_is_committed_is_on_the_disk_unless_told_otherwise(self) -> None:
+        def synchronous(store: SqlStore) -> tuple[object, ...]:
+            with store.engine.connect() as connection:
+                return tuple(
+                    connection.exec_driver_sql(f'PRAGMA {name}').scalar()
+                    for name in ('journal_mode', 'synchronous', 'foreign_keys')
+                )
+
+        self.assertEqual(('wal', 2, 1), synchronous(self.store))
+        relaxed = self.another(sqlite_synchronous='NORMAL')
+        self.assertEqual(('wal', 1, 1), synchronous(relaxed))
+
+    def test_a_full_disk_is_told_and_loses_nothing(self) -> None:
+        plan, _ = store_plan(self.store)
+        with self.store.engine.connect() as connection:
+            pages = connection.exec_driver_sql('PRAGMA page_count').scalar_one()
+
+        def limit(connection: Any, _record: Any) -> None:
+            connection.execute(f'PRAGMA max_page_count = {pages + 1}')
+
+        full = self.open_again()
+        self.addCleanup(full.close)
+        full.engine.dispose()
+        sa.event.listen(full.engine, 'connect', limit)
+        with (
+            self.assertRaisesRegex(exceptions.StoreUnavailable, 'disk is full'),
+            full.transaction() as tx,
+        ):
+            tx.insert_actions([make_action(inputs={'x': 'y' * 200_000})], [])
+        self.assertEqual([plan], full.list_plans())
+        with full.transaction() as tx:
+            tx.save_plans([plan.evolve(total=1)])
+        self.assertEqual(1, self.store.get_plan(plan.uuid).total)
+
+
+class UrlTest(base.TestCase):
+    """What a deployer may write, and what is said to what cannot work."""
+
+    def test_a_url_without_a_driver_gets_the_one_that_works(self) -> None:
+        drivers = {
+            'postgresql://u@h/d': 'postgresql+psycopg',
+            'mysql://u@h/d': 'mysql+pymysql',
+            'mariadb://u@h/d': 'mysql+pymysql',
+            'mariadb+pymysql://u@h/d': 'mysql+pymysql',
+            f'sqlite:///{self.home}/x': 'sqlite+pysqlite',
+        }
+        for url, driver in drivers.items():
+            engine = open_engine(url)
+            self.assertEqual(driver, engine.url.drivername)
+
+    def test_what_cannot_work_is_refused_without_repeating_it(self) -> None:
+        for url, reason in {
+            'canary': 'is not a URL',
+            'postgresql+asyncpg://u:canary@h/d': 'begins with postgresql.asyncpg; it',
+            'oracle://u:canary@h/d': 'begins with oracle; it can begin with mysql',
+            'sqlite://': 'in memory',
+            'sqlite:///:memory:': 'in memory',
+        }.items():
+            with self.assertRaisesRegex(
+                exceptions.ConfigurationError, reason
+            ) as caught:
+                open_engine(url)
+            self.assertNotIn('canary', str(caught.exception))
+
+
+def open_engine(url: str) -> sa.Engine:
+    """Return the engine for a URL; nothing is connected."""
+    return make_engine(DatabaseSettings(url))

@@ -1,0 +1,85 @@
+"""A waiter is never forgotten: the race between who blocks itself and a release."""
+
+import threading
+
+from tests.factories import NOW, make_action, new_uuid, store_actions
+from tests.functional.db import stores
+from watcherlite import exceptions
+from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.states import action as states
+
+TARGET = 'node-1'
+#: Seconds after which a thread that should have ended counts as stuck.
+DEADLINE = 30
+#: Seconds for which a release may try to get past somebody who holds it up.
+A_WHILE = 0.3
+
+
+class LockingTests(stores.StoreTests):
+    """What holds on every database."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.holder, self.waiter = store_actions(
+            self.store,
+            *(make_action(status=states.READY, target=TARGET) for _ in range(2)),
+        )
+        with self.store.transaction() as tx:
+            tx.take_locks({TARGET: self.holder.id or 0})
+        self.woken: list[Action] = []
+
+    def release(self) -> None:
+        """Release the lock, as often as it takes."""
+        while True:
+            try:
+                with self.store.transaction() as tx:
+                    woken = tx.release_locks([self.holder.id or 0])
+            except exceptions.StoreConflict:
+                continue
+            self.woken = woken
+            return
+
+    def test_who_is_about_to_wait_is_woken_by_a_release_in_between(self) -> None:
+        thread = threading.Thread(target=self.release, daemon=True)
+        blocked = self.waiter.evolve(status=states.WAITING, blocked_on=TARGET)
+
+        with self.store.transaction() as tx:
+            self.assertEqual(set(), tx.take_locks({TARGET: self.waiter.id or 0}))
+            thread.start()
+            thread.join(A_WHILE)
+            tx.change_actions([ActionChange(self.waiter, blocked)])
+        thread.join(DEADLINE)
+
+        ready = blocked.evolve(status=states.READY, blocked_on=None)
+        self.assertEqual([ready], self.woken)
+        with self.store.transaction() as tx:
+            claimed = tx.claim(worker=new_uuid(), limit=9, now=NOW, lane='applier')
+            self.assertIn(ready.id, [action.id for action in claimed])
+
+    def test_who_comes_during_a_release_waits_for_it_and_gets_the_lock(self) -> None:
+        taken: list[set[str]] = []
+
+        def take() -> None:
+            with self.store.transaction() as tx:
+                taken.append(tx.take_locks({TARGET: self.waiter.id or 0}))
+
+        thread = threading.Thread(target=take, daemon=True)
+        with self.store.transaction() as tx:
+            self.assertEqual([], tx.release_locks([self.holder.id or 0]))
+            thread.start()
+            thread.join(A_WHILE)
+        thread.join(DEADLINE)
+
+        self.assertEqual([{TARGET}], taken)
+
+
+class SqliteLockingTest(LockingTests, stores.SqliteDatabase):
+    """The same on SQLite."""
+
+
+class PostgresqlLockingTest(LockingTests, stores.PostgresqlDatabase):
+    """The same on PostgreSQL."""
+
+
+class MysqlLockingTest(LockingTests, stores.MysqlDatabase):
+    """The same on MariaDB or MySQL."""

@@ -1,0 +1,10 @@
+"""The store on SQLite keeps the store's contract."""
+
+from tests.contract.store_contract import StoreContract
+from tests.functional.db.stores import SqliteDatabase
+from watcherlite.db.api import Store
+
+
+class SqliteStoreTest(StoreContract, SqliteDatabase):
+    def make_store(self) -> Store:
+        return self.open_empty()

@@ -1,0 +1,322 @@
+"""How many statements things cost: what round trips decide, decides the speed."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import sqlalchemy as sa
+
+from tests.factories import NOW, at, make_action, make_event, new_uuid, store_plan
+from tests.functional.db import stores
+from watcherlite.db.api import Transaction
+from watcherlite.db.sqlalchemy import claims, mysql
+from watcherlite.db.sqlalchemy.dialects import DIALECTS
+from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.states import action as states
+
+WORKER = new_uuid()
+FRAME = {'BEGIN', 'COMMIT', 'ROLLBACK'}
+
+
+class StatementTests(stores.StoreTests):
+    """What holds on every database, with what differs as class attributes."""
+
+    #: Statements for one call of the methods that a group commit is made of.
+    change = 1
+    claim = 1
+    release = 1
+    hand_over = 1
+    insert = 2
+    signal = 1
+    take_locks = 1
+    release_locks = 2
+
+    @contextlib.contextmanager
+    def statements(self) -> Iterator[list[str]]:
+        """Collect the first word of each statement that is executed."""
+        words: list[str] = []
+
+        def note(_c: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
+            words.append(statement.split(None, 1)[0])
+
+        sa.event.listen(self.store.engine, 'before_cursor_execute', note)
+        try:
+            yield words
+        finally:
+            sa.event.remove(self.store.engine, 'before_cursor_execute', note)
+
+    def cost(self, call: Callable[[Transaction], object]) -> int:
+        """Return how many statements a call has in a transaction."""
+        with self.statements() as words, self.store.transaction() as tx:
+            call(tx)
+        self.assertEqual(['BEGIN', 'COMMIT'], [words[0], words[-1]])
+        return sum(word not in FRAME for word in words)
+
+    def started(self, actions: list[Action]) -> list[ActionChange]:
+        return [
+            ActionChange(a, a.evolve(status=states.RUNNING, start_time=NOW))
+            for a in actions
+        ]
+
+    # one statement for any number of rows
+
+    def test_each_kind_of_change_costs_the_same_for_one_and_for_many(self) -> None:
+        expected = {
+            'lock_plans': 1,
+            'save_plans': 1,
+            'claim': self.claim,
+            'change_actions': self.change,
+            'set_control': self.signal,
+            'add_events': 1,
+        }
+        self.assertEqual([expected] * 2, [self.cost_of_changes(n) for n in (1, 300)])
+
+    def cost_of_changes(self, count: int) -> dict[str, int]:
+        """Return what the calls cost that a group commit of so many makes."""
+        plan, actions = store_plan(self.store, *(make_action() for _ in range(count)))
+        taken: list[Action] = []
+
+        def claim(tx: Transaction) -> None:
+            taken.extend(tx.claim(worker=WORKER, limit=count, now=NOW, plan_id=plan.id))
+
+        def start(tx: Transaction) -> None:
+            self.assertEqual(count, len(tx.change_actions(self.started(taken))))
+
+        def signal(tx: Transaction) -> None:
+            signalled = tx.set_control(states.CANCEL, NOW, plan_id=plan.id)
+            self.assertEqual(count, len(signalled))
+
+        return {
+            'lock_plans': self.cost(lambda tx: tx.lock_plans([plan.id or 0])),
+            'save_plans': self.cost(lambda tx: tx.save_plans([plan])),
+            'claim': self.cost(claim),
+            'change_actions': self.cost(start),
+            'set_control': self.cost(signal),
+            'add_events': self.cost(
+                lambda tx: tx.add_events([make_event(a) for a in actions])
+            ),
+        }
+
+    def test_storing_and_releasing_cost_the_same_for_one_and_for_many(self) -> None:
+        expected = {
+            'insert_actions': self.insert,
+            'release_dependents': self.release,
+            'with handovers': self.hand_over,
+        }
+        self.assertEqual([expected] * 2, [self.cost_of_graphs(n) for n in (1, 300)])
+
+    def cost_of_graphs(self, count: int) -> dict[str, int]:
+        """Return what storing and releasing so many actions costs."""
+        plan, _ = store_plan(self.store)
+        lonely = [make_action(plan_id=plan.id) for _ in range(count)]
+        released, handed_over = self.pairs(count), self.pairs(count)
+        handovers = {
+            child.id or 0: child.evolve(status=states.RUNNING, owner=WORKER, attempt=1)
+            for _, child in handed_over
+        }
+
+        def insert(tx: Transaction) -> None:
+            ids = tx.insert_actions(lonely, [])
+            self.assertEqual((sorted(ids), count), (ids, len(set(ids))))
+
+        def release(tx: Transaction) -> None:
+            ids = [parent.id or 0 for parent, _ in released]
+            found = tx.release_dependents(ids, started=True, now=NOW)
+            self.assertEqual([False] * count, [r.handed_over for r in found])
+
+        def hand_over(tx: Transaction) -> None:
+            ids = [parent.id or 0 for parent, _ in handed_over]
+            found = tx.release_dependents(
+                ids, started=True, handovers=handovers, now=NOW
+            )
+            self.assertEqual([True] * count, [r.handed_over for r in found])
+
+        return {
+            'insert_actions': self.cost(insert),
+            'release_dependents': self.cost(release),
+            'with handovers': self.cost(hand_over),
+        }
+
+    def pairs(self, count: int) -> list[tuple[Action, Action]]:
+        """Store actions, each with one that depends on it."""
+        parents = [make_action() for _ in range(count)]
+        children = [make_action(parents=(a.uuid,)) for a in parents]
+        _, stored = store_plan(self.store, *parents, *children)
+        return list(zip(stored[:count], stored[count:], strict=True))
+
+    def test_locks_cost_the_same_for_one_and_for_many(self) -> None:
+        _, actions = store_plan(self.store, *(make_action() for _ in range(200)))
+        costs = [self.cost_of_locks(some) for some in (actions[:1], actions[1:])]
+        self.assertEqual([(self.take_locks, self.release_locks)] * 2, costs)
+
+    def cost_of_locks(self, actions: list[Action]) -> tuple[int, int]:
+        """Return what taking and releasing the locks of some actions costs."""
+        targets = {f'node-{action.id}': action.id or 0 for action in actions}
+        ids = list(targets.values())
+        return (
+            self.cost(lambda tx: tx.take_locks(targets)),
+            self.cost(lambda tx: tx.release_locks(ids)),
+        )
+
+    def test_looking_ahead_is_one_statement_for_any_depth(self) -> None:
+        chain: list[Action] = []
+        for _ in range(20):
+            chain.append(make_action(parents=tuple(a.uuid for a in chain[-1:])))
+        _, stored = store_plan(self.store, *chain)
+        found: list[Action] = []
+        self.assertEqual(
+            1,
+            self.cost(
+                lambda tx: found.extend(
+                    s.action for s in tx.successors([stored[0].id or 0], 30)
+                )
+            ),
+        )
+        # Only the first of these waits for one thing that is not finished.
+        self.assertEqual([a.id for a in stored[1:]], [a.id for a in found])
+
+    # reading
+
+    def test_no_list_costs_a_statement_per_row_and_no_read_a_transaction(self) -> None:
+        plan, actions = store_plan(self.store, *(make_action() for _ in range(50)))
+        with self.store.transaction() as tx:
+            tx.add_events([make_event(a) for a in actions])
+        reads: dict[str, Callable[[], Any]] = {
+            'list_actions': lambda: self.store.list_actions(plan_id=plan.id),
+            'list_plans': self.store.list_plans,
+            'list_events': lambda: self.store.list_events(plan_id=plan.id),
+            'pending_events': lambda: self.store.pending_events(100),
+            'plan_surroundings': lambda: self.store.plan_surroundings(plan.id or 0),
+            'get_action': lambda: self.store.get_action(actions[0].uuid),
+            'active_plans': lambda: self.store.active_plans(10),
+            'owned_ids': lambda: self.store.owned_ids(WORKER),
+        }
+        for name, read in reads.items():
+            with self.statements() as words:
+                read()
+            self.assertEqual(['SELECT'], words, name)
+
+    # the whole life of many
+
+    def test_a_wide_plan_costs_a_tenth_of_a_statement_for_each_action(self) -> None:
+        count = 256
+        plan, _ = store_plan(self.store, *(make_action() for _ in range(count)))
+        with self.statements() as words:
+            with self.store.transaction() as tx:
+                (locked,) = tx.lock_plans([plan.id or 0]).values()
+                taken = tx.claim(worker=WORKER, limit=count, now=NOW, plan_id=plan.id)
+                tx.save_plans([locked.evolve(active=count)])
+            running = self.write(self.started(taken))
+            self.write(
+                [
+                    ActionChange(
+                        a, a.evolve(status=states.SUCCEEDED, owner=None, end_time=at(1))
+                    )
+                    for a in running
+                ]
+            )
+            pending = self.store.pending_events(2 * count)
+            self.store.mark_published([e.sequence for e in pending], at(2))
+
+        self.assertEqual({'SUCCEEDED': count}, self.store.count_actions(plan.id or 0))
+        self.assertEqual((2 * count, []), (len(pending), self.store.pending_events(1)))
+        self.assertLessEqual(len(words) / count, 0.1, words)
+        # Each transaction writes once, and so does the mark.
+        self.assertLessEqual((words.count('COMMIT') + 1) / count, 0.05, words)
+
+    def write(self, changes: list[ActionChange]) -> list[Action]:
+        """Write what a group commit writes of changes; return the new actions."""
+        after = [change.after for change in changes]
+        with self.store.transaction() as tx:
+            (plan,) = tx.lock_plans([after[0].plan_id or 0]).values()
+            self.assertEqual(len(changes), len(tx.change_actions(changes)))
+            tx.save_plans([plan.evolve(updated_at=NOW)])
+            tx.add_events([make_event(action) for action in after])
+        return after
+
+    # large rows
+
+    def test_what_is_too_large_for_one_statement_goes_in_several(self) -> None:
+        plan, _ = store_plan(self.store, *(make_action() for _ in range(5)))
+        with self.store.transaction() as tx:
+            taken = tx.claim(worker=WORKER, limit=9, now=NOW, plan_id=plan.id)
+        outputs = {'text': 'ž' * 400_000}
+        changes = [ActionChange(a, a.evolve(outputs=outputs)) for a in taken]
+
+        with self.store.transaction() as tx:
+            changed = tx.change_actions(changes)
+
+        self.assertEqual({a.id for a in taken}, changed)
+        self.assertEqual(
+            [outputs] * 5, [a.outputs for a in self.store.list_actions(plan_id=plan.id)]
+        )
+
+    # how a claim finds its rows
+
+    def explained(self, statement: str, **values: Any) -> str:
+        """Return what the database says of how it executes a statement."""
+        sql = DIALECTS[self.store.engine.dialect.name]().sql(statement)
+        with self.store.engine.connect() as connection:
+            rows = connection.exec_driver_sql(f'{self.explain} {sql}', values)
+            return '\n'.join(str(value) for row in rows for value in row)
+
+    explain = 'EXPLAIN'
+
+    def plan_of_a_claim(self) -> str:
+        return self.explained(
+            claims.CLAIM[claims.OF_PLAN],
+            plan_id=1,
+            worker=WORKER,
+            limit=10,
+            now='2026-01-01 00:00:00.000000',
+        )
+
+    def test_a_claim_takes_rows_from_an_index_in_its_order(self) -> None:
+        store_plan(self.store, *(make_action() for _ in range(3000)))
+        self.assert_in_order(self.plan_of_a_claim())
+
+    def assert_in_order(self, explanation: str) -> None:
+        raise NotImplementedError(f'{type(self).__name__} has to read it')
+
+
+class SqliteStatementTest(StatementTests, stores.SqliteDatabase):
+    explain = 'EXPLAIN QUERY PLAN'
+
+    def assert_in_order(self, explanation: str) -> None:
+        at_once = explanation.split('MATERIALIZE at_once')[1].split('SCAN')[0]
+        self.assertIn('ix_actions_claimable_of_plan', at_once)
+        self.assertNotIn('TEMP B-TREE', at_once)
+
+
+class PostgresqlStatementTest(StatementTests, stores.PostgresqlDatabase):
+    def assert_in_order(self, explanation: str) -> None:
+        at_once = explanation.split('CTE at_once')[1].split('CTE put_off')[0]
+        self.assertIn('Index Scan using ix_actions_claimable_of_plan', at_once)
+        self.assertNotIn('Sort', at_once)
+
+    def test_no_plan_depends_on_statistics(self) -> None:
+        """A plan that was just stored has none."""
+        store_plan(self.store, *(make_action() for _ in range(3000)))
+        with self.store.engine.connect() as connection:
+            connection.exec_driver_sql('ANALYZE actions')
+        self.assert_in_order(self.plan_of_a_claim())
+
+
+class MysqlStatementTest(StatementTests, stores.MysqlDatabase):
+    # It cannot say what an UPDATE has changed, and so reads before or after it.
+    change = 2
+    claim = 3
+    release = 2
+    hand_over = 3
+    signal = 3
+    take_locks = 2
+    release_locks = 3
+
+    def plan_of_a_claim(self) -> str:
+        return self.explained(
+            mysql.DUE[claims.OF_PLAN][0], plan_id=1, limit=10, now='2026-01-01'
+        )
+
+    def assert_in_order(self, explanation: str) -> None:
+        self.assertIn('ix_actions_claimable_of_plan', explanation)
+        self.assertNotIn('filesort', explanation)

@@ -1,0 +1,192 @@
+"""The engine: how this process talks to its database.
+
+Every connection is in autocommit mode, so that a read costs one round trip and
+leaves nothing to roll back; `database` begins and ends transactions in words.
+"""
+
+import dataclasses
+import os
+from typing import Any
+
+import sqlalchemy as sa
+
+from watcherlite import exceptions
+from watcherlite.db.sqlalchemy import errors
+
+#: The drivers that are known to work, by what a URL may begin with.
+DRIVERS = {
+    'sqlite': 'sqlite+pysqlite',
+    'postgresql': 'postgresql+psycopg',
+    'mysql': 'mysql+pymysql',
+    # SQLAlchemy's name for a dialect that refuses MySQL; oslo.db does not know it.
+    'mariadb': 'mysql+pymysql',
+}
+#: Seconds after which a connection is made anew: servers and what is before them
+#: drop idle ones, MySQL after eight hours.
+RECYCLE = 3600
+#: A transaction never waits for anything but the database. Locks of a process
+#: that was stopped in the middle of one are given back after so many seconds.
+IDLE_IN_TRANSACTION = 15
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DatabaseSettings:
+    """What [database] says; times in seconds.
+
+    :param url: an SQLAlchemy URL, password included
+    :param max_pool_size: the most connections of this process
+    :param pool_timeout: how long to wait for one of them
+    :param connect_timeout: how long a server may take to accept one
+    :param statement_timeout: after which a server gives a statement up
+    :param busy_timeout: how long a statement waits for another transaction
+    :param sqlite_synchronous: FULL or NORMAL
+    """
+
+    url: str
+    max_pool_size: int = 5
+    pool_timeout: float = 30
+    connect_timeout: int = 5
+    statement_timeout: int = 60
+    busy_timeout: int = 10
+    sqlite_synchronous: str = 'FULL'
+
+
+def make_engine(settings: DatabaseSettings) -> sa.Engine:
+    """Return an engine; nothing is connected yet.
+
+    :raises ConfigurationError: for a URL that cannot work
+    """
+    url = parse(settings.url)
+    kind = url.get_backend_name()
+    engine = sa.create_engine(
+        url,
+        isolation_level='AUTOCOMMIT',
+        hide_parameters=True,
+        pool_size=settings.max_pool_size,
+        max_overflow=0,
+        pool_timeout=settings.pool_timeout,
+        pool_recycle=RECYCLE,
+        pool_use_lifo=True,
+        # Whoever begins a transaction also ends it: see `database`.
+        pool_reset_on_return=None,
+        connect_args=_CONNECT_ARGUMENTS[kind](url, settings),
+    )
+    # Newer releases of SQLAlchemy can leave out the ROLLBACK after each read.
+    engine.dialect.skip_autocommit_rollback = True
+    errors.listen(engine)
+    if kind == 'sqlite':
+        _prepare_sqlite(engine, settings)
+    elif kind == 'mysql':
+        _prepare_mysql(engine, settings)
+    return engine
+
+
+def parse(text: str) -> sa.URL:
+    """Return a URL with a driver that works; ConfigurationError otherwise."""
+    try:
+        url = sa.make_url(text)
+    except sa.exc.ArgumentError:
+        raise exceptions.ConfigurationError(
+            '[database] connection is not a URL; it looks like '
+            'postgresql+psycopg://USER:PASSWORD@HOST/NAME'
+        ) from None
+    driver = DRIVERS.get(url.get_backend_name())
+    if driver is None or url.drivername not in (driver, *DRIVERS, 'mariadb+pymysql'):
+        raise exceptions.ConfigurationError(
+            f'[database] connection begins with {url.drivername}; it can begin with '
+            f'{", ".join(sorted(set(DRIVERS.values())))}'
+        )
+    if url.get_backend_name() == 'sqlite' and url.database in (None, '', ':memory:'):
+        raise exceptions.ConfigurationError(
+            '[database] connection names an SQLite database in memory, which would '
+            'forget everything; name a file: sqlite:////var/lib/watcherlite/NAME'
+        )
+    return url.set(drivername=driver)
+
+
+def _postgresql_arguments(url: sa.URL, settings: DatabaseSettings) -> dict[str, Any]:
+    options = {
+        'statement_timeout': f'{settings.statement_timeout}s',
+        'lock_timeout': f'{settings.busy_timeout}s',
+        'idle_in_transaction_session_timeout': f'{IDLE_IN_TRANSACTION}s',
+        # Compiling takes longer than any statement here runs.
+        'jit': 'off',
+        # Without statistics, as of a plan that was just stored, a bitmap of all
+        # that waits, sorted, looks as cheap as the first few of an index.
+        'enable_bitmapscan': 'off',
+    }
+    arguments = {
+        'connect_timeout': settings.connect_timeout,
+        'application_name': 'watcherlite',
+        # A server that is cut off is noticed even while it owes an answer.
+        'keepalives_idle': 10,
+        'keepalives_interval': 5,
+        'keepalives_count': 3,
+    }
+    # What the URL says is meant so.
+    arguments = {k: v for k, v in arguments.items() if k not in url.query}
+    ours = ' '.join(f'-c {name}={value}' for name, value in options.items())
+    theirs = url.query.get('options', '')
+    return {**arguments, 'options': f'{ours} {theirs}'.strip()}
+
+
+def _mysql_arguments(url: sa.URL, settings: DatabaseSettings) -> dict[str, Any]:
+    # The limits of the socket are for a server that is cut off; its own limit on
+    # a statement comes first.
+    answer = settings.statement_timeout + settings.connect_timeout
+    return {
+        'connect_timeout': settings.connect_timeout,
+        'read_timeout': answer,
+        'write_timeout': answer,
+    }
+
+
+def _sqlite_arguments(url: sa.URL, settings: DatabaseSettings) -> dict[str, Any]:
+    return {'timeout': settings.busy_timeout}
+
+
+_CONNECT_ARGUMENTS = {
+    'postgresql': _postgresql_arguments,
+    'mysql': _mysql_arguments,
+    'sqlite': _sqlite_arguments,
+}
+
+
+def _prepare_mysql(engine: sa.Engine, settings: DatabaseSettings) -> None:
+    def connected(connection: Any, _record: Any) -> None:
+        mariadb = 'mariadb' in connection.get_server_info().lower()
+        limit = (
+            f'max_statement_time = {settings.statement_timeout}, '
+            f'idle_transaction_timeout = {IDLE_IN_TRANSACTION}'
+            if mariadb
+            else f'max_execution_time = {settings.statement_timeout * 1000}'
+        )
+        with connection.cursor() as cursor:
+            # The default, REPEATABLE READ, lets a claim read rows as they were.
+            cursor.execute('SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED')
+            wait = f'innodb_lock_wait_timeout = {settings.busy_timeout}'
+            cursor.execute(f'SET SESSION {wait}, {limit}')
+
+    sa.event.listen(engine, 'connect', connected)
+
+
+def _prepare_sqlite(engine: sa.Engine, settings: DatabaseSettings) -> None:
+    path = str(engine.url.database)
+
+    def connecting(_dialect: Any, _record: Any, _args: Any, _kwargs: Any) -> None:
+        try:
+            # Nobody else may read what users store.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        except OSError as error:
+            raise errors.unavailable(engine.url, str(error.strerror)) from error
+
+    def connected(connection: Any, _record: Any) -> None:
+        cursor = connection.cursor()
+        cursor.execute('PRAGMA journal_mode = WAL')
+        cursor.execute(f'PRAGMA synchronous = {settings.sqlite_synchronous}')
+        cursor.execute('PRAGMA foreign_keys = ON')
+        cursor.close()
+
+    if not path.startswith('file:'):
+        sa.event.listen(engine, 'do_connect', connecting)
+    sa.event.listen(engine, 'connect', connected)

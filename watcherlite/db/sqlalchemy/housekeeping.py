@@ -1,0 +1,133 @@
+"""The part of the store for operators: purging, and figures."""
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite.db.sqlalchemy.database import Database, Session
+from watcherlite.db.sqlalchemy.dialects import to_text
+from watcherlite.db.sqlalchemy.models import ACTIVE_PLANS
+
+#: Rows that are deleted in one transaction, which others may have to wait for.
+BLOCK = 2000
+
+_UNPUBLISHED = 'SELECT 1 FROM events WHERE events.pending = 1 AND events.'
+# The relay still reads the actions of what it has to publish.
+_OVER = (
+    "state IN ('SUCCEEDED', 'FAILED', 'CANCELLED', 'SUPERSEDED', 'DELETED') "
+    'AND COALESCE(updated_at, created_at) < :before '
+    f'AND NOT EXISTS ({_UNPUBLISHED}plan_id = action_plans.id)'
+)
+PLANS = f'SELECT id FROM action_plans WHERE {_OVER} ORDER BY id LIMIT :limit'
+PLAN_IS_OVER = f'SELECT id FROM action_plans WHERE id = :key AND {_OVER} FOR UPDATE'
+DELETE_PLAN = 'DELETE FROM action_plans WHERE id = :key'
+_OF_PLAN = 'plan_id = :key'
+_LONE_ACTION = (
+    "plan_id IS NULL AND ended <> '' AND updated_at < :before "
+    f'AND NOT EXISTS ({_UNPUBLISHED}action_id = actions.id)'
+)
+_LONE_EVENT = 'plan_id IS NULL AND pending IS NULL AND occurred_at < :before'
+DELETE_EDGES = 'DELETE FROM action_dependencies WHERE {} IN_IDS(:ids)'
+DELETE_LOCKS = 'DELETE FROM locks WHERE action_id IN_IDS(:ids)'
+DELETE_ACTIONS = 'DELETE FROM actions WHERE id IN_IDS(:ids)'
+DELETE_EVENTS = 'DELETE FROM events WHERE sequence IN_IDS(:ids)'
+
+PLAN_STATES = (
+    f'SELECT state, count(*) FROM action_plans WHERE {ACTIVE_PLANS} GROUP BY state'
+)
+ACTION_STATUSES = (
+    "SELECT status, count(*) FROM actions WHERE ended = '' GROUP BY status"
+)
+PENDING_EVENTS = 'SELECT count(*) FROM events WHERE pending = 1'
+WORKERS = 'SELECT count(*) FROM workers WHERE lease_until > NOW()'
+
+
+def _actions(where: str) -> str:
+    return f'SELECT id FROM actions WHERE {where} ORDER BY id LIMIT :limit'
+
+
+def _events(where: str) -> str:
+    return f'SELECT sequence FROM events WHERE {where} ORDER BY sequence LIMIT :limit'
+
+
+class Housekeeping:
+    """Deletes in blocks, each a transaction of its own.
+
+    A purge that is interrupted is continued by the next one: a plan's row is the
+    last of it to go.
+    """
+
+    _db: Database
+
+    def purge(
+        self, before: datetime.datetime, limit: int, dry_run: bool = False
+    ) -> Mapping[str, int]:
+        time = to_text(before)
+        counts = {'action_plans': 0, 'actions': 0, 'events': 0}
+        for (key,) in self._db.rows(PLANS, before=time, limit=limit):
+            if dry_run:
+                counts['action_plans'] += 1
+                self._count(counts, _OF_PLAN, _OF_PLAN, key=key)
+            else:
+                self._purge_plan(counts, key, time)
+        if dry_run:
+            self._count(counts, _LONE_ACTION, _LONE_EVENT, before=time)
+        else:
+            self._purge_lone(counts, time)
+        return counts
+
+    def _count(
+        self, counts: dict[str, int], actions: str, events: str, **values: Any
+    ) -> None:
+        for table, where in (('actions', actions), ('events', events)):
+            sql = f'SELECT count(*) FROM {table} WHERE {where}'
+            counts[table] += self._db.rows(sql, **values)[0][0]
+
+    def _purge_plan(self, counts: dict[str, int], key: int, before: str) -> None:
+        over = False
+        while not over:
+            with self._db.transaction() as session:
+                if not session.rows(PLAN_IS_OVER, key=key, before=before):
+                    return
+                deleted = self._block(session, counts, _OF_PLAN, _OF_PLAN, key=key)
+                over = not deleted
+                if over:
+                    counts['action_plans'] += session.count(DELETE_PLAN, key=key)
+
+    def _purge_lone(self, counts: dict[str, int], before: str) -> None:
+        deleted = True
+        while deleted:
+            with self._db.transaction() as session:
+                deleted = self._block(
+                    session, counts, _LONE_ACTION, _LONE_EVENT, before=before
+                )
+
+    def _block(
+        self,
+        session: Session,
+        counts: dict[str, int],
+        actions: str,
+        events: str,
+        **values: Any,
+    ) -> bool:
+        """Delete some actions and events; return whether there were any."""
+        ids = [r[0] for r in session.rows(_actions(actions), limit=BLOCK, **values)]
+        if ids:
+            listed = session.dialect.ids(ids)
+            for column in ('parent_id', 'child_id'):
+                session.count(DELETE_EDGES.format(column), ids=listed)
+            session.count(DELETE_LOCKS, ids=listed)
+            counts['actions'] += session.count(DELETE_ACTIONS, ids=listed)
+        sequences = [r[0] for r in session.rows(_events(events), limit=BLOCK, **values)]
+        if sequences:
+            listed = session.dialect.ids(sequences)
+            counts['events'] += session.count(DELETE_EVENTS, ids=listed)
+        return bool(ids or sequences)
+
+    def statistics(self) -> Mapping[str, Any]:
+        return {
+            'action_plans': {row[0]: row[1] for row in self._db.rows(PLAN_STATES)},
+            'actions': {row[0]: row[1] for row in self._db.rows(ACTION_STATUSES)},
+            'pending_events': self._db.rows(PENDING_EVENTS)[0][0],
+            'workers': self._db.rows(WORKERS)[0][0],
+        }

@@ -1,0 +1,77 @@
+"""The part of a transaction that stores new actions and their edges."""
+
+from collections.abc import Iterable, Sequence
+
+from watcherlite import exceptions
+from watcherlite.db.sqlalchemy.columns import NEW_ACTION
+from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, insertion
+from watcherlite.db.sqlalchemy.mappers import new_action
+from watcherlite.db.sqlalchemy.part import Part
+from watcherlite.domain.actions import Action, Edge
+
+#: Rows in one statement: more gain nothing and need memory on both sides.
+PORTION = 2000
+
+ACTIONS = insertion('actions', NEW_ACTION)
+EDGES = insertion(
+    'action_dependencies', {'parent_id': INTEGER, 'child_id': INTEGER, 'needs': TEXT}
+)
+RESERVE = (
+    "SELECT nextval(pg_get_serial_sequence('actions', 'id')) "
+    'FROM generate_series(1, :count)'
+)
+IDS = 'SELECT uuid, id FROM actions WHERE uuid IN_TEXTS(:uuids)'
+
+
+class Insertion(Part):
+    """Storing in bulk."""
+
+    def insert_actions(
+        self, actions: Sequence[Action], edges: Sequence[Edge]
+    ) -> list[int]:
+        ids: list[int] = []
+        for at in range(0, len(actions), PORTION):
+            ids += self._insert_portion(actions[at : at + PORTION])
+        if edges:
+            known = dict(zip((action.uuid for action in actions), ids, strict=True))
+            self._insert_edges(edges, known)
+        return ids
+
+    def _insert_portion(self, actions: Sequence[Action]) -> Sequence[int]:
+        """Store actions, all in one statement; return their ids."""
+        ids = self._reserve(len(actions))
+        rows = [
+            new_action(action, key) for action, key in zip(actions, ids, strict=True)
+        ]
+        self._insert(ACTIONS, rows)
+        return ids
+
+    def _reserve(self, count: int) -> Sequence[int]:
+        """Return ids that no other transaction will use, in ascending order."""
+        return sorted(row[0] for row in self._session.rows(RESERVE, count=count))
+
+    def _insert_edges(self, edges: Sequence[Edge], known: dict[str, int]) -> None:
+        unknown = {uuid for e in edges for uuid in (e.parent, e.child)} - known.keys()
+        if unknown:
+            known = {**known, **self._ids(unknown)}
+        rows: dict[tuple[int, int], str] = {}
+        for edge in edges:
+            try:
+                rows[known[edge.parent], known[edge.child]] = edge.needs
+            except KeyError as missing:
+                raise exceptions.NotFound(
+                    f'Action {missing.args[0]}, named by the dependency of '
+                    f'{edge.child} on {edge.parent}, could not be found.'
+                ) from None
+        items = [(parent, child, needs) for (parent, child), needs in rows.items()]
+        for at in range(0, len(items), PORTION):
+            self._insert(EDGES, items[at : at + PORTION])
+
+    def _ids(self, uuids: Iterable[str]) -> dict[str, int]:
+        """Return the ids of stored actions by their uuids."""
+        wanted = sorted(uuids)
+        found: dict[str, int] = {}
+        for at in range(0, len(wanted), PORTION):
+            texts = self._session.dialect.texts(wanted[at : at + PORTION])
+            found.update(self._session.rows(IDS, uuids=texts))  # type: ignore[arg-type]
+        return found

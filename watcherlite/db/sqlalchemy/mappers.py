@@ -1,0 +1,398 @@
+"""Rows to dataclasses and back; `columns` has the order."""
+
+import datetime
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from watcherlite.db.api import Worker
+from watcherlite.db.sqlalchemy.columns import CHANGED_PLAN
+from watcherlite.db.sqlalchemy.dialects import Dialect, dumps, to_text
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import Action, cut
+from watcherlite.domain.audits import Audit, Goal, Strategy
+from watcherlite.domain.events import Event, StoredEvent
+from watcherlite.states import action as states
+
+loads = json.loads
+
+
+def json_text(value: Any) -> str:
+    """Return JSON to be stored; TypeError or ValueError if it cannot be."""
+    return '{}' if value == {} else dumps(value)
+
+
+def json_or_null(value: Any) -> str | None:
+    """Return JSON to be stored, NULL for None."""
+    return None if value is None else json_text(value)
+
+
+def time_or_null(value: datetime.datetime | None) -> str | None:
+    """Return a time to be stored, NULL for None."""
+    return None if value is None else to_text(value)
+
+
+def claimable(action: Action) -> int | None:
+    """Return the column `claimable`, `pending` left aside."""
+    if action.owner is not None or action.blocked_on is not None:
+        return None
+    if action.status == states.READY:
+        return 1
+    return 1 if action.status == states.INIT and action.plan_id is not None else None
+
+
+def ended(status: str) -> str:
+    """Return the column `ended`: a final status, or nothing."""
+    return status if status in states.FINAL else ''
+
+
+def new_action(action: Action, action_id: int | None) -> tuple[Any, ...]:
+    """Return the values of NEW_ACTION."""
+    return (
+        action.uuid,
+        action.action_type,
+        action.lane,
+        action_id,
+        action.name,
+        action.plan_id,
+        action.derived_from,
+        action.target,
+        action.cause,
+        json_text(action.inputs),
+        json_text(action.context),
+        dumps(action.parents) if action.parents else '[]',
+        action.dependents,
+        action.interval,
+        action.timeout,
+        time_or_null(action.created_at),
+        action.status,
+        cut(action.status_message),
+        action.owner,
+        action.attempt,
+        action.recoveries,
+        action.phase,
+        action.pending,
+        to_text(action.not_before),
+        action.blocked_on,
+        action.control,
+        json_or_null(action.token),
+        time_or_null(action.start_time),
+        time_or_null(action.end_time),
+        json_or_null(action.outputs),
+        json_text(action.data),
+        time_or_null(action.updated_at),
+        time_or_null(action.deleted_at),
+        None if action.pending else claimable(action),
+        ended(action.status),
+    )
+
+
+def changed_action(
+    before: Action, after: Action, clear_control: bool
+) -> tuple[Any, ...]:
+    """Return the values of CHANGED_ACTION."""
+    return (
+        after.status,
+        cut(after.status_message),
+        after.owner,
+        after.attempt,
+        after.recoveries,
+        after.phase,
+        to_text(after.not_before),
+        after.blocked_on,
+        json_or_null(after.token),
+        time_or_null(after.start_time),
+        time_or_null(after.end_time),
+        json_or_null(after.outputs),
+        json_text(after.data),
+        time_or_null(after.updated_at),
+        time_or_null(after.deleted_at),
+        claimable(after),
+        ended(after.status),
+        1 if clear_control else 0,
+        before.id,
+        before.status,
+        before.owner,
+        before.attempt,
+    )
+
+
+def new_plan(plan: ActionPlan) -> dict[str, Any]:
+    """Return the values of PLAN but for the id."""
+    return {
+        'uuid': plan.uuid,
+        'name': plan.name,
+        'audit_id': plan.audit_id,
+        'strategy_id': plan.strategy_id,
+        'on_failure': plan.on_failure,
+        'on_worker_loss': plan.on_worker_loss,
+        'max_parallel': plan.max_parallel,
+        'global_efficacy': json_text(plan.global_efficacy),
+        'created_at': time_or_null(plan.created_at),
+        **dict(zip(CHANGED_PLAN, changed_plan(plan), strict=True)),
+    }
+
+
+def changed_plan(plan: ActionPlan) -> tuple[Any, ...]:
+    """Return the values of CHANGED_PLAN."""
+    return (
+        plan.state,
+        plan.stage,
+        cut(plan.status_message),
+        plan.total,
+        plan.unfinished,
+        plan.active,
+        plan.failed,
+        plan.skipped,
+        json_or_null(plan.fault),
+        time_or_null(plan.updated_at),
+        time_or_null(plan.deleted_at),
+    )
+
+
+def new_event(event: Event) -> tuple[Any, ...]:
+    """Return the values of EVENT."""
+    return (
+        event.subject,
+        event.kind,
+        event.plan_id,
+        event.action_id,
+        event.old_status,
+        event.new_status,
+        cut(event.message),
+        event.plan_state,
+        cut(event.plan_message),
+        to_text(event.occurred_at),
+        json_or_null(event.detail),
+        event.uuid,
+    )
+
+
+def new_goal(goal: Goal) -> dict[str, Any]:
+    """Return the values of GOAL but for the id."""
+    return {
+        'uuid': goal.uuid,
+        'name': goal.name,
+        'display_name': goal.display_name,
+        'efficacy_specification': json_text(goal.efficacy_specification),
+        'deleted': 0,
+        **_times(goal),
+    }
+
+
+def new_strategy(strategy: Strategy) -> dict[str, Any]:
+    """Return the values of STRATEGY but for the id."""
+    return {
+        'uuid': strategy.uuid,
+        'name': strategy.name,
+        'display_name': strategy.display_name,
+        'goal_id': strategy.goal_id,
+        'parameters_spec': json_text(strategy.parameters_spec),
+        'deleted': 0,
+        **_times(strategy),
+    }
+
+
+def new_audit(audit: Audit) -> dict[str, Any]:
+    """Return the values of AUDIT but for the id."""
+    return {
+        'uuid': audit.uuid,
+        'name': audit.name,
+        'audit_type': audit.audit_type,
+        'state': audit.state,
+        'goal_id': audit.goal_id,
+        'strategy_id': audit.strategy_id,
+        'parameters': json_text(audit.parameters),
+        'scope': json_text(audit.scope),
+        'run_interval': audit.interval,
+        'auto_trigger': audit.auto_trigger,
+        'status_message': cut(audit.status_message),
+        'next_run_time': time_or_null(audit.next_run_time),
+        **_times(audit),
+    }
+
+
+def _times(row: Goal | Strategy | Audit) -> dict[str, Any]:
+    return {
+        'created_at': time_or_null(row.created_at),
+        'updated_at': time_or_null(row.updated_at),
+        'deleted_at': time_or_null(row.deleted_at),
+    }
+
+
+class Mapper:
+    """Makes dataclasses of the rows of one database."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._time: Callable[[Any], datetime.datetime] = dialect.to_time
+
+    def time(self, value: Any) -> datetime.datetime | None:
+        """Return a time, None for NULL."""
+        return None if value is None else self._time(value)
+
+    def action(self, row: Sequence[Any]) -> Action:
+        """Return the action of a row of ACTION."""
+        # By position and without calls for what is empty: every action that is
+        # executed passes here, and the fields are many.
+        (
+            uuid,
+            action_type,
+            lane,
+            action_id,
+            name,
+            plan_id,
+            derived_from,
+            target,
+            cause,
+            inputs,
+            context,
+            parents,
+            dependents,
+            interval,
+            timeout,
+            created,
+            status,
+            message,
+            owner,
+            attempt,
+            recoveries,
+            phase,
+            pending,
+            not_before,
+            blocked_on,
+            control,
+            token,
+            start,
+            end,
+            outputs,
+            data,
+            updated,
+            deleted,
+        ) = row
+        time = self._time
+        return Action(
+            uuid,
+            action_type,
+            lane,
+            action_id,
+            name,
+            plan_id,
+            derived_from,
+            target,
+            cause,
+            {} if inputs == '{}' else loads(inputs),
+            {} if context == '{}' else loads(context),
+            () if parents == '[]' else tuple(loads(parents)),
+            dependents,
+            interval,
+            timeout,
+            None if created is None else time(created),
+            status,
+            message,
+            owner,
+            attempt,
+            recoveries,
+            phase,
+            pending,
+            time(not_before),
+            blocked_on,
+            control,
+            None if token is None else loads(token),
+            None if start is None else time(start),
+            None if end is None else time(end),
+            None if outputs is None else loads(outputs),
+            {} if data == '{}' else loads(data),
+            None if updated is None else time(updated),
+            None if deleted is None else time(deleted),
+        )
+
+    def plan(self, row: Sequence[Any]) -> ActionPlan:
+        """Return the plan of a row of PLAN."""
+        values = list(row)
+        values[8] = loads(row[8])
+        values[9] = self.time(row[9])
+        values[18] = None if row[18] is None else loads(row[18])
+        values[19:] = map(self.time, row[19:])
+        return ActionPlan(*values)
+
+    def stored_event(self, row: Sequence[Any]) -> StoredEvent:
+        """Return the event of a row: sequence, EVENT, six of the action's."""
+        (
+            sequence,
+            subject,
+            kind,
+            plan_id,
+            action_id,
+            old,
+            new,
+            message,
+            plan_state,
+            plan_message,
+            occurred,
+            detail,
+            uuid,
+            action_uuid,
+            action_name,
+            action_type,
+            action_inputs,
+            action_parents,
+            action_created,
+        ) = row
+        return StoredEvent(
+            sequence,
+            Event(
+                subject,
+                kind,
+                plan_id,
+                action_id,
+                old,
+                new,
+                message,
+                plan_state,
+                plan_message,
+                self._time(occurred),
+                None if detail is None else loads(detail),
+                uuid,
+            ),
+            action_uuid,
+            action_name,
+            action_type,
+            action_inputs,
+            action_parents,
+            None if action_created is None else self._time(action_created),
+        )
+
+    def worker(self, row: Sequence[Any]) -> Worker:
+        """Return the worker of a row of WORKER."""
+        uuid, host, identity, lanes, started_at, lease_until = row
+        return Worker(
+            uuid,
+            host,
+            identity,
+            tuple(loads(lanes)),
+            self.time(started_at),
+            self.time(lease_until),
+        )
+
+    def goal(self, row: Sequence[Any]) -> Goal:
+        """Return the goal of a row of GOAL."""
+        values = list(row)
+        values[3] = loads(row[3])
+        values[5:] = map(self.time, row[5:])
+        return Goal(*values)
+
+    def strategy(self, row: Sequence[Any]) -> Strategy:
+        """Return the strategy of a row of STRATEGY."""
+        values = list(row)
+        values[4] = loads(row[4])
+        values[6:] = map(self.time, row[6:])
+        return Strategy(*values)
+
+    def audit(self, row: Sequence[Any]) -> Audit:
+        """Return the audit of a row of AUDIT."""
+        values = list(row)
+        values[6:8] = map(loads, row[6:8])
+        values[9] = bool(row[9])
+        values[11] = self.time(row[11])
+        values[13:] = map(self.time, row[13:])
+        return Audit(*values)

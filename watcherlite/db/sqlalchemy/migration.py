@@ -1,0 +1,158 @@
+"""Creating and upgrading the schema.
+
+Alembic is loaded only when there is something to migrate. A daemon compares one
+row with a constant at its start.
+"""
+
+import contextlib
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+import sqlalchemy as sa
+
+from watcherlite import exceptions
+from watcherlite.db.sqlalchemy import errors
+from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
+
+#: The revisions in `migrations/versions`, the oldest first.
+REVISIONS = ('0001',)
+HEAD = REVISIONS[-1]
+
+#: Any number that nobody else uses for an advisory lock in the same database.
+_LOCK = 7305521
+_LOCK_SECONDS = 60
+Target = str | sa.Engine
+
+
+def version(target: Target) -> str | None:
+    """Return the revision of a database's schema, None if there is no schema.
+
+    :param target: a URL or an engine
+    :raises StoreUnavailable: if the database cannot be reached
+    """
+    with _engine(target) as engine, engine.connect() as connection:
+        return _version(connection)
+
+
+def needs_upgrade(target: Target) -> bool:
+    """Say whether `upgrade` has something to do; SchemaMismatch if it must not."""
+    current = version(target)
+    _refuse_newer(current)
+    return current != HEAD
+
+
+def check(target: Target) -> None:
+    """Raise SchemaMismatch, saying what to do, unless the schema is this version's."""
+    current = version(target)
+    _refuse_newer(current)
+    if current is None:
+        raise exceptions.SchemaMismatch(
+            f'The database has no schema yet; {errors.UPGRADE}'
+        )
+    if current != HEAD:
+        raise exceptions.SchemaMismatch(
+            f'The database has schema {current}, which is older than the {HEAD} that '
+            f'this version needs; {errors.UPGRADE}'
+        )
+
+
+def upgrade(target: Target, revision: str = 'head') -> None:
+    """Bring a schema to a revision, creating it if there is none.
+
+    Several processes may do so at once: all but the first find nothing to do.
+
+    :raises SchemaMismatch: if the schema is newer than this version
+    """
+    _run(target, 'upgrade', revision)
+
+
+def stamp(target: Target, revision: str) -> None:
+    """Note that a schema is of a revision, without changing it."""
+    _run(target, 'stamp', revision)
+
+
+def _run(target: Target, name: str, revision: str) -> None:
+    # It takes a quarter of a second to load, which no daemon has to wait for.
+    from alembic import command, util
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option(
+        'script_location', str(pathlib.Path(__file__).parent / 'migrations')
+    )
+    with _engine(target) as engine, _locked(engine) as connection:
+        if name == 'upgrade':
+            _refuse_newer(_version(connection))
+        config.attributes['connection'] = connection
+        try:
+            getattr(command, name)(config, revision)
+        except util.CommandError as error:
+            raise exceptions.SchemaMismatch(
+                f'There is no way to revision {revision}: {error}'
+            ) from error
+
+
+@contextlib.contextmanager
+def _engine(target: Target) -> Iterator[sa.Engine]:
+    if isinstance(target, sa.Engine):
+        yield target
+        return
+    engine = make_engine(DatabaseSettings(target))
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+@contextlib.contextmanager
+def _locked(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """Connect, as the only one who changes the schema, in a transaction.
+
+    MySQL ends a transaction with each change of a schema, and its lock is one of
+    the connection; a migration that fails there half way has to be repaired.
+    """
+    mysql = engine.dialect.name == 'mysql'
+    with engine.connect() as connection:
+        _execute(connection, _BEGIN[engine.dialect.name])
+        try:
+            yield connection
+        except BaseException:
+            with contextlib.suppress(exceptions.WatcherliteError):
+                _execute(connection, ['ROLLBACK'])
+            raise
+        else:
+            _execute(connection, ['COMMIT'])
+        finally:
+            if mysql and not connection.invalidated:
+                _execute(connection, [f"DO RELEASE_LOCK('{_LOCK}')"])
+
+
+_BEGIN = {
+    'postgresql': ['BEGIN', f'SELECT pg_advisory_xact_lock({_LOCK})'],
+    'mysql': [f"DO GET_LOCK('{_LOCK}', {_LOCK_SECONDS})", 'BEGIN'],
+    'sqlite': ['BEGIN IMMEDIATE'],
+}
+
+
+def _execute(connection: sa.Connection, statements: list[str]) -> None:
+    for statement in statements:
+        connection.exec_driver_sql(statement).close()
+
+
+def _version(connection: sa.Connection) -> str | None:
+    if not sa.inspect(connection).has_table('alembic_version'):
+        return None
+    rows: list[Any] = list(
+        connection.exec_driver_sql('SELECT version_num FROM alembic_version')
+    )
+    return str(rows[0][0]) if rows else None
+
+
+def _refuse_newer(current: str | None) -> None:
+    if current is not None and current not in REVISIONS:
+        raise exceptions.SchemaMismatch(
+            f'The database has schema {current}, which this version does not know '
+            f'(it knows {", ".join(REVISIONS)}): it was made by a newer one; install '
+            'that, or restore a backup from before its upgrade'
+        )

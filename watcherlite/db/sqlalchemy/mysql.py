@@ -1,0 +1,196 @@
+"""What MariaDB and MySQL do in two steps: read and lock, then write."""
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from watcherlite.db.sqlalchemy import changes, claims
+from watcherlite.db.sqlalchemy.columns import (
+    ACTION_COLUMNS,
+    CHANGED_ACTION,
+    CHANGED_PLAN,
+)
+from watcherlite.db.sqlalchemy.database import Rows
+from watcherlite.db.sqlalchemy.dependents import COUNTED, HANDOVER, handover_row
+from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, TIME, Batch, Row, to_text
+from watcherlite.db.sqlalchemy.insertion import ACTIONS
+from watcherlite.db.sqlalchemy.mappers import changed_plan, new_action
+from watcherlite.db.sqlalchemy.transaction import SqlTransaction
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import Action
+from watcherlite.states import action as states
+
+_SET_PLAN = ', '.join(f'action_plans.{name} = r.{name}' for name in CHANGED_PLAN)
+SAVE_PLANS = Batch(
+    f'UPDATE action_plans JOIN ROWS(:rows) ON action_plans.id = r.id SET {_SET_PLAN}',
+    {**CHANGED_PLAN, 'id': INTEGER},
+)
+FENCES = (
+    'SELECT id, status, owner, attempt FROM actions WHERE id IN_IDS(:ids) '
+    'ORDER BY id FOR UPDATE'
+)
+CHANGE = Batch(
+    'UPDATE actions JOIN ROWS(:rows) ON actions.id = r.id '
+    f'SET {changes.assignments("actions.")}',
+    CHANGED_ACTION,
+)
+DUE = {
+    where: [
+        f'SELECT {ACTION_COLUMNS} FROM actions BY(ix_actions_claimable_of_plan) '
+        f'WHERE {where} AND {due}'
+        for due in claims.DUE
+    ]
+    for where in claims.CLAIM
+}
+TAKE = f'UPDATE actions SET {claims.TAKE} WHERE id IN_IDS(:ids)'
+COUNT = (
+    'SELECT actions.id, actions.plan_id, actions.lane, actions.pending - d.n, '
+    'actions.status, actions.owner, actions.attempt, actions.blocked_on '
+    f'FROM ({COUNTED}) AS d JOIN actions ON actions.id = d.child_id '
+    'ORDER BY actions.id FOR UPDATE'
+)
+RELEASE = Batch(
+    'UPDATE actions JOIN ROWS(:rows) ON actions.id = r.id '
+    'SET actions.pending = r.pending, actions.status = r.status, '
+    'actions.owner = r.owner, actions.claimable = r.claimable, '
+    'actions.updated_at = COALESCE(r.updated_at, actions.updated_at)',
+    {
+        'id': INTEGER,
+        'pending': INTEGER,
+        'status': TEXT,
+        'owner': TEXT,
+        'claimable': INTEGER,
+        'updated_at': TIME,
+    },
+)
+HAND_OVER = Batch(
+    'UPDATE actions JOIN ROWS(:rows) ON actions.id = r.h_id SET '
+    + ', '.join(f'actions.{name[2:]} = r.{name}' for name in list(HANDOVER)[1:]),
+    HANDOVER,
+)
+BY_ID = f'SELECT {ACTION_COLUMNS} FROM actions WHERE id IN_IDS(:ids)'
+HELD = (
+    'SELECT target FROM locks WHERE action_id IN_IDS(:ids) ORDER BY target FOR UPDATE'
+)
+DROP = 'DELETE FROM locks WHERE action_id IN_IDS(:ids)'
+LOCK_TARGETS = Batch(
+    'INSERT INTO locks (target, action_id) SELECT r.target, r.action_id '
+    'FROM ROWS(:rows) ON DUPLICATE KEY UPDATE action_id = locks.action_id',
+    {'target': TEXT, 'action_id': INTEGER},
+)
+
+
+class MysqlTransaction(SqlTransaction):
+    """`db.api.Transaction` where an UPDATE cannot say what it has changed."""
+
+    def save_plans(self, plans: Iterable[ActionPlan]) -> None:
+        rows = [(*changed_plan(plan), plan.id) for plan in plans]
+        if rows:
+            self._session.batch_count(SAVE_PLANS, rows)
+
+    def _insert_portion(self, actions: Sequence[Action]) -> Sequence[int]:
+        # An id of NULL is one that the server counts up.
+        self._insert(ACTIONS, [new_action(action, None) for action in actions])
+        ids = self._ids(action.uuid for action in actions)
+        return [ids[action.uuid] for action in actions]
+
+    def _change(self, rows: list[tuple[Any, ...]]) -> Rows:
+        ids = self._session.dialect.ids(row[-4] for row in rows)
+        fences = {row[0]: tuple(row[1:]) for row in self._session.rows(FENCES, ids=ids)}
+        matching = [row for row in rows if fences.get(row[-4]) == row[-3:]]
+        if matching:
+            self._session.batch_count(CHANGE, matching)
+        return [(row[-4],) for row in matching]
+
+    def _claim(
+        self,
+        where: str,
+        values: dict[str, Any],
+        worker: str,
+        limit: int,
+        now: datetime.datetime,
+    ) -> list[Action]:
+        time = to_text(now)
+        due = [
+            action
+            for template in DUE[where]
+            for action in self._actions(
+                self._session.rows(template, limit=limit, now=time, **values)
+            )
+        ]
+        due = sorted(due, key=lambda action: action.id or 0)[:limit]
+        if due:
+            ids = self._session.dialect.ids(action.id or 0 for action in due)
+            self._session.count(TAKE, worker=worker, now=time, ids=ids)
+        return [
+            action.evolve(
+                status=states.READY,
+                owner=worker,
+                attempt=action.attempt + 1,
+                updated_at=now,
+            )
+            for action in due
+        ]
+
+    def _release(
+        self,
+        parent_ids: Sequence[int],
+        started: bool,
+        handovers: Mapping[int, Action],
+        now: str,
+    ) -> Rows:
+        parents = self._session.dialect.ids(parent_ids)
+        found: list[Row] = []
+        counted: list[Row] = []
+        handed: list[Row] = []
+        for row in self._session.rows(COUNT, parents=parents):
+            key, plan_id, lane, pending, status, owner, attempt, blocked_on = row
+            waits = status == states.WAITING or status == states.INIT
+            handover = handovers.get(key)
+            changed_at = None
+            if pending == 0 and waits and owner is None and handover is not None:
+                handed.append(handover_row(key, handover))
+                counted.append((key, pending, status, owner, None, None))
+                status, owner = handover.status, handover.owner
+                attempt = handover.attempt
+            else:
+                if pending == 0 and waits and (started or status == states.WAITING):
+                    status, owner, changed_at = states.READY, None, now
+                free = pending == 0 and owner is None and blocked_on is None
+                can_run = status == states.READY or (
+                    status == states.INIT and plan_id is not None
+                )
+                claimable = 1 if free and can_run else None
+                counted.append((key, pending, status, owner, claimable, changed_at))
+            found.append((key, plan_id, lane, pending, status, owner, attempt))
+        if counted:
+            self._session.batch_count(RELEASE, counted)
+        if handed:
+            self._session.batch_count(HAND_OVER, handed)
+        return found
+
+    def _update(self, assignments: str, condition: str, **values: Any) -> list[Action]:
+        rows = self._session.rows(
+            f'SELECT id FROM actions WHERE {condition} ORDER BY id FOR UPDATE', **values
+        )
+        if not rows:
+            return []
+        ids = self._session.dialect.ids(row[0] for row in rows)
+        values['changed'] = ids
+        self._session.count(
+            f'UPDATE actions SET {assignments} WHERE id IN_IDS(:changed)', **values
+        )
+        return self._actions(self._session.rows(BY_ID, ids=ids))
+
+    def _take(self, wanted: Sequence[tuple[str, int]]) -> bool:
+        # INSERT IGNORE would hold a shared lock on what is there already, and two
+        # who wait for the same target would deadlock when both hold its row.
+        self._session.batch_count(LOCK_TARGETS, wanted)
+        return False
+
+    def _drop(self, action_ids: Sequence[int]) -> list[str]:
+        ids = self._session.dialect.ids(action_ids)
+        held = [row[0] for row in self._session.rows(HELD, ids=ids)]
+        if held:
+            self._session.count(DROP, ids=ids)
+        return held

@@ -1,0 +1,78 @@
+"""The events: stored with what they tell of, published later, kept as history."""
+
+import datetime
+from collections.abc import Sequence
+
+from watcherlite.db.sqlalchemy.columns import EVENT, named
+from watcherlite.db.sqlalchemy.database import Database
+from watcherlite.db.sqlalchemy.dialects import INTEGER, insertion, to_text
+from watcherlite.db.sqlalchemy.mappers import new_event
+from watcherlite.db.sqlalchemy.part import Part
+from watcherlite.domain.events import Event, StoredEvent
+
+ADD = insertion('events', {**EVENT, 'pending': INTEGER})
+_OF_ACTION = named(
+    'actions', ('uuid', 'name', 'action_type', 'inputs', 'parents', 'created_at')
+)
+_COLUMNS = named('events', ('sequence', *EVENT))
+
+
+def _events(where: str) -> str:
+    # The limit inside, so that no more actions are looked up than there are rows.
+    return (
+        f'SELECT {_COLUMNS}, {_OF_ACTION} FROM (SELECT * FROM events WHERE {where} '
+        'ORDER BY sequence LIMIT :limit) AS events '
+        'LEFT JOIN actions ON actions.id = events.action_id ORDER BY events.sequence'
+    )
+
+
+PENDING = _events('pending = 1')
+HISTORY = _events('sequence > :after')
+HISTORY_OF_PLAN = _events('plan_id = :plan_id AND sequence > :after')
+MARK = (
+    'UPDATE events SET pending = NULL, published_at = :now '
+    'WHERE sequence IN_IDS(:sequences) AND pending = 1'
+)
+OLDEST = 'SELECT occurred_at FROM events WHERE pending = 1 ORDER BY sequence LIMIT 1'
+EXISTS = 'SELECT 1 FROM events WHERE uuid = :uuid'
+
+
+class EventWriting(Part):
+    """The part of a transaction that stores events."""
+
+    def add_events(self, events: Sequence[Event]) -> None:
+        if events:
+            self._insert(ADD, [(*new_event(event), 1) for event in events])
+
+
+class Outbox:
+    """The part of the store that hands events to the relay and to readers."""
+
+    _db: Database
+
+    def pending_events(self, limit: int) -> list[StoredEvent]:
+        rows = self._db.rows(PENDING, limit=limit)
+        return [self._db.mapper.stored_event(row) for row in rows]
+
+    def mark_published(self, sequences: Sequence[int], now: datetime.datetime) -> None:
+        if sequences:
+            ids = self._db.dialect.ids(sequences)
+            self._db.change(MARK, sequences=ids, now=to_text(now))
+
+    def event_exists(self, uuid: str) -> bool:
+        return bool(self._db.rows(EXISTS, uuid=uuid))
+
+    def oldest_pending_event(self) -> datetime.datetime | None:
+        rows = self._db.rows(OLDEST)
+        return self._db.mapper.time(rows[0][0]) if rows else None
+
+    def list_events(
+        self, *, plan_id: int | None = None, after: int = 0, limit: int = 1000
+    ) -> list[StoredEvent]:
+        if plan_id is None:
+            rows = self._db.rows(HISTORY, after=after, limit=limit)
+        else:
+            rows = self._db.rows(
+                HISTORY_OF_PLAN, plan_id=plan_id, after=after, limit=limit
+            )
+        return [self._db.mapper.stored_event(row) for row in rows]

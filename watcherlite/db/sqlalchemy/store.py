@@ -1,0 +1,79 @@
+"""The store on a database: its parts together."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import sqlalchemy as sa
+
+from watcherlite.db.api import Transaction
+from watcherlite.db.sqlalchemy import migration
+from watcherlite.db.sqlalchemy.database import Database
+from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
+from watcherlite.db.sqlalchemy.housekeeping import Housekeeping
+from watcherlite.db.sqlalchemy.leases import Leases
+from watcherlite.db.sqlalchemy.mysql import MysqlTransaction
+from watcherlite.db.sqlalchemy.outbox import Outbox
+from watcherlite.db.sqlalchemy.reading import Reading
+from watcherlite.db.sqlalchemy.sqlite import SqliteTransaction
+from watcherlite.db.sqlalchemy.transaction import SqlTransaction
+from watcherlite.db.sqlalchemy.work import Work
+
+_TRANSACTIONS: dict[str, type[SqlTransaction]] = {
+    'postgresql': SqlTransaction,
+    'mysql': MysqlTransaction,
+    'sqlite': SqliteTransaction,
+}
+
+
+class SqlStore(Leases, Work, Outbox, Reading, Housekeeping):
+    """`db.api.Store` on PostgreSQL, MariaDB, MySQL or SQLite.
+
+    Any number of threads may use it at once.
+
+    :ivar engine: to be watched or disposed of, not to be written through
+    """
+
+    def __init__(self, engine: sa.Engine, busy_timeout: float = 10) -> None:
+        self.engine = engine
+        self._db = Database(engine, busy_timeout)
+        self._transaction = _TRANSACTIONS[engine.dialect.name]
+
+    def transaction(self) -> AbstractContextManager[Transaction]:
+        return self._begin()
+
+    @contextmanager
+    def _begin(self) -> Iterator[Transaction]:
+        with self._db.transaction() as session:
+            yield self._transaction(session)
+
+    def check(self) -> None:
+        migration.check(self.engine)
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    def unblock_stale(self) -> int:
+        with self._db.transaction() as session:
+            return self._transaction(session).unblock_stale()
+
+
+def open_store(settings: DatabaseSettings) -> SqlStore:
+    """Return the store of a database.
+
+    An SQLite file is created, or upgraded, here: nobody else takes care of it.
+    A server is not asked anything yet, so that it may come up later than a
+    daemon: see `SqlStore.check`.
+
+    :raises ConfigurationError: for a URL that cannot work
+    :raises StoreUnavailable: for an SQLite file that cannot be used
+    :raises SchemaMismatch: for an SQLite file of a newer version
+    """
+    store = SqlStore(make_engine(settings), settings.busy_timeout)
+    if store.engine.dialect.name == 'sqlite':
+        try:
+            if migration.needs_upgrade(store.engine):
+                migration.upgrade(store.engine)
+        except BaseException:
+            store.close()
+            raise
+    return store

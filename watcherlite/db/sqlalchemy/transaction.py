@@ -1,0 +1,16 @@
+"""The transaction of the store: its parts together."""
+
+from watcherlite.db.sqlalchemy.catalogue import Catalogue
+from watcherlite.db.sqlalchemy.changes import Changes
+from watcherlite.db.sqlalchemy.claims import Claims
+from watcherlite.db.sqlalchemy.dependents import Dependents
+from watcherlite.db.sqlalchemy.insertion import Insertion
+from watcherlite.db.sqlalchemy.outbox import EventWriting
+from watcherlite.db.sqlalchemy.plans import Plans
+from watcherlite.db.sqlalchemy.targets import Targets
+
+
+class SqlTransaction(
+    Plans, Insertion, Changes, Dependents, Claims, Targets, EventWriting, Catalogue
+):
+    """`db.api.Transaction` on PostgreSQL; what others do differently is overridden."""
