@@ -120,11 +120,22 @@ class StoreGraphContract(StoreCase):
         )
         self.assert_stored(child.evolve(pending=0))
 
-    def test_dependents_that_run_or_have_ended_are_only_counted_down(self) -> None:
-        for status in sorted(states.STARTED | states.FINAL):
+    def test_dependents_that_run_are_only_counted_down(self) -> None:
+        for status in sorted(states.STARTED):
             (parent,), child = self.a_family(status=status, owner=new_uuid())
             handovers = {child.id or 0: child.evolve(status=states.READY)}
             self.assertEqual([], self.release(parent, handovers=handovers), status)
+            self.assert_stored(child.evolve(pending=0))
+
+    def test_dependents_that_have_ended_before_are_told_as_such(self) -> None:
+        for status in sorted(states.FINAL):
+            (parent,), child = self.a_family(status=status, owner=new_uuid())
+            handovers = {child.id or 0: child.evolve(status=states.READY)}
+            self.assertEqual(
+                [Released(child.id or 0, child.plan_id, child.lane, False, ended=True)],
+                self.release(parent, handovers=handovers),
+                status,
+            )
             self.assert_stored(child.evolve(pending=0))
 
     def test_an_action_that_waits_for_derived_ones_goes_on_after_them(self) -> None:

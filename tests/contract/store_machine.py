@@ -194,6 +194,10 @@ class PlanMachine(stateful.RuleBasedStateMachine):
                 expected.append(
                     Released(child.id or 0, self.plan_id, child.lane, handed_over)
                 )
+            elif child.pending == 0 and child.status in states.FINAL:
+                expected.append(
+                    Released(child.id or 0, self.plan_id, child.lane, False, ended=True)
+                )
             self.learn(child)
         with self.store.transaction() as tx:
             assert tx.change_actions([ActionChange(before, after)]) == {before.id}

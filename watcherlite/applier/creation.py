@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from watcherlite import exceptions
 from watcherlite.clock import EPOCH
 from watcherlite.db.api import Transaction
 from watcherlite.domain import events, graph
@@ -33,7 +34,16 @@ def check(document: PlanDocument, types: ActionTypes) -> None:
     """Raise InvalidDocument with all that the action types object to."""
 
     def validate(action_type: str, inputs: Mapping[str, Any]) -> None:
-        types.validate_inputs(types.make_action_type(action_type), inputs)
+        try:
+            kind = types.make_action_type(action_type)
+        except exceptions.WatcherliteError:
+            raise
+        except (Exception, SystemExit) as error:
+            name = type(error).__name__
+            raise exceptions.PluginError(
+                f'The action type {action_type} cannot be used: its class raised {name}'
+            ) from error
+        types.validate_inputs(kind, inputs)
 
     check_inputs(document, validate)
 

@@ -6,16 +6,17 @@ hints that may be lost.
 """
 
 import datetime
+import functools
 import logging
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.applier import creation
 from watcherlite.applier.progress import WINDOW, PlanProgress, cancelling, plan_event
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Transaction
-from watcherlite.domain import commands, events
+from watcherlite.domain import commands, events, json_values
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import (
     APPLIER,
@@ -25,6 +26,7 @@ from watcherlite.domain.actions import (
     ActionChange,
 )
 from watcherlite.domain.documents import PlanDocument
+from watcherlite.domain.events import Event
 from watcherlite.execution import locking, results, successors
 from watcherlite.execution.facts import action_event
 from watcherlite.execution.runner import ActionTypes
@@ -33,9 +35,28 @@ from watcherlite.states import action_plan as states
 
 LOG = logging.getLogger(__name__)
 
-AUTOMATIC_PREFIX = results.SKIPPED_AUTOMATICALLY.format('')
+#: How often an operation is tried that loses against other transactions.
+TRIES = 5
+
+P = ParamSpec('P')
+R = TypeVar('R')
 
 Tell = Callable[[str | None, commands.Command | commands.Broadcast], None]
+
+
+def _again_on_conflict(operation: Callable[P, R]) -> Callable[P, R]:
+    """Try an operation again as a whole when its transaction lost to another one."""
+
+    @functools.wraps(operation)
+    def tried(*args: P.args, **kwargs: P.kwargs) -> R:
+        for _ in range(TRIES - 1):
+            try:
+                return operation(*args, **kwargs)
+            except exceptions.StoreConflict as error:
+                LOG.debug('%s is tried again: %s', operation.__name__, error)
+        return operation(*args, **kwargs)
+
+    return tried
 
 
 class PlanOperations:
@@ -64,6 +85,7 @@ class PlanOperations:
 
     # plans
 
+    @_again_on_conflict
     def create(
         self, document: PlanDocument, context: Mapping[str, Any] | None = None
     ) -> ActionPlan:
@@ -80,6 +102,7 @@ class PlanOperations:
         LOG.info('Plan %s is stored with %d actions', plan.uuid, plan.total)
         return plan
 
+    @_again_on_conflict
     def start(self, uuid: str) -> ActionPlan:
         """Let workers execute a plan; raises NotFound and Conflict.
 
@@ -92,7 +115,9 @@ class PlanOperations:
             if plan.state in states.ACTIVE and plan.state != states.CANCELLING:
                 return plan
             if not states.MACHINE.allows(plan.state, states.PENDING):
-                raise exceptions.Conflict(f"Couldn't start when state is '{plan.state}'.")
+                raise exceptions.Conflict(
+                    f"Couldn't start when state is '{plan.state}'."
+                )
             after = plan.evolve(state=states.PENDING, updated_at=now)
             tx.save_plans([after])
             tx.add_events([plan_event(plan, after, now)])
@@ -100,6 +125,7 @@ class PlanOperations:
         self._tell(None, commands.EventsStored())
         return after
 
+    @_again_on_conflict
     def cancel(self, uuid: str) -> ActionPlan:
         """Cancel a plan; raises NotFound and Conflict.
 
@@ -136,6 +162,7 @@ class PlanOperations:
         tx.add_events([plan_event(plan, after, now)])
         return after
 
+    @_again_on_conflict
     def delete(self, uuid: str) -> None:
         """Delete a plan softly, with its actions; raises NotFound and Conflict."""
         now = self._clock.now()
@@ -176,47 +203,58 @@ class PlanOperations:
 
     # actions
 
+    @_again_on_conflict
     def skip_action(self, uuid: str, reason: str | None = None) -> Action:
         """Skip a PENDING action of a plan that has not been taken (spec 000).
 
-        Raises NotFound, Conflict and, for a reason that is too long, Invalid.
+        Raises NotFound, Conflict and, for a reason that cannot be kept, Invalid.
         """
         message = user_message(reason)
         now = self._clock.now()
         found = self._store.get_action(uuid)
         with self._store.transaction() as tx:
             plan, action = self._locked_pair(tx, found)
-            if action.status not in action_states.NOT_STARTED or action.start_time:
+            if action.state != action_states.INFRA_OPTIM[action_states.INIT]:
                 raise exceptions.TransitionNotAllowed(
                     f'State transition not allowed: ({action.state} -> '
                     f'{action_states.SKIPPED})'
                 )
-            if plan is None or plan.state not in states.SKIPPABLE:
-                state = plan.state if plan is not None else None
+            if plan is None:
                 raise exceptions.Conflict(
-                    f'State update not allowed for actionplan state: {state}'
+                    f'Action {uuid} belongs to no action plan; only those of a plan '
+                    'can be skipped'
                 )
-            after = self._end(tx, plan, action, action_states.SKIPPED, message, now)
+            if plan.state not in states.SKIPPABLE:
+                raise exceptions.Conflict(
+                    f'State update not allowed for actionplan state: {plan.state}'
+                )
+            (after,) = self._end(
+                tx, plan, [action], action_states.SKIPPED, message, now
+            )
+        if plan.state == states.PENDING:
+            # It may have been the last that there was to do.
+            self._tell(APPLIER, commands.LaunchActionPlan(plan.uuid))
         self._tell(None, commands.EventsStored())
         return after
 
+    @_again_on_conflict
     def edit_skip_message(self, uuid: str, reason: str | None) -> Action:
         """Change the message of a SKIPPED action, whatever its plan's state.
 
         What was skipped automatically stays so; only its reason changes.
         """
-        found = self._store.get_action(uuid)
-        if (found.status_message or '').startswith(AUTOMATIC_PREFIX) and reason:
-            message = _checked(results.SKIPPED_AUTOMATICALLY.format(reason))
-        else:
-            message = user_message(reason)
         now = self._clock.now()
+        found = self._store.get_action(uuid)
         with self._store.transaction() as tx:
             plan, action = self._locked_pair(tx, found)
             if action.status != action_states.SKIPPED:
                 raise exceptions.Conflict(
                     'status_message update only allowed when action state is SKIPPED'
                 )
+            if (action.status_message or '').startswith(results.SKIPPED_AUTOMATICALLY):
+                message = automatic_message(reason)
+            else:
+                message = user_message(reason)
             after = action.evolve(status_message=message, updated_at=now)
             tx.change_actions([ActionChange(action, after)])
             tx.add_events(
@@ -225,101 +263,143 @@ class PlanOperations:
         self._tell(None, commands.EventsStored())
         return after
 
+    @_again_on_conflict
     def signal_action(self, uuid: str, signal: str) -> Action:
         """Send CANCEL, SUSPEND or RESUME to an action; NotFound, Conflict, Invalid.
 
-        CANCEL of one that has not started needs nobody's help; other signals
-        are heeded when the action next asks for them.
+        CANCEL of one that has not started needs nobody's help, and that of one
+        that waits for derived actions is for these, too. Other signals are heeded
+        when the action next asks for them.
         """
         if signal not in action_states.SIGNALS:
             known = ', '.join(sorted(action_states.SIGNALS))
-            raise exceptions.Invalid(f'There is no signal {signal!r}; there are {known}')
+            raise exceptions.Invalid(
+                f'There is no signal {signal!r}; there are {known}'
+            )
         now = self._clock.now()
         found = self._store.get_action(uuid)
         with self._store.transaction() as tx:
             plan, action = self._locked_pair(tx, found)
             if action.status not in action_states.SIGNAL_ALLOWED[signal]:
                 raise exceptions.Conflict(
-                    f'{signal} is not possible for action {uuid}: it is '
-                    f'{action.status}'
+                    f'{signal} is not possible for action {uuid}: it is {action.status}'
                 )
-            after = self._signal(tx, plan, action, signal, now)
-        plans = (plan.uuid,) if plan is not None else ()
-        self._tell(None, commands.ActionsSignalled(plans))
+            family = [action, *self._unfinished_derived(tx, action)]
+            after = self._signal(tx, plan, family, signal, now)[action.id or 0]
+        if plan is not None:
+            self._tell(None, commands.ActionsSignalled((plan.uuid,)))
+        else:
+            self._tell(None, commands.ActionsSignalled())
+            # Its end may have let others of its lane go on.
+            self._tell(action.lane, commands.RunActions())
         self._tell(None, commands.EventsStored())
         return after
+
+    def _unfinished_derived(self, tx: Transaction, action: Action) -> list[Action]:
+        """Lock and return what an action waits for that it derived, and so on."""
+        found: list[Action] = []
+        frontier = [action]
+        while frontier:
+            ids = [
+                child.id or 0
+                for parent in frontier
+                if _waits_for_derived(parent)
+                for child in self._store.derived_actions(parent.id or 0)
+            ]
+            locked = tx.lock_actions(ids) if ids else {}
+            frontier = [child for child in locked.values() if not child.finished]
+            found += frontier
+        return found
 
     def _signal(
         self,
         tx: Transaction,
         plan: ActionPlan | None,
-        action: Action,
+        actions: Sequence[Action],
         signal: str,
         now: datetime.datetime,
-    ) -> Action:
-        derives = action.phase == COMPLETE and action.status == action_states.WAITING
-        if action.status in action_states.NOT_STARTED and not derives:
-            message = results.CANCELLED_UNSTARTED
-            return self._end(
-                tx, plan, action, action_states.CANCELLED, message, now
+    ) -> dict[int, Action]:
+        """Signal what has started and cancel what has not; return all, by id."""
+        unstarted = [
+            a
+            for a in actions
+            if a.status in action_states.NOT_STARTED and not _waits_for_derived(a)
+        ]
+        ended: list[Action] = []
+        if unstarted:
+            ended = self._end(
+                tx,
+                plan,
+                unstarted,
+                action_states.CANCELLED,
+                results.CANCELLED_UNSTARTED,
+                now,
             )
-        told = tx.set_control(signal, now, action_ids=[action.id or 0])
+        over = {action.id for action in ended}
+        started = [a.id for a in actions if a.id is not None and a.id not in over]
+        told = tx.set_control(signal, now, action_ids=started) if started else []
         tx.add_events(
             [
                 action_event(a, a, plan, now, {'signal': signal}, events.SIGNALLED)
                 for a in told
             ]
         )
-        if derives:
-            # It ends when the last of what it derived has.
-            for child in self._store.derived_actions(action.id or 0):
-                locked = tx.lock_actions([child.id or 0]).get(child.id or 0)
-                if locked is not None and not locked.finished:
-                    self._signal(tx, plan, locked, signal, now)
-        return told[0] if told else action
+        return {action.id or 0: action for action in (*actions, *ended, *told)}
 
     def _end(
         self,
         tx: Transaction,
         plan: ActionPlan | None,
-        action: Action,
+        actions: Sequence[Action],
         status: str,
         message: str,
         now: datetime.datetime,
-    ) -> Action:
-        """End an action that has not started, and let its dependents go on."""
-        after = action.evolve(
-            status=status,
-            status_message=message,
-            owner=None,
-            end_time=now,
-            updated_at=now,
-        )
-        change = ActionChange(action, after)
-        if not tx.change_actions([change]):
-            raise exceptions.Conflict(
-                f'Action {action.uuid} was changed at the same time; look again'
+    ) -> list[Action]:
+        """End actions that have not started, and let their dependents go on."""
+        changes = [
+            ActionChange(
+                action,
+                action.evolve(
+                    status=status,
+                    status_message=message,
+                    owner=None,
+                    end_time=now,
+                    updated_at=now,
+                ),
             )
-        if action.dependents:
-            if plan is not None and plan.state in states.SKIPPABLE:
-                tx.release_dependents([action.id or 0], started=False, now=now)
-            else:
-                successors.release(tx, [after], {}, now)
-        locking.release(tx, [after])
-        counted = plan
-        if plan is not None:
-            counted = self._progress.counted(plan, [(change, None)], 0, 0, now)
-            counted, last = self._progress.ended(counted, now)
-            tx.save_plans([counted])
-            tx.add_events([action_event(action, after, counted, now), *last])
+            for action in actions
+        ]
+        if len(tx.change_actions(changes)) < len(changes):
+            raise exceptions.Conflict(
+                f'Action {actions[0].uuid} was changed at the same time; look again'
+            )
+        ended = [change.after for change in changes]
+        if plan is not None and plan.state in states.SKIPPABLE:
+            successors.count_down(tx, ended, now, started=False)
         else:
-            tx.add_events([action_event(action, after, None, now)])
-        return after
+            _, ended_too = successors.release(tx, ended, {}, now)
+            changes += [
+                ActionChange(a.evolve(status=action_states.WAITING, owner=None), a)
+                for a in ended_too
+            ]
+        locking.release(tx, [change.after for change in changes])
+        last: list[Event] = []
+        if plan is not None:
+            plan = self._progress.counted(plan, [(c, None) for c in changes], 0, 0, now)
+        written = [action_event(c.before, c.after, plan, now) for c in changes]
+        if plan is not None:
+            plan, last = self._progress.ended(plan, now)
+            tx.save_plans([plan])
+        tx.add_events([*written, *last])
+        return ended
 
     # both
 
     def _locked(self, tx: Transaction, plan_id: int | None) -> ActionPlan:
-        return tx.lock_plans([plan_id or 0])[plan_id or 0]
+        plan = tx.lock_plans([plan_id or 0]).get(plan_id or 0)
+        if plan is None:
+            raise exceptions.NotFound('The action plan was purged at the same time.')
+        return plan
 
     def _locked_pair(
         self, tx: Transaction, action: Action
@@ -328,21 +408,38 @@ class PlanOperations:
         plan = None
         if action.plan_id is not None:
             plan = self._locked(tx, action.plan_id)
-        return plan, tx.lock_actions([action.id or 0])[action.id or 0]
+        locked = tx.lock_actions([action.id or 0]).get(action.id or 0)
+        if locked is None:
+            raise exceptions.NotFound(f'Action {action.uuid} could not be found.')
+        return plan, locked
 
 
 def user_message(reason: str | None) -> str:
-    """Return the status message of a skip by a user; Invalid when too long."""
+    """Return the message of a skip by a user; Invalid if it cannot be kept."""
     if not reason:
         return results.SKIPPED_BY_USER
-    return _checked(results.SKIPPED_BY_USER_BECAUSE.format(reason))
+    return _message(results.SKIPPED_BY_USER_BECAUSE, reason)
 
 
-def _checked(message: str) -> str:
+def automatic_message(reason: str | None) -> str:
+    """Return the message of an automatic skip whose reason a user has edited."""
+    if not reason:
+        return f'{results.SKIPPED_AUTOMATICALLY}.'
+    return _message(results.SKIPPED_AUTOMATICALLY_BECAUSE, reason)
+
+
+def _message(text: str, reason: str) -> str:
+    problem = json_values.text_problem(reason)
+    if problem:
+        raise exceptions.Invalid(f'The reason cannot be stored: {problem}')
+    message = text.format(reason)
     if len(message) > MESSAGE_LENGTH:
+        most = MESSAGE_LENGTH - len(text.format(''))
         raise exceptions.Invalid(
-            f'The status message would have {len(message)} characters with its '
-            f'prefix; at most {MESSAGE_LENGTH} are kept, so that the reason may '
-            f'have {MESSAGE_LENGTH - len(results.SKIPPED_BY_USER_BECAUSE) + 2}'
+            f'The reason has {len(reason)} characters; at most {most} are kept'
         )
     return message
+
+
+def _waits_for_derived(action: Action) -> bool:
+    return action.phase == COMPLETE and action.status == action_states.WAITING

@@ -15,7 +15,7 @@ from watcherlite.domain.action_plans import FORWARD, STOPPING, ActionPlan
 from watcherlite.domain.actions import ActionChange, cut
 from watcherlite.domain.events import Event
 from watcherlite.domain.outcomes import Fault
-from watcherlite.execution import locking, results
+from watcherlite.execution import locking, results, successors
 from watcherlite.execution.facts import action_event
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as states
@@ -136,13 +136,14 @@ class PlanProgress:
         )
         return over, [plan_event(plan, over, now)]
 
-    def lost(
-        self, store: Store, plan_id: int, now: datetime.datetime
-    ) -> str | None:
+    def lost(self, store: Store, plan_id: int, now: datetime.datetime) -> str | None:
         """Do what `on_worker_loss` says of a plan; see `PlanRules`."""
         with store.transaction() as tx:
             plan = tx.lock_plans([plan_id]).get(plan_id)
             if plan is None or plan.state != states.ONGOING:
+                return None
+            if plan.stage == action_plans.REVERTING:
+                # Stopped half way it would begin anew, and revert things twice.
                 return None
             if plan.on_worker_loss == states.CANCEL:
                 tx.save_plans([cancelling(tx, plan, now)])
@@ -192,31 +193,27 @@ class PlanProgress:
             plan.id or 0, action_states.CANCELLED, message, limit, now
         )
         changes = [
-            ActionChange(
-                action,
-                action.evolve(
-                    status=action_states.CANCELLED,
-                    status_message=message,
-                    owner=None,
-                    end_time=now,
-                    updated_at=now,
-                ),
-            )
+            ActionChange(action, results.conclude_unstarted(action, message, now))
             for action in ended
         ]
+        # Some had run already, and waited for what they derived: they say so.
+        had_run = [c for c in changes if c.after.status_message != message]
+        if had_run:
+            tx.change_actions(
+                [
+                    ActionChange(c.after.evolve(owner=c.before.owner), c.after)
+                    for c in had_run
+                ]
+            )
         # What waits for derived actions ends after these, and has to know.
-        waited_for = [a.id for a in ended if a.dependents and a.id is not None]
-        if waited_for:
-            tx.release_dependents(waited_for, started=False, now=now)
+        ready = bool(successors.count_down(tx, ended, now, started=False))
         locking.release(tx, [change.after for change in changes])
         counted = self.counted(plan, [(c, None) for c in changes], 0, 0, now)
         written = [action_event(c.before, c.after, plan, now) for c in changes]
-        return counted, written, len(ended) >= limit
+        return counted, written, ready or len(ended) >= limit
 
 
-def cancelling(
-    tx: Transaction, plan: ActionPlan, now: datetime.datetime
-) -> ActionPlan:
+def cancelling(tx: Transaction, plan: ActionPlan, now: datetime.datetime) -> ActionPlan:
     """Return a running plan as CANCELLING; tell its running actions to stop."""
     after = plan.evolve(state=states.CANCELLING, updated_at=now)
     told = tx.set_control(action_states.CANCEL, now, plan_id=plan.id)
@@ -240,8 +237,6 @@ def cancelling(
 
 
 def _failure(plan: ActionPlan) -> str:
-    count = (
-        'An action failed' if plan.failed == 1 else f'{plan.failed} actions failed'
-    )
+    count = 'An action failed' if plan.failed == 1 else f'{plan.failed} actions failed'
     reason = (plan.fault or {}).get('message')
     return f'{count}: {reason}' if reason else f'{count}.'

@@ -80,9 +80,7 @@ def _succeeded(
         page = store.list_actions(
             plan_id=plan.id, statuses=[states.SUCCEEDED], after_id=last, limit=PAGE
         )
-        found += [
-            a for a in page if a.phase != REVERT and reverts(a.action_type)
-        ]
+        found += [a for a in page if a.phase != REVERT and reverts(a.action_type)]
         if len(page) < PAGE:
             return found
         last = page[-1].id

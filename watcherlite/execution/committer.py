@@ -81,8 +81,11 @@ class Committer:
         """Queue a conclusion; `item.done` is called when it is written."""
         with self._condition:
             self._queue.append(item)
+            # The first one begins the time for which the others may gather.
             if self._waiting and (
-                self._drained or len(self._queue) >= self._settings.claim_batch // 2
+                self._drained
+                or len(self._queue) == 1
+                or len(self._queue) >= self._settings.claim_batch // 2
             ):
                 self._condition.notify()
 
@@ -173,25 +176,39 @@ class Committer:
             return
         written = self._write(items, wishes)
         if written is None:
-            # One change of the batch cannot be stored. It must not take the
-            # others with it.
-            for item in items:
-                alone = self._write([item], [])
-                if alone is None:
-                    self._drop(item)
-                else:
-                    self._announce(alone)
-            return
-        self._announce(written)
+            self._write_apart(items)
+        else:
+            self._announce(written)
+
+    def _write_apart(self, items: list[Item]) -> None:
+        """Find the change that cannot be stored, which takes no other with it."""
+        middle = (len(items) + 1) // 2
+        for part in (items[:middle], items[middle:]):
+            # One that is alone here was not alone before: the claims were there.
+            written = self._write(part, []) if part else None
+            if written is not None:
+                self._announce(written)
+            elif len(part) > 1:
+                self._write_apart(part)
+            elif part:
+                self._drop(part[0])
 
     def _write(self, items: list[Item], wishes: list[Wish]) -> Written | None:
         """Return what was written, or None if the store cannot keep this batch."""
         pause = FIRST_PAUSE
+        unanswered: Written | None = None
         while True:
             if self._lease_left() <= 0:
                 raise exceptions.LeaseLost
             written = Written()
             try:
+                if unanswered is not None:
+                    # Its events tell whether it took effect: they were stored with
+                    # it or not at all. Written again it would seem that others
+                    # own its actions now.
+                    if self._store.event_exists(unanswered.events[0].uuid):
+                        return unanswered
+                    unanswered = None
                 with self._store.transaction() as tx:
                     self._group.fill(
                         tx, written, items, wishes, self._claims, self._clock.now()
@@ -201,27 +218,16 @@ class Committer:
                 LOG.debug('A transaction is tried again: %s', error)
             except exceptions.StoreUnavailable as error:
                 LOG.warning('%s; trying again in %.1f s', error, pause)
-                if self._was_committed(written):
-                    return written
+                # One without events only claimed, which is found by the sweep,
+                # or does no harm when it is written twice.
+                if unanswered is None and written.events:
+                    unanswered = written
             except Exception:
                 LOG.exception('A batch of %d changes cannot be stored', len(items))
                 return None
             with self._condition:
                 self._clock.wait(self._condition, pause * (0.5 + random.random()))  # noqa: S311
             pause = min(pause * 2, LONGEST_PAUSE)
-
-    def _was_committed(self, written: Written) -> bool:
-        """Say whether a transaction took effect whose commit got no answer.
-
-        Its events tell: they were stored with it or not at all. One without
-        events only claimed; what it may have claimed is found by the sweep.
-        """
-        if not written.events:
-            return False
-        try:
-            return self._store.event_exists(written.events[0].uuid)
-        except (exceptions.StoreUnavailable, exceptions.StoreConflict):
-            return False
 
     def _drop(self, item: Item) -> None:
         """Fail an action whose result the store refuses; else leave it be."""
@@ -246,7 +252,10 @@ class Committer:
             task, Conclusion(ended, results.fault_detail(fault)), item.done, None
         )
         written = self._write([failed], [])
-        if written is not None:
+        if written is None:
+            # Out of our hands: the next sweep finds it in the store and decides.
+            self._tell(item, False)
+        else:
             self._announce(written)
 
     def _announce(self, written: Written) -> None:
@@ -254,11 +263,18 @@ class Committer:
         for item, applied, action in written.outcomes:
             if applied:
                 item.task.action = action
-            item.done(item, applied)
+            self._tell(item, applied)
         if self._claims is not None:
             self._claims.written(written)
         if written.events:
             self.tell_listeners(written.events)
+
+    def _tell(self, item: Item, applied: bool) -> None:
+        try:
+            item.done(item, applied)
+        except Exception:
+            # The others of the batch wait to be told, too.
+            LOG.exception('Action %s could not be gone on with', item.task.action.uuid)
 
     def tell_listeners(self, stored: list[Event]) -> None:
         """Tell them of events that are durable; an empty list means: look."""

@@ -2,8 +2,9 @@
 
 import contextlib
 import datetime
+import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 from watcherlite import exceptions
@@ -11,8 +12,14 @@ from watcherlite.clock import Clock
 from watcherlite.domain.actions import Action
 from watcherlite.states import action as states
 
+LOG = logging.getLogger(__name__)
+
 #: Not a signal of users: the deadline has passed.
 TIMEOUT = 'TIMEOUT'
+#: Signals with which a plugin goes on. What has not started cannot be SUSPENDED;
+#: a SUSPEND that is left from an earlier run waits for the start.
+GOING = (None, states.RESUME)
+BEFORE_START = (*GOING, states.SUSPEND)
 
 
 class Context:
@@ -31,6 +38,7 @@ class Context:
         '_condition',
         '_listeners',
         '_pause',
+        '_unheeded',
         'attempt',
         'data',
         'deadline',
@@ -66,6 +74,7 @@ class Context:
         self._pause = pause
         self._condition: threading.Condition | None = None
         self._listeners: tuple[Callable[[str], None], ...] = ()
+        self._unheeded: Container[str | None] = BEFORE_START
 
     def now(self) -> datetime.datetime:
         """Return the time, aware, in UTC."""
@@ -75,6 +84,16 @@ class Context:
         """Let the action time out in so many seconds."""
         self.deadline_at = self._clock.monotonic() + seconds
         self.deadline = self._clock.now() + datetime.timedelta(seconds=seconds)
+
+    def begin(self) -> None:
+        """Heed SUSPEND from now on: the action counts as started."""
+        self._unheeded = GOING
+
+    def stop_clock(self) -> float | None:
+        """Take the deadline away; return how many seconds were left until it."""
+        left = self.remaining()
+        self.deadline, self.deadline_at = None, None
+        return left
 
     def remaining(self) -> float | None:
         """Return the seconds left until the deadline, never below 0."""
@@ -89,7 +108,11 @@ class Context:
             return
         self.signal = signal
         for listener in self._listeners:
-            listener(signal)
+            try:
+                listener(signal)
+            except BaseException:  # a plugin may raise anything
+                # Whoever delivers has the signals of other actions to deliver.
+                LOG.exception('Action %s does not want to hear %s', self.uuid, signal)
         condition = self._condition
         if condition is not None:
             with condition:
@@ -111,7 +134,7 @@ class Context:
         """Heed signals; see `plugins.base.ActionContext`."""
         if self.deadline_at is not None and self.remaining() == 0.0:
             raise exceptions.TimedOut
-        if self.signal is None or self.signal == states.RESUME:
+        if self.signal in self._unheeded:
             return
         if self.signal == states.CANCEL:
             raise exceptions.Cancelled
@@ -123,15 +146,19 @@ class Context:
         """Sleep so long, heeding signals; see `plugins.base.ActionContext`."""
         until = self._clock.monotonic() + seconds
         while True:
+            before = self._clock.monotonic()
             self.checkpoint()
-            left = until - self._clock.monotonic()
+            now = self._clock.monotonic()
+            # A suspension does not use up the time that was asked for.
+            until += now - before
+            left = until - now
             if left <= 0:
                 return
             if self.deadline_at is not None:
                 left = min(left, self.deadline_at - self._clock.monotonic())
-            self._wait(left, {None, states.RESUME})
+            self._wait(left, self._unheeded)
 
-    def _wait(self, seconds: float | None, while_signal: set[str | None]) -> None:
+    def _wait(self, seconds: float | None, while_signal: Container[str | None]) -> None:
         """Wait until the signal is another one than these, or for so long."""
         if self._condition is None:
             self._condition = threading.Condition()
@@ -141,8 +168,7 @@ class Context:
 
     def _suspend(self) -> None:
         """Stay here until RESUME, CANCEL or a lost lease; time stands still."""
-        remaining = self.remaining()
-        self.deadline_at = None
+        remaining = self.stop_clock()
         if self._pause is not None:
             self._pause(True)
         while self.signal == states.SUSPEND:

@@ -5,10 +5,9 @@ wants when the committer writes, and turns everything that became durable into
 the next job. It knows nothing of AMQP and writes nothing itself.
 """
 
-import dataclasses
-import datetime
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 
 from watcherlite import exceptions
@@ -17,13 +16,16 @@ from watcherlite.domain import outcomes
 from watcherlite.domain.actions import APPLIER, Action
 from watcherlite.execution import results
 from watcherlite.execution.committer import Committer
-from watcherlite.execution.context import TIMEOUT
-from watcherlite.execution.group import Item, Written
+from watcherlite.execution.deadlines import Deadlines
+from watcherlite.execution.group import Claimed, Item, Written
+from watcherlite.execution.in_hand import InHand
+from watcherlite.execution.outside import Outside
 from watcherlite.execution.pool import Job, Pool
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.runner import Runner
 from watcherlite.execution.scheduling import Scheduler
 from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.sources import Sources, Wanted
 from watcherlite.execution.task import Task
 from watcherlite.states import action as states
 
@@ -33,32 +35,11 @@ LOG = logging.getLogger(__name__)
 IN_HAND = 0.05
 #: Seconds after which jobs that nobody has begun get another thread.
 STALLED = 0.005
-#: Seconds between two looks at the deadlines of what is in hand.
-DEADLINES = 1.0
-
-
-@dataclasses.dataclass(slots=True)
-class Source:
-    """Where actions come from: a plan, or a lane's actions without a plan.
-
-    :ivar more: it may have actions that can be taken
-    :ivar limited: its `max_parallel` stands in the way until one of it ends
-    """
-
-    plan_id: int | None
-    plan_uuid: str | None
-    lane: str | None
-    more: bool = True
-    limited: bool = False
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Wanted:
-    """A wish; see `group.Wish`."""
-
-    plan_id: int | None
-    lane: str | None
-    limit: int
+#: Seconds that checks before the start may take, on average, for an action to be
+#: started together with the end of the one that it follows.
+QUICK = 0.005
+#: Seconds after which an action ends without the one that follows it.
+HAND_OVER = 1.0
 
 
 class Dispatcher:
@@ -67,6 +48,7 @@ class Dispatcher:
     :param lanes: the lanes that it serves
     :param step: asks for the next step of a plan (uuid), see `PlanRules.step`
     :param offer: tells other workers of work (plan uuids) that is left over
+    :param dry: notes that a source with unfinished actions had none to take now
     """
 
     def __init__(
@@ -80,6 +62,7 @@ class Dispatcher:
         settings: ExecutionSettings,
         step: Callable[[str], None],
         offer: Callable[[Sequence[str]], None],
+        dry: Callable[[], None],
     ) -> None:
         self._worker = worker
         self._committer = committer
@@ -88,78 +71,92 @@ class Dispatcher:
         self._settings = settings
         self._step = step
         self._offer = offer
+        self._dry = dry
         self._runner = runner(self)
         self._pool = Pool(settings.max_parallel, committer.drained)
-        self._lock = threading.RLock()
-        self._tasks: dict[int, Task] = {}
-        self._busy = 0
-        self._plans: dict[int, Source] = {}
-        self._lanes = {
-            lane: Source(None, None, lane) for lane in lanes
-        }
+        self._in_hand = InHand(clock)
+        self._lock = self._in_hand.lock
+        self._sources = Sources(lanes)
+        self._outside = Outside(
+            self._in_hand,
+            self._runner,
+            scheduler,
+            clock,
+            self._run,
+            self._perform,
+            self._conclude,
+        )
+        self._deadlines = Deadlines(
+            self._in_hand,
+            self._pool,
+            scheduler,
+            clock,
+            settings,
+            self._outside.heed,
+            self._conclude,
+        )
         self._successors: dict[int, Action] = {}
+        #: action type -> seconds that its checks before the start take, on average
+        self._checks: dict[str, float] = {}
+        #: signals for actions whose start was durable and not yet known here
+        self._early: dict[int, str] = {}
         self._jobs: list[Job] = []
         self._relieving = False
         self._draining = False
-        self._quiet = threading.Condition(self._lock)
 
     # what there is to do
 
     def add_plan(self, plan_id: int, plan_uuid: str) -> None:
         """Look at a plan: it may have actions that can be taken."""
-        if APPLIER not in self._lanes:
-            return
         with self._lock:
-            source = self._plans.get(plan_id)
-            if source is None:
-                self._plans[plan_id] = Source(plan_id, plan_uuid, None)
-            else:
-                source.more = True
+            if not self._sources.serves(APPLIER):
+                return
+            self._sources.hint_plan(plan_id, plan_uuid)
         self._committer.poke()
 
     def add_lane(self, lane: str) -> None:
         """Look at a lane: it may have actions without a plan that can be taken."""
         with self._lock:
-            if lane not in self._lanes:
+            if not self._sources.serves(lane):
                 return
-            self._lanes[lane].more = True
+            self._sources.hint_lane(lane)
         self._committer.poke()
 
-    def knows_plan(self, plan_id: int) -> bool:
-        """Say whether this worker has an eye on a plan."""
+    def look_everywhere(self) -> None:
+        """Look at every plan and lane that this worker has an eye on."""
         with self._lock:
-            return plan_id in self._plans
+            self._sources.hint_all()
+        self._committer.poke()
+
+    def look_for(self, action: Action) -> None:
+        """Look where an action can be taken now, if this worker has an eye on it."""
+        with self._lock:
+            source = self._sources.of(action.plan_id, action.lane)
+            if source is None:
+                return
+            source.hint()
+        self._committer.poke()
 
     @property
     def owned(self) -> dict[int, int]:
         """Return the attempt of each action in hand, by its id."""
-        with self._lock:
-            return {i: task.action.attempt for i, task in self._tasks.items()}
+        return self._in_hand.attempts()
 
     def wishes(self) -> Sequence[Wanted]:
         """Return what to claim now; see `group.Claims`."""
         with self._lock:
-            sources = [s for s in (*self._plans.values(), *self._lanes.values()) if s.more]
-            if not sources or self._draining:
-                return ()
-            window = self._window()
-            room = window - self._busy
-            # Claiming a few at a time would cost a statement for each few.
-            if room < (1 if window <= self._settings.max_parallel else window // 2):
-                return ()
-            share = max(1, room // len(sources))
-            wanted = []
-            for source in sources:
-                limit = min(share, room)
-                if limit <= 0:
-                    break
-                room -= limit
-                wanted.append(Wanted(source.plan_id, source.lane, limit))
-            # The next time another one comes first.
-            first = sources[0]
-            if len(sources) > 1 and first.plan_id is not None:
-                self._plans[first.plan_id] = self._plans.pop(first.plan_id)
-            return wanted
+            return self._sources.wishes(self._room()) if self._wants_more() else ()
+
+    def _wants_more(self) -> bool:
+        if self._draining or not self._sources.any_more():
+            return False
+        # Claiming a few at a time would cost a statement for each few.
+        window = self._window()
+        least = 1 if window <= self._settings.max_parallel else window // 2
+        return window - self._in_hand.busy >= least
+
+    def _room(self) -> int:
+        return self._window() - self._in_hand.busy
 
     def _window(self) -> int:
         """Return how many actions to have in hand.
@@ -183,78 +180,82 @@ class Dispatcher:
 
     def written(self, batch: Written) -> None:
         """Follow up a transaction; see `group.Claims`."""
-        left_over: set[str] = set()
         with self._lock:
+            left_over = self._note_sources(batch)
             for claimed in batch.claims:
-                source = self._source(claimed.wish.plan_id, claimed.wish.lane)
+                source = self._sources.of(claimed.wish.plan_id, claimed.wish.lane)
                 for action in claimed.actions:
                     task = Task(action, source.plan_uuid if source else None)
-                    self._add(task)
+                    self._in_hand.add(task)
                     self._jobs.append(self._job(self._prepare, task))
-                if source is not None:
-                    source.more = claimed.more and not claimed.limited
-                    source.limited = claimed.limited
-                    if source.more and source.plan_uuid:
-                        left_over.add(source.plan_uuid)
-            for released in batch.released:
-                if not released.handed_over:
-                    self._awaken(released.plan_id, released.lane, left_over)
-            for action in batch.unblocked:
-                self._awaken(action.plan_id, action.lane, left_over)
             if len(self._successors) > 4 * self._settings.claim_batch:
                 # What was loaded for actions that never came this way.
                 self._successors.clear()
             for found in batch.successors:
                 self._successors[found.parent_id] = found.action
-            for plan_id, plan in batch.plans.items():
-                source = self._plans.get(plan_id)
-                if source is not None and source.limited:
-                    source.limited, source.more = False, True
-                if not plan.claimable:
-                    self._plans.pop(plan_id, None)
+            dry = any(_is_dry(claimed, batch) for claimed in batch.claims)
+            for plan in batch.plans.values():
+                self._sources.counted(plan)
                 if plan.cancels_unstarted:
                     self._step(plan.uuid)
-            again = bool(self.wishes())
+            again = self._wants_more()
             jobs, self._jobs = self._jobs, []
-            self._quiet.notify_all()
         if again:
             self._committer.poke()
         self._submit(jobs)
         if left_over:
             self._offer(sorted(left_over))
+        if dry:
+            self._dry()
 
-    def _awaken(
-        self, plan_id: int | None, lane: str, left_over: set[str]
-    ) -> None:
-        source = self._source(plan_id, lane)
-        if source is not None:
-            source.more = True
-            if source.plan_uuid and self._busy >= self._settings.max_parallel:
+    def _note_sources(self, batch: Written) -> set[str]:
+        """Note where there is more now; return the plans that others may help with."""
+        touched = []
+        # The claims came last in the transaction: they know best what is left.
+        for released in batch.released:
+            if not released.handed_over:
+                touched.append(self._sources.of(released.plan_id, released.lane))
+        for action in (*batch.unblocked, *batch.derived):
+            touched.append(self._sources.of(action.plan_id, action.lane))
+        for source in touched:
+            if source is not None:
+                source.more = True
+        full = self._in_hand.busy >= self._settings.max_parallel
+        left_over = {
+            source.plan_uuid
+            for source in touched
+            if full and source is not None and source.plan_uuid
+        }
+        for claimed in batch.claims:
+            source = self._sources.claimed(claimed)
+            if source is not None and source.more and source.plan_uuid:
                 left_over.add(source.plan_uuid)
-
-    def _source(self, plan_id: int | None, lane: str | None) -> Source | None:
-        if plan_id is not None:
-            return self._plans.get(plan_id)
-        return self._lanes.get(lane or '')
-
-    def _add(self, task: Task) -> None:
-        self._tasks[task.action.id or 0] = task
-        self._busy += 1
-
-    def _forget(self, task: Task) -> None:
-        if self._tasks.pop(task.action.id or 0, None) is not None and not task.idle:
-            self._busy -= 1
-        self._successors.pop(task.action.id or 0, None)
+        return left_over
 
     # jobs
 
     def _job(self, step: Callable[[Task], None], task: Task) -> Job:
         def job() -> None:
-            step(task)
-            if task.thread_lost:
-                self._pool.regain_thread()
+            try:
+                if not task.abandoned:
+                    step(task)
+            except BaseException:  # nothing may keep an action here
+                self._broken(task)
 
+        task.job = job
         return job
+
+    def _run(self, step: Callable[[Task], None], task: Task) -> None:
+        self._submit([self._job(step, task)])
+
+    def _broken(self, task: Task) -> None:
+        """Fail an action that the core itself could not handle."""
+        LOG.exception('Action %s could not be handled; it is FAILED', task.action.uuid)
+        outcome = outcomes.Failed('an error of watcherlite itself; see the log')
+        step = results.EXECUTE if task.executing else results.PRE_CONDITION
+        self._conclude(
+            task, results.conclude(task.action, outcome, step, self._clock.now())
+        )
 
     def _submit(self, jobs: list[Job]) -> None:
         if not jobs:
@@ -266,10 +267,11 @@ class Dispatcher:
             self._scheduler.after(STALLED, self._relieve)
 
     def _relieve(self) -> None:
+        # Before the look, so that jobs that come in meanwhile ask for another.
+        self._relieving = False
         if self._pool.relieve():
+            self._relieving = True
             self._scheduler.after(STALLED, self._relieve)
-        else:
-            self._relieving = False
 
     def _prepare(self, task: Task) -> None:
         """Take a claimed action up to its start."""
@@ -277,39 +279,56 @@ class Dispatcher:
             back = task.action.evolve(owner=None, updated_at=self._clock.now())
             self._conclude(task, Conclusion(back))
             return
-        self._conclude(task, self._runner.prepare(task))
+        self._conclude(task, self._checked(task))
+
+    def _checked(self, task: Task) -> Conclusion:
+        """Prepare an action, and remember how long that takes for its type."""
+        began = time.perf_counter()
+        conclusion = self._runner.prepare(task)
+        took = time.perf_counter() - began
+        kind = task.action.action_type
+        average = self._checks.get(kind, took)
+        self._checks[kind] = average + (took - average) / 4
+        return conclusion
 
     def _perform(self, task: Task) -> None:
         """Take a started action to its end, or to where it waits."""
-        timeout = task.action.timeout
-        if 0 < timeout < DEADLINES * 60:
-            self._scheduler.after(timeout, self._look_at_deadlines)
         conclusion = self._runner.perform(task)
         handover = None
         if not task.abandoned and conclusion.action.status in states.FINAL:
-            handover = self._hand_over(task)
+            handover = self._hand_over(task, conclusion)
         self._conclude(task, conclusion, handover)
 
-    def _hand_over(self, task: Task) -> tuple[Task, Conclusion] | None:
+    def _hand_over(
+        self, task: Task, ended: Conclusion
+    ) -> tuple[Task, Conclusion] | None:
         """Prepare the dependent that can start in the transaction of this end.
 
         Its pre_condition sees the effect of this action, which is there already;
-        that this action has ended is durable before the dependent executes.
+        that this action has ended is durable before the dependent executes. Only
+        types whose checks are known to be quick are checked here: a slow one
+        must not hold up the end of another action.
         """
         with self._lock:
             child = self._successors.pop(task.action.id or 0, None)
-            if child is None or self._draining:
-                return None
-            owned = Task(
-                child.evolve(
-                    status=states.READY,
-                    owner=self._worker,
-                    attempt=child.attempt + 1,
-                    pending=0,
-                ),
-                task.plan_uuid,
-            )
-        conclusion = self._runner.prepare(owned)
+        if child is None or self._draining:
+            return None
+        if self._checks.get(child.action_type, QUICK) >= QUICK:
+            return None
+        if task.context is not None:
+            # What is quick on average may hang once: see `Deadlines`.
+            task.ended = ended
+            task.context.set_deadline(HAND_OVER)
+        owned = Task(
+            child.evolve(
+                status=states.READY,
+                owner=self._worker,
+                attempt=child.attempt + 1,
+                pending=0,
+            ),
+            task.plan_uuid,
+        )
+        conclusion = self._checked(owned)
         if conclusion.action.status != states.RUNNING:
             # It is left to the ordinary way: claimed, and checked again.
             return None
@@ -329,8 +348,9 @@ class Dispatcher:
             after.status == before.status == states.RUNNING
             and after.token == before.token
             and after.token is not None
+            and after.recoveries == before.recoveries
         ):
-            self._wait_outside(task, conclusion.delay)
+            self._outside.wait(task, conclusion.delay)
             return
         self._committer.submit(Item(task, conclusion, self._concluded, handover))
 
@@ -345,156 +365,84 @@ class Dispatcher:
                     task.action.uuid,
                     item.after.status,
                 )
-                self._forget(task)
+                self._in_hand.forget(task)
                 return
             if item.handed_over and item.handover is not None:
-                child, conclusion = item.handover
-                child.action = conclusion.action
-                self._add(child)
-                self._jobs.append(self._job(self._perform, child))
+                self._start_dependent(*item.handover)
             status = task.action.status
             if status == states.RUNNING and item.before.status == states.READY:
                 self._jobs.append(self._job(self._perform, task))
             elif status == states.RUNNING:
-                self._wait_outside(task, item.conclusion.delay)
-            elif status != states.SUSPENDED:
-                self._forget(task)
+                self._outside.wait(task, item.conclusion.delay)
+            elif status == states.SUSPENDED:
+                self._outside.stay(task)
+            else:
+                self._in_hand.forget(task)
+                self._successors.pop(task.action.id or 0, None)
                 self._schedule(task.action)
+
+    def _start_dependent(self, child: Task, conclusion: Conclusion) -> None:
+        child.action = conclusion.action
+        self._in_hand.add(child)
+        self._jobs.append(self._job(self._perform, child))
+        signal = self._early.pop(child.action.id or 0, None)
+        if signal is not None and child.context is not None:
+            child.context.deliver(signal)
 
     def _schedule(self, action: Action) -> None:
         """Look again when an action that was put off is due."""
-        if action.status != states.READY:
+        source = self._sources.of(action.plan_id, action.lane)
+        if action.status != states.READY or source is None:
             return
         wait = (action.not_before - self._clock.now()).total_seconds()
-        source = self._source(action.plan_id, action.lane)
-        if source is None:
-            return
-
-        def due() -> None:
-            source.more = True
-            self._committer.poke()
-
         if wait > 0:
-            self._scheduler.after(wait, due)
+            self._scheduler.after(wait, lambda: self.look_for(action))
         else:
             source.more = True
 
-    def look_again_at(self, when: datetime.datetime, lane: str) -> None:
-        """Look at all sources again when the next scheduled action is due."""
-
-        def due() -> None:
-            with self._lock:
-                for source in (*self._plans.values(), *self._lanes.values()):
-                    source.more = True
-            self._committer.poke()
-
-        wait = (when - self._clock.now()).total_seconds()
-        self._scheduler.after(max(0.0, wait), due)
-
-    # actions that wait outside, and signals
-
-    def _wait_outside(self, task: Task, delay: float) -> None:
-        """Let an action be InProgress without a thread until it is polled."""
-        with self._lock:
-            if not task.idle:
-                task.idle = True
-                self._busy -= 1
-            signal = task.context.signal if task.context is not None else None
-            self._quiet.notify_all()
-        if signal is not None and signal != states.RESUME:
-            self._heed(task, signal)
-            return
-        self._scheduler.after(max(0.0, delay), lambda: self._poll(task))
-
-    def _poll(self, task: Task) -> None:
-        with self._lock:
-            ours = self._tasks.get(task.action.id or 0) is task
-            if not ours or not task.idle or task.action.status != states.RUNNING:
-                return
-            self._occupy(task)
-        self._submit([self._job(self._perform, task)])
-
-    def _occupy(self, task: Task) -> None:
-        task.idle = False
-        self._busy += 1
+    # signals, and what has to be durable before a plugin goes on
 
     def adopt(self, action: Action) -> None:
         """Go on with an action that is InProgress and was another worker's."""
-        source = self._source(action.plan_id, action.lane)
-        task = Task(action, source.plan_uuid if source is not None else None)
-        try:
-            self._runner.adopt(task)
-        except exceptions.PluginError as error:
-            self._conclude(
-                task,
-                results.conclude(
-                    action,
-                    outcomes.Failed(str(error), outcomes.fault_of(error)),
-                    results.EXECUTE,
-                    self._clock.now(),
-                ),
-            )
-            return
         with self._lock:
-            self._add(task)
-        if action.status == states.RUNNING:
-            self._wait_outside(task, 0.0)
-        else:
-            with self._lock:
-                task.idle = True
-                self._busy -= 1
-            self._stop_clock(task)
+            source = self._sources.of(action.plan_id, action.lane)
+            task = Task(action, source.plan_uuid if source is not None else None)
+            self._in_hand.add(task)
+        # In a thread of the pool, because making a plugin is its code, too.
+        self._run(self._outside.adopt, task)
 
     def deliver(self, signals: Iterable[tuple[int, str]]) -> None:
         """Hand signals (action id, signal) to the actions in hand."""
+        self._early = {}
         for action_id, signal in signals:
             with self._lock:
-                task = self._tasks.get(action_id)
-                context = task.context if task is not None else None
-                if task is None or context is None or context.signal == signal:
-                    continue
-                context.deliver(signal)
-                idle = task.idle
-            if idle:
-                self._heed(task, signal)
-
-    def _heed(self, task: Task, signal: str) -> None:
-        """Do for an action without a thread what a checkpoint would do."""
-        now = self._clock.now()
-        with self._lock:
-            if not task.idle or self._tasks.get(task.action.id or 0) is not task:
-                return
-            status = task.action.status
-            if signal in (states.CANCEL, TIMEOUT):
-                self._occupy(task)
-        if signal == states.CANCEL:
-            self._submit([lambda: self._cancel_outside(task, outcomes.Cancelled())])
-        elif signal == TIMEOUT:
-            self._submit([lambda: self._cancel_outside(task, outcomes.TimedOut())])
-        elif signal == states.SUSPEND and status == states.RUNNING:
-            self._stop_clock(task)
-            paused = task.action.evolve(status=states.SUSPENDED, updated_at=now)
-            self._conclude(task, Conclusion(paused))
-        elif signal == states.RESUME and status == states.SUSPENDED:
-            if task.context is not None and task.remaining is not None:
-                task.context.set_deadline(task.remaining)
-            going = task.action.evolve(status=states.RUNNING, updated_at=now)
-            self._conclude(task, Conclusion(going))
-
-    def _stop_clock(self, task: Task) -> None:
-        """Let no time pass for an action while it is suspended."""
-        if task.context is not None:
-            task.remaining = task.context.remaining()
-            task.context.deadline_at = None
-
-    def _cancel_outside(self, task: Task, outcome: outcomes.Outcome) -> None:
-        self._conclude(task, self._runner.cancel(task, outcome))
+                task = self._in_hand.get(action_id)
+                if task is None:
+                    self._early[action_id] = signal
+            context = task.context if task is not None else None
+            if task is None or context is None or context.signal == signal:
+                continue
+            context.deliver(signal)
+            self._outside.heed(task, signal)
 
     def pause(self, task: Task, suspended: bool) -> None:
         """Make a suspension, or its end, durable; called in the plugin's thread.
 
         Raises Cancelled when the action is not ours any more.
         """
+        status = states.SUSPENDED if suspended else states.RUNNING
+        self._store(task, task.action.evolve(status=status))
+        self._in_hand.pause(task, suspended)
+
+    def keep_data(self, task: Task) -> None:
+        """Make what policies decided durable; called in the plugin's thread.
+
+        Raises Cancelled when the action is not ours any more.
+        """
+        data = task.action.data if task.data is None else task.data
+        self._store(task, task.action.evolve(data=data))
+
+    def _store(self, task: Task, after: Action) -> None:
         done = threading.Event()
         kept: list[bool] = []
 
@@ -504,93 +452,44 @@ class Dispatcher:
                 self._concluded(item, applied)
             done.set()
 
-        status = states.SUSPENDED if suspended else states.RUNNING
-        after = task.action.evolve(status=status, updated_at=self._clock.now())
+        after = after.evolve(updated_at=self._clock.now())
         self._committer.submit(Item(task, Conclusion(after), concluded))
         self._committer.drained()
-        done.wait()
+        while not done.wait(1.0):
+            if task.abandoned:
+                raise exceptions.Cancelled
         if not kept[0]:
             task.abandoned = True
             raise exceptions.Cancelled
 
-    # deadlines
+    # the end
 
     def watch_deadlines(self) -> None:
         """Look at the deadlines of what is in hand from now on."""
-        self._scheduler.every(DEADLINES, self._look_at_deadlines)
-
-    def _look_at_deadlines(self) -> None:
-        now = self._clock.monotonic()
-        late: list[Task] = []
-        with self._lock:
-            for task in self._tasks.values():
-                context = task.context
-                if context is None or context.deadline_at is None:
-                    continue
-                if context.deadline_at <= now:
-                    late.append(task)
-        for task in late:
-            self._overdue(task, now)
-
-    def _overdue(self, task: Task, now: float) -> None:
-        """Tell a task that its time is over; fail it when it does not listen."""
-        context = task.context
-        assert context is not None  # noqa: S101
-        if task.idle:
-            context.deliver(TIMEOUT)
-            self._heed(task, TIMEOUT)
-        elif task.give_up_at is None:
-            task.give_up_at = now + self._settings.signal_grace
-            context.deliver(TIMEOUT)
-            self._scheduler.after(
-                self._settings.signal_grace, self._look_at_deadlines
-            )
-        elif now >= task.give_up_at and not task.abandoned:
-            self._give_up(task)
-
-    def _give_up(self, task: Task) -> None:
-        """Fail an action whose plugin ignores its deadline, and fence it off."""
-        step = results.EXECUTE if task.executing else results.PRE_CONDITION
-        LOG.error(
-            'Action %s (%s) ignores its deadline in %s; it is FAILED, its thread is '
-            'given up, and what it still returns is dropped',
-            task.action.uuid,
-            task.action.action_type,
-            step,
-        )
-        conclusion = results.conclude(
-            task.action, outcomes.TimedOut(), step, self._clock.now()
-        )
-        self._conclude(task, conclusion)
-        task.abandoned = task.thread_lost = True
-        self._pool.lose_thread()
-
-    # the end
+        self._deadlines.watch()
 
     def drain(self, timeout: float) -> bool:
-        """Take nothing more, and wait for what runs; False if some still does."""
-        until = self._clock.monotonic() + timeout
+        """Take nothing more, and wait for what runs; False if some still does.
+
+        What is suspended is not waited for, because only a user could end that.
+        """
         with self._lock:
             self._draining = True
-            while self._busy > 0:
-                left = until - self._clock.monotonic()
-                if left <= 0:
-                    return False
-                self._clock.wait(self._quiet, left)
-        return True
+        return self._in_hand.wait_until_quiet(timeout)
 
     def abandon(self) -> None:
-        """Give everything up at once: the lease is lost."""
-        with self._lock:
-            self._draining = True
-            for task in self._tasks.values():
-                task.abandoned = True
-                if task.context is not None:
-                    task.context.deliver(TIMEOUT)
-            self._tasks.clear()
-            self._busy = 0
-            self._quiet.notify_all()
+        """Give everything up at once: the lease is lost, or the worker ends."""
+        self._draining = True
+        self._in_hand.abandon()
 
     def stop(self) -> None:
-        """Let the threads end."""
+        """Let the threads end, and tell those that are in a plugin to come back."""
+        self.abandon()
         self._pool.stop()
+
+
+def _is_dry(claimed: Claimed, batch: Written) -> bool:
+    """Say whether a source may have actions that nobody can take yet."""
+    plan = batch.plans.get(claimed.wish.plan_id or 0)
+    waiting = plan is None or plan.unfinished > plan.active
+    return waiting and not claimed.more

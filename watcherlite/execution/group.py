@@ -64,9 +64,14 @@ class Item:
 class Wish(Protocol):
     """How many actions the dispatcher would take, and of what."""
 
-    plan_id: int | None
-    lane: str | None
-    limit: int
+    @property
+    def plan_id(self) -> int | None: ...
+
+    @property
+    def lane(self) -> str | None: ...
+
+    @property
+    def limit(self) -> int: ...
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -100,6 +105,7 @@ class Written:
     """What one transaction did.
 
     :ivar claims: what became of each wish
+    :ivar derived: the actions that were stored because others asked for them
     :ivar outcomes: (item, whether it took effect, the action as stored)
     """
 
@@ -109,6 +115,7 @@ class Written:
         self.claims: list[Claimed] = []
         self.released: list[Released] = []
         self.unblocked: list[Action] = []
+        self.derived: list[Action] = []
         self.successors: list[Successor] = []
         self.plans: dict[int, ActionPlan] = {}
         self.events: list[Event] = []
@@ -152,9 +159,14 @@ class GroupCommit:
         now: datetime.datetime,
     ) -> dict[int, Fault | None]:
         """Compare and set what the tasks came to."""
+        first: dict[int, Item] = {}
         for item in items:
             item.after = item.conclusion.action
             item.handed_over = False
+            if first.setdefault(item.before.id or 0, item) is not item:
+                # Its plugin came back in the moment in which it was given up:
+                # what was said first counts.
+                continue
             plan = plans.get(item.before.plan_id or 0)
             if item.after.status == states.RUNNING and (
                 item.before.status == states.READY and plan is not None
@@ -166,7 +178,9 @@ class GroupCommit:
         written.applied = tx.change_actions(written.changes)
         faults: dict[int, Fault | None] = {}
         for item in items:
-            applied = item.before.id in written.applied
+            applied = item.before.id in written.applied and (
+                first[item.before.id or 0] is item
+            )
             written.outcomes.append((item, applied, item.after))
             if not applied:
                 continue
@@ -213,12 +227,17 @@ class GroupCommit:
                 before = task.action
                 self._note(written, before, conclusion.action, plans, now, None)
         written.released = released
-        if ended or ended_too:
-            written.unblocked = locking.release(tx, [*ended, *ended_too])
+        # Between two runs of a repeated action its target is free for others.
+        between = [
+            a for i, a in applied if a.interval and results.repeated(i.before, a)
+        ]
+        if ended or ended_too or between:
+            written.unblocked = locking.release(tx, [*ended, *ended_too, *between])
         derived: dict[int, int] = {}
         for item, after in applied:
             if item.conclusion.derived and after is item.conclusion.action:
                 new = successors.derive(tx, after, item.conclusion.derived, now)
+                written.derived += new
                 for action in new:
                     self._note_created(written, action, plans, now)
                 if after.plan_id is not None:
@@ -262,7 +281,7 @@ class GroupCommit:
                 if plan is None or self._rules.refusal(plan) is not None:
                     written.claims.append(Claimed(wish, [], more=False))
                     continue
-                allowed = self._allowed(plan, counted, now)
+                allowed = self._allowed(plan, counted, written, now)
                 limit = limit if allowed is None else min(limit, allowed)
             limited = limit < wish.limit
             actions: list[Action] = []
@@ -286,12 +305,18 @@ class GroupCommit:
         return claimed
 
     def _allowed(
-        self, plan: ActionPlan, counted: Counted, now: datetime.datetime
+        self,
+        plan: ActionPlan,
+        counted: Counted,
+        written: Written,
+        now: datetime.datetime,
     ) -> int | None:
         """Return how many more actions of a plan may be taken; None: any number."""
         if plan.max_parallel is None:
             return None
-        ahead = self._rules.counted(plan, counted.get(plan.id or 0, ()), 0, 0, now)
+        handed = _handed_over(written).get(plan.id or 0, 0)
+        changes = counted.get(plan.id or 0, ())
+        ahead = self._rules.counted(plan, changes, handed, 0, now)
         return plan.max_parallel - ahead.active
 
     def _look_ahead(
@@ -326,10 +351,7 @@ class GroupCommit:
         now: datetime.datetime,
     ) -> None:
         """Write the plans as they are after all this, ended ones included."""
-        handed: dict[int, int] = {}
-        for item, _, after in written.outcomes:
-            if item.handed_over and after.plan_id is not None:
-                handed[after.plan_id] = handed.get(after.plan_id, 0) + 1
+        handed = _handed_over(written)
         changed = []
         for plan_id, plan in plans.items():
             plan = self._rules.counted(
@@ -371,3 +393,12 @@ class GroupCommit:
     ) -> None:
         plan = plans.get(action.plan_id or 0)
         written.events.append(created_event(action, plan, now))
+
+
+def _handed_over(written: Written) -> dict[int, int]:
+    """Return how many dependents started with the end of another, by plan."""
+    counts: dict[int, int] = {}
+    for item, _, after in written.outcomes:
+        if item.handed_over and after.plan_id is not None:
+            counts[after.plan_id] = counts.get(after.plan_id, 0) + 1
+    return counts

@@ -40,9 +40,7 @@ class PlanRules(Protocol):
     ) -> tuple[ActionPlan, list[Event]]:
         """Return the plan as it ends, if nothing of it is left to do."""
 
-    def lost(
-        self, store: Store, plan_id: int, now: datetime.datetime
-    ) -> str | None:
+    def lost(self, store: Store, plan_id: int, now: datetime.datetime) -> str | None:
         """Do what a plan says about the loss of a worker that ran it.
 
         :returns: the status that the actions which it had started are to end

@@ -21,7 +21,7 @@ class Pool:
     thread does them faster than several that take turns at the interpreter; so
     the pool wakes a second one only when jobs take long or one of them stalls.
 
-    :param drained: called by the last thread that finds nothing left to do
+    :param drained: called by each thread that finds nothing left to do
     """
 
     def __init__(self, size: int, drained: Callable[[], None], name: str = 'action'):
@@ -32,7 +32,8 @@ class Pool:
         self._condition = threading.Condition()
         self._idle = 0
         self._threads = 0
-        self._lost = 0
+        self._running: set[Job] = set()
+        self._lost: set[Job] = set()
         self._seen = 0
         self._taken = 0
         self._average = SHORT * 10
@@ -53,8 +54,10 @@ class Pool:
         if not jobs:
             return
         with self._condition:
+            if self._stopped:
+                return
             self._jobs.extend(jobs)
-            busy = self._threads - self._idle - self._lost
+            busy = self._busy()
             wanted = self.size if self._average > SHORT else max(1, busy)
             self._wake(min(len(self._jobs), wanted - busy))
 
@@ -67,22 +70,24 @@ class Pool:
             if not self._jobs:
                 return False
             if self._taken == self._seen:
-                busy = self._threads - self._idle - self._lost
-                self._wake(min(len(self._jobs), self.size - busy))
+                self._wake(min(len(self._jobs), self.size - self._busy()))
             self._seen = self._taken
             return True
 
-    def lose_thread(self) -> None:
-        """Count a thread as lost: its plugin does not return. Another may start."""
+    def runs(self, job: Job | None) -> bool:
+        """Say whether a thread is in this job."""
         with self._condition:
-            self._lost += 1
-            if self._jobs:
-                self._wake(1)
+            return job in self._running
 
-    def regain_thread(self) -> None:
-        """Count a lost thread in again: its plugin has returned after all."""
+    def lose_thread(self, job: Job) -> None:
+        """Count the thread of a job as lost until the job comes back after all.
+
+        Another may start meanwhile. Nothing happens if no thread is in this job.
+        """
         with self._condition:
-            self._lost -= 1
+            if job in self._running:
+                self._lost.add(job)
+                self._wake(min(1, len(self._jobs)))
 
     def stop(self) -> None:
         """Let threads end when they come back; jobs that wait are dropped."""
@@ -91,12 +96,15 @@ class Pool:
             self._jobs.clear()
             self._condition.notify_all()
 
+    def _busy(self) -> int:
+        return self._threads - self._idle - len(self._lost)
+
     def _wake(self, count: int) -> None:
         for _ in range(count):
             if self._idle > 0:
                 self._idle -= 1
                 self._condition.notify()
-            elif self._threads - self._lost < self.size:
+            elif self._threads - len(self._lost) < self.size:
                 self._threads += 1
                 threading.Thread(
                     target=self._loop, name=f'{self._name}-{self._threads}', daemon=True
@@ -105,23 +113,41 @@ class Pool:
                 return
 
     def _loop(self) -> None:
+        done: Job | None = None
         while True:
             with self._condition:
-                while not self._jobs and not self._stopped:
-                    self._idle += 1
-                    self._drained()
-                    # Who notifies takes one off `_idle`: so that two jobs never
-                    # count on the same thread, the count is not ours to lower.
-                    self._condition.wait()
-                if self._stopped:
-                    self._threads -= 1
-                    return
-                job = self._jobs.popleft()
-                self._taken += 1
+                if done is not None:
+                    self._running.discard(done)
+                    self._lost.discard(done)
+                job = self._next()
+            if job is None:
+                return
             began = time.perf_counter()
             try:
                 job()
-            except BaseException:  # noqa: B036  (no thread dies of a job)
-                LOG.exception('A job of the core failed; its action stays with us')
+            except BaseException:  # no thread dies of a job
+                LOG.exception('A job of the core failed')
             took = time.perf_counter() - began
             self._average += (took - self._average) / 16
+            done = job
+
+    def _next(self) -> Job | None:
+        """Wait for a job; None if this thread is to end."""
+        if self._threads - len(self._lost) > self.size:
+            # It was counted as lost, and another has taken its place.
+            self._threads -= 1
+            self._wake(min(1, len(self._jobs)))
+            return None
+        while not self._jobs and not self._stopped:
+            self._idle += 1
+            self._drained()
+            # Who notifies takes one off `_idle`: so that two jobs never count on
+            # the same thread, the count is not ours to lower.
+            self._condition.wait()
+        if self._stopped:
+            self._threads -= 1
+            return None
+        job = self._jobs.popleft()
+        self._running.add(job)
+        self._taken += 1
+        return job

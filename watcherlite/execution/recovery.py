@@ -10,7 +10,6 @@ import dataclasses
 import logging
 from collections.abc import Callable
 
-from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Worker
 from watcherlite.domain import outcomes
@@ -46,6 +45,7 @@ class Recovery:
 
     :param worker: uuid of the worker that recovers
     :param adopt: go on with an action that is InProgress
+    :param ready: an action can be taken again
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class Recovery:
         clock: Clock,
         settings: ExecutionSettings,
         adopt: Callable[[Action], None],
+        ready: Callable[[Action], None],
     ) -> None:
         self._store = store
         self._worker = worker
@@ -67,6 +68,7 @@ class Recovery:
         self._clock = clock
         self._settings = settings
         self._adopt = adopt
+        self._ready = ready
 
     def sweep(self) -> None:
         """Take over from every worker whose lease has run out."""
@@ -97,10 +99,16 @@ class Recovery:
             if action.owner == owner and action.status not in states.FINAL
         ]
         now = self._clock.now()
-        plan_ids = sorted({a.plan_id for a in actions if a.plan_id is not None})
+        # A plan that had nothing started there loses nothing and simply goes on.
+        started = [a for a in actions if a.status in states.STARTED]
+        plan_ids = sorted({a.plan_id for a in started if a.plan_id is not None})
         ends = {i: self._rules.lost(self._store, i, now) for i in plan_ids}
         for action in actions:
-            verdict = self.judge(action, owner, ends.get(action.plan_id or 0))
+            try:
+                verdict = self.judge(action, owner, ends.get(action.plan_id or 0))
+            except Exception:
+                LOG.exception('Action %s waits for the next sweep', action.uuid)
+                continue
             LOG.warning(
                 'Action %s (%s) was %s at lost worker %s and is %s now',
                 action.uuid,
@@ -118,6 +126,8 @@ class Recovery:
         def done(item: Item, applied: bool) -> None:
             if applied and verdict.adopt:
                 self._adopt(item.task.action)
+            elif applied and item.task.action.status == states.READY:
+                self._ready(item.task.action)
 
         return done
 
@@ -133,48 +143,83 @@ class Recovery:
             text = results.WORKER_LOST_PLAN_ENDS.format(owner)
             if ends == states.FAILED:
                 return self._failed(action, text)
+            if action.token is not None:
+                # Its work goes on outside, and is told to stop there.
+                return self._adopted(action.evolve(control=states.CANCEL), owner)
             return Verdict(
-                results.conclude(
-                    action, outcomes.Cancelled(text), results.EXECUTE, now
-                )
+                results.conclude(action, outcomes.Cancelled(text), results.EXECUTE, now)
             )
         if action.status == states.READY:
             return self._again(action, action.phase, owner)
         if action.token is not None:
-            adopted = action.evolve(
-                owner=self._worker, attempt=action.attempt + 1, updated_at=now
-            )
-            return Verdict(Conclusion(adopted), adopt=True)
+            return self._adopted(action, owner)
         if action.phase == COMPLETE:
             return self._again(action, COMPLETE, owner)
         try:
-            kind = self._types.make_action_type(action.action_type)
-        except exceptions.PluginError as error:
-            return self._failed(action, str(error))
+            phase = self._safe_phase(action)
+        except BaseException as error:  # a plugin may raise anything
+            LOG.exception(
+                'Nobody can tell whether action %s may run again', action.uuid
+            )
+            return self._failed(action, outcomes.public_text(error))
+        if phase is not None:
+            return self._again(action, phase, owner)
+        text = results.WORKER_LOST.format(owner)
+        return Verdict(results.fail_lost_run(action, text, _fault(text), now))
+
+    def _safe_phase(self, action: Action) -> str | None:
+        """Return the phase in which a started action may run again, or None."""
+        kind = self._types.make_action_type(action.action_type)
         # Asking is better than doing it twice, even where that does no harm.
         if action.phase in (RUN, CHECK) and kind.is_checkable(action.inputs):
-            return self._again(action, CHECK, owner)
-        if kind.is_idempotent(action.inputs):
-            return self._again(action, action.phase, owner)
-        return self._failed(action, results.WORKER_LOST.format(owner))
+            return CHECK
+        return action.phase if kind.is_idempotent(action.inputs) else None
+
+    def _too_often(self, action: Action, owner: str) -> Verdict | None:
+        """Fail an action that has cost too many workers already."""
+        recoveries = action.recoveries + 1
+        if recoveries <= self._settings.max_attempts:
+            return None
+        text = results.WORKER_LOST_TOO_OFTEN.format(owner, recoveries)
+        return self._failed(action, text)
+
+    def _adopted(self, action: Action, owner: str) -> Verdict:
+        """Let this worker go on with what is under way outside."""
+        adopted = action.evolve(
+            owner=self._worker,
+            attempt=action.attempt + 1,
+            # The next poll that comes back sets it to 0 again.
+            recoveries=action.recoveries + 1,
+            updated_at=self._clock.now(),
+        )
+        return self._too_often(action, owner) or Verdict(
+            Conclusion(adopted, {'worker': owner}), adopt=True
+        )
 
     def _again(self, action: Action, phase: str, owner: str) -> Verdict:
-        """Let any worker run it, unless it has cost too many workers already."""
-        recoveries = action.recoveries + 1
-        if recoveries > self._settings.max_attempts:
-            return self._failed(
-                action, results.WORKER_LOST_TOO_OFTEN.format(owner, recoveries)
+        """Let any worker run it, unless it was to stop or costs too many workers."""
+        now = self._clock.now()
+        if action.control == states.CANCEL and action.status in states.STARTED:
+            return Verdict(
+                results.conclude(action, outcomes.Cancelled(), results.EXECUTE, now)
             )
+        too_often = self._too_often(action, owner)
+        if too_often is not None:
+            return too_often
         ready = action.evolve(
             status=states.READY,
             phase=phase,
             owner=None,
-            recoveries=recoveries,
-            updated_at=self._clock.now(),
+            recoveries=action.recoveries + 1,
+            updated_at=now,
         )
         return Verdict(Conclusion(ready, {'worker': owner}))
 
     def _failed(self, action: Action, reason: str) -> Verdict:
-        fault = outcomes.Fault('WorkerLost', reason, __name__, 'recover')
-        ended = results.fail_lost(action, reason, self._clock.now())
-        return Verdict(Conclusion(ended, results.fault_detail(fault)))
+        """Fail an action for good, a repeated one as well."""
+        action, now = action.evolve(interval=0), self._clock.now()
+        return Verdict(results.fail_lost_run(action, reason, _fault(reason), now))
+
+
+def _fault(reason: str) -> outcomes.Fault:
+    return outcomes.Fault('WorkerLost', reason, __name__, 'recover')

@@ -11,7 +11,7 @@ from typing import Any
 
 from watcherlite.clock import EPOCH
 from watcherlite.domain import outcomes
-from watcherlite.domain.actions import COMPLETE, RUN, Action, cut
+from watcherlite.domain.actions import CHECK, COMPLETE, RUN, Action, cut
 from watcherlite.states import action as states
 
 # The steps that a failure can be in, as status messages name them
@@ -32,7 +32,8 @@ STATUS: dict[type, tuple[str, str]] = {
     outcomes.InProgress: (states.RUNNING, 'the work goes on outside'),
 }
 
-SKIPPED_AUTOMATICALLY = 'Action was skipped automatically: {}'
+SKIPPED_AUTOMATICALLY = 'Action was skipped automatically'
+SKIPPED_AUTOMATICALLY_BECAUSE = 'Action was skipped automatically: {}'
 SKIPPED_BY_USER = 'Action skipped by user.'
 SKIPPED_BY_USER_BECAUSE = 'Action skipped by user. Reason: {}'
 FAILED_IN = 'Action failed in {}: {}'
@@ -120,11 +121,7 @@ def conclude(
             fault = outcomes.Fault('TimedOut', text, '', '')
             return _fail(action, text, fault, None, step, now)
         case outcomes.Cancelled(reason=reason):
-            message = reason or (
-                CANCELLED_UNSTARTED
-                if action.status in states.NOT_STARTED
-                else CANCELLED_RUNNING
-            )
+            message = reason or cancelled_text(action, CANCELLED_UNSTARTED)
             return Conclusion(_end(action, states.CANCELLED, message, now))
         case outcomes.Retry(reason=reason, delay=delay):
             return Conclusion(_ready(action, now, delay, reason))
@@ -140,17 +137,44 @@ def conclude(
                 derived=derived,
             )
         case outcomes.InProgress(token=token, delay=delay):
-            return Conclusion(action.evolve(token=token, updated_at=now), delay=delay)
+            # It came back, so that it is none that costs its workers their lives.
+            going = action.evolve(token=token, recoveries=0, updated_at=now)
+            return Conclusion(going, delay=delay)
+
+
+def cancelled_text(action: Action, unstarted: str) -> str:
+    """Return the message of a cancelled action.
+
+    :param unstarted: what it is for one that never ran
+    """
+    if action.status in states.NOT_STARTED and action.phase != COMPLETE:
+        return unstarted
+    return CANCELLED_RUNNING
 
 
 def conclude_unstarted(action: Action, message: str, now: datetime.datetime) -> Action:
     """Return an action that was about to start as CANCELLED."""
-    return _end(action, states.CANCELLED, message, now)
+    return _end(action, states.CANCELLED, cancelled_text(action, message), now)
 
 
-def fail_lost(action: Action, message: str, now: datetime.datetime) -> Action:
-    """Return an action that its worker has lost as FAILED."""
-    return _end(action, states.FAILED, message, now)
+def repeated(before: Action, after: Action) -> bool:
+    """Say whether this change ends one run of a repeated action."""
+    return (
+        after.interval > 0
+        and after.status == states.READY
+        and (after.end_time is not None and after.end_time != before.end_time)
+    )
+
+
+def fail_lost_run(
+    action: Action, message: str, fault: outcomes.Fault, now: datetime.datetime
+) -> Conclusion:
+    """Return an action whose run was lost with its worker.
+
+    It is FAILED, unless it is repeated: then the next run comes when it is due.
+    """
+    done = _repeat_or_end(action, states.FAILED, message, now, None)
+    return Conclusion(done.action, fault_detail(fault))
 
 
 def _end(
@@ -183,7 +207,8 @@ def _ready(
         status_message=cut(message or None),
         owner=None,
         token=None,
-        phase=RUN if action.phase == COMPLETE else action.phase,
+        # A run that begins again begins at its beginning.
+        phase=RUN if action.phase in (CHECK, COMPLETE) else action.phase,
         not_before=now + datetime.timedelta(seconds=delay) if delay > 0 else EPOCH,
         outputs=outputs if outputs is not None else action.outputs,
         updated_at=now,
@@ -199,23 +224,29 @@ def _repeat_or_end(
 ) -> Conclusion:
     """A repeated action goes back to READY, and says how its last run went.
 
+    That includes one that its pre_condition skipped or failed: what does not
+    apply now may apply the next time.
+
     The next run starts `interval` seconds after the start of this one, at once
     when this one took longer, and never while this one runs.
     """
-    if action.interval <= 0 or action.start_time is None:
+    if action.interval <= 0:
         return Conclusion(_end(action, status, message, now, outputs))
-    since_start = (now - action.start_time).total_seconds()
+    # One that ended before it started counts from its end.
+    started = action.start_time if action.status in states.STARTED else None
+    since_start = (now - (started or now)).total_seconds()
     delay = max(0.0, action.interval - since_start)
     again = _ready(action, now, delay, message, outputs)
-    return Conclusion(again.evolve(end_time=now))
+    # Workers that were lost count for one run, not for all that are to come.
+    return Conclusion(again.evolve(end_time=now, recoveries=0))
 
 
 def _skip(action: Action, reason: str, step: str, now: datetime.datetime) -> Conclusion:
     if step != PRE_CONDITION:
         reason = f'{step} said Skipped ({reason}), which only pre_condition may'
         return _fail(action, reason, None, None, step, now)
-    message = SKIPPED_AUTOMATICALLY.format(reason)
-    return Conclusion(_end(action, states.SKIPPED, message, now))
+    message = SKIPPED_AUTOMATICALLY_BECAUSE.format(reason)
+    return _repeat_or_end(action, states.SKIPPED, message, now, None)
 
 
 def _fail(
@@ -229,9 +260,5 @@ def _fail(
     message = FAILED_IN.format(step, reason)
     if fault is None:
         fault = outcomes.Fault('ActionFailed', reason, action.action_type, step)
-    detail = fault_detail(fault)
-    if step == PRE_CONDITION:
-        ended = _end(action, states.FAILED, message, now, outputs)
-        return Conclusion(ended, detail)
     done = _repeat_or_end(action, states.FAILED, message, now, outputs)
-    return Conclusion(done.action, detail)
+    return Conclusion(done.action, fault_detail(fault))

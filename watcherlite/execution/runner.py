@@ -8,7 +8,7 @@ Whatever a plugin does, only its own action is harmed: any exception, SystemExit
 included, is that action's failure.
 """
 
-import json
+import dataclasses
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -18,10 +18,11 @@ from watcherlite.clock import Clock
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, Action
 from watcherlite.execution import results
-from watcherlite.execution.context import Context
+from watcherlite.execution.context import TIMEOUT, Context
 from watcherlite.execution.policy_chain import PolicyChain
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.soundness import sound
 from watcherlite.execution.task import Task
 from watcherlite.plugins.base import ActionType, DerivedResult
 from watcherlite.states import action as states
@@ -46,6 +47,7 @@ class Runner:
 
     :param derived_results: action -> how the actions that it derived ended
     :param pause: (task, suspended): make a suspension, or its end, durable
+    :param keep: makes what policies decided durable
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Runner:
         settings: ExecutionSettings,
         derived_results: Callable[[Action], Sequence[DerivedResult]],
         pause: Callable[[Task, bool], None],
+        keep: Callable[[Task], None],
     ) -> None:
         self._types = types
         self._policies = policies
@@ -63,6 +66,7 @@ class Runner:
         self._settings = settings
         self._derived_results = derived_results
         self._pause = pause
+        self._keep = keep
 
     # before the action counts as started
 
@@ -73,20 +77,33 @@ class Runner:
             return self._conclude(task, outcomes.Cancelled(), results.PRE_CONDITION)
         try:
             outcome = self._admit(task)
-        except BaseException as error:  # noqa: B036  (a plugin may raise anything)
+        except BaseException as error:  # a plugin may raise anything
             outcome = self._failure(task, error, results.PRE_CONDITION)
+        if task.context is not None:
+            # It may wait for its turn now, which nobody may hold against it.
+            task.context.stop_clock()
         if outcome is None:
             return Conclusion(results.start(action, self._clock.now(), task.data))
         return self._conclude(task, outcome, results.PRE_CONDITION)
 
-    def adopt(self, task: Task) -> None:
+    def adopt(self, task: Task) -> Conclusion | None:
         """Make a task that is InProgress ready for `poll` or `cancel` here.
 
-        Called at a worker that took it over. Raises what making the plugin does.
+        Called at a worker that took it over. Returns its failure if its plugin
+        cannot be made here.
         """
-        self._equip(task)
-        self._begin(task)
+        action, passed = task.action, 0.0
+        try:
+            self._equip(task)
+        except BaseException as error:  # a plugin may raise anything
+            failure = self._failure(task, error, results.EXECUTE)
+            return self._conclude(task, failure, results.EXECUTE)
+        # How long one was suspended is not known: it gets its whole time again.
+        if action.start_time is not None and action.status == states.RUNNING:
+            passed = (self._clock.now() - action.start_time).total_seconds()
+        self._begin(task, max(0.0, passed))
         task.executing = True
+        return None
 
     def _admit(self, task: Task) -> outcomes.Outcome | None:
         """Run the steps before the start; None when all of them passed."""
@@ -97,14 +114,14 @@ class Runner:
         if action.phase in (COMPLETE, REVERT):
             return None
         self._types.validate_inputs(kind, action.inputs)
-        self._policies.before(task)
+        self._policies.before(task, self._keep)
         if action.phase == CHECK and kind.is_applied(context):
             task.applied = True
             return None
         returned = kind.pre_condition(context)
         if returned is None or returned is True:
             return None
-        outcome = outcomes.from_returned(returned, results.PRE_CONDITION)
+        outcome = sound(outcomes.from_returned(returned, results.PRE_CONDITION))
         if isinstance(outcome, outcomes.Done):
             return None
         if isinstance(outcome, outcomes.Derived | outcomes.InProgress):
@@ -132,12 +149,12 @@ class Runner:
         if not task.executing:
             task.executing = True
             self._begin(task)
-        step = results.EXECUTE
+        step = results.REVERT_STEP if task.action.phase == REVERT else results.EXECUTE
         try:
-            outcome, step = self._execute(task)
+            outcome = sound(self._execute(task))
             if isinstance(outcome, outcomes.Done | outcomes.Failed):
                 outcome, step = self._verify(task, outcome, step)
-        except BaseException as error:  # noqa: B036  (a plugin may raise anything)
+        except BaseException as error:  # a plugin may raise anything
             outcome = self._failure(task, error, step)
         return self._conclude(task, outcome, step)
 
@@ -146,7 +163,7 @@ class Runner:
         try:
             if task.type is not None and task.context is not None:
                 task.type.cancel(task.context, task.action.token)
-        except BaseException:  # noqa: B036  (it ends in any case)
+        except BaseException:  # it ends in any case
             LOG.exception(
                 'Action %s (%s): stopping the work outside failed; the action is '
                 'ended all the same, look after its target',
@@ -155,42 +172,37 @@ class Runner:
             )
         return self._conclude(task, outcome, results.EXECUTE)
 
-    def _begin(self, task: Task) -> None:
-        """Set the clock of a task going: its timeout counts from its start."""
-        action, context = task.action, task.context
-        if context is None:
-            return
-        passed = 0.0
-        if action.start_time is not None:
-            passed = (self._clock.now() - action.start_time).total_seconds()
-        context.set_deadline(max(0.0, self._timeout(action) - max(0.0, passed)))
+    def _begin(self, task: Task, passed: float = 0.0) -> None:
+        """Set the clock of a task going: its timeout counts from here."""
+        if task.context is not None:
+            task.context.begin()
+            left = self._timeout(task.action) - passed
+            task.context.set_deadline(max(0.0, left))
 
     def _timeout(self, action: Action) -> float:
         return action.timeout or self._settings.default_action_timeout
 
-    def _execute(self, task: Task) -> tuple[outcomes.Outcome, str]:
+    def _execute(self, task: Task) -> outcomes.Outcome:
         kind, context, action = task.type, task.context, task.action
         assert kind is not None and context is not None  # noqa: S101
-        if action.token is not None:
+        if task.applied:
+            return outcomes.Done(action.outputs)
+        if context.signal is not None or action.token is not None:
             context.checkpoint()
+        if action.token is not None:
             returned = kind.poll(context, action.token)
-            return outcomes.from_returned(returned, 'poll'), results.EXECUTE
+            return outcomes.from_returned(returned, 'poll')
         if action.phase == COMPLETE:
-            derived = self._derived_results(action)
-            completed = kind.complete(context, derived)
-            if completed is None:
-                return default_completion(derived), results.EXECUTE
-            return outcomes.from_returned(completed, 'complete'), results.EXECUTE
+            return _complete(kind, context, self._derived_results(action))
         if action.phase == REVERT:
             # The outputs of the run that is undone travel in `data`.
             context.outputs = action.data.get('outputs')
-            returned = kind.revert(context)
-            return outcomes.from_returned(returned, 'revert'), results.REVERT_STEP
-        if task.applied:
-            return outcomes.Done(action.outputs), results.EXECUTE
-        if context.signal is not None:
-            context.checkpoint()
-        return outcomes.from_returned(kind.execute(context)), results.EXECUTE
+            return outcomes.from_returned(kind.revert(context), 'revert')
+        outcome = outcomes.from_returned(kind.execute(context))
+        if isinstance(outcome, outcomes.Derived) and not outcome.actions:
+            # There is nothing whose end would wake it.
+            return _complete(kind, context, ())
+        return outcome
 
     def _verify(
         self, task: Task, outcome: outcomes.Outcome, step: str
@@ -198,69 +210,72 @@ class Runner:
         """Run what comes after the work; a first failure keeps its own reason."""
         kind, context = task.type, task.context
         assert kind is not None and context is not None  # noqa: S101
-        self._policies.after(task)
-        if task.action.phase == REVERT:
-            return outcome, step
         if isinstance(outcome, outcomes.Done):
             context.outputs = outcome.outputs
         try:
-            kind.post_condition(context)
+            self._policies.after(task, self._keep)
+            if task.action.phase != REVERT:
+                kind.post_condition(context)
         except (exceptions.Cancelled, exceptions.TimedOut):
             raise
-        except BaseException as error:  # noqa: B036  (a plugin may raise anything)
+        except BaseException as error:  # a plugin may raise anything
             failure = self._failure(task, error, results.POST_CONDITION)
             if isinstance(outcome, outcomes.Done):
+                if isinstance(failure, outcomes.Failed):
+                    failure = dataclasses.replace(failure, outputs=outcome.outputs)
                 return failure, results.POST_CONDITION
         return outcome, step
 
     # both
 
-    def _conclude(
-        self, task: Task, outcome: outcomes.Outcome, step: str
-    ) -> Conclusion:
-        outcome = _storable(outcome)
-        return results.conclude(
-            task.action, outcome, step, self._clock.now(), task.data
-        )
+    def _conclude(self, task: Task, outcome: outcomes.Outcome, step: str) -> Conclusion:
+        action, now = task.action, self._clock.now()
+        signal = task.context.signal if task.context is not None else None
+        concluded = results.conclude(action, outcome, step, now, task.data)
+        status = concluded.action.status
+        if signal == states.CANCEL and status in states.NOT_STARTED:
+            # It would run again, or what it derived would: that is over now.
+            outcome = outcomes.Cancelled()
+        elif status == action.status or states.MACHINE.allows(action.status, status):
+            return concluded
+        else:
+            # It was suspended, and caught what ended that.
+            late = signal == TIMEOUT
+            outcome = outcomes.TimedOut() if late else outcomes.Cancelled()
+        return results.conclude(action, outcome, step, now, task.data)
 
-    def _failure(
-        self, task: Task, error: BaseException, step: str
-    ) -> outcomes.Outcome:
+    def _failure(self, task: Task, error: BaseException, step: str) -> outcomes.Outcome:
         """Return the outcome that an exception stands for."""
-        if isinstance(error, exceptions.ActionSkipException):
-            return outcomes.Skipped(str(error))
         if isinstance(error, exceptions.Cancelled):
             return outcomes.Cancelled()
         if isinstance(error, exceptions.TimedOut):
             return outcomes.TimedOut()
+        try:
+            fault = outcomes.fault_of(error)
+        except BaseException:  # even its text is a plugin's code
+            name = type(error).__name__
+            fault = outcomes.Fault(name, name, '', '')
+        if isinstance(error, exceptions.ActionSkipException):
+            return sound(outcomes.Skipped(fault.message))
         # The public text of a foreign exception is its class; the log has it all.
         LOG.error(
             'Action %s (%s) failed in %s: %s; its plan goes on by its rules',
             task.action.uuid,
             task.action.action_type,
             step,
-            error,
+            fault.message,
             exc_info=error,
         )
-        return outcomes.Failed(outcomes.public_text(error), outcomes.fault_of(error))
+        return sound(outcomes.Failed(fault.message, fault))
 
 
-def _storable(outcome: outcomes.Outcome) -> outcomes.Outcome:
-    """Return the outcome, or a failure if the store could not keep it."""
-    kept: Any = None
-    if isinstance(outcome, outcomes.Done | outcomes.Failed):
-        kept = outcome.outputs
-    elif isinstance(outcome, outcomes.InProgress):
-        kept = outcome.token
-    if kept is None:
-        return outcome
-    try:
-        json.dumps(kept, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        return outcomes.Failed(
-            f'its {type(outcome).__name__} holds what is not JSON: {error}'
-        )
-    return outcome
+def _complete(
+    kind: ActionType, context: Context, derived: Sequence[DerivedResult]
+) -> outcomes.Outcome:
+    completed = kind.complete(context, derived)
+    if completed is None:
+        return default_completion(derived)
+    return outcomes.from_returned(completed, 'complete')
 
 
 def default_completion(derived: Sequence[DerivedResult]) -> outcomes.Outcome:
@@ -274,4 +289,3 @@ def default_completion(derived: Sequence[DerivedResult]) -> outcomes.Outcome:
     if any(result.status == states.CANCELLED for result in derived):
         return outcomes.Cancelled('A derived action was cancelled.')
     return outcomes.Done()
-

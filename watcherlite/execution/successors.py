@@ -8,10 +8,12 @@ import datetime
 from collections.abc import Mapping, Sequence
 
 from watcherlite.db.api import Released, Transaction
+from watcherlite.domain import graph
 from watcherlite.domain.actions import COMPLETION, Action, Edge
 from watcherlite.domain.events import new_uuid
 from watcherlite.domain.outcomes import DerivedAction
 from watcherlite.execution import results
+from watcherlite.execution.soundness import indexed
 from watcherlite.states import action as states
 
 
@@ -45,17 +47,40 @@ def release(
             needed, states.CANCELLED, results.PARENT_FAILED, now
         )
         ended_too += frontier
+    every = (*ended, *ended_too) if ended_too else ended
+    return count_down(tx, every, now, handovers=handovers), ended_too
+
+
+def count_down(
+    tx: Transaction,
+    ended: Sequence[Action],
+    now: datetime.datetime,
+    *,
+    started: bool = True,
+    handovers: Mapping[int, Action] | None = None,
+) -> list[Released]:
+    """Count down what depends on ended actions; return what is at zero.
+
+    One that ended while it still waited for others, skipped or cancelled, holds
+    its place in the order: what depends on it goes on when these have ended, too.
+    Without that a plan of which the middle is skipped would run its end together
+    with its beginning.
+
+    :param started: whether their plan runs
+    """
     parents = [
         action.id
-        for action in (*ended, *ended_too)
-        if action.id is not None and action.dependents
+        for action in ended
+        if action.id is not None and action.dependents and action.pending == 0
     ]
     released: list[Released] = []
-    if parents:
-        released = tx.release_dependents(
-            parents, started=True, handovers=handovers, now=now
+    while parents:
+        found = tx.release_dependents(
+            parents, started=started, handovers=handovers, now=now
         )
-    return released, ended_too
+        released += [item for item in found if not item.ended]
+        parents = [item.id for item in found if item.ended]
+    return released
 
 
 def derive(
@@ -69,8 +94,11 @@ def derive(
     They run in the lane and plan of the one that asked, inherit its lock, and
     are READY at once unless they depend on each other.
 
+    :param derived: sound, see `soundness`
     :returns: the new actions with their ids
     """
+    # Ids follow the order of insertion, and claims follow ids: parents first.
+    derived = [derived[i] for i in graph.order(indexed(derived))]
     uuids = {item.key: new_uuid() for item in derived}
     children_of = {item.key: 0 for item in derived}
     for item in derived:

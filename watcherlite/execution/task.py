@@ -1,10 +1,11 @@
 """An action in the hands of a worker."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from watcherlite.domain.actions import Action
 from watcherlite.execution.context import Context
+from watcherlite.execution.results import Conclusion
 from watcherlite.plugins.base import ActionType
 
 
@@ -21,11 +22,14 @@ class Task:
     :ivar data: what the policies have made of `action.data`, or None
     :ivar applied: its effect was found to be there: execute is left out
     :ivar executing: a plugin's execute, poll, complete or revert has begun
+    :ivar ended: what it came to, while its thread still checks its dependent
     :ivar abandoned: this worker has given it up; what still comes is dropped
     :ivar idle: it is InProgress and no thread works on it
+    :ivar paused: it is suspended, in a thread that waits for a RESUME
+    :ivar polls: how often it was put off; only the timer of the last one counts
     :ivar remaining: seconds left when it was suspended without a thread
     :ivar give_up_at: when the plugin is given up that ignored its deadline
-    :ivar thread_lost: its plugin did not return in time; the pool counts one less
+    :ivar job: the last job of the pool that works, or worked, on it
     """
 
     __slots__ = (
@@ -34,12 +38,15 @@ class Task:
         'applied',
         'context',
         'data',
+        'ended',
         'executing',
         'give_up_at',
         'idle',
+        'job',
+        'paused',
         'plan_uuid',
+        'polls',
         'remaining',
-        'thread_lost',
         'type',
     )
 
@@ -51,11 +58,14 @@ class Task:
         self.data: Mapping[str, Any] | None = None
         self.applied = False
         self.executing = False
+        self.ended: Conclusion | None = None
         self.abandoned = False
         self.idle = False
+        self.paused = False
+        self.polls = 0
         self.remaining: float | None = None
         self.give_up_at: float | None = None
-        self.thread_lost = False
+        self.job: Callable[[], None] | None = None
 
     def __repr__(self) -> str:
         return f'<Task {self.action.uuid} {self.action.action_type}>'

@@ -1,8 +1,11 @@
 """One worker: the parts of the core put together, started and stopped."""
 
+import datetime
+import functools
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
@@ -30,6 +33,10 @@ LOG = logging.getLogger(__name__)
 PLANS = 1000
 #: Seconds between two offers of work to other workers.
 OFFERS = 0.05
+#: Seconds from a claim that found too little to the question what is due next.
+DUE = 0.25
+#: For what came to be due while that claim was written.
+MARGIN = datetime.timedelta(seconds=1)
 
 Tell = Callable[[commands.Command | commands.Broadcast], None]
 
@@ -70,7 +77,11 @@ class Worker:
         self._on_lost = lost
         self._only_plan = only_plan
         self._alone = True
+        self._sweeps = 0
         self._offered: set[str] = set()
+        self._offering = False
+        self._dry_since: datetime.datetime | None = None
+        self._due: dict[str, datetime.datetime] = {}
         self._asked: set[str] = set()
         self._stopping = threading.Lock()
         self.lease = Lease(store, self.me.uuid, settings.lease, clock, self._lost)
@@ -95,6 +106,7 @@ class Worker:
                 settings,
                 self._derived_results,
                 dispatcher.pause,
+                dispatcher.keep_data,
             ),
             self.committer,
             self._timers,
@@ -102,6 +114,7 @@ class Worker:
             settings,
             self._ask_for_step,
             self._offer,
+            self._ask_for_due,
         )
         self.committer.serve(self.dispatcher)
         self._signals = Signals(store, self.me.uuid, self.dispatcher)
@@ -114,6 +127,7 @@ class Worker:
             clock,
             settings,
             self.dispatcher.adopt,
+            self.dispatcher.look_for,
         )
         self._orphans: set[tuple[int, int]] = set()
 
@@ -124,15 +138,22 @@ class Worker:
         self._store.register_worker(self.me, self._settings.lease)
         self.lease.renew()
         LOG.info(
-            'Worker %s on %s serves %s', self.me.uuid, self.me.host, ', '.join(self.me.lanes)
+            'Worker %s on %s serves %s',
+            self.me.uuid,
+            self.me.host,
+            ', '.join(self.me.lanes),
         )
         self.lease.start()
         self.committer.start()
         self._timers.start()
         self._chores.start()
         self.dispatcher.watch_deadlines()
-        self._chores.after(0, self.sweep)
-        self._chores.every(self._settings.sweep_interval, self.sweep)
+        self.begin_sweeping()
+
+    def begin_sweeping(self) -> None:
+        """Sweep now, and from now on as often as the settings say now."""
+        self._sweeps += 1
+        self._chores.after(0, functools.partial(self._go_on_sweeping, self._sweeps))
 
     def stop(self, drain: float) -> bool:
         """Take nothing more, let what runs finish, and give the rest back.
@@ -162,7 +183,9 @@ class Worker:
             self._store.end_lease(self.me.uuid)
             self._store.remove_worker(self.me.uuid)
         except (exceptions.StoreUnavailable, exceptions.StoreConflict) as error:
-            LOG.warning('The lease of worker %s runs out by itself: %s', self.me.uuid, error)
+            LOG.warning(
+                'The lease of worker %s runs out by itself: %s', self.me.uuid, error
+            )
             return
         self._tell(commands.WorkerLeft(self.me.uuid))
 
@@ -196,6 +219,8 @@ class Worker:
                 for lane in self.me.lanes:
                     self.dispatcher.add_lane(lane)
             case commands.WorkerLeft():
+                # What it gave back, and what it still owned.
+                self._chores.after(0, self._look_for_work)
                 self._chores.after(0, self._recovery.sweep)
             case commands.EventsStored():
                 return
@@ -240,29 +265,68 @@ class Worker:
             self.dispatcher.add_plan(plan.id or 0, plan.uuid)
         self.committer.tell_listeners([])
 
+    def _go_on_sweeping(self, sweeps: int) -> None:
+        # Else a reload that changed the interval would have begun a second round.
+        if sweeps == self._sweeps:
+            self.sweep()
+            self._chores.after(
+                self._settings.sweep_interval,
+                functools.partial(self._go_on_sweeping, sweeps),
+            )
+
     def sweep(self) -> None:
         """Look at everything: what a lost message left is found here."""
-        try:
-            self._sweep()
-        except exceptions.StoreUnavailable as error:
-            LOG.warning('Nothing was looked at: %s; next try with the next sweep', error)
+        for look in (
+            self._signals.look,
+            self._recovery.sweep,
+            self._look_for_orphans,
+            self._store.unblock_stale,
+            self._look_for_work,
+        ):
+            try:
+                look()
+            except exceptions.StoreUnavailable as error:
+                LOG.warning('%s; the next sweep looks again', error)
+                return
+            except Exception:
+                # One that always fails must not keep the others from looking.
+                LOG.exception('A part of the sweep failed; the next one tries again')
 
-    def _sweep(self) -> None:
-        self._signals.look()
-        self._recovery.sweep()
-        self._look_for_orphans()
-        self._store.unblock_stale()
+    def _look_for_work(self) -> None:
         others = [w for w in self._store.live_workers() if w.uuid != self.me.uuid]
         self._alone = not others
-        for lane in self.me.lanes:
-            self.dispatcher.add_lane(lane)
-            due = self._store.next_not_before(lane, self._clock.now())
-            if due is not None:
-                self.dispatcher.look_again_at(due, lane)
+        # Plans that others have ended are let go of by the claim.
+        self.dispatcher.look_everywhere()
         if APPLIER in self.me.lanes:
             for plan in self._store.active_plans(PLANS):
                 if self._only_plan in (None, plan.uuid):
                     self._look_at_plan(plan.uuid)
+
+    def _ask_for_due(self) -> None:
+        """Ask, but not more often than makes sense, what comes to be due next."""
+        if self._dry_since is None:
+            self._dry_since = self._clock.now() - MARGIN
+            self._chores.after(DUE, self._look_for_due)
+
+    def _look_for_due(self) -> None:
+        since, self._dry_since = self._dry_since, None
+        if since is not None:
+            for lane in self.me.lanes:
+                self._look_for_due_in(lane, since)
+
+    def _look_for_due_in(self, lane: str, since: datetime.datetime) -> None:
+        due = self._store.next_not_before(lane, since)
+        if due is None or due == self._due.get(lane):
+            return
+        self._due[lane] = due
+        wait = (due - self._clock.now()).total_seconds()
+        self._chores.after(max(0.0, wait), lambda: self._come_due(lane, due))
+
+    def _come_due(self, lane: str, due: datetime.datetime) -> None:
+        if self._due.get(lane) == due:
+            del self._due[lane]
+        self.dispatcher.look_everywhere()
+        self._look_for_due_in(lane, due)
 
     def _look_for_orphans(self) -> None:
         """Recover what is ours in the store and not in hand.
@@ -285,11 +349,14 @@ class Worker:
         """Tell other workers of work that this one cannot take at once."""
         if self._alone:
             return
-        if not self._offered:
-            self._timers.after(OFFERS, self._send_offer)
         self._offered.update(plans)
+        if not self._offering:
+            self._offering = True
+            self._timers.after(OFFERS, self._send_offer)
 
     def _send_offer(self) -> None:
+        # Before the look, so that an offer that comes now is sent the next time.
+        self._offering = False
         offered, self._offered = sorted(self._offered), set()
         self._tell(commands.WorkAvailable(tuple(offered)))
 
@@ -302,7 +369,15 @@ class Worker:
                 child.outputs,
             )
             for child in self._store.derived_actions(action.id or 0)
+            if _is_of_this_run(child, action)
         ]
+
+
+def _is_of_this_run(child: Action, action: Action) -> bool:
+    """Say whether an action was derived by the last run of one that is repeated."""
+    if child.created_at is None or action.start_time is None:
+        return True
+    return child.created_at >= action.start_time
 
 
 class _Result:
@@ -310,7 +385,13 @@ class _Result:
 
     __slots__ = ('key', 'outputs', 'status', 'status_message')
 
-    def __init__(self, key, status, status_message, outputs) -> None:  # noqa: ANN001
+    def __init__(
+        self,
+        key: str,
+        status: str,
+        status_message: str | None,
+        outputs: Mapping[str, Any] | None,
+    ) -> None:
         self.key = key
         self.status = status
         self.status_message = status_message

@@ -170,10 +170,10 @@ class MemoryTransaction:
         for key in sorted(counts):
             row = self._tables.actions.rows[key]
             values: dict[str, Any] = {'pending': row.pending - counts[key]}
-            at_zero = values['pending'] == 0 and row.status in states.NOT_STARTED
+            at_zero = values['pending'] == 0 and row.status not in states.STARTED
             handover = (handovers or {}).get(key) if at_zero else None
             handed_over = False
-            if at_zero and row.status != states.READY:
+            if at_zero and row.status in (states.INIT, states.WAITING):
                 if handover is not None and row.owner is None:
                     values.update(_fields(handover, HANDOVER_FIELDS))
                     values['data'] = through_json(handover.data)
@@ -182,7 +182,9 @@ class MemoryTransaction:
                     values.update(status=states.READY, owner=None, updated_at=now)
             self._write(row, **values)
             if at_zero:
-                released.append(Released(key, row.plan_id, row.lane, handed_over))
+                released.append(
+                    Released(key, row.plan_id, row.lane, handed_over, row.finished)
+                )
         return released
 
     def end_dependents(

@@ -1,0 +1,509 @@
+"""Plan rules: how a plan starts, goes on after failures, is cancelled, and ends."""
+
+import threading
+from typing import Any
+
+from tests.worlds import PATIENCE, Calls, World, WorldCase, action, chain, kind, ran
+from watcherlite import exceptions
+from watcherlite.domain.outcomes import Failed, InProgress
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+
+UNSTARTED = 'Action was cancelled before it started.'
+STOPPED = 'Action was not started because another action of its plan failed.'
+CANCELLED = 'Action was cancelled while it ran.'
+
+
+class PlanCase(WorldCase):
+    """A world whose actions note what was done with them."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.calls = Calls()
+        self.gate = self.a_gate()
+        note = self.calls.note
+        self.world = self.a_world(
+            {
+                'does': kind(
+                    execute=note('execute', True), revert=note('revert', True)
+                ),
+                'cannot': kind(execute=note('execute', True)),
+                'fails': kind(
+                    execute=note('execute', Failed('no disk')), revert=note('revert')
+                ),
+                'waits': kind(execute=self.gate, revert=note('revert', True)),
+                'sleeps': kind(execute=lambda context: context.sleep(PATIENCE * 9)),
+                'sticks': kind(
+                    execute=note('execute', True), revert=note('revert', Failed('rust'))
+                ),
+            }
+        )
+
+
+class TestStart(PlanCase):
+    """A plan is started once, and a finished one never runs again."""
+
+    def test_the_second_start_changes_nothing(self) -> None:
+        plan = self.world.create(action('a', 'does'))
+        states_told = [self.world.plans.start(plan.uuid).state for _ in range(2)]
+        self.world.worker()
+        self.world.until_ended(plan)
+        self.assertEqual(['PENDING', 'PENDING'], states_told)
+        self.assertEqual(['a'], self.calls.of('execute'))
+        self.assertEqual(
+            ['PENDING', 'ONGOING', 'SUCCEEDED'],
+            [line[2] for line in self.world.story(plan, 'plan')],
+        )
+
+    def test_a_finished_one_is_refused(self) -> None:
+        plan = self.world.run(action('a', 'does'))
+        refusal = self.assertRaises(
+            exceptions.Conflict, self.world.plans.start, plan.uuid
+        )
+        self.assertEqual("Couldn't start when state is 'SUCCEEDED'.", str(refusal))
+        self.assertEqual(['a'], self.calls.of('execute'))
+
+    def test_a_launch_that_is_repeated_or_forged_changes_nothing(self) -> None:
+        plan = self.world.run(action('a', 'does'))
+        recommended = self.world.create(action('b', 'does'))
+        worker = self.world.workers[0]
+        for uuid in (plan.uuid, recommended.uuid, 'nonsense'):
+            worker.look_at_plan(uuid)
+        self.world.run(action('c', 'does'))
+        self.assertEqual(['a', 'c'], self.calls.of('execute'))
+
+
+class TestMaxParallel(PlanCase):
+    """The most actions that are taken at one time."""
+
+    def most(self, limit: int, *actions: Any, workers: int = 1) -> int:
+        lock, now, most = threading.Lock(), [0], [0]
+
+        def execute(context: Any) -> bool:
+            with lock:
+                now[0] += 1
+                most[0] = max(most[0], now[0])
+            context.sleep(0.001)
+            with lock:
+                now[0] -= 1
+            return True
+
+        world = self.a_world({'watched': kind(execute=execute)})
+        for _ in range(workers):
+            world.worker()
+        plan = world.run(*actions, max_parallel=limit)
+        self.assertEqual(plan_states.SUCCEEDED, plan.state)
+        return most[0]
+
+    def test_it_is_never_exceeded_in_parallel(self) -> None:
+        actions = [action(f'a{n}', 'watched') for n in range(30)]
+        self.assertEqual(1, self.most(1, *actions))
+        self.assertLessEqual(self.most(3, *actions, workers=2), 3)
+
+    def test_not_by_dependents_that_start_with_the_end_of_others_either(self) -> None:
+        chains = [
+            action(f'{c}{n}', 'watched', parents=[f'{c}{n - 1}'] if n else [])
+            for c in 'abcd'
+            for n in range(12)
+        ]
+        self.assertLessEqual(self.most(2, *chains), 2)
+        self.assertLessEqual(self.most(3, *chains, workers=2), 3)
+
+
+class TestOnFailureContinue(PlanCase):
+    """The other actions go on; the plan is FAILED at the end."""
+
+    def test_it_goes_on_and_says_how_many_failed_and_why_first(self) -> None:
+        plan = self.world.run(
+            action('a', 'fails'), action('b', 'does', parents=['a']), max_parallel=1
+        )
+        self.assertEqual(['a', 'b'], self.calls.of('execute'))
+        self.assertEqual(('FAILED', 'An action failed: no disk'), told(plan))
+        plan = self.world.run(action('c', 'fails'), action('d', 'fails'))
+        self.assertEqual(('FAILED', '2 actions failed: no disk'), told(plan))
+        assert plan.fault is not None
+        self.assertEqual('no disk', plan.fault['message'])
+
+    def test_cancelled_actions_do_not_make_it_fail(self) -> None:
+        world = self.a_world({'stops': kind(execute=lambda c: ('CANCEL', ''))})
+        self.assertEqual('SUCCEEDED', world.run(action('a', 'stops')).state)
+
+
+class TestOnFailureStop(PlanCase):
+    """Actions that have not started are cancelled."""
+
+    def test_what_runs_finishes_and_the_rest_is_cancelled(self) -> None:
+        self.world.worker()
+        plan = self.world.start(
+            action('runs', 'waits'),
+            action('fails', 'fails'),
+            action('next', 'does', parents=['fails']),
+            action('after', 'does', parents=['runs']),
+            on_failure='stop',
+        )
+        self.gate.until_entered()
+        self.world.until_action('after', states.CANCELLED)
+        self.gate.open()
+        ended = self.world.until_ended(plan)
+        self.assertEqual(('FAILED', 'An action failed: no disk'), told(ended))
+        self.assertEqual(
+            {
+                'runs': 'SUCCEEDED',
+                'fails': 'FAILED',
+                'next': 'CANCELLED',
+                'after': 'CANCELLED',
+            },
+            self.world.statuses(plan),
+        )
+        for name in ('next', 'after'):
+            self.assertEqual(STOPPED, self.world.action(name).status_message)
+        self.assertEqual(['fails'], self.calls.of('execute'))
+
+    def test_however_many_there_are(self) -> None:
+        plan = self.world.run(
+            action('fails', 'fails'),
+            *(action(f'a{n}', 'does', parents=['fails']) for n in range(1200)),
+            on_failure='stop',
+        )
+        self.assertEqual((1201, 0, 0), (plan.total, plan.unfinished, plan.active))
+        self.assertEqual(
+            {'FAILED': 1, 'CANCELLED': 1200},
+            self.world.store.count_actions(plan.id or 0),
+        )
+
+    def test_no_failure_stops_nothing(self) -> None:
+        plan = self.world.run(*chain('a', 'b', action_type='does'), on_failure='stop')
+        self.assertEqual('SUCCEEDED', plan.state)
+
+
+class TestOnFailureRollback(PlanCase):
+    """As stop; then the actions that succeeded are reverted, last first."""
+
+    def test_they_are_reverted_one_after_the_other(self) -> None:
+        plan = self.world.run(
+            *chain('a', 'b', action_type='does'),
+            action('c', 'cannot', parents=['b']),
+            action('d', 'fails', parents=['c']),
+            action('e', 'does', parents=['d']),
+            on_failure='rollback',
+        )
+        self.assertEqual(
+            [
+                *ran('d', 'FAILED', 'Action failed in execute: no disk'),
+                ('e', self.world.story(plan, 'e')[0][1], 'CANCELLED', STOPPED),
+                *ran('revert b'),
+                *ran('revert a'),
+                ('plan', 'ONGOING', 'FAILED', 'An action failed: no disk'),
+            ],
+            self.world.story(plan)[8:],
+        )
+        self.assertEqual(['revert b', 'revert a'], self.calls.of('revert'))
+        self.assertEqual('SUCCEEDED', self.world.action('a').status)
+
+    def test_a_revert_is_handed_what_the_action_returned(self) -> None:
+        seen: list[Any] = []
+        world = self.a_world(
+            {
+                'makes': kind(
+                    execute=lambda c: ('OK', 'volume 7'),
+                    revert=lambda c: seen.append((c.inputs, c.outputs)) or True,
+                ),
+                'fails': kind(execute=lambda c: False),
+            }
+        )
+        world.run(
+            action('a', 'makes', input_parameters={'size': 1}),
+            action('b', 'fails', parents=['a']),
+            on_failure='rollback',
+        )
+        self.assertEqual([({'size': 1}, {'reason': 'volume 7'})], seen)
+
+    def test_a_revert_that_fails_is_told_and_the_others_go_on(self) -> None:
+        plan = self.world.run(
+            *chain('a', 'b', action_type='sticks'),
+            action('d', 'fails', parents=['b']),
+            on_failure='rollback',
+        )
+        message = 'Action failed in revert: rust'
+        self.assertEqual(
+            [*ran('revert b', 'FAILED', message), *ran('revert a', 'FAILED', message)],
+            self.world.story(plan, 'revert a', 'revert b'),
+        )
+        self.assertEqual(('FAILED', '3 actions failed: no disk'), told(plan))
+
+    def test_it_waits_for_what_still_runs(self) -> None:
+        self.world.worker()
+        plan = self.world.start(
+            action('runs', 'waits'), action('fails', 'fails'), on_failure='rollback'
+        )
+        self.gate.until_entered()
+        self.world.until_action('fails', states.FAILED)
+        self.assertEqual([], self.calls.of('revert'))
+        self.gate.open()
+        self.world.until_ended(plan)
+        self.assertEqual(['revert runs'], self.calls.of('revert'))
+
+    def test_nothing_to_revert_is_an_end(self) -> None:
+        plan = self.world.run(action('a', 'fails'), on_failure='rollback')
+        self.assertEqual(('FAILED', 'An action failed: no disk'), told(plan))
+
+    def test_a_cancel_ends_it_half_way(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world(
+            {
+                'does': kind(revert=gate),
+                'fails': kind(execute=lambda c: Failed('no disk')),
+            }
+        )
+        world.worker()
+        plan = world.start(
+            *chain('a', 'b', action_type='does'),
+            action('c', 'fails', parents=['b']),
+            on_failure='rollback',
+        )
+        gate.until_entered()
+        world.plans.cancel(plan.uuid)
+        world.until_action('revert a', states.CANCELLED)
+        gate.open()
+        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+        self.assertEqual(
+            {
+                'a': 'SUCCEEDED',
+                'b': 'SUCCEEDED',
+                'c': 'FAILED',
+                'revert b': 'SUCCEEDED',
+                'revert a': 'CANCELLED',
+            },
+            world.statuses(plan),
+        )
+
+    def reverts_when_a_worker_is_lost(self, on_worker_loss: str) -> list[str]:
+        gate = self.a_gate()
+        reverts: list[str] = []
+
+        def revert(context: Any) -> bool:
+            reverts.append(context.name)
+            return bool(gate()) if context.attempt == 1 else True
+
+        world = self.a_world(
+            {
+                'does': kind(revert=revert, idempotent=True),
+                'fails': kind(execute=lambda c: Failed('no disk')),
+            },
+            on_worker_loss,
+        )
+        worker = world.worker()
+        plan = world.start(
+            *chain('a', 'b', action_type='does'),
+            action('c', 'fails', parents=['b']),
+            on_failure='rollback',
+        )
+        gate.until_entered()
+        world.kill(worker)
+        gate.open()
+        world.worker()
+        self.assertEqual(plan_states.FAILED, world.until_ended(plan).state)
+        return reverts
+
+    def test_it_goes_on_at_another_worker_and_reverts_nothing_twice(self) -> None:
+        for on_worker_loss in ('resume', 'fail'):
+            self.assertEqual(
+                ['revert b', 'revert b', 'revert a'],
+                self.reverts_when_a_worker_is_lost(on_worker_loss),
+            )
+
+
+class TestCancel(PlanCase):
+    """Not started: CANCELLED. Running: told by signal. Nothing is stuck there."""
+
+    def test_a_plan_that_was_not_started_is_cancelled_at_once(self) -> None:
+        for start in (False, True):
+            plan = self.world.create('a', 'b')
+            if start:
+                self.world.plans.start(plan.uuid)
+            self.assertEqual('CANCELLED', self.world.plans.cancel(plan.uuid).state)
+            self.assertEqual(
+                {'a': 'CANCELLED', 'b': 'CANCELLED'}, self.world.statuses(plan)
+            )
+            self.assertEqual(0, self.world.store.get_plan(plan.uuid).unfinished)
+
+    def test_a_running_plan_is_cancelling_until_the_last_one_has_ended(self) -> None:
+        self.world.worker()
+        plan = self.world.start(
+            action('heeds', 'sleeps'),
+            action('deaf', 'waits'),
+            action('next', 'does', parents=['deaf']),
+        )
+        self.gate.until_entered()
+        self.world.until_action('heeds', states.RUNNING)
+        self.world.plans.cancel(plan.uuid)
+        self.world.until_action('heeds', states.CANCELLED)
+        self.world.until_action('next', states.CANCELLED)
+        self.assertEqual(
+            plan_states.CANCELLING, self.world.store.get_plan(plan.uuid).state
+        )
+        self.gate.open()
+        self.world.until_ended(plan)
+        self.assertEqual(
+            [
+                ('heeds', 'RUNNING', 'CANCELLED', CANCELLED),
+                ('next', 'INIT', 'CANCELLED', UNSTARTED),
+            ],
+            sorted(
+                line
+                for line in self.world.story(plan, 'heeds', 'next')
+                if line[2] == 'CANCELLED'
+            ),
+        )
+        self.assertEqual(
+            ['PENDING', 'ONGOING', 'CANCELLING', 'CANCELLED'],
+            [line[2] for line in self.world.story(plan, 'plan')],
+        )
+        self.assertEqual('SUCCEEDED', self.world.action('deaf').status)
+        self.assertEqual(
+            [('deaf', 'CANCEL'), ('heeds', 'CANCEL')],
+            sorted(self.world.signals(plan)),
+        )
+
+    def test_what_was_taken_and_not_started_never_starts(self) -> None:
+        gate = self.a_gate()
+        executed: list[Any] = []
+        world = self.a_world(
+            {'checks': kind(pre_condition=gate, execute=executed.append)}
+        )
+        worker = world.worker()
+        plan = world.start(action('a', 'checks'), action('b', 'checks'))
+        gate.until_entered(2)
+        world.plans.cancel(plan.uuid)
+        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+        gate.open()
+        world.until(lambda: not worker.dispatcher.owned)
+        self.assertEqual([], executed)
+        self.assertEqual(
+            [
+                ('a', 'READY', 'CANCELLED', UNSTARTED),
+                ('b', 'READY', 'CANCELLED', UNSTARTED),
+            ],
+            sorted(world.story(plan, 'a', 'b')),
+        )
+
+    def test_actions_in_progress_are_stopped_outside(self) -> None:
+        calls = Calls()
+        world = self.a_world(
+            {
+                'outside': kind(
+                    execute=lambda c: InProgress('job', 3600.0),
+                    cancel=calls.note('cancel'),
+                )
+            }
+        )
+        world.worker()
+        plan = world.start(*(action(f'a{n}', 'outside') for n in range(20)))
+        world.until(
+            lambda: all(world.action(f'a{n}').token is not None for n in range(20))
+        )
+        world.plans.cancel(plan.uuid)
+        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+        self.assertEqual(20, len(calls.of('cancel')))
+
+    def test_suspended_actions_are_cancelled(self) -> None:
+        self.world.worker()
+        plan = self.world.start(action('a', 'sleeps'))
+        self.world.until_action('a', states.RUNNING)
+        self.world.plans.signal_action(self.world.action('a').uuid, states.SUSPEND)
+        self.world.until_action('a', states.SUSPENDED)
+        self.world.plans.cancel(plan.uuid)
+        self.assertEqual(plan_states.CANCELLED, self.world.until_ended(plan).state)
+
+    def test_however_many_have_not_started(self) -> None:
+        self.world.worker()
+        plan = self.world.start(
+            action('first', 'waits'),
+            *(action(f'a{n}', parents=['first']) for n in range(1200)),
+        )
+        self.gate.until_entered()
+        self.world.plans.cancel(plan.uuid)
+        self.gate.open()
+        ended = self.world.until_ended(plan)
+        self.assertEqual((0, 0), (ended.unfinished, ended.active))
+
+    def test_a_second_cancel_changes_nothing(self) -> None:
+        plan = self.world.create('a')
+        self.world.plans.cancel(plan.uuid)
+        before = self.world.events(plan)
+        self.assertEqual('CANCELLED', self.world.plans.cancel(plan.uuid).state)
+        self.assertEqual(before, self.world.events(plan))
+
+    def test_an_ended_plan_cannot_be_cancelled(self) -> None:
+        plan = self.world.run('a')
+        refusal = self.assertRaises(
+            exceptions.Conflict, self.world.plans.cancel, plan.uuid
+        )
+        self.assertEqual("Couldn't cancel when state is 'SUCCEEDED'.", str(refusal))
+
+    def a_cancelling_plan(self, **members: Any) -> tuple[World, Any]:
+        """Return a plan in CANCELLING whose worker has just died."""
+        gate = self.a_gate()
+        world = self.a_world({'lost': kind(execute=gate, **members)})
+        worker = world.worker()
+        plan = world.start(*chain('a', 'b', action_type='lost'))
+        gate.until_entered()
+        world.plans.cancel(plan.uuid)
+        world.kill(worker)
+        return world, plan
+
+    def test_it_is_not_stuck_when_its_worker_dies(self) -> None:
+        for members in ({}, {'idempotent': True}, {'is_applied': lambda c: False}):
+            world, plan = self.a_cancelling_plan(**members)
+            world.worker()
+            ended = world.until_ended(plan)
+            self.assertEqual(
+                (plan_states.CANCELLED, 0), (ended.state, ended.unfinished)
+            )
+
+    def test_it_is_not_stuck_when_nobody_works_while_it_is_cancelled(self) -> None:
+        world = self.a_world({'lost': kind(execute=lambda c: InProgress('j', 9.0))})
+        worker = world.worker()
+        plan = world.start(action('a', 'lost'), action('b', parents=['a']))
+        world.until(lambda: world.action('a').token is not None)
+        world.kill(worker)
+        self.assertEqual('CANCELLING', world.plans.cancel(plan.uuid).state)
+        world.worker()
+        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+
+
+class TestDelete(PlanCase):
+    """An operator deletes a plan softly, with its actions."""
+
+    def test_its_rows_stay_and_say_so(self) -> None:
+        plan = self.world.run(*chain('a', 'b'))
+        self.world.plans.delete(plan.uuid)
+        deleted = self.world.store.get_plan(plan.uuid)
+        self.assertEqual('DELETED', deleted.state)
+        for found in (deleted, self.world.action('a'), self.world.action('b')):
+            self.assertIsNotNone(found.deleted_at)
+        self.assertEqual(
+            ['a', 'b', 'plan'],
+            [
+                'plan' if e.action_id is None else self.names()[e.action_id]
+                for e in self.world.events(plan)
+                if e.kind == 'deleted'
+            ],
+        )
+
+    def names(self) -> dict[int, str | None]:
+        return {a.id or 0: a.name for a in self.world.store.list_actions()}
+
+    def test_not_while_it_runs(self) -> None:
+        self.world.worker()
+        plan = self.world.start(action('a', 'waits'))
+        self.gate.until_entered()
+        refusal = self.assertRaises(
+            exceptions.Conflict, self.world.plans.delete, plan.uuid
+        )
+        self.assertEqual("Couldn't delete when state is 'ONGOING'.", str(refusal))
+
+
+def told(plan: Any) -> tuple[str, str | None]:
+    """Return what a plan says at its end."""
+    return plan.state, plan.status_message

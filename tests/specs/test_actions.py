@@ -1,0 +1,335 @@
+"""Spec 001: actions, their properties, statuses and return values.
+
+The other paragraphs of it are in the modules `test_actions_*`.
+"""
+
+import datetime
+from typing import Any
+
+from tests.worlds import Calls, WorldCase, action, kind, raises, ran
+from watcherlite.clock import EPOCH
+from watcherlite.domain.actions import ENGINE, Edge
+from watcherlite.domain.outcomes import (
+    Cancelled,
+    Derived,
+    DerivedAction,
+    Done,
+    Failed,
+    InProgress,
+    Retry,
+    TimedOut,
+)
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+
+
+class TestActionProperties(WorldCase):
+    """What an action has when it is created, and what changes while it lives."""
+
+    def test_it_has_all_of_them_when_it_is_created(self) -> None:
+        world = self.a_world()
+        plan = world.create(
+            action('first'),
+            action(
+                'second',
+                input_parameters={'message': 'hello'},
+                parents=['first'],
+                target='host-7',
+                timeout=30,
+            ),
+        )
+        first, second = world.action('first'), world.action('second')
+        expected = {
+            'name': 'second',
+            'action_type': 'nop',
+            'plan_id': plan.id,
+            'target': 'host-7',
+            'cause': 'RPC Request',
+            'context': {'user': 'a test'},
+            'owner': None,
+            'interval': 0,
+            'start_time': None,
+            'end_time': None,
+            'timeout': 30,
+            'status': 'INIT',
+            'status_message': None,
+            'control': None,
+            'inputs': {'message': 'hello'},
+            'outputs': None,
+            'data': {},
+            'parents': (first.uuid,),
+            'not_before': EPOCH,
+            'attempt': 0,
+        }
+        self.assertEqual(expected, {name: getattr(second, name) for name in expected})
+        self.assertIsInstance(second.created_at, datetime.datetime)
+        self.assertEqual([second.uuid], world.store.depended_by(first.id or 0))
+        self.assertEqual([first.uuid], world.store.depends_on(second.id or 0))
+
+    def test_while_it_runs_it_has_an_owner_and_a_start_and_then_an_end(self) -> None:
+        gate = self.a_gate(Done({'ip': '10.0.0.1'}))
+        world = self.a_world({'waits': kind(execute=gate)})
+        worker = world.worker()
+        plan = world.start(action('a', 'waits'))
+        gate.until_entered()
+        running = world.action('a')
+        gate.open()
+        world.until_ended(plan)
+        ended = world.action('a')
+
+        self.assertEqual(
+            (worker.me.uuid, 'RUNNING', 1, None),
+            (running.owner, running.status, running.attempt, running.end_time),
+        )
+        self.assertEqual(
+            (None, 'SUCCEEDED', 1, {'ip': '10.0.0.1'}),
+            (ended.owner, ended.status, ended.attempt, ended.outputs),
+        )
+        self.assertEqual(running.start_time, ended.start_time)
+        assert ended.start_time and ended.end_time
+        self.assertLessEqual(ended.start_time, ended.end_time)
+
+    def test_a_plugin_is_handed_what_it_may_know(self) -> None:
+        seen: list[Any] = []
+        world = self.a_world({'looks': kind(execute=lambda c: seen.append(c) or True)})
+        plan = world.run(
+            action('a', 'looks', target='host-7', input_parameters={'n': 1}, timeout=60)
+        )
+        (context,) = seen
+        self.assertEqual(
+            (world.action('a').uuid, 'a', plan.uuid, 'host-7', 1, {'n': 1}, {}),
+            (
+                context.uuid,
+                context.name,
+                context.plan_uuid,
+                context.target,
+                context.attempt,
+                context.inputs,
+                context.data,
+            ),
+        )
+        start = world.action('a').start_time
+        assert start is not None
+        self.assertAlmostEqual(60, (context.deadline - start).total_seconds(), delta=5)
+
+
+class TestActionStatuses(WorldCase):
+    """The statuses that an action takes during its lifetime."""
+
+    def test_it_waits_until_all_that_it_depends_on_has_ended(self) -> None:
+        gates = {name: self.a_gate() for name in 'ab'}
+        world = self.a_world({name: kind(execute=gate) for name, gate in gates.items()})
+        world.worker()
+        plan = world.start(
+            action('a', 'a'), action('b', 'b'), action('c', parents=['a', 'b'])
+        )
+        for gate in gates.values():
+            gate.until_entered()
+        self.assertEqual((states.INIT, 2), self.status_of_c(world))
+        gates['a'].open()
+        world.until_action('a', states.SUCCEEDED)
+        self.assertEqual((states.INIT, 1), self.status_of_c(world))
+        gates['b'].open()
+        world.until_ended(plan)
+        self.assertEqual((states.SUCCEEDED, 0), self.status_of_c(world))
+        self.assertEqual(ran('c'), world.story(plan, 'c'))
+
+    def status_of_c(self, world: Any) -> tuple[str, int]:
+        found = world.action('c')
+        return found.status, found.pending
+
+    def test_ready_ones_of_a_lane_without_a_plan_are_picked_up(self) -> None:
+        world = self.a_world()
+        world.worker(lanes=('engine',))
+        world.add(world.new_action('a'))
+        world.until_action('a', states.SUCCEEDED)
+        self.assertEqual(ran('a'), world.story(None, 'a'))
+
+    def test_a_worker_leaves_the_actions_of_other_lanes_alone(self) -> None:
+        world = self.a_world()
+        world.worker(lanes=('applier',))
+        world.add(world.new_action('a'))
+        world.run('b')
+        self.assertEqual(states.READY, world.action('a').status)
+        world.worker(lanes=('engine',))
+        world.until_action('a', states.SUCCEEDED)
+
+    def test_collectively_three_statuses_are_completion(self) -> None:
+        self.assertEqual(
+            {'SUCCEEDED', 'FAILED', 'CANCELLED', 'SKIPPED'}, set(states.FINAL)
+        )
+
+
+class TestTheExecuteMethodAndReturnValues(WorldCase):
+    """The protocol of execute(): (RES, REASON), and what means the same here."""
+
+    def end_of(self, *returned: Any) -> tuple[str, str | None]:
+        """Run an action whose execute returns these, one at each try."""
+        answers = iter(returned)
+        world = self.a_world({'says': kind(execute=lambda context: next(answers))})
+        world.run(action('a', 'says'))
+        ended = world.action('a')
+        return ended.status, ended.status_message
+
+    def test_ok_is_succeeded(self) -> None:
+        for said in (('OK', 'done'), ('OK', ''), ('OK', None), True, Done(), Done({})):
+            self.assertEqual(('SUCCEEDED', None), self.end_of(said))
+
+    def test_the_reason_of_ok_is_an_output(self) -> None:
+        world = self.a_world({'says': kind(execute=lambda c: ('OK', 'all moved'))})
+        world.run(action('a', 'says'))
+        self.assertEqual({'reason': 'all moved'}, world.action('a').outputs)
+
+    def test_error_is_failed(self) -> None:
+        for said in (('ERROR', 'no quota'), Failed('no quota')):
+            self.assertEqual(
+                ('FAILED', 'Action failed in execute: no quota'), self.end_of(said)
+            )
+
+    def test_timeout_is_failed(self) -> None:
+        self.assertEqual(
+            ('FAILED', 'Action failed in execute: the server did not answer'),
+            self.end_of(('TIMEOUT', 'the server did not answer')),
+        )
+        self.assertEqual(
+            ('FAILED', 'Action failed in execute: it ran longer than its timeout'),
+            self.end_of(TimedOut()),
+        )
+
+    def test_cancel_is_cancelled(self) -> None:
+        self.assertEqual(('CANCELLED', 'told so'), self.end_of(('CANCEL', 'told so')))
+        self.assertEqual(
+            ('CANCELLED', 'Action was cancelled while it ran.'),
+            self.end_of(Cancelled()),
+        )
+
+    def test_retry_is_ready_again_and_any_worker_may_pick_it_up(self) -> None:
+        for again in (('RETRY', 'it is locked'), Retry('it is locked', 0.01)):
+            answers = iter([again, True])
+            world = self.a_world({'says': kind(execute=lambda c, a=answers: next(a))})
+            plan = world.run(action('a', 'says'))
+            self.assertEqual(
+                [*ran('a', 'READY', 'it is locked'), *ran('a')],
+                world.story(plan, 'a'),
+            )
+            self.assertEqual(2, world.action('a').attempt)
+
+    def test_anything_else_is_failed(self) -> None:
+        self.assertEqual(
+            [
+                'execute returned None, not True',
+                'execute returned False, not True',
+                'execute returned a str, which is not an outcome',
+                'execute returned a tuple, which is not an outcome',
+                'execute returned a int, which is not an outcome',
+            ],
+            [
+                str(self.end_of(said)[1]).removeprefix('Action failed in execute: ')
+                for said in (None, False, 'OK', ('FINE', 'thanks'), 1)
+            ],
+        )
+
+    def test_an_exception_is_failed_and_shows_no_foreign_text(self) -> None:
+        for error, shown in (
+            (ValueError('password=hunter2'), 'ValueError'),
+            (SystemExit(3), 'SystemExit'),
+            (KeyboardInterrupt(), 'KeyboardInterrupt'),
+            (GeneratorExit(), 'GeneratorExit'),
+        ):
+            world = self.a_world({'raises': kind(execute=raises(error))})
+            plan = world.run(action('a', 'raises'), action('b', parents=['a']))
+            self.assertEqual(
+                [*ran('a', 'FAILED', f'Action failed in execute: {shown}'), *ran('b')],
+                world.story(plan, 'a', 'b'),
+            )
+
+    def test_rubbish_in_an_outcome_is_the_failure_of_its_action_alone(self) -> None:
+        seconds = 'it must be a number of seconds, at least 0'
+        nobody = DerivedAction('a', 'nop', parents=('b',))
+        for said, reason in (
+            (
+                Done({'when': {1, 2}}),
+                'Done has outputs that are not JSON: when: this is a set, which JSON '
+                'does not have',
+            ),
+            (Done([1]), 'Done has outputs that are a list, not a mapping'),
+            (Failed(7), 'Failed has a reason that is a number, not text'),
+            (Retry('x', 'soon'), f'Retry has a delay of text; {seconds}'),
+            (Retry('x', float('nan')), f'Retry has a delay of nan; {seconds}'),
+            (InProgress(None), 'InProgress has no token; poll is called with it'),
+            (
+                Derived((nobody,)),
+                'Derived has an action a with a parent b that is not there',
+            ),
+        ):
+            self.assertEqual(
+                ('FAILED', f'Action failed in execute: its {reason}'),
+                self.end_of(said),
+            )
+
+
+class TestDependsOnAndDependedBy(WorldCase):
+    """When an action is completed, those that depend on it get notified."""
+
+    def a_pair(self, end: Any, needs: str, cause: str) -> dict[str | None, str]:
+        world = self.a_world({'ends': kind(execute=lambda context: end)})
+        world.worker(lanes=(ENGINE,))
+        parent = world.new_action('parent', 'ends', dependents=1, cause=cause)
+        child = world.new_action(
+            'child', status=states.WAITING, pending=1, cause=cause, dependents=1
+        )
+        grandchild = world.new_action(
+            'grandchild', status=states.WAITING, pending=1, cause=cause
+        )
+        world.add(
+            parent,
+            child,
+            grandchild,
+            edges=[
+                Edge(parent.uuid, child.uuid, needs),
+                Edge(child.uuid, grandchild.uuid, needs),
+            ],
+        )
+        world.until_action('grandchild', *states.FINAL)
+        return world.statuses()
+
+    def test_one_that_needs_success_runs_after_success(self) -> None:
+        self.assertEqual(
+            {'parent': 'SUCCEEDED', 'child': 'SUCCEEDED', 'grandchild': 'SUCCEEDED'},
+            self.a_pair(True, 'success', states.DERIVED_ACTION),
+        )
+
+    def test_one_that_needs_success_is_cancelled_with_all_that_need_it(self) -> None:
+        self.assertEqual(
+            {'parent': 'FAILED', 'child': 'CANCELLED', 'grandchild': 'CANCELLED'},
+            self.a_pair(False, 'success', states.DERIVED_ACTION),
+        )
+
+    def test_one_that_needs_completion_runs_after_any_end(self) -> None:
+        for end, status in ((False, 'FAILED'), (Cancelled(), 'CANCELLED')):
+            self.assertEqual(
+                {'parent': status, 'child': 'SUCCEEDED', 'grandchild': 'SUCCEEDED'},
+                self.a_pair(end, 'completion', states.RPC_REQUEST),
+            )
+
+    def test_parents_in_a_plan_order_by_completion(self) -> None:
+        calls = Calls()
+        world = self.a_world(
+            {
+                'fails': kind(execute=calls.note('execute', raises(OSError))),
+                'does': kind(execute=calls.note('execute', True)),
+            }
+        )
+        plan = world.run(
+            action('d', 'does', parents=['b', 'c']),
+            action('b', 'does', parents=['a']),
+            action('c', 'does', parents=['a']),
+            action('a', 'fails'),
+        )
+        order = calls.of('execute')
+        self.assertEqual(['a', 'd'], [order[0], order[-1]])
+        self.assertEqual(plan_states.FAILED, plan.state)
+        self.assertEqual(
+            {'a': 'FAILED', 'b': 'SUCCEEDED', 'c': 'SUCCEEDED', 'd': 'SUCCEEDED'},
+            world.statuses(plan),
+        )

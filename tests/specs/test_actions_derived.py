@@ -1,0 +1,348 @@
+"""Spec 001: actions that are derived from others while these are executed."""
+
+from typing import Any
+
+from tests.worlds import Calls, World, WorldCase, action, kind, ran
+from watcherlite.domain.actions import ENGINE
+from watcherlite.domain.outcomes import Cancelled, Derived, DerivedAction, Done, Failed
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+
+
+def derived(*keys: str, action_type: str = 'nop', **values: Any) -> Derived:
+    """Return some derived actions that do not depend on each other."""
+    return Derived(tuple(DerivedAction(key, action_type, **values) for key in keys))
+
+
+class DerivedCase(WorldCase):
+    """A world with an action that derives others."""
+
+    def derive(self, outcome: Any, run: bool = True, **hooks: Any) -> tuple[World, Any]:
+        """Start a plan with an action 'a' that derives, and 'z' that follows it."""
+        self.calls = Calls()
+        world = self.a_world(
+            {
+                'derives': kind(
+                    execute=lambda context: outcome, **hooks.pop('parent', {})
+                ),
+                'fails': kind(execute=lambda context: Failed('no disk')),
+                **{name: kind(**members) for name, members in hooks.items()},
+            }
+        )
+        world.worker()
+        plan = world.start(action('a', 'derives'), action('z', parents=['a']))
+        return world, world.until_ended(plan) if run else plan
+
+
+class TestAnActionThatDerivesOthers(DerivedCase):
+    """It goes to WAITING, holds no thread, and completes when they are done."""
+
+    def test_it_waits_and_then_completes(self) -> None:
+        world, plan = self.derive(derived('x'))
+        self.assertEqual(
+            [
+                ('a', 'READY', 'RUNNING', None),
+                ('a', 'RUNNING', 'WAITING', None),
+                *ran('x'),
+                *ran('a'),
+                *ran('z'),
+                ('plan', 'ONGOING', 'SUCCEEDED', None),
+            ],
+            world.story(plan)[2:],
+        )
+        self.assertEqual((3, 0), (plan.total, plan.unfinished))
+
+    def test_they_are_told_as_created_in_its_plan_and_lane(self) -> None:
+        world, plan = self.derive(derived('x', inputs={'n': 1}, timeout=5))
+        child = world.action('x')
+        self.assertEqual(
+            (plan.id, 'applier', world.action('a').id, {'n': 1}, 5, 'Derived Action'),
+            (
+                child.plan_id,
+                child.lane,
+                child.derived_from,
+                child.inputs,
+                child.timeout,
+                child.cause,
+            ),
+        )
+        self.assertEqual(
+            [(None, 'READY')],
+            [
+                (e.old_status, e.new_status)
+                for e in world.events(plan)
+                if e.action_id == child.id and e.kind == 'created'
+            ],
+        )
+
+    def test_they_run_in_the_order_of_their_parents_whatever_order_is_given(
+        self,
+    ) -> None:
+        given = (
+            DerivedAction('last', 'nop', parents=('left', 'right')),
+            DerivedAction('left', 'nop', parents=('first',)),
+            DerivedAction('right', 'nop', parents=('first',)),
+            DerivedAction('first', 'nop'),
+        )
+        world, plan = self.derive(Derived(given))
+        ends = [line[0] for line in world.story(plan) if line[2] == 'SUCCEEDED']
+        self.assertEqual('first', ends[0])
+        self.assertEqual(['last', 'a', 'z', 'plan'], ends[3:])
+
+    def test_it_holds_no_thread_while_it_waits(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world(
+            {
+                'derives': kind(execute=lambda c: derived('x', action_type='waits')),
+                'waits': kind(execute=gate),
+            },
+            max_parallel=2,
+        )
+        world.worker()
+        plan = world.start(action('a', 'derives'))
+        gate.until_entered()
+        self.assertEqual(plan_states.SUCCEEDED, world.run('b').state)
+        waiting = world.action('a')
+        self.assertEqual(
+            ('WAITING', 'ONGOING', None),
+            (waiting.status, waiting.state, waiting.owner),
+        )
+        gate.open()
+        world.until_ended(plan)
+
+    def test_complete_is_told_how_they_ended(self) -> None:
+        told: list[Any] = []
+
+        def complete(context: Any, results: Any) -> Done:
+            told.extend((r.key, r.status, r.status_message, r.outputs) for r in results)
+            return Done({'count': len(results)})
+
+        world, _ = self.derive(
+            Derived((DerivedAction('x', 'says'), DerivedAction('y', 'fails'))),
+            parent={'complete': complete},
+            says={'execute': lambda context: Done({'ip': '10.0.0.1'})},
+        )
+        self.assertEqual(
+            [
+                ('x', 'SUCCEEDED', None, {'ip': '10.0.0.1'}),
+                ('y', 'FAILED', 'Action failed in execute: no disk', None),
+            ],
+            sorted(told),
+        )
+        self.assertEqual({'count': 2}, world.action('a').outputs)
+        self.assertEqual(states.SUCCEEDED, world.action('a').status)
+
+    def test_without_complete_it_fails_when_one_of_them_failed(self) -> None:
+        world, plan = self.derive(derived('x', 'y', action_type='fails'))
+        self.assertEqual(
+            'Action failed in execute: derived actions failed: x (Action failed in '
+            'execute: no disk), y (Action failed in execute: no disk)',
+            world.action('a').status_message,
+        )
+        self.assertEqual(plan_states.FAILED, plan.state)
+
+    def test_without_complete_it_is_cancelled_when_one_of_them_was(self) -> None:
+        world, _ = self.derive(
+            derived('x', action_type='stops'),
+            stops={'execute': lambda context: Cancelled('by itself')},
+        )
+        ended = world.action('a')
+        self.assertEqual(
+            ('CANCELLED', 'A derived action was cancelled.'),
+            (ended.status, ended.status_message),
+        )
+
+    def test_what_needs_the_success_of_a_failed_one_is_cancelled(self) -> None:
+        given = (
+            DerivedAction('x', 'fails'),
+            DerivedAction('y', 'nop', parents=('x',)),
+            DerivedAction('w', 'nop', parents=('y',)),
+            DerivedAction('anyway', 'nop', parents=('x',), needs='completion'),
+        )
+        world, plan = self.derive(Derived(given))
+        self.assertEqual(
+            {
+                'a': 'FAILED',
+                'x': 'FAILED',
+                'y': 'CANCELLED',
+                'w': 'CANCELLED',
+                'anyway': 'SUCCEEDED',
+                'z': 'SUCCEEDED',
+            },
+            world.statuses(plan),
+        )
+        message = 'Not started: an action that it needs the success of did not succeed.'
+        self.assertEqual(
+            [('y', 'WAITING', 'CANCELLED', message)], world.story(plan, 'y')
+        )
+        self.assertEqual(0, plan.unfinished)
+
+    def test_deriving_nothing_completes_at_once(self) -> None:
+        world, plan = self.derive(Derived(()))
+        self.assertEqual(ran('a'), world.story(plan, 'a'))
+
+    def test_they_may_derive_others(self) -> None:
+        world, plan = self.derive(
+            derived('x', action_type='deeper'),
+            deeper={
+                'execute': lambda c: derived('y', action_type='deepest'),
+                'complete': lambda c, results: Done({'of': [r.key for r in results]}),
+            },
+            deepest={'execute': lambda c: derived('w')},
+        )
+        self.assertEqual(
+            ['w', 'y', 'x', 'a', 'z', 'plan'],
+            [line[0] for line in world.story(plan) if line[2] == 'SUCCEEDED'],
+        )
+        self.assertEqual({'of': ['y']}, world.action('x').outputs)
+
+    def test_complete_may_derive_more_once_these_have_ended(self) -> None:
+        stages = iter([derived('second'), None])
+        world, plan = self.derive(
+            derived('first'), parent={'complete': lambda c, results: next(stages)}
+        )
+        self.assertEqual(
+            ['first', 'second', 'a', 'z', 'plan'],
+            [line[0] for line in world.story(plan) if line[2] == 'SUCCEEDED'],
+        )
+        self.assertEqual(states.SUCCEEDED, world.action('a').status)
+
+    def test_rubbish_is_the_failure_of_the_one_that_derives(self) -> None:
+        ring = (
+            DerivedAction('x', 'nop', parents=('y',)),
+            DerivedAction('y', 'nop', parents=('x',)),
+        )
+        for rubbish, reason in (
+            (Derived(ring), 'has actions that wait for each other: x, y'),
+            (derived('x', 'x'), 'has two actions with one key'),
+            (derived('x', inputs={'a': {1}}), 'has an action x whose inputs are not '
+             'JSON: a: this is a set, which JSON does not have'),
+            (Derived(('x',)), 'has text where a DerivedAction belongs'),
+        ):  # fmt: skip
+            world, plan = self.derive(rubbish)
+            self.assertEqual(
+                [
+                    *ran(
+                        'a', 'FAILED', f'Action failed in execute: its Derived {reason}'
+                    ),
+                    *ran('z'),
+                ],
+                world.story(plan, 'a', 'z'),
+            )
+
+    def test_one_of_an_unknown_type_is_failed_and_it_is_told(self) -> None:
+        world, _ = self.derive(derived('x', action_type='nothing'))
+        self.assertEqual(states.FAILED, world.action('a').status)
+        self.assertIn('There is no action type nothing', str(world.action('x')))
+
+
+class TestCancellingAnActionThatDerived(DerivedCase):
+    """CANCEL reaches what was derived; nothing stays behind."""
+
+    def start_waiting(self) -> tuple[World, Any]:
+        given = (
+            DerivedAction('sleeps', 'sleeps'),
+            DerivedAction('deep', 'deep'),
+            DerivedAction('later', 'nop', parents=('sleeps',)),
+            DerivedAction('last', 'nop', parents=('later', 'deep')),
+        )
+        world, plan = self.derive(
+            Derived(given),
+            run=False,
+            sleeps={'execute': lambda context: context.sleep(3600)},
+            deep={'execute': lambda c: derived('deeper', action_type='sleeps')},
+        )
+        world.until_action('sleeps', states.RUNNING)
+        world.until_action('deeper', states.RUNNING)
+        return world, plan
+
+    def assert_over(self, world: World, plan: Any, z: str) -> None:
+        ended = world.until_ended(plan)
+        self.assertEqual((0, 0), (ended.unfinished, ended.active))
+        self.assertEqual(
+            {
+                'a': 'CANCELLED',
+                'sleeps': 'CANCELLED',
+                'deep': 'CANCELLED',
+                'deeper': 'CANCELLED',
+                'later': 'CANCELLED',
+                'last': 'CANCELLED',
+                'z': z,
+            },
+            world.statuses(plan),
+        )
+        self.assertEqual(
+            'Action was cancelled while it ran.', world.action('a').status_message
+        )
+
+    def test_a_cancel_of_the_action_reaches_all_of_them(self) -> None:
+        world, plan = self.start_waiting()
+        world.plans.signal_action(world.action('a').uuid, states.CANCEL)
+        self.assert_over(world, plan, z='SUCCEEDED')
+        self.assertEqual(
+            ['a', 'deep', 'deeper', 'sleeps'],
+            sorted(name for name, _ in world.signals(plan)),
+        )
+
+    def test_a_cancel_of_the_plan_reaches_all_of_them(self) -> None:
+        world, plan = self.start_waiting()
+        world.plans.cancel(plan.uuid)
+        self.assert_over(world, plan, z='CANCELLED')
+        self.assertEqual(plan_states.CANCELLED, world.store.get_plan(plan.uuid).state)
+
+    def test_a_cancel_of_one_of_them_ends_what_needs_its_success(self) -> None:
+        world, plan = self.start_waiting()
+        world.plans.signal_action(world.action('later').uuid, states.CANCEL)
+        self.assertEqual(states.CANCELLED, world.action('last').status)
+        world.plans.signal_action(world.action('a').uuid, states.CANCEL)
+        self.assert_over(world, plan, z='SUCCEEDED')
+
+    def test_a_plan_that_stops_ends_an_action_that_waits_for_derived_ones(
+        self,
+    ) -> None:
+        gate = self.a_gate(Failed('no disk'))
+        world = self.a_world(
+            {
+                'derives': kind(
+                    execute=lambda c: Derived(
+                        (
+                            DerivedAction('x', 'fails'),
+                            DerivedAction(
+                                'y', 'nop', parents=('x',), needs='completion'
+                            ),
+                        )
+                    )
+                ),
+                'fails': kind(execute=gate),
+            }
+        )
+        world.worker()
+        plan = world.start(action('a', 'derives'), on_failure='stop')
+        gate.until_entered()
+        gate.open()
+        ended = world.until_ended(plan)
+        self.assertEqual(plan_states.FAILED, ended.state)
+        self.assertEqual(
+            {'a': 'CANCELLED', 'x': 'FAILED', 'y': 'CANCELLED'}, world.statuses(plan)
+        )
+
+
+class TestRepeatedActionsThatDerive(DerivedCase):
+    """Each run completes with what it derived itself."""
+
+    def test_a_run_does_not_see_what_earlier_runs_derived(self) -> None:
+        told: list[int] = []
+        ends = iter([Failed('no'), True])
+        world = self.a_world(
+            {
+                'derives': kind(
+                    execute=lambda c: derived('x', action_type='ends'),
+                    complete=lambda c, results: told.append(len(results)),
+                ),
+                'ends': kind(execute=lambda c: next(ends, True)),
+            }
+        )
+        world.worker(lanes=(ENGINE,))
+        world.add(world.new_action('a', 'derives', interval=1))
+        world.until(lambda: len(told) >= 2)
+        self.assertEqual([1, 1], told[:2])

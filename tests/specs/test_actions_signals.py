@@ -1,0 +1,490 @@
+"""Spec 001, Signaling an action: CANCEL, SUSPEND, RESUME, and who heeds them."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tests.worlds import (
+    PATIENCE,
+    Calls,
+    Gate,
+    World,
+    WorldCase,
+    action,
+    chain,
+    kind,
+    ran,
+)
+from watcherlite import exceptions
+from watcherlite.domain.actions import ENGINE
+from watcherlite.domain.outcomes import Done, InProgress, Retry
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+
+CANCELLED = 'Action was cancelled while it ran.'
+UNSTARTED = 'Action was cancelled before it started.'
+SUSPENDED = ('a', 'RUNNING', 'SUSPENDED', None)
+RESUMED = ('a', 'SUSPENDED', 'RUNNING', None)
+
+
+class Work:
+    """An execute that works in steps, with a checkpoint before each.
+
+    :ivar steps: how many it has done
+    """
+
+    def __init__(self, steps: int = 10**9) -> None:
+        self._wanted = steps
+        self._condition = threading.Condition()
+        self._allowed = 0
+        self._heard: list[str] = []
+        self.steps = 0
+
+    def __call__(self, context: Any) -> bool:
+        with context.on_signal(self._hear):
+            while self.steps < self._wanted:
+                context.checkpoint()
+                with self._condition:
+                    self.steps += 1
+                    self._condition.notify_all()
+                self._until(lambda: self._allowed >= self.steps, 'nobody lets it go on')
+        return True
+
+    def _hear(self, signal: str) -> None:
+        with self._condition:
+            self._heard.append(signal)
+            self._condition.notify_all()
+
+    def _until(self, condition: Callable[[], bool], otherwise: str) -> None:
+        with self._condition:
+            if not self._condition.wait_for(condition, PATIENCE):
+                raise AssertionError(otherwise)
+
+    def until_heard(self, *signals: str) -> None:
+        """Wait until these are the signals that have come in."""
+        self._until(lambda: self._heard == list(signals), f'heard {self._heard}')
+
+    def until_done(self, steps: int) -> None:
+        """Wait until so many steps are begun."""
+        self._until(lambda: self.steps >= steps, f'{self.steps} steps, not {steps}')
+
+    def go_on(self) -> None:
+        """Let it come to its next checkpoint."""
+        with self._condition:
+            self._allowed += 1
+            self._condition.notify_all()
+
+
+class SignalCase(WorldCase):
+    """A world in which an action of a plan can be signalled."""
+
+    def signal(self, world: World, name: str, signal: str) -> None:
+        world.plans.signal_action(world.action(name).uuid, signal)
+
+    def a_running_work(self, steps: int = 10**9) -> tuple[World, Work, Any]:
+        work = Work(steps)
+        self.addCleanup(work.go_on)
+        world = self.a_world({'work': kind(execute=work)})
+        world.worker()
+        plan = world.start(action('a', 'work'))
+        work.until_done(1)
+        return world, work, plan
+
+    def a_sleeper(self, **settings: Any) -> tuple[World, Gate, Any]:
+        entered = Gate()
+        entered.open()
+
+        def execute(context: Any) -> bool:
+            entered()
+            context.sleep(PATIENCE * 10)
+            return True
+
+        world = self.a_world({'sleeps': kind(execute=execute)}, **settings)
+        world.worker()
+        plan = world.start(action('a', 'sleeps'))
+        entered.until_entered()
+        return world, entered, plan
+
+
+class TestCancel(SignalCase):
+    """CANCEL: the action should cancel its execution and return when possible."""
+
+    def test_it_is_heeded_at_the_next_checkpoint(self) -> None:
+        world, work, plan = self.a_running_work()
+        self.signal(world, 'a', states.CANCEL)
+        work.until_heard(states.CANCEL)
+        work.go_on()
+        world.until_ended(plan)
+        self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.story(plan, 'a'))
+        self.assertEqual(1, work.steps)
+        self.assertEqual(plan_states.SUCCEEDED, world.store.get_plan(plan.uuid).state)
+
+    def test_a_sleeping_action_wakes_for_it(self) -> None:
+        world, _, plan = self.a_sleeper()
+        self.signal(world, 'a', states.CANCEL)
+        world.until_ended(plan)
+        self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.story(plan, 'a'))
+
+    def test_an_action_has_the_freedom_to_ignore_it(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world({'deaf': kind(execute=gate)})
+        world.worker()
+        plan = world.start(action('a', 'deaf'))
+        gate.until_entered()
+        self.signal(world, 'a', states.CANCEL)
+        gate.open()
+        world.until_ended(plan)
+        self.assertEqual(ran('a'), world.story(plan, 'a'))
+
+    def test_one_that_would_be_tried_again_is_not(self) -> None:
+        heard = threading.Event()
+
+        def busy(context: Any) -> Retry:
+            with context.on_signal(lambda signal: heard.set()):
+                if not heard.wait(PATIENCE):
+                    raise AssertionError('no signal came')
+            return Retry('busy', 3600.0)
+
+        world = self.a_world({'again': kind(execute=busy)})
+        world.worker()
+        plan = world.start(action('a', 'again'))
+        world.until_action('a', states.RUNNING)
+        self.signal(world, 'a', states.CANCEL)
+        world.until_ended(plan)
+        self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.story(plan, 'a'))
+
+    def test_what_has_not_started_is_cancelled_at_once_and_its_dependents_go_on(
+        self,
+    ) -> None:
+        world, work, plan = self.a_running_work(steps=1)
+        later = world.start(*chain('x', 'y'), max_parallel=1)
+        world.until_ended(later)
+        waiting = world.start(
+            action('b', not_before='2999-01-01T00:00:00Z'), action('c', parents=['b'])
+        )
+        self.signal(world, 'b', states.CANCEL)
+        world.until_ended(waiting)
+        self.assertEqual(
+            [('b', 'INIT', 'CANCELLED', UNSTARTED), *ran('c')],
+            world.story(waiting, 'b', 'c'),
+        )
+        work.go_on()
+        world.until_ended(plan)
+
+    def test_a_cancelled_one_holds_its_place_in_the_order(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world({'waits': kind(execute=gate)})
+        world.worker()
+        plan = world.start(
+            action('a', 'waits'), action('b', parents=['a']), action('c', parents=['b'])
+        )
+        gate.until_entered()
+        self.signal(world, 'b', states.CANCEL)
+        world.run('another plan')
+        self.assertEqual(states.INIT, world.action('c').status)
+        gate.open()
+        world.until_ended(plan)
+        self.assertEqual(
+            [
+                ('b', 'INIT', 'CANCELLED', UNSTARTED),
+                ('a', 'RUNNING', 'SUCCEEDED', None),
+                *ran('c'),
+            ],
+            world.story(plan, 'a', 'b', 'c')[1:],
+        )
+
+    def test_a_plugin_that_swallows_it_while_suspended_is_cancelled_all_the_same(
+        self,
+    ) -> None:
+        def swallow(context: Any) -> bool:
+            try:
+                context.sleep(PATIENCE * 10)
+            except exceptions.Cancelled:
+                return True
+            return False
+
+        world = self.a_world({'swallows': kind(execute=swallow)})
+        world.worker()
+        plan = world.start(action('a', 'swallows'))
+        world.until_action('a', states.RUNNING)
+        self.signal(world, 'a', states.SUSPEND)
+        world.until_action('a', states.SUSPENDED)
+        self.signal(world, 'a', states.CANCEL)
+        world.until_ended(plan)
+        self.assertEqual(
+            ('a', 'SUSPENDED', 'CANCELLED', CANCELLED), world.story(plan, 'a')[-1]
+        )
+
+
+class TestSuspendAndResume(SignalCase):
+    """SUSPEND: the action sleeps waiting on a RESUME signal to continue its work."""
+
+    def test_it_stays_at_a_checkpoint_and_goes_on_where_it_was(self) -> None:
+        world, work, plan = self.a_running_work(steps=2)
+        self.signal(world, 'a', states.SUSPEND)
+        work.until_heard(states.SUSPEND)
+        work.go_on()
+        world.until_action('a', states.SUSPENDED)
+        self.assertEqual(1, work.steps)
+        self.signal(world, 'a', states.RESUME)
+        work.until_done(2)
+        work.go_on()
+        world.until_ended(plan)
+        self.assertEqual(
+            [
+                ('a', 'READY', 'RUNNING', None),
+                SUSPENDED,
+                RESUMED,
+                ('a', 'RUNNING', 'SUCCEEDED', None),
+            ],
+            world.story(plan, 'a'),
+        )
+        self.assertEqual([('a', 'SUSPEND'), ('a', 'RESUME')], world.signals(plan))
+
+    def test_it_may_be_suspended_again_and_again(self) -> None:
+        world, work, plan = self.a_running_work(steps=4)
+        heard: list[str] = []
+        for step in (1, 2, 3):
+            self.signal(world, 'a', states.SUSPEND)
+            work.until_heard(*heard, states.SUSPEND)
+            work.go_on()
+            world.until_action('a', states.SUSPENDED)
+            self.signal(world, 'a', states.RESUME)
+            work.until_done(step + 1)
+            world.until_action('a', states.RUNNING)
+            heard += [states.SUSPEND, states.RESUME]
+        work.go_on()
+        world.until_ended(plan)
+        self.assertEqual([SUSPENDED, RESUMED] * 3, world.story(plan, 'a')[1:-1])
+
+    def test_a_sleeping_action_wakes_to_be_suspended_and_to_be_cancelled(self) -> None:
+        world, _, plan = self.a_sleeper()
+        self.signal(world, 'a', states.SUSPEND)
+        world.until_action('a', states.SUSPENDED)
+        self.signal(world, 'a', states.CANCEL)
+        world.until_ended(plan)
+        self.assertEqual(
+            [
+                ('a', 'READY', 'RUNNING', None),
+                SUSPENDED,
+                ('a', 'SUSPENDED', 'CANCELLED', CANCELLED),
+            ],
+            world.story(plan, 'a'),
+        )
+
+    def test_other_actions_go_on_meanwhile(self) -> None:
+        world, work, plan = self.a_running_work(steps=2)
+        self.signal(world, 'a', states.SUSPEND)
+        work.until_heard(states.SUSPEND)
+        work.go_on()
+        world.until_action('a', states.SUSPENDED)
+        self.assertEqual(plan_states.SUCCEEDED, world.run('b', 'c').state)
+        self.signal(world, 'a', states.CANCEL)
+        world.until_ended(plan)
+
+
+class TestWhichSignalsWhichStatusAllows(SignalCase):
+    """A refusal says what the status is, and changes nothing."""
+
+    def test_signals_that_make_no_sense_are_refused(self) -> None:
+        world, work, plan = self.a_running_work(steps=1)
+        pending = world.create('b')
+
+        def refusal(name: str, signal: str) -> str:
+            before = world.action(name), world.events()
+            error = self.assertRaises(
+                exceptions.Conflict, self.signal, world, name, signal
+            )
+            self.assertEqual(before, (world.action(name), world.events()))
+            return str(error).replace(world.action(name).uuid, name)
+
+        self.assertEqual(
+            [
+                'RESUME is not possible for action a: it is RUNNING',
+                'SUSPEND is not possible for action b: it is INIT',
+                'RESUME is not possible for action b: it is INIT',
+            ],
+            [
+                refusal('a', states.RESUME),
+                refusal('b', states.SUSPEND),
+                refusal('b', states.RESUME),
+            ],
+        )
+        work.go_on()
+        world.until_ended(plan)
+        world.plans.cancel(pending.uuid)
+        for name in 'ab':
+            for signal in sorted(states.SIGNALS):
+                self.assertIn('is not possible', refusal(name, signal))
+
+    def test_an_unknown_signal_is_refused(self) -> None:
+        world = self.a_world()
+        world.create('a')
+        error = self.assertRaises(exceptions.Invalid, self.signal, world, 'a', 'STOP')
+        self.assertEqual(
+            "There is no signal 'STOP'; there are CANCEL, RESUME, SUSPEND", str(error)
+        )
+
+
+class TestActionsThatAreInProgress(SignalCase):
+    """Those hold no thread and heed signals without the plugin's help."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.calls = Calls()
+        self.polled = Gate()
+        self.polled.open()
+        self.delay = 0.01
+        self.ready = threading.Event()
+
+    def in_progress(self, delay: float = 0.01, **settings: Any) -> tuple[World, Any]:
+        """Return a world with an action that is polled until `ready`."""
+
+        def poll(context: Any, token: Any) -> Any:
+            self.polled()
+            done = self.ready.is_set()
+            return Done({'token': token}) if done else InProgress(token, delay)
+
+        world = self.a_world(
+            {
+                'outside': kind(
+                    execute=lambda context: InProgress({'job': 7}, delay),
+                    poll=poll,
+                    cancel=self.calls.note('cancel'),
+                    post_condition=self.calls.note('post_condition'),
+                )
+            },
+            max_parallel=1,
+            **settings,
+        )
+        world.worker()
+        plan = world.start(action('a', 'outside'))
+        world.until(lambda: world.action('a').token is not None)
+        return world, plan
+
+    def test_it_is_polled_until_it_ends(self) -> None:
+        world, plan = self.in_progress()
+        self.polled.until_entered(3)
+        self.ready.set()
+        world.until_ended(plan)
+        self.assertEqual(ran('a'), world.story(plan, 'a'))
+        self.assertEqual({'token': {'job': 7}}, world.action('a').outputs)
+        self.assertEqual([('a', 'post_condition')], self.calls.made)
+
+    def test_it_holds_no_thread(self) -> None:
+        world, _ = self.in_progress(delay=3600)
+        # The worker has one thread.
+        self.assertEqual(plan_states.SUCCEEDED, world.run(*chain('b', 'c')).state)
+        self.assertEqual(states.RUNNING, world.action('a').status)
+
+    def test_cancel_stops_the_work_outside(self) -> None:
+        world, plan = self.in_progress(delay=3600)
+        self.signal(world, 'a', states.CANCEL)
+        world.until_ended(plan)
+        self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.story(plan, 'a'))
+        self.assertEqual([('a', 'cancel')], self.calls.made)
+
+    def test_it_is_not_polled_while_it_is_suspended(self) -> None:
+        world, plan = self.in_progress()
+        self.polled.until_entered()
+        self.signal(world, 'a', states.SUSPEND)
+        world.until_action('a', states.SUSPENDED)
+        polls = self.polled.entered
+        world.run('b')
+        self.assertEqual(polls, self.polled.entered)
+        self.ready.set()
+        self.signal(world, 'a', states.RESUME)
+        world.until_ended(plan)
+        self.assertEqual(
+            [
+                ('a', 'READY', 'RUNNING', None),
+                SUSPENDED,
+                RESUMED,
+                ('a', 'RUNNING', 'SUCCEEDED', None),
+            ],
+            world.story(plan, 'a'),
+        )
+        self.assertEqual(polls + 1, self.polled.entered)
+
+    def test_a_resume_polls_at_once(self) -> None:
+        world, plan = self.in_progress(delay=3600)
+        self.signal(world, 'a', states.SUSPEND)
+        world.until_action('a', states.SUSPENDED)
+        self.ready.set()
+        self.signal(world, 'a', states.RESUME)
+        world.until_ended(plan)
+        self.assertEqual(1, self.polled.entered)
+
+    def test_a_cancel_on_the_heels_of_a_suspend_is_heeded(self) -> None:
+        for _ in range(5):
+            world, plan = self.in_progress(delay=3600)
+            self.signal(world, 'a', states.SUSPEND)
+            self.signal(world, 'a', states.CANCEL)
+            world.until_ended(plan)
+            self.assertEqual(states.CANCELLED, world.action('a').status)
+
+    def test_it_can_be_cancelled_while_it_is_suspended(self) -> None:
+        world, plan = self.in_progress(delay=3600)
+        self.signal(world, 'a', states.SUSPEND)
+        world.until_action('a', states.SUSPENDED)
+        self.signal(world, 'a', states.CANCEL)
+        world.until_ended(plan)
+        self.assertEqual(
+            ('a', 'SUSPENDED', 'CANCELLED', CANCELLED), world.story(plan, 'a')[-1]
+        )
+        self.assertEqual([('a', 'cancel')], self.calls.made)
+
+    def test_a_cancel_that_raises_ends_it_all_the_same(self) -> None:
+        def broken(context: Any, token: Any) -> None:
+            raise SystemExit('no')
+
+        world = self.a_world(
+            {
+                'outside': kind(
+                    execute=lambda context: InProgress('job', 3600.0), cancel=broken
+                )
+            }
+        )
+        world.worker()
+        plan = world.start(action('a', 'outside'))
+        world.until(lambda: world.action('a').token is not None)
+        self.signal(world, 'a', states.CANCEL)
+        world.until_ended(plan)
+        self.assertEqual(states.CANCELLED, world.action('a').status)
+
+    def test_a_token_may_be_anything_that_json_has(self) -> None:
+        for token in (0, '', False, [], {}, 1.5, 'job'):
+            world = self.a_world(
+                {
+                    'outside': kind(
+                        execute=lambda context, t=token: InProgress(t, 0.0),
+                        poll=lambda context, t: Done({'token': t}),
+                    )
+                }
+            )
+            world.run(action('a', 'outside'))
+            self.assertEqual({'token': token}, world.action('a').outputs)
+
+
+class TestSignalsWithoutAPlan(SignalCase):
+    """Actions of the engine lane are signalled like those of plans."""
+
+    def test_cancel_and_the_next_one_that_waits_for_it(self) -> None:
+        world = self.a_world({'sleeps': kind(execute=lambda c: c.sleep(PATIENCE * 9))})
+        world.worker(lanes=(ENGINE,))
+        world.add(
+            world.new_action('a', 'sleeps'),
+            world.new_action('b', status=states.WAITING, pending=1),
+        )
+        world.until_action('a', states.RUNNING)
+        self.signal(world, 'b', states.CANCEL)
+        self.signal(world, 'a', states.CANCEL)
+        world.until_action('a', states.CANCELLED)
+        self.assertEqual(
+            [
+                ('a', 'READY', 'RUNNING', None),
+                ('b', 'WAITING', 'CANCELLED', UNSTARTED),
+                ('a', 'RUNNING', 'CANCELLED', CANCELLED),
+            ],
+            world.story(),
+        )

@@ -1,0 +1,187 @@
+"""Spec 001, target and cause: who locks what an action operates on."""
+
+import threading
+from typing import Any
+
+from tests.worlds import Gate, World, WorldCase, action, kind
+from watcherlite.domain.outcomes import Derived, DerivedAction, Retry
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+
+
+class Watch:
+    """An execute that sees whether two of it are on one target at once.
+
+    :ivar most: by target, how many were there at one time
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._now: dict[str, int] = {}
+        self.most: dict[str, int] = {}
+        self.order: list[str] = []
+
+    def __call__(self, context: Any) -> bool:
+        with self._lock:
+            count = self._now.get(context.target, 0) + 1
+            self._now[context.target] = count
+            self.most[context.target] = max(count, self.most.get(context.target, 0))
+            self.order.append(context.name)
+        # Long enough for another thread to come in, if it may.
+        context.sleep(0.002)
+        with self._lock:
+            self._now[context.target] -= 1
+        return True
+
+
+class TestLocksOnTargets(WorldCase):
+    """An action with the cause RPC Request takes the lock on its target."""
+
+    def test_two_actions_on_one_target_never_overlap(self) -> None:
+        watch = Watch()
+        world = self.a_world({'watched': kind(execute=watch)})
+        world.worker()
+        world.worker()
+        plan = world.run(
+            *(action(f'a{n}', 'watched', target=f'host-{n % 3}') for n in range(30))
+        )
+        self.assertEqual({f'host-{n}': 1 for n in range(3)}, watch.most)
+        self.assertEqual(plan_states.SUCCEEDED, plan.state)
+
+    def test_actions_of_different_plans_do_not_overlap_either(self) -> None:
+        watch = Watch()
+        world = self.a_world({'watched': kind(execute=watch)})
+        world.worker()
+        plans = [
+            world.start(
+                *(action(f'{p}-{n}', 'watched', target='host') for n in range(5))
+            )
+            for p in 'abc'
+        ]
+        for plan in plans:
+            self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+        self.assertEqual({'host': 1}, watch.most)
+
+    def a_held_target(self, **hooks: Any) -> tuple[World, Gate]:
+        gate = self.a_gate()
+        world = self.a_world(
+            {'holds': kind(execute=gate), **hooks}, sweep_interval=3600.0
+        )
+        world.worker()
+        world.start(action('holder', 'holds', target='host'))
+        gate.until_entered()
+        return world, gate
+
+    def test_who_comes_second_waits_and_is_woken_by_the_release(self) -> None:
+        world, gate = self.a_held_target()
+        plan = world.start(action('second', target='host'))
+        world.until_action('second', states.WAITING)
+        waiting = world.action('second')
+        self.assertEqual(('host', None), (waiting.blocked_on, waiting.owner))
+        self.assertEqual('PENDING', waiting.state)
+
+        gate.open()
+        world.until_ended(plan)
+        ended = world.action('second')
+        self.assertEqual((None, 'SUCCEEDED'), (ended.blocked_on, ended.status))
+
+    def test_they_are_woken_one_after_the_other_in_their_order(self) -> None:
+        watch = Watch()
+        world, gate = self.a_held_target(watched=kind(execute=watch))
+        names = [f'a{n}' for n in range(5)]
+        plan = world.start(*(action(n, 'watched', target='host') for n in names))
+        for name in names:
+            world.until_action(name, states.WAITING)
+        gate.open()
+        world.until_ended(plan)
+        self.assertEqual(names, watch.order)
+
+    def test_what_waits_can_be_cancelled_and_does_not_take_the_lock_along(self) -> None:
+        world, gate = self.a_held_target()
+        plan = world.start(action('second', target='host'))
+        world.until_action('second', states.WAITING)
+        world.plans.cancel(plan.uuid)
+        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+        third = world.start(action('third', target='host'))
+        world.until_action('third', states.WAITING)
+        gate.open()
+        self.assertEqual(plan_states.SUCCEEDED, world.until_ended(third).state)
+
+    def test_every_end_of_the_holder_releases(self) -> None:
+        for end in (True, False, ('CANCEL', 'no')):
+            world = self.a_world(
+                {'ends': kind(execute=lambda c, e=end: e)}, sweep_interval=3600.0
+            )
+            plan = world.run(
+                action('a', 'ends', target='host'), action('b', target='host')
+            )
+            self.assertEqual(states.SUCCEEDED, world.action('b').status, plan)
+
+    def test_one_that_asks_for_a_retry_keeps_its_target(self) -> None:
+        answers = iter([Retry('busy', 0.05), True])
+        order: list[str] = []
+
+        def busy(context: Any) -> Any:
+            order.append(context.name)
+            return next(answers)
+
+        world = self.a_world(
+            {
+                'busy': kind(execute=busy),
+                'notes': kind(execute=lambda c: order.append(c.name) or True),
+            }
+        )
+        world.run(
+            action('a', 'busy', target='host'), action('b', 'notes', target='host')
+        )
+        self.assertEqual(['a', 'a', 'b'], order)
+
+    def test_one_that_waits_holds_no_place_in_max_parallel(self) -> None:
+        world, gate = self.a_held_target()
+        plan = world.start(
+            action('b', target='host'),
+            action('c', target='host'),
+            *(action(f'n{n}') for n in range(5)),
+            max_parallel=1,
+        )
+        for n in range(5):
+            world.until_action(f'n{n}', states.SUCCEEDED)
+        self.assertEqual(states.WAITING, world.action('b').status)
+        gate.open()
+        self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+
+
+class TestDerivedActionsRunUnderTheLockOfTheirParent(WorldCase):
+    """Derived Action: the lock has been acquired already."""
+
+    def test_they_do_not_wait_for_it_and_others_wait_for_all_of_them(self) -> None:
+        order: list[str] = []
+
+        def note(context: Any) -> bool:
+            order.append(context.name)
+            return True
+
+        children = Derived(
+            tuple(
+                DerivedAction(key, 'notes', target='host', parents=parents)
+                for key, parents in (('x', ()), ('y', ('x',)))
+            )
+        )
+        world = self.a_world(
+            {
+                'derives': kind(
+                    execute=lambda c: children,
+                    complete=lambda c, results: note(c),
+                ),
+                'notes': kind(execute=note),
+            },
+            sweep_interval=3600.0,
+        )
+        world.run(
+            action('a', 'derives', target='host'), action('b', 'notes', target='host')
+        )
+        self.assertEqual(['x', 'y', 'a', 'b'], order)
+        self.assertEqual(
+            (states.DERIVED_ACTION, 'host'),
+            (world.action('x').cause, world.action('x').target),
+        )

@@ -1,0 +1,372 @@
+"""Spec 001: timeout, interval, and actions that are scheduled."""
+
+import datetime
+import itertools
+import threading
+from typing import Any
+
+from tests.worlds import (
+    PATIENCE,
+    Calls,
+    World,
+    WorldCase,
+    action,
+    chain,
+    kind,
+    raises,
+    ran,
+)
+from watcherlite import exceptions
+from watcherlite.domain.actions import ENGINE
+from watcherlite.domain.outcomes import Done, InProgress, Retry, Skipped
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+
+LATE = 'Action failed in execute: it ran longer than its timeout'
+
+
+class TestTimeout(WorldCase):
+    """What runs longer than it may is FAILED, whether it listens or not."""
+
+    def test_an_action_that_listens_ends_when_its_time_is_over(self) -> None:
+        world = self.a_world({'sleeps': kind(execute=lambda c: c.sleep(PATIENCE * 9))})
+        plan = world.run(action('a', 'sleeps', timeout=1), action('b', parents=['a']))
+        self.assertEqual(
+            [*ran('a', 'FAILED', LATE), *ran('b')], world.story(plan, 'a', 'b')
+        )
+        ended = world.action('a')
+        assert ended.start_time and ended.end_time
+        took = (ended.end_time - ended.start_time).total_seconds()
+        self.assertGreaterEqual(took, 1.0)
+
+    def test_a_timeout_of_zero_is_the_default_of_the_system(self) -> None:
+        world = self.a_world(
+            {'sleeps': kind(execute=lambda c: c.sleep(PATIENCE * 9))},
+            default_action_timeout=0.05,
+        )
+        plan = world.run(action('a', 'sleeps', timeout=0))
+        self.assertEqual(ran('a', 'FAILED', LATE), world.story(plan, 'a'))
+
+    def test_one_that_ignores_it_is_failed_and_fenced_off(self) -> None:
+        gate = self.a_gate()
+        returned = threading.Event()
+
+        def deaf(context: Any) -> bool:
+            gate()
+            returned.set()
+            return True
+
+        # It has the only thread of the worker.
+        world = self.a_world(
+            {'deaf': kind(execute=deaf)}, default_action_timeout=0.05, max_parallel=1
+        )
+        plan = world.run(*chain('a', action_type='deaf'), action('b', parents=['a']))
+        self.assertEqual(
+            [*ran('a', 'FAILED', LATE), *ran('b')], world.story(plan, 'a', 'b')
+        )
+
+        gate.open()
+        self.assertTrue(returned.wait(PATIENCE))
+        self.assertEqual(plan_states.SUCCEEDED, world.run(*chain('c', 'd')).state)
+        self.assertEqual(states.FAILED, world.action('a').status)
+        self.assertEqual(2, len(world.story(plan, 'a')))
+
+    def test_one_that_hangs_in_pre_condition_is_failed_as_well(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world(
+            {'hangs': kind(pre_condition=gate)},
+            default_action_timeout=0.05,
+            max_parallel=1,
+        )
+        plan = world.run(action('a', 'hangs'), 'b')
+        self.assertEqual(
+            [
+                (
+                    'a',
+                    'READY',
+                    'FAILED',
+                    'Action failed in pre_condition: it ran longer than its timeout',
+                )
+            ],
+            world.story(plan, 'a'),
+        )
+
+    def test_a_dependent_that_hangs_in_pre_condition_harms_only_itself(self) -> None:
+        # The second time: only types that are known to be quick are checked in
+        # the thread of the action that they follow.
+        gate = self.a_gate()
+        known = threading.Event()
+
+        def pre_condition(context: Any) -> None:
+            if context.name == 'hangs' and known.is_set():
+                gate()
+
+        world = self.a_world(
+            {'checked': kind(pre_condition=pre_condition)}, default_action_timeout=0.5
+        )
+        world.run(*chain('x', 'y', action_type='checked'))
+        known.set()
+        plan = world.run(*chain('a', 'hangs', 'c', action_type='checked'))
+        self.assertEqual(
+            {'a': 'SUCCEEDED', 'hangs': 'FAILED', 'c': 'SUCCEEDED'},
+            world.statuses(plan),
+        )
+
+    def test_an_action_in_progress_ends_too_and_its_work_is_stopped(self) -> None:
+        calls = Calls()
+        world = self.a_world(
+            {
+                'outside': kind(
+                    execute=lambda context: InProgress('job', 3600.0),
+                    cancel=calls.note('cancel'),
+                )
+            },
+            default_action_timeout=0.05,
+        )
+        plan = world.run(action('a', 'outside'))
+        self.assertEqual(ran('a', 'FAILED', LATE), world.story(plan, 'a'))
+        self.assertEqual([('a', 'cancel')], calls.made)
+
+    def test_the_time_counts_from_when_a_thread_takes_it(self) -> None:
+        # Both are RUNNING; the second waits longer for the only thread than its
+        # timeout is.
+        gate = self.a_gate()
+
+        def first(context: Any) -> bool:
+            context.deadline_at = None  # it may take as long as it likes
+            return bool(gate())
+
+        world = self.a_world(
+            {'first': kind(execute=first)},
+            default_action_timeout=0.2,
+            max_parallel=1,
+            linger=0.0,
+        )
+        worker = world.worker()
+        # Short jobs before: so the worker takes many at once.
+        world.run(*(f'n{n}' for n in range(200)))
+        plan = world.start(action('a', 'first'), action('b'))
+        gate.until_entered()
+        world.until(lambda: len(worker.dispatcher.owned) == 2)
+        over = world.clock.monotonic() + 0.3
+        world.until(lambda: world.clock.monotonic() > over)
+        gate.open()
+        world.until_ended(plan)
+        self.assertEqual({'a': 'SUCCEEDED', 'b': 'SUCCEEDED'}, world.statuses(plan))
+
+
+class TestRetry(WorldCase):
+    """An action that asked for another try gets it when the delay is over."""
+
+    def between_tries(self, delay: float) -> list[float]:
+        """Return the seconds between the tries of an action that is busy twice."""
+        tries: list[float] = []
+
+        def busy(context: Any) -> Any:
+            tries.append(world.clock.monotonic())
+            return True if len(tries) == 3 else Retry('busy', delay)
+
+        world = self.a_world({'busy': kind(execute=busy)})
+        plan = world.run(action('a', 'busy'))
+        self.assertEqual(
+            [*ran('a', 'READY', 'busy') * 2, *ran('a')], world.story(plan, 'a')
+        )
+        return [after - before for before, after in itertools.pairwise(tries)]
+
+    def test_at_once(self) -> None:
+        self.assertEqual(2, len(self.between_tries(0)))
+
+    def test_after_a_delay(self) -> None:
+        self.assertGreaterEqual(min(self.between_tries(0.1)), 0.1)
+
+    def test_from_pre_condition_as_well(self) -> None:
+        answers = iter([Retry('not yet', 0.01), None])
+        world = self.a_world({'early': kind(pre_condition=lambda c: next(answers))})
+        plan = world.run(action('a', 'early'))
+        self.assertEqual(ran('a'), world.story(plan, 'a'))
+        self.assertEqual(2, world.action('a').attempt)
+
+    def test_a_plan_with_one_that_waits_for_its_next_try_can_be_cancelled(self) -> None:
+        world = self.a_world({'busy': kind(execute=lambda c: Retry('busy', 3600.0))})
+        world.worker()
+        plan = world.start(action('a', 'busy'))
+        world.until(lambda: len(world.story(plan, 'a')) == 2)
+        world.plans.cancel(plan.uuid)
+        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+
+
+class TestInterval(WorldCase):
+    """A repetitive action runs again and again, and never twice at once."""
+
+    def a_repeated(self, execute: Any, **hooks: Any) -> World:
+        world = self.a_world({'again': kind(execute=execute, **hooks)})
+        world.worker(lanes=(ENGINE,))
+        # A document has no interval; a run starts that long after the last one.
+        world.add(world.new_action('a', 'again', interval=1))
+        return world
+
+    def test_it_runs_that_many_seconds_after_the_start_of_the_last_run(self) -> None:
+        starts: list[float] = []
+
+        def execute(context: Any) -> Done:
+            starts.append(world.clock.monotonic())
+            return Done({'run': len(starts)})
+
+        world = self.a_repeated(execute)
+        world.until(lambda: len(starts) == 2)
+        self.assertGreaterEqual(starts[1] - starts[0], 0.99)
+        world.until(lambda: world.action('a').outputs == {'run': 2})
+        self.assertEqual(ran('a', 'READY') * 2, world.story(None, 'a'))
+        again = world.action('a')
+        self.assertEqual((states.READY, None), (again.status, again.owner))
+        assert again.start_time is not None
+        self.assertEqual(
+            again.start_time + datetime.timedelta(seconds=1), again.not_before
+        )
+
+    def test_a_run_that_takes_longer_is_not_joined_by_the_next(self) -> None:
+        running = threading.Lock()
+        overlaps: list[bool] = []
+        long = self.a_gate()
+
+        def execute(context: Any) -> bool:
+            free = running.acquire(blocking=False)
+            overlaps.append(not free)
+            long()
+            running.release()
+            return True
+
+        world = self.a_repeated(execute)
+        long.until_entered()
+        over = world.clock.monotonic() + 1.2
+        world.until(lambda: world.clock.monotonic() > over)
+        self.assertEqual([False], overlaps)
+        long.open()
+        world.until(lambda: len(overlaps) >= 2)
+        self.assertNotIn(True, overlaps)
+
+    def test_cancel_ends_it_between_two_runs(self) -> None:
+        world = self.a_repeated(lambda context: True)
+        world.until(lambda: world.action('a').end_time is not None)
+        world.plans.signal_action(world.action('a').uuid, states.CANCEL)
+        world.until_action('a', states.CANCELLED)
+
+    def test_cancel_ends_it_within_a_run(self) -> None:
+        world = self.a_repeated(lambda context: context.sleep(PATIENCE * 9))
+        world.until_action('a', states.RUNNING)
+        world.plans.signal_action(world.action('a').uuid, states.CANCEL)
+        world.until_action('a', states.CANCELLED)
+
+    def after_one_run(self, **hooks: Any) -> tuple[str, str | None]:
+        world = self.a_repeated(**{'execute': lambda context: True, **hooks})
+        world.until(lambda: world.action('a').end_time is not None)
+        ended = world.action('a')
+        self.assertGreater(ended.not_before, ended.created_at)
+        return ended.status, ended.status_message
+
+    def test_a_run_that_fails_or_does_not_apply_is_followed_by_the_next(self) -> None:
+        down = raises(OSError('down'))
+        self.assertEqual(
+            [
+                ('READY', 'Action failed in execute: OSError'),
+                ('READY', 'Action failed in execute: slow'),
+                ('READY', 'Action failed in pre_condition: OSError'),
+                ('READY', 'Action was skipped automatically: nothing to do'),
+            ],
+            [
+                self.after_one_run(execute=down),
+                self.after_one_run(execute=lambda context: ('TIMEOUT', 'slow')),
+                self.after_one_run(pre_condition=down),
+                self.after_one_run(pre_condition=lambda c: Skipped('nothing to do')),
+            ],
+        )
+
+    def test_its_target_is_free_between_two_runs(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world({'waits': kind(execute=gate)})
+        world.worker(lanes=(ENGINE,))
+        world.add(world.new_action('a', interval=3600, target='host'))
+        world.until(lambda: world.action('a').end_time is not None)
+        world.add(world.new_action('b', 'waits', target='host'))
+        gate.until_entered()
+        gate.open()
+        world.until_action('b', states.SUCCEEDED)
+
+    def test_a_run_that_was_given_up_is_not_followed_by_another(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world({'deaf': kind(execute=gate)}, default_action_timeout=0.05)
+        world.worker(lanes=(ENGINE,))
+        world.add(world.new_action('a', 'deaf', interval=1))
+        world.until_action('a', states.FAILED)
+
+    def test_zero_or_below_is_not_repeated(self) -> None:
+        world = self.a_world()
+        world.worker(lanes=(ENGINE,))
+        world.add(world.new_action('a', interval=0), world.new_action('b', interval=-5))
+        world.until_action('a', states.SUCCEEDED)
+        world.until_action('b', states.SUCCEEDED)
+
+
+class TestScheduledActions(WorldCase):
+    """not_before: the action is READY, and nobody takes it before its time."""
+
+    def soon(self, world: World, seconds: float) -> str:
+        at = world.clock.now() + datetime.timedelta(seconds=seconds)
+        return at.isoformat().replace('+00:00', 'Z')
+
+    def test_it_is_taken_when_its_time_has_come(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        world.worker()
+        plan = world.run('first', action('a', not_before=self.soon(world, 0.6)))
+        started = world.action('a')
+        assert started.start_time is not None
+        self.assertGreaterEqual(started.start_time, started.not_before)
+        self.assertEqual(plan_states.SUCCEEDED, plan.state)
+
+    def test_one_that_becomes_free_before_its_time_is_taken_then(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        world.worker()
+        world.run(
+            action('first'),
+            action('a', parents=['first'], not_before=self.soon(world, 0.6)),
+            action('b', parents=['a'], not_before=self.soon(world, 0.9)),
+        )
+        for name in 'ab':
+            started = world.action(name)
+            assert started.start_time is not None
+            late = started.start_time - started.not_before
+            self.assertGreaterEqual(late, datetime.timedelta(0))
+            self.assertLess(late, datetime.timedelta(seconds=5))
+
+    def test_one_of_a_lane_as_well(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        world.worker(lanes=(ENGINE,))
+        at = world.clock.now() + datetime.timedelta(seconds=0.6)
+        world.add(world.new_action('a', not_before=at))
+        world.until_action('a', states.SUCCEEDED)
+        started = world.action('a').start_time
+        assert started is not None
+        self.assertGreaterEqual(started, at)
+
+    def test_a_time_that_has_passed_is_no_time(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        plan = world.run(action('a', not_before='2001-01-01T00:00:00Z'))
+        self.assertEqual(ran('a'), world.story(plan, 'a'))
+
+    def test_a_plan_with_a_scheduled_action_can_be_cancelled(self) -> None:
+        world = self.a_world()
+        world.worker()
+        plan = world.start('a', action('b', not_before='2999-01-01T00:00:00Z'))
+        world.until_action('a', states.SUCCEEDED)
+        world.plans.cancel(plan.uuid)
+        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+
+    def test_it_cannot_be_skipped_once_its_plan_runs(self) -> None:
+        world = self.a_world()
+        world.worker()
+        plan = world.start('a', action('b', not_before='2999-01-01T00:00:00Z'))
+        world.until_action('a', states.SUCCEEDED)
+        self.assertRaises(
+            exceptions.Conflict, world.plans.skip_action, world.action('b').uuid
+        )
+        self.assertEqual(plan_states.ONGOING, world.store.get_plan(plan.uuid).state)

@@ -1,0 +1,451 @@
+"""The promises of the design, each a test named after it.
+
+`Promises` is a suite for any store: mix it into a WorldCase with a `make_store`.
+"""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tests.worlds import Calls, World, WorldCase, action, chain, kind, raises
+from watcherlite import exceptions
+from watcherlite.db.api import Store
+from watcherlite.domain import events
+from watcherlite.domain.outcomes import (
+    Derived,
+    DerivedAction,
+    Done,
+    Failed,
+    InProgress,
+    Retry,
+)
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+
+#: What an action of a plan can do, in one plan.
+EVERYTHING: list[dict[str, Any]] = [
+    *chain('a', 'b', 'c', action_type='unsafe'),
+    action('p', 'safe'),
+    action('q', 'safe', parents=['p']),
+    action('retries', 'retries', parents=['a']),
+    action('outside', 'outside'),
+    action('derives', 'derives', parents=['p']),
+    action('gone', 'gone', parents=['q']),
+    action('fails', 'fails', parents=['gone']),
+    action('end', 'unsafe', parents=['fails', 'c', 'derives', 'outside']),
+]
+
+
+class Counting:
+    """A store that counts how often it is asked, statement by statement."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        self.calls = 0
+        self.commits = 0
+
+    def __getattr__(self, name: str) -> Any:
+        with self._lock:
+            self.calls += 1
+        return getattr(self._store, name)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """Begin a transaction whose calls are counted."""
+        with self._store.transaction() as tx:
+            yield _CountingTransaction(tx, self)
+        with self._lock:
+            self.commits += 1
+
+
+class _CountingTransaction:
+    def __init__(self, tx: Any, counting: Counting) -> None:
+        self._tx = tx
+        self._counting = counting
+
+    def __getattr__(self, name: str) -> Any:
+        self._counting.calls += 1
+        return getattr(self._tx, name)
+
+
+class Promises:
+    """The suite; `make_store` says for which store."""
+
+    def everything(self) -> World:
+        """Return a world for the plan EVERYTHING."""
+        self.calls = Calls()
+        note = self.calls.note
+
+        def busy(context: Any) -> Any:
+            return True if context.attempt > 1 else Retry('busy', 0.01)
+
+        return self.a_world(
+            {
+                'unsafe': kind(execute=note('execute', True)),
+                'safe': kind(execute=note('execute', True), idempotent=True),
+                'retries': kind(execute=busy, idempotent=True),
+                'outside': kind(
+                    execute=lambda c: InProgress('job', 0.01),
+                    poll=lambda c, token: Done({'job': token}),
+                    idempotent=True,
+                ),
+                'derives': kind(
+                    execute=lambda c: Derived(
+                        (
+                            DerivedAction('x', 'safe'),
+                            DerivedAction('y', 'safe', parents=('x',)),
+                        )
+                    ),
+                    idempotent=True,
+                ),
+                'gone': kind(
+                    pre_condition=raises(exceptions.ActionSkipException('gone'))
+                ),
+                'fails': kind(execute=lambda c: Failed('no disk'), idempotent=True),
+            }
+        )
+
+    def assert_consistent(self, world: World, plan: Any) -> None:
+        """Check that a plan is over, and that its events tell one whole story."""
+        ended = world.store.get_plan(plan.uuid)
+        self.assertIn(ended.state, plan_states.ENDED, world.report(plan))
+        self.assertEqual((0, 0), (ended.unfinished, ended.active), world.report(plan))
+        actions = {a.id: a for a in world.store.list_actions(plan_id=plan.id)}
+        self.assertEqual(set(), {a.status for a in actions.values()} - states.FINAL)
+        told: dict[int | None, str | None] = {}
+        uuids = []
+        for event in world.events(plan):
+            uuids.append(event.uuid)
+            if event.kind not in (events.CREATED, events.STATE_CHANGED):
+                continue
+            before = told.get(event.action_id)
+            # That nobody has started it is one state outside; how far an action
+            # is from being started is told to nobody.
+            if not {before, event.old_status} <= states.NOT_STARTED:
+                self.assertEqual(before, event.old_status, world.report(plan))
+            self.assertNotIn(before, states.FINAL, world.report(plan))
+            told[event.action_id] = event.new_status
+        self.assertEqual(len(uuids), len(set(uuids)))
+        self.assertEqual(
+            {None: ended.state, **{key: a.status for key, a in actions.items()}}, told
+        )
+
+    # An accepted request is durable. No action is lost, none has two owners whose
+    # results count, none that is neither idempotent nor checkable is ever started
+    # twice.
+
+    def test_an_accepted_request_is_durable(self) -> None:
+        # Whoever accepted it is gone, and whom it told has heard nothing.
+        world = self.a_world({'sleeps': kind(execute=lambda c: c.sleep(3600))})
+        started = world.start('a', 'b')
+        skipped = world.create('c', 'd')
+        world.plans.skip_action(world.action('c').uuid)
+        world.plans.start(skipped.uuid)
+        cancelled = world.start('e')
+        world.plans.cancel(cancelled.uuid)
+
+        later = World(world.store)
+        self.addCleanup(later.stop)
+        later.worker()
+        self.assertEqual(plan_states.SUCCEEDED, later.until_ended(started).state)
+        self.assertEqual(plan_states.SUCCEEDED, later.until_ended(skipped).state)
+        self.assertEqual({'c': 'SKIPPED', 'd': 'SUCCEEDED'}, later.statuses(skipped))
+        self.assertEqual({'e': 'CANCELLED'}, later.statuses(cancelled))
+
+    def test_a_signal_whose_message_is_lost_is_found_by_the_sweep(self) -> None:
+        world = self.a_world({'sleeps': kind(execute=lambda c: c.sleep(3600))})
+        world.worker(sweep_interval=0.05)
+        plan = world.start(action('a', 'sleeps'))
+        world.until_action('a', states.RUNNING)
+        silent = World(world.store)
+        silent.plans.signal_action(world.action('a').uuid, states.CANCEL)
+        world.until_ended(plan)
+        self.assertEqual({'a': 'CANCELLED'}, world.statuses(plan))
+
+    def die_at(self, **dies: int) -> bool:
+        """Let a worker die at one of its commits, and another do the rest.
+
+        :returns: whether it came to this commit
+        """
+        world = self.everything()
+        worker = world.worker(**dies)
+        plan = world.start(*EVERYTHING)
+        world.until(
+            lambda: (
+                world.is_dead(worker)
+                or world.store.get_plan(plan.uuid).state in plan_states.ENDED
+            )
+        )
+        died = world.is_dead(worker)
+        world.kill(worker)
+        world.worker()
+        world.until_ended(plan)
+
+        self.assert_consistent(world, plan)
+        executed = self.calls.of('execute')
+        for name in ('a', 'b', 'c', 'end'):
+            self.assertLessEqual(executed.count(name), 1, world.report(plan))
+        for name in ('p', 'q', 'x', 'y'):
+            self.assertGreaterEqual(executed.count(name), 1, world.report(plan))
+        statuses = world.statuses(plan)
+        for name in ('p', 'q', 'retries', 'outside', 'derives', 'x', 'y'):
+            self.assertEqual('SUCCEEDED', statuses[name], world.report(plan))
+        self.assertEqual('SKIPPED', statuses['gone'])
+        return died
+
+    def test_no_action_is_lost_when_a_worker_dies_before_any_commit(self) -> None:
+        commit = 1
+        while self.die_at(dies_before=commit):
+            commit += 1
+        self.assertGreater(commit, 8)
+
+    def test_no_action_is_lost_when_a_worker_dies_after_any_commit(self) -> None:
+        commit = 1
+        while self.die_at(dies_after=commit):
+            commit += 1
+        self.assertGreater(commit, 8)
+
+    def test_no_action_has_two_owners_whose_results_count(self) -> None:
+        # Two that do not know that they have lost everything, and a third.
+        world = self.a_world(
+            {'slow': kind(execute=lambda c: gates[c.attempt - 1](c), idempotent=True)}
+        )
+        gates: list[Callable[..., Any]] = [
+            self.a_gate(Done({'by': 1})),
+            self.a_gate(Done({'by': 2})),
+            lambda context: Done({'by': 3}),
+        ]
+        plan = world.start(action('a', 'slow'))
+        zombies = []
+        for gate in gates[:2]:
+            zombies.append(world.worker())
+            gate.until_entered()
+            world.store.end_lease(zombies[-1].me.uuid)
+        world.worker()
+        world.until_ended(plan)
+        for gate in gates[:2]:
+            gate.open()
+        for zombie in zombies:
+            world.until(lambda z=zombie: not z.dispatcher.owned)
+        self.assertEqual({'by': 3}, world.action('a').outputs)
+        self.assert_consistent(world, plan)
+
+    def test_an_action_that_is_not_safe_is_never_started_twice(self) -> None:
+        gate = self.a_gate()
+        starts: list[str] = []
+
+        def execute(context: Any) -> Any:
+            starts.append(context.name)
+            return gate()
+
+        world = self.a_world({'unsafe': kind(execute=execute)}, max_parallel=8)
+        worker = world.worker()
+        plan = world.start(*(action(f'a{n}', 'unsafe') for n in range(8)))
+        gate.until_entered(8)
+        world.kill(worker)
+        gate.open()
+        world.worker()
+        world.until_ended(plan)
+        self.assertEqual(sorted(f'a{n}' for n in range(8)), sorted(starts))
+        self.assertEqual({'FAILED'}, set(world.statuses(plan).values()))
+
+    # A state change and its notification are one fact.
+
+    def test_a_state_change_and_its_event_are_one_fact(self) -> None:
+        world = self.everything()
+        plan = world.run(*EVERYTHING)
+        self.assertEqual(plan_states.FAILED, plan.state)
+        self.assert_consistent(world, plan)
+
+    def test_there_is_exactly_one_event_a_change(self) -> None:
+        world = self.everything()
+        plan = world.run(*EVERYTHING)
+        told = [
+            (event.action_id, event.old_status, event.new_status)
+            for event in world.events(plan)
+            if event.kind == events.STATE_CHANGED
+        ]
+        again = world.action('retries').id
+        twice = {t for t in told if told.count(t) > 1}
+        self.assertEqual(
+            {(again, 'READY', 'RUNNING')}, {t for t in twice if t[0] == again}
+        )
+        self.assertLessEqual({t[0] for t in twice}, {again, world.action('derives').id})
+
+    def test_an_event_waits_until_it_is_published_and_keeps_its_id(self) -> None:
+        world = self.a_world()
+        plan = world.run('a')
+        first = world.store.pending_events(100)
+        again = world.store.pending_events(100)
+        self.assertEqual(first, again)
+        self.assertEqual(
+            [e.uuid for e in world.events(plan)], [s.event.uuid for s in first]
+        )
+        world.store.mark_published([s.sequence for s in first], world.clock.now())
+        self.assertEqual([], world.store.pending_events(100))
+
+    # Every refusal says what was wrong and what would be right, and changes nothing.
+
+    def test_every_refusal_says_what_was_wrong_and_changes_nothing(self) -> None:
+        world = self.a_world()
+        ended = world.run('done')
+        proposed = world.create('b')
+        done, pending = world.action('done').uuid, world.action('b').uuid
+        nobody = '00000000-0000-4000-8000-000000000000'
+        plans = world.plans
+        refusals: list[tuple[type[Exception], str, Callable[[], Any]]] = [
+            (exceptions.NotFound, nobody, lambda: plans.start(nobody)),
+            (exceptions.NotFound, nobody, lambda: plans.cancel(nobody)),
+            (exceptions.NotFound, nobody, lambda: plans.delete(nobody)),
+            (exceptions.NotFound, nobody, lambda: plans.skip_action(nobody)),
+            (
+                exceptions.Conflict,
+                "Couldn't start when state is 'SUCCEEDED'.",
+                lambda: plans.start(ended.uuid),
+            ),
+            (
+                exceptions.Conflict,
+                "Couldn't cancel when state is 'SUCCEEDED'.",
+                lambda: plans.cancel(ended.uuid),
+            ),
+            (
+                exceptions.Conflict,
+                'State transition not allowed: (SUCCEEDED -> SKIPPED)',
+                lambda: plans.skip_action(done),
+            ),
+            (
+                exceptions.Conflict,
+                'SUSPEND is not possible for action',
+                lambda: plans.signal_action(pending, 'SUSPEND'),
+            ),
+            (
+                exceptions.Conflict,
+                'status_message update only allowed when action state is SKIPPED',
+                lambda: plans.edit_skip_message(pending, 'x'),
+            ),
+            (
+                exceptions.Invalid,
+                'at most 223 are kept',
+                lambda: plans.skip_action(pending, 'x' * 400),
+            ),
+            (
+                exceptions.Invalid,
+                'There is no signal',
+                lambda: plans.signal_action(pending, 'STOP'),
+            ),
+            (
+                exceptions.InvalidDocument,
+                'actions[0].action_type: action a: There is no action type what',
+                lambda: world.create(action('a', 'what')),
+            ),
+        ]
+        before = self.all_of(world)
+        for error, text, call in refusals:
+            refusal = self.assertRaises(error, call)
+            self.assertIn(text, str(refusal))
+        self.assertEqual(before, self.all_of(world))
+        self.assertEqual(
+            plan_states.RECOMMENDED, world.store.get_plan(proposed.uuid).state
+        )
+
+    def all_of(self, world: World) -> Any:
+        return (
+            world.store.list_plans(),
+            world.store.list_actions(),
+            world.store.list_events(limit=1000),
+        )
+
+    # Cost per action does not grow with the number of actions.
+
+    def cost(self, *actions: Any) -> tuple[float, float]:
+        """Return how many calls and commits one action of a plan costs."""
+        world = self.a_world(sweep_interval=3600.0)
+        counting = Counting(world.store)
+        world.worker(store=counting)  # type: ignore[arg-type]
+        # So that it knows how long such actions take.
+        world.run(*(f'n{n}' for n in range(50)), *chain('x', 'y', 'z'))
+        calls, commits = counting.calls, counting.commits
+        world.run(*actions)
+        count = len(actions)
+        return (counting.calls - calls) / count, (counting.commits - commits) / count
+
+    def test_cost_per_action_does_not_grow_with_the_number_of_actions(self) -> None:
+        few = self.cost(*(f'a{n}' for n in range(200)))
+        many = self.cost(*(f'a{n}' for n in range(2000)))
+        self.assertLessEqual(many[0], 1.25 * few[0])
+        self.assertLessEqual(many[1], 1.25 * few[1])
+        self.assertLess(many[0], 1.0)
+
+    def test_nor_does_it_in_a_chain(self) -> None:
+        few = self.cost(*chain(*(f'a{n}' for n in range(50))))
+        many = self.cost(*chain(*(f'a{n}' for n in range(500))))
+        self.assertLessEqual(many[0], 1.25 * few[0])
+        self.assertLessEqual(many[1], 1.25 * few[1])
+        self.assertLess(many[1], 1.5)
+
+    # A plugin that is missing, broken, slow or hostile to signals harms only its
+    # own action.
+
+    def test_a_plugin_that_is_missing_broken_slow_or_hostile_harms_only_its_action(
+        self,
+    ) -> None:
+        gate = self.a_gate()
+
+        class Unspeakable(exceptions.WatcherliteError):
+            def __str__(self) -> str:
+                raise KeyboardInterrupt
+
+        def deaf(context: Any) -> Any:
+            while not gate():
+                with contextlib.suppress(BaseException):
+                    context.checkpoint()
+
+        hostile = {
+            'missing': kind(),
+            'exits': kind(execute=raises(SystemExit(1))),
+            'interrupts': kind(pre_condition=raises(KeyboardInterrupt())),
+            'unspeakable': kind(execute=raises(Unspeakable())),
+            'rubbish': kind(execute=lambda c: Done({'x': {1}})),
+            'surrogate': kind(execute=lambda c: Failed('\ud800 and \0')),
+            'checks_badly': kind(post_condition=raises(GeneratorExit())),
+            'deaf': kind(execute=deaf),
+            'token': kind(execute=lambda c: InProgress(object())),
+            'polls_badly': kind(execute=lambda c: InProgress(1, 0.0)),
+            'derives_badly': kind(execute=lambda c: Derived(7)),  # type: ignore[arg-type]
+            'listens_badly': kind(
+                execute=lambda c: c.on_signal(None).__enter__() or c.sleep(3600)
+            ),
+            'made_badly': kind(),
+            'retries_badly': kind(execute=lambda c: Retry('x', float('inf'))),
+        }
+        world = self.a_world(hostile)
+        plan = world.create(
+            *(action(name, name) for name in hostile),
+            *chain('a', 'b', 'c'),
+            action('last', parents=[*hostile, 'c']),
+        )
+        missing = {key: value for key, value in hostile.items() if key != 'missing'}
+        broken = kind(__init__=raises(OSError('no license')))
+        without = World(
+            world.store,
+            {**missing, 'made_badly': broken},
+            default_action_timeout=0.3,
+            max_parallel=2,
+        )
+        self.addCleanup(without.stop)
+        without.worker()
+        world.plans.start(plan.uuid)
+        without.workers[0].look_at_plan(plan.uuid)
+        without.until_ended(plan)
+        statuses = without.statuses(plan)
+        for name in ('a', 'b', 'c', 'last'):
+            self.assertEqual('SUCCEEDED', statuses.pop(name))
+        self.assertEqual(dict.fromkeys(hostile, 'FAILED'), statuses)
+        self.assertEqual(plan_states.SUCCEEDED, without.run('still', 'alive').state)
+        self.assert_consistent(without, plan)
+
+
+class MemoryPromisesTest(Promises, WorldCase):
+    """On the in-memory store."""

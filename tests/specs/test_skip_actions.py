@@ -1,0 +1,592 @@
+"""Spec 000: skip actions. One class per paragraph of it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tests.worlds import (
+    Calls,
+    Line,
+    World,
+    WorldCase,
+    action,
+    chain,
+    kind,
+    raises,
+    ran,
+)
+from watcherlite import exceptions
+from watcherlite.domain import events
+from watcherlite.domain.outcomes import Failed, Skipped
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+
+STARTED: list[Line] = [
+    ('plan', 'RECOMMENDED', 'PENDING', None),
+    ('plan', 'PENDING', 'ONGOING', None),
+]
+BY_USER = 'Action skipped by user.'
+
+
+class SkipCase(WorldCase):
+    """A world with types that skip, fail and do in different phases."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.calls = Calls()
+        note = self.calls.note
+        gone = exceptions.ActionSkipException('the instance does not exist')
+        self.world = self.a_world(
+            {
+                'told': kind(
+                    pre_condition=note('pre_condition'),
+                    execute=note('execute', True),
+                    post_condition=note('post_condition'),
+                    revert=note('revert', True),
+                ),
+                'gone': kind(
+                    pre_condition=note('pre_condition', raises(gone)),
+                    execute=note('execute', True),
+                    post_condition=note('post_condition'),
+                    revert=note('revert', True),
+                ),
+                'old_name': kind(
+                    pre_condition=raises(exceptions.ActionSkipped('gone as well'))
+                ),
+                'says_skipped': kind(
+                    pre_condition=lambda context: Skipped('no longer there')
+                ),
+                'unchecked': kind(
+                    pre_condition=note('pre_condition', raises(KeyError('secret'))),
+                    execute=note('execute', True),
+                ),
+                'fails': kind(execute=lambda context: Failed('no disk')),
+            }
+        )
+
+    def skip(self, name: str, reason: str | None = None) -> None:
+        self.world.plans.skip_action(self.world.action(name).uuid, reason)
+
+    def refused(self, error: type[Exception], name: str, *reason: str) -> str:
+        """Try to skip; return why that was refused, having changed nothing."""
+        before = self.world.action(name), self.world.events()
+        refusal = self.assertRaises(error, self.skip, name, *reason)
+        self.assertEqual(before, (self.world.action(name), self.world.events()))
+        return str(refusal)
+
+
+class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
+    """Use case 1: a PENDING action is moved to SKIPPED and not executed."""
+
+    def test_what_was_skipped_is_not_executed_and_the_rest_is(self) -> None:
+        plan = self.world.create(*chain('a', 'b', 'c', action_type='told'))
+
+        self.skip('b')
+        self.world.plans.start(plan.uuid)
+        self.world.worker()
+        ended = self.world.until_ended(plan)
+
+        message = 'One or more actions were skipped. Action b was skipped by user.'
+        self.assert_story(
+            [
+                ('b', 'INIT', 'SKIPPED', BY_USER),
+                ('plan', 'RECOMMENDED', 'PENDING', message),
+                ('plan', 'PENDING', 'ONGOING', message),
+                *ran('a'),
+                *ran('c'),
+                ('plan', 'ONGOING', 'SUCCEEDED', message),
+            ],
+            self.world,
+            plan,
+        )
+        self.assertEqual(plan_states.SUCCEEDED, ended.state)
+        self.assertEqual(['a', 'c'], self.calls.of('execute'))
+
+    def test_a_started_plan_may_be_skipped_in_until_a_worker_takes_it(self) -> None:
+        plan = self.world.start('a', 'b')
+
+        self.skip('a')
+        self.world.worker()
+        self.world.until_ended(plan)
+
+        self.assertEqual(
+            {'a': states.SKIPPED, 'b': states.SUCCEEDED}, self.world.statuses(plan)
+        )
+
+    def test_all_actions_of_a_plan_may_be_skipped(self) -> None:
+        plan = self.world.create(*chain('a', 'b'))
+        self.skip('a')
+        self.skip('b')
+        self.world.worker()
+        self.world.plans.start(plan.uuid)
+        self.world.until_ended(plan)
+        message = (
+            'One or more actions were skipped. Action a was skipped by user. '
+            'Action b was skipped by user.'
+        )
+        self.assert_story(
+            [
+                ('a', 'INIT', 'SKIPPED', BY_USER),
+                ('b', 'INIT', 'SKIPPED', BY_USER),
+                ('plan', 'RECOMMENDED', 'PENDING', message),
+                ('plan', 'PENDING', 'ONGOING', message),
+                ('plan', 'ONGOING', 'SUCCEEDED', message),
+            ],
+            self.world,
+            plan,
+        )
+
+    def test_the_last_action_of_a_plan_that_waits_to_be_due_may_be_skipped(
+        self,
+    ) -> None:
+        self.world.worker()
+        later = '2999-01-01T00:00:00Z'
+        plan = self.world.start(action('a', not_before=later))
+        self.skip('a')
+        self.assertEqual(plan_states.SUCCEEDED, self.world.until_ended(plan).state)
+
+    def test_what_follows_a_skipped_action_still_waits_for_what_came_before_it(
+        self,
+    ) -> None:
+        gate = self.a_gate()
+        world = self.a_world({'waits': kind(execute=gate)})
+        plan = world.create(
+            action('drain', 'waits'),
+            action('reboot', parents=['drain']),
+            action('check', parents=['reboot']),
+            action('enable', parents=['check']),
+        )
+        # In any order: each holds its place.
+        for name in ('check', 'reboot'):
+            world.plans.skip_action(world.action(name).uuid)
+        world.worker()
+        world.plans.start(plan.uuid)
+        gate.until_entered()
+        world.run('another plan')
+
+        self.assertEqual(states.INIT, world.action('enable').status)
+        gate.open()
+        world.until_ended(plan)
+        self.assertEqual([*ran('drain'), *ran('enable')], world.story(plan)[-5:-1])
+
+    def test_a_skipped_action_blocks_nobody(self) -> None:
+        self.world.create(
+            action('a'),
+            action('b'),
+            action('join', parents=['a', 'b']),
+            action('end', parents=['join']),
+        )
+        self.skip('a')
+        self.skip('join')
+        plan = self.world.store.list_plans()[0]
+        self.world.worker()
+        self.world.plans.start(plan.uuid)
+        self.world.until_ended(plan)
+        story = self.world.story(plan, 'b', 'end')
+        self.assertEqual([*ran('b'), *ran('end')], story)
+
+
+class TestAPreConditionDetectsThatAnActionShouldNotBeApplied(SkipCase):
+    """Use case 2: ActionSkipException from pre_condition means SKIPPED."""
+
+    def test_the_exception_skips_and_its_message_becomes_the_status_message(
+        self,
+    ) -> None:
+        plan = self.world.run(action('a', 'gone'), action('b', parents=['a']))
+        message = 'Action was skipped automatically: the instance does not exist'
+        self.assert_story(
+            [('a', 'READY', 'SKIPPED', message), *ran('b')], self.world, plan, 'a', 'b'
+        )
+        self.assertEqual(message, self.world.action('a').status_message)
+
+    def test_execute_and_post_condition_are_not_called(self) -> None:
+        self.world.run(action('a', 'gone'))
+        self.assertEqual([('a', 'pre_condition')], self.calls.made)
+
+    def test_the_name_that_shipped_plugins_import_and_the_value_do_the_same(
+        self,
+    ) -> None:
+        plan = self.world.run(action('a', 'old_name'), action('b', 'says_skipped'))
+        self.assertEqual(
+            [
+                (
+                    'a',
+                    'READY',
+                    'SKIPPED',
+                    'Action was skipped automatically: gone as well',
+                ),
+                (
+                    'b',
+                    'READY',
+                    'SKIPPED',
+                    'Action was skipped automatically: no longer there',
+                ),
+            ],
+            sorted(self.world.story(plan, 'a', 'b'), key=str),
+        )
+
+    def test_it_has_no_start_and_an_end(self) -> None:
+        self.world.run(action('a', 'gone'))
+        skipped = self.world.action('a')
+        self.assertIsNone(skipped.start_time)
+        self.assertIsNotNone(skipped.end_time)
+        self.assertIsNone(skipped.owner)
+
+
+class TestTransitionsFromPending(SkipCase):
+    """PENDING to SKIPPED, PENDING to FAILED, and what ONGOING implies."""
+
+    def test_any_other_error_in_pre_condition_fails_before_ongoing(self) -> None:
+        plan = self.world.run(action('a', 'unchecked'), action('b', parents=['a']))
+        self.assert_story(
+            [
+                *STARTED,
+                ('a', 'READY', 'FAILED', 'Action failed in pre_condition: KeyError'),
+                *ran('b'),
+                ('plan', 'ONGOING', 'FAILED', 'An action failed: KeyError'),
+            ],
+            self.world,
+            plan,
+        )
+        self.assertEqual([('a', 'pre_condition')], self.calls.made)
+
+    def test_ongoing_implies_that_pre_condition_finished(self) -> None:
+        at_execute: list[Any] = []
+        world = self.a_world(
+            {
+                'checked': kind(
+                    pre_condition=lambda context: at_execute.append(
+                        ('pre_condition', world.action('a').state)
+                    ),
+                    execute=lambda context: (
+                        at_execute.append(('execute', world.action('a').state)) or True
+                    ),
+                )
+            }
+        )
+        world.run(action('a', 'checked'))
+        self.assertEqual(
+            [('pre_condition', 'PENDING'), ('execute', 'ONGOING')], at_execute
+        )
+
+    def test_skipped_is_final(self) -> None:
+        plan = self.world.run(action('a', 'gone'))
+        action_uuid = self.world.action('a').uuid
+        for signal in sorted(states.SIGNALS):
+            self.assertRaises(
+                exceptions.Conflict,
+                self.world.plans.signal_action,
+                action_uuid,
+                signal,
+            )
+        self.assertEqual(1, len(self.world.story(plan, 'a')))
+
+
+class TestSkippedActionsDoNotAffectTheFinalStateOfThePlan(SkipCase):
+    """A plan is FAILED only when actions are FAILED at its end."""
+
+    def final(self, *actions: Any, skipped: Sequence[str] = (), **plan: Any) -> str:
+        created = self.world.create(*actions, **plan)
+        for name in skipped:
+            self.skip(name)
+        if not self.world.workers:
+            self.world.worker()
+        self.world.plans.start(created.uuid)
+        return self.world.until_ended(created).state
+
+    def test_with_skipped_actions_only_it_is_succeeded(self) -> None:
+        self.assertEqual('SUCCEEDED', self.final('a', skipped=['a']))
+        self.assertEqual('SUCCEEDED', self.final(action('b', 'gone')))
+
+    def test_with_skipped_and_succeeded_ones_it_is_succeeded(self) -> None:
+        self.assertEqual('SUCCEEDED', self.final('a', 'b', skipped=['a']))
+
+    def test_with_skipped_and_failed_ones_it_is_failed(self) -> None:
+        self.assertEqual('FAILED', self.final('a', action('b', 'fails'), skipped=['a']))
+
+    def test_a_skip_does_not_stop_a_plan_that_stops_at_failures(self) -> None:
+        for on_failure in ('stop', 'rollback'):
+            self.assertEqual(
+                'SUCCEEDED',
+                self.final(
+                    action('a', 'gone'),
+                    action('b', parents=['a']),
+                    on_failure=on_failure,
+                ),
+            )
+
+    def test_a_skipped_action_is_not_reverted(self) -> None:
+        state = self.final(
+            action('a', 'told'),
+            action('b', 'told', parents=['a']),
+            action('c', 'gone', parents=['b']),
+            action('d', 'fails', parents=['c']),
+            skipped=['b'],
+            on_failure='rollback',
+        )
+        self.assertEqual('FAILED', state)
+        self.assertEqual(['revert a'], self.calls.of('revert'))
+
+
+class TestTheStatusMessageOfActions(SkipCase):
+    """The comment of a skip by a user, with further details or without."""
+
+    def test_without_details_it_says_that_a_user_did_it(self) -> None:
+        self.world.create('a')
+        self.skip('a')
+        self.assertEqual(BY_USER, self.world.action('a').status_message)
+
+    def test_with_details_it_says_those(self) -> None:
+        self.world.create('a')
+        self.skip('a', 'Exclude migration of instance foo')
+        self.assertEqual(
+            'Action skipped by user. Reason: Exclude migration of instance foo',
+            self.world.action('a').status_message,
+        )
+
+    def test_it_has_at_most_255_characters_and_a_longer_one_is_refused(self) -> None:
+        self.world.create('a', 'b')
+        most = 255 - len('Action skipped by user. Reason: ')
+
+        self.skip('a', 'x' * most)
+        refusal = self.refused(exceptions.Invalid, 'b', 'x' * (most + 1))
+
+        self.assertEqual(255, len(self.world.action('a').status_message or ''))
+        self.assertEqual('The reason has 224 characters; at most 223 are kept', refusal)
+
+    def test_a_text_that_no_database_keeps_is_refused(self) -> None:
+        self.world.create('a')
+        self.assertEqual(
+            'The reason cannot be stored: this text has a NUL character, which '
+            'databases cannot store',
+            self.refused(exceptions.Invalid, 'a', 'a\0b'),
+        )
+
+    def test_a_long_message_of_an_exception_is_cut(self) -> None:
+        world = self.a_world(
+            {
+                'long': kind(
+                    pre_condition=raises(exceptions.ActionSkipException('x' * 500))
+                )
+            }
+        )
+        world.run(action('a', 'long'))
+        message = world.action('a').status_message or ''
+        self.assertEqual(255, len(message))
+        self.assertTrue(message.startswith('Action was skipped automatically: xxx'))
+        self.assertTrue(message.endswith('x…'))
+
+
+class TestTheStatusMessageOfPlans(SkipCase):
+    """It is updated when actions are skipped, and says which."""
+
+    def test_it_names_them_as_they_come_with_who_skipped_them(self) -> None:
+        plan = self.world.create('a', action('b', 'gone'), 'c')
+        self.skip('a')
+        self.world.worker()
+        self.world.plans.start(plan.uuid)
+        ended = self.world.until_ended(plan)
+        a, b = (self.world.action(name).uuid for name in 'ab')
+        self.assertEqual(
+            'One or more actions were skipped. '
+            f'Action {a} was skipped by user. Action {b} was skipped automatically.',
+            ended.status_message,
+        )
+        self.assertEqual(2, ended.skipped)
+
+    def test_it_names_as_many_as_255_characters_hold(self) -> None:
+        names = [f'a{n}' for n in range(6)]
+        plan = self.world.create(*names)
+        for name in names:
+            self.skip(name)
+        message = self.world.store.get_plan(plan.uuid).status_message or ''
+        uuids = [self.world.action(name).uuid for name in names]
+        sentences = [f' Action {uuid} was skipped by user.' for uuid in uuids[:3]]
+        self.assertEqual(
+            f'One or more actions were skipped.{"".join(sentences)}', message
+        )
+
+    def test_it_keeps_them_when_actions_fail_as_well(self) -> None:
+        plan = self.world.create('a', action('b', 'fails'))
+        self.skip('a')
+        self.world.worker()
+        self.world.plans.start(plan.uuid)
+        self.world.until_ended(plan)
+        self.assertEqual(
+            (
+                'plan',
+                'ONGOING',
+                'FAILED',
+                'One or more actions were skipped. Action a was skipped by user. '
+                'An action failed: no disk',
+            ),
+            self.world.story(plan)[-1],
+        )
+
+
+class TestThePatchOfAnAction(SkipCase):
+    """Only PENDING actions, and only before the plan is taken; else 409 or 404."""
+
+    def test_an_unknown_action_is_not_found(self) -> None:
+        self.assertRaises(
+            exceptions.NotFound,
+            self.world.plans.skip_action,
+            '00000000-0000-4000-8000-000000000000',
+        )
+
+    def test_what_is_not_pending_any_more_cannot_be_skipped(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world({'waits': kind(execute=gate)})
+        world.run('done')
+        world.start(action('running', 'waits'), action('next', parents=['running']))
+        gate.until_entered()
+
+        def refusal(name: str) -> str:
+            return str(
+                self.assertRaises(
+                    exceptions.Conflict,
+                    world.plans.skip_action,
+                    world.action(name).uuid,
+                )
+            )
+
+        self.assertEqual(
+            [
+                'State transition not allowed: (SUCCEEDED -> SKIPPED)',
+                'State transition not allowed: (ONGOING -> SKIPPED)',
+                'State update not allowed for actionplan state: ONGOING',
+            ],
+            [refusal('done'), refusal('running'), refusal('next')],
+        )
+
+    def test_it_is_skipped_once(self) -> None:
+        self.world.create('a')
+        self.skip('a')
+        self.assertEqual(
+            'State transition not allowed: (SKIPPED -> SKIPPED)',
+            self.refused(exceptions.TransitionNotAllowed, 'a'),
+        )
+
+    def test_not_in_a_plan_that_was_cancelled(self) -> None:
+        plan = self.world.create('a')
+        self.world.plans.cancel(plan.uuid)
+        self.assertEqual(
+            'State transition not allowed: (CANCELLED -> SKIPPED)',
+            self.refused(exceptions.TransitionNotAllowed, 'a'),
+        )
+
+    def test_an_action_without_a_plan_cannot_be_skipped(self) -> None:
+        self.world.add(self.world.new_action('alone'))
+        self.assertIn(
+            'belongs to no action plan', self.refused(exceptions.Conflict, 'alone')
+        )
+
+
+class TestTheMessageOfASkippedActionMayBeModified(SkipCase):
+    """Whatever the state of the plan; what was automatic stays so."""
+
+    def edited(self, name: str, reason: str | None) -> str | None:
+        uuid = self.world.action(name).uuid
+        self.world.plans.edit_skip_message(uuid, reason)
+        return self.world.action(name).status_message
+
+    def test_of_a_skip_by_a_user(self) -> None:
+        self.world.create('a')
+        self.skip('a', 'one')
+        self.assertEqual('Action skipped by user. Reason: two', self.edited('a', 'two'))
+        self.assertEqual(BY_USER, self.edited('a', None))
+
+    def test_of_an_automatic_one_after_the_plan_has_ended(self) -> None:
+        plan = self.world.run(action('a', 'gone'))
+        told = [
+            self.edited('a', 'it was deleted'),
+            self.edited('a', None),
+            self.edited('a', 'by bob'),
+        ]
+        self.assertEqual(
+            [
+                'Action was skipped automatically: it was deleted',
+                'Action was skipped automatically.',
+                'Action was skipped automatically: by bob',
+            ],
+            told,
+        )
+        self.assertEqual(
+            [(events.MESSAGE_CHANGED, 'SKIPPED', message) for message in told],
+            [
+                (e.kind, e.new_status, e.message)
+                for e in self.world.events(plan)
+                if e.kind == events.MESSAGE_CHANGED
+            ],
+        )
+        self.assertEqual(1, len(self.world.story(plan, 'a')))
+
+    def test_it_is_refused_for_actions_that_are_not_skipped(self) -> None:
+        self.world.run('a', action('b', 'fails'))
+        for name in 'ab':
+            refusal = self.assertRaises(exceptions.Conflict, self.edited, name, 'x')
+            self.assertEqual(
+                'status_message update only allowed when action state is SKIPPED',
+                str(refusal),
+            )
+
+    def test_a_longer_one_is_refused_and_says_how_long_it_may_be(self) -> None:
+        self.world.run(action('a', 'gone'))
+        before = self.world.action('a')
+        refusal = self.assertRaises(exceptions.Invalid, self.edited, 'a', 'x' * 300)
+        self.assertEqual(
+            'The reason has 300 characters; at most 221 are kept', str(refusal)
+        )
+        self.assertEqual(before, self.world.action('a'))
+
+
+class TestCancelledIsForOtherCases(SkipCase):
+    """CANCELLED stays what it was; SKIPPED ones are left alone by it."""
+
+    def test_cancelling_a_plan_leaves_skipped_actions_as_they_are(self) -> None:
+        plan = self.world.create(*chain('a', 'b', 'c'))
+        self.skip('b', 'not now')
+        self.world.plans.cancel(plan.uuid)
+        message = 'Action was cancelled before it started.'
+        skipped = 'One or more actions were skipped. Action b was skipped by user.'
+        self.assert_story(
+            [
+                ('b', 'INIT', 'SKIPPED', 'Action skipped by user. Reason: not now'),
+                ('a', 'INIT', 'CANCELLED', message),
+                ('c', 'INIT', 'CANCELLED', message),
+                ('plan', 'RECOMMENDED', 'CANCELLED', skipped),
+            ],
+            self.world,
+            plan,
+        )
+
+    def test_skipped_is_reserved_for_what_never_ran(self) -> None:
+        world: World = self.a_world(
+            {
+                'late': kind(
+                    execute=raises(exceptions.ActionSkipException('too late'))
+                ),
+                'later': kind(
+                    post_condition=raises(
+                        exceptions.ActionSkipException('far too late')
+                    )
+                ),
+            }
+        )
+        plan = world.run(action('a', 'late'), action('b', 'later', parents=['a']))
+        self.assertEqual(
+            [
+                *ran(
+                    'a',
+                    'FAILED',
+                    'Action failed in execute: execute said Skipped (too late), which '
+                    'only pre_condition may',
+                ),
+                *ran(
+                    'b',
+                    'FAILED',
+                    'Action failed in post_condition: post_condition said Skipped '
+                    '(far too late), which only pre_condition may',
+                ),
+            ],
+            world.story(plan, 'a', 'b'),
+        )

@@ -1,0 +1,525 @@
+"""A whole system in one process: store, operations, workers, and what they did.
+
+The parts are the real ones; only the bus is missing: what one part tells, all
+hear at once. A test waits for what it wants to see, never for time to pass.
+"""
+
+import contextlib
+import re
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tests import base
+from watcherlite.applier.operations import PlanOperations
+from watcherlite.applier.progress import PlanProgress
+from watcherlite.clock import SystemClock
+from watcherlite.db.api import Store
+from watcherlite.domain import commands, documents, events
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import ENGINE, Action, Edge
+from watcherlite.execution.policy_chain import PolicyChain
+from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.worker import Worker
+from watcherlite.plugins import loader
+from watcherlite.plugins.base import ActionType
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+from watcherlite.testing.memory_store import MemoryStore
+
+#: Seconds of real time after which a test that waits is broken.
+PATIENCE = 20.0
+#: subject, old status, new status, message
+Line = tuple[str, str | None, str | None, str | None]
+
+_UUID = re.compile(r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}')
+
+
+def kind(name: str = 'kind', /, **members: Any) -> type[ActionType]:
+    """Return an action type with these methods (without self) and attributes.
+
+    `kind(execute=lambda context: True, idempotent=True)`; what has no `execute`
+    succeeds.
+    """
+
+    def method(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda self, *arguments: function(*arguments)
+
+    members.setdefault('execute', lambda context: True)
+    return type(
+        name,
+        (ActionType,),
+        {
+            key: method(value) if callable(value) else value
+            for key, value in members.items()
+        },
+    )
+
+
+def raises(error: BaseException | type[BaseException]) -> Callable[..., Any]:
+    """Return a hook that raises."""
+
+    def hook(*arguments: Any) -> Any:
+        raise error
+
+    return hook
+
+
+def once(first: Any, then: Any = True) -> Callable[..., Any]:
+    """Return a hook that returns one thing the first time, and then another."""
+    answers = iter([first])
+    return lambda *arguments: next(answers, then)
+
+
+class Gate:
+    """A hook that stays until it is opened.
+
+    :ivar entered: how many calls have come in
+    """
+
+    def __init__(self, returns: Any = True) -> None:
+        self._returns = returns
+        self._condition = threading.Condition()
+        self._open = False
+        self.entered = 0
+
+    def __call__(self, *arguments: Any) -> Any:
+        with self._condition:
+            self.entered += 1
+            self._condition.notify_all()
+            if not self._condition.wait_for(lambda: self._open, PATIENCE):
+                raise AssertionError('nobody has opened the gate')
+        return self._returns
+
+    def open(self) -> None:
+        """Let everybody through, now and from now on."""
+        with self._condition:
+            self._open = True
+            self._condition.notify_all()
+
+    def until_entered(self, count: int = 1) -> None:
+        """Wait until so many calls have come in."""
+        with self._condition:
+            if not self._condition.wait_for(lambda: self.entered >= count, PATIENCE):
+                raise AssertionError(f'{self.entered} calls came in, not {count}')
+
+
+class Calls:
+    """Collects what hooks are called with, from any thread.
+
+    :ivar made: (name of the action, hook), in the order of the calls
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.made: list[tuple[str | None, str]] = []
+
+    def note(self, hook: str, returns: Any = None) -> Callable[..., Any]:
+        """Return a hook that notes that it was called."""
+
+        def called(context: Any, *arguments: Any) -> Any:
+            with self._lock:
+                self.made.append((context.name, hook))
+            return returns(context, *arguments) if callable(returns) else returns
+
+        return called
+
+    def of(self, hook: str) -> list[str | None]:
+        """Return the names of the actions for which a hook was called."""
+        with self._lock:
+            return [name for name, called in self.made if called == hook]
+
+
+class Mortal:
+    """A worker's way to the store, which a test can cut as kill -9 would.
+
+    From then on each call ends the thread that makes it; nothing of the worker
+    reaches the store any more.
+
+    :param dies_before: the number of the commit that it does not live to see
+    :param dies_after: the number of the commit after which it is dead
+    :ivar commits: how many there were
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        dies_before: int | None = None,
+        dies_after: int | None = None,
+    ) -> None:
+        self._store = store
+        self._dies_before = dies_before
+        self._dies_after = dies_after
+        self._dead = threading.Event()
+        self.commits = 0
+
+    @property
+    def dead(self) -> bool:
+        """Say whether nothing comes through any more."""
+        return self._dead.is_set()
+
+    def die(self) -> None:
+        """Let nothing through any more."""
+        self._dead.set()
+
+    def __getattr__(self, name: str) -> Any:
+        if self.dead:
+            raise SystemExit
+        return getattr(self._store, name)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """Begin, unless it is dead; a transaction that it dies in is rolled back."""
+        if self.dead:
+            raise SystemExit
+        with self._store.transaction() as tx:
+            yield tx
+            # Still in the transaction, which has a lock in the in-memory store.
+            self.commits += 1
+            if self.commits == self._dies_before:
+                self.die()
+            if self.dead:
+                raise SystemExit
+            number = self.commits
+        if number == self._dies_after:
+            self.die()
+            raise SystemExit
+
+
+class World:
+    """A system under test.
+
+    :param store: any implementation
+    :param types: name -> class of action types
+    :param settings: of the workers; short times unless told otherwise
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        types: Mapping[str, type[ActionType]] | None = None,
+        on_worker_loss: str = plan_states.RESUME,
+        **settings: Any,
+    ) -> None:
+        self.store = store
+        self.clock = SystemClock()
+        self.types = loader.Plugins.of(action_types={'nop': kind(), **(types or {})})
+        self.progress = PlanProgress(
+            lambda name: self.types.action_type(name).supports('revert')
+        )
+        self.told: list[commands.Command | commands.Broadcast] = []
+        self.plans = PlanOperations(
+            store,
+            self.types,
+            self.progress,
+            self.clock,
+            lambda lane, message: self.tell(message),
+            on_worker_loss,
+        )
+        self.workers: list[Worker] = []
+        self.lost: list[Worker] = []
+        self._settings = {'max_parallel': 4, 'signal_grace': 0.2, **settings}
+        self._mortals: dict[str, Mortal] = {}
+        self._condition = threading.Condition()
+
+    # workers
+
+    def worker(
+        self,
+        *,
+        lanes: Sequence[str] = ('applier',),
+        store: Store | None = None,
+        policies: PolicyChain | None = None,
+        only_plan: str | None = None,
+        dies_before: int | None = None,
+        dies_after: int | None = None,
+        **settings: Any,
+    ) -> Worker:
+        """Start a worker.
+
+        :param store: its way to the store, if it is a special one
+        :param dies_before: see `Mortal`, and so for the next
+        """
+        mortal = Mortal(store or self.store, dies_before, dies_after)
+        worker = Worker(
+            mortal,
+            self.types,
+            self.progress,
+            self.clock,
+            ExecutionSettings(**{**self._settings, **settings}),
+            host=f'host-{len(self.workers)}',
+            lanes=lanes,
+            tell=self.tell,
+            lost=lambda: self._note_lost(worker),
+            policies=policies,
+            only_plan=only_plan,
+        )
+        self._mortals[worker.me.uuid] = mortal
+        worker.add_listener(lambda stored: self.changed())
+        worker.start()
+        self.workers.append(worker)
+        return worker
+
+    def is_dead(self, worker: Worker) -> bool:
+        """Say whether a worker has died."""
+        return self._mortals[worker.me.uuid].dead
+
+    def kill(self, worker: Worker) -> None:
+        """Let a worker die as by kill -9, and its lease be over."""
+        self._mortals[worker.me.uuid].die()
+        worker.lease.stop()
+        self.workers.remove(worker)
+        self.store.end_lease(worker.me.uuid)
+
+    def stop(self) -> None:
+        """Stop all workers without waiting for what they run."""
+        for worker in self.workers:
+            worker.stop(0)
+
+    def tell(self, message: commands.Command | commands.Broadcast) -> None:
+        """Let all workers hear something, as over a bus."""
+        self.told.append(message)
+        for worker in list(self.workers):
+            worker.hear(message)
+        self.changed()
+
+    def changed(self) -> None:
+        """Wake who waits for a change."""
+        with self._condition:
+            self._condition.notify_all()
+
+    def _note_lost(self, worker: Worker) -> None:
+        self.lost.append(worker)
+        self.changed()
+
+    # plans
+
+    def create(self, *actions: Mapping[str, Any] | str, **plan: Any) -> ActionPlan:
+        """Store a plan.
+
+        :param actions: of the document; a name stands for a nop of that name, and
+            input_parameters may be left out
+        """
+        listed = [
+            {'name': action, 'action_type': 'nop'}
+            if isinstance(action, str)
+            else action
+            for action in actions
+        ]
+        return self.plans.create(
+            documents.from_mapping({**plan, 'actions': listed}), {'user': 'a test'}
+        )
+
+    def start(self, *actions: Mapping[str, Any] | str, **plan: Any) -> ActionPlan:
+        """Store a plan and start it."""
+        return self.plans.start(self.create(*actions, **plan).uuid)
+
+    def run(self, *actions: Mapping[str, Any] | str, **plan: Any) -> ActionPlan:
+        """Store a plan, start it and wait for its end; with a worker if none is."""
+        if not self.workers:
+            self.worker()
+        return self.until_ended(self.start(*actions, **plan))
+
+    def until_ended(self, plan: ActionPlan) -> ActionPlan:
+        """Wait for the end of a plan and return it as it is then."""
+        return self.until_plan(plan, *plan_states.ENDED)
+
+    def until_plan(self, plan: ActionPlan, *wanted: str) -> ActionPlan:
+        """Wait until a plan is in one of these states."""
+        self.until(
+            lambda: self.store.get_plan(plan.uuid).state in wanted,
+            lambda: f'{self.store.get_plan(plan.uuid)}\n{self.report(plan)}',
+        )
+        return self.store.get_plan(plan.uuid)
+
+    # actions
+
+    def add(self, *actions: Action, edges: Iterable[Edge] = ()) -> list[Action]:
+        """Store actions without a plan, and tell their lane."""
+        with self.store.transaction() as tx:
+            ids = tx.insert_actions(actions, list(edges))
+            tx.add_events(
+                [
+                    _created(action.evolve(id=key))
+                    for action, key in zip(actions, ids, strict=True)
+                ]
+            )
+        self.tell(commands.RunActions())
+        return [a.evolve(id=key) for a, key in zip(actions, ids, strict=True)]
+
+    def new_action(self, name: str, action_type: str = 'nop', **values: Any) -> Action:
+        """Return an action of the engine lane, READY to be taken."""
+        return Action(
+            uuid=events.new_uuid(),
+            name=name,
+            action_type=action_type,
+            lane=ENGINE,
+            status=states.READY,
+            created_at=self.clock.now(),
+        ).evolve(**values)
+
+    def action(self, name: str) -> Action:
+        """Return the last action that was stored under a name."""
+        found = [a for a in self._actions() if a.name == name]
+        return found[-1]
+
+    def until_action(self, name: str, *wanted: str) -> Action:
+        """Wait until an action is there, and in one of these statuses."""
+        self.until(
+            lambda: self.statuses().get(name) in wanted,
+            lambda: f'{name} is not {wanted}\n{self.report()}',
+        )
+        return self.action(name)
+
+    def statuses(self, plan: ActionPlan | None = None) -> dict[str | None, str]:
+        """Return the status of each action by its name."""
+        wanted = plan.id if plan is not None else None
+        return {
+            a.name: a.status for a in self._actions() if wanted in (None, a.plan_id)
+        }
+
+    def _actions(self) -> list[Action]:
+        return self.store.list_actions(limit=100_000)
+
+    # waiting
+
+    def until(
+        self,
+        condition: Callable[[], bool],
+        shown: Callable[[], str] = lambda: 'it did not happen',
+    ) -> None:
+        """Wait until something is so."""
+        until = time.monotonic() + PATIENCE
+        with self._condition:
+            while not condition():
+                if time.monotonic() > until:
+                    raise AssertionError(shown())
+                # What is no event, such as the end of a lease, wakes nobody.
+                self._condition.wait(0.05)
+
+    # what happened
+
+    def story(self, plan: ActionPlan | None = None, *names: str) -> list[Line]:
+        """Return the changes of state, in order.
+
+        Uuids in messages are replaced by the names of the actions.
+
+        :param names: of these actions only; 'plan' is the plan itself
+        """
+        return [
+            line
+            for line in self._lines(plan, {events.STATE_CHANGED})
+            if not names or line[0] in names
+        ]
+
+    def report(self, plan: ActionPlan | None = None) -> str:
+        """Return all that happened, for the report of a failure."""
+        return '\n'.join(str(line) for line in self._lines(plan, set(events.KINDS)))
+
+    def signals(self, plan: ActionPlan | None = None) -> list[tuple[str, str]]:
+        """Return the signals that were written, as (name, signal)."""
+        names = self._names()
+        return [
+            (names[event.action_id or 0], (event.detail or {})['signal'])
+            for event in self.events(plan)
+            if event.kind == events.SIGNALLED
+        ]
+
+    def events(self, plan: ActionPlan | None = None) -> list[events.Event]:
+        """Return all events."""
+        stored = self.store.list_events(
+            plan_id=plan.id if plan is not None else None, limit=100_000
+        )
+        return [line.event for line in stored]
+
+    def _names(self) -> dict[int, str]:
+        return {a.id or 0: a.name or a.uuid for a in self._actions()}
+
+    def _lines(self, plan: ActionPlan | None, kinds: set[str]) -> list[Line]:
+        names = self._names()
+        by_uuid = {a.uuid: a.name or a.uuid for a in self._actions()}
+        by_uuid |= {w.me.uuid: w.me.host for w in (*self.workers, *self.lost)}
+
+        def told(message: str | None) -> str | None:
+            if message is None:
+                return None
+            return _UUID.sub(lambda m: by_uuid.get(m.group(), 'UUID'), message)
+
+        return [
+            (
+                names[event.action_id] if event.action_id is not None else 'plan',
+                event.old_status,
+                event.new_status,
+                told(event.message),
+            )
+            for event in self.events(plan)
+            if event.kind in kinds
+        ]
+
+
+def _created(action: Action) -> events.Event:
+    return events.Event(
+        events.ACTION,
+        events.CREATED,
+        None,
+        action.id,
+        None,
+        action.status,
+        None,
+        None,
+        None,
+        action.created_at or SystemClock().now(),
+    )
+
+
+class WorldCase(base.TestCase):
+    """Tests of whole stories, with a world that is stopped at the end.
+
+    Derive from it and override `make_store` to run the stories on another store.
+    """
+
+    def make_store(self) -> Store:
+        """Return an empty store."""
+        return MemoryStore()
+
+    def a_world(
+        self,
+        types: Mapping[str, type[ActionType]] | None = None,
+        on_worker_loss: str = plan_states.RESUME,
+        **settings: Any,
+    ) -> World:
+        """Return a world with these action types and settings of its workers."""
+        world = World(self.make_store(), types, on_worker_loss, **settings)
+        self.addCleanup(world.stop)
+        return world
+
+    def a_gate(self, returns: Any = True) -> Gate:
+        """Return a gate that is opened at the end at the latest."""
+        gate = Gate(returns)
+        self.addCleanup(gate.open)
+        return gate
+
+    def assert_story(
+        self, expected: Sequence[Line], world: World, plan: ActionPlan, *names: str
+    ) -> None:
+        """Check what became of a plan, or of some of its actions, line by line."""
+        self.assertEqual(list(expected), world.story(plan, *names))
+
+
+def action(name: str, action_type: str = 'nop', **keys: Any) -> dict[str, Any]:
+    """Return an action of a plan document."""
+    return {'name': name, 'action_type': action_type, **keys}
+
+
+def chain(*names: str, action_type: str = 'nop') -> list[dict[str, Any]]:
+    """Return actions of a plan document, each after the one before."""
+    return [
+        action(name, action_type, parents=list(names[max(0, at - 1) : at]))
+        for at, name in enumerate(names)
+    ]
+
+
+def ran(name: str, end: str = 'SUCCEEDED', message: str | None = None) -> list[Line]:
+    """Return the story of an action that was executed."""
+    return [(name, 'READY', 'RUNNING', None), (name, 'RUNNING', end, message)]

@@ -1,0 +1,127 @@
+"""Where a worker takes its actions from.
+
+A hint, a release or a timer says that a source may have actions; a claim that
+finds less than it asked for says that it has none. Both come from different
+threads, and a hint that arrives while a claim is on its way must outlive it.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.execution.group import Claimed
+
+
+@dataclasses.dataclass(slots=True)
+class Source:
+    """A plan, or a lane's actions without a plan.
+
+    :ivar more: it may have actions that can be taken
+    :ivar hinted: somebody said so since the last claim was made out
+    :ivar limited: its `max_parallel` stands in the way until one of it ends
+    """
+
+    plan_id: int | None
+    plan_uuid: str | None
+    lane: str | None
+    more: bool = True
+    hinted: bool = True
+    limited: bool = False
+
+    def hint(self) -> None:
+        """Note that somebody says that there is something here."""
+        self.more = self.hinted = True
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Wanted:
+    """A wish; see `group.Wish`."""
+
+    plan_id: int | None
+    lane: str | None
+    limit: int
+
+
+class Sources:
+    """All sources of one worker; who calls a method holds its lock.
+
+    :param lanes: the lanes that it serves
+    """
+
+    def __init__(self, lanes: Sequence[str]) -> None:
+        self._plans: dict[int, Source] = {}
+        self._lanes = {lane: Source(None, None, lane) for lane in lanes}
+
+    def __iter__(self) -> Iterator[Source]:
+        yield from self._plans.values()
+        yield from self._lanes.values()
+
+    def serves(self, lane: str) -> bool:
+        """Say whether a lane is one of this worker's."""
+        return lane in self._lanes
+
+    def hint_plan(self, plan_id: int, plan_uuid: str) -> None:
+        """Note that a plan may have actions that can be taken."""
+        source = self._plans.get(plan_id)
+        if source is None:
+            self._plans[plan_id] = Source(plan_id, plan_uuid, None)
+        else:
+            source.hint()
+
+    def hint_lane(self, lane: str) -> None:
+        """Note that a lane may have actions without a plan that can be taken."""
+        self._lanes[lane].hint()
+
+    def hint_all(self) -> None:
+        """Note that every source may have something."""
+        for source in self:
+            source.hint()
+
+    def of(self, plan_id: int | None, lane: str | None) -> Source | None:
+        """Return the source that such an action would come from, if it is ours."""
+        if plan_id is not None:
+            return self._plans.get(plan_id)
+        return self._lanes.get(lane or '')
+
+    def any_more(self) -> bool:
+        """Say whether there may be something anywhere."""
+        return any(source.more for source in self)
+
+    def wishes(self, room: int) -> list[Wanted]:
+        """Share the room out among the sources that may have something."""
+        sources = [source for source in self if source.more]
+        wanted = []
+        for at, source in enumerate(sources):
+            limit = min(max(1, room // len(sources)), room)
+            if at + 1 == len(sources):
+                limit = room
+            if limit <= 0:
+                break
+            room -= limit
+            source.hinted = False
+            wanted.append(Wanted(source.plan_id, source.lane, limit))
+        # The next time another one comes first.
+        if len(sources) > 1 and sources[0].plan_id is not None:
+            first = sources[0].plan_id
+            self._plans[first] = self._plans.pop(first)
+        return wanted
+
+    def claimed(self, claimed: Claimed) -> Source | None:
+        """Note what became of a wish."""
+        source = self.of(claimed.wish.plan_id, claimed.wish.lane)
+        if source is not None:
+            source.limited = claimed.limited
+            source.more = source.hinted or (claimed.more and not claimed.limited)
+        return source
+
+    def counted(self, plan: ActionPlan) -> None:
+        """Note how a plan is after a transaction."""
+        source = self._plans.get(plan.id or 0)
+        if source is None:
+            return
+        if not plan.claimable:
+            del self._plans[plan.id or 0]
+        elif source.limited and (
+            plan.max_parallel is None or plan.active < plan.max_parallel
+        ):
+            source.limited, source.more = False, True
