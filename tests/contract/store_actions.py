@@ -274,22 +274,13 @@ class StoreActionsContract(StoreCase):
         self.assertIsNotNone(self.change(stored))
         self.assert_stored(stored)
 
-    def test_the_control_survives_a_change_unless_it_is_to_be_cleared(self) -> None:
+    def test_the_control_survives_a_change(self) -> None:
         (stored,) = store_actions(
             self.store, make_action(status=states.RUNNING, control=states.SUSPEND)
         )
         seen = stored.evolve(control=None)
         self.changed(seen, status=states.SUSPENDED)
         self.assert_stored(stored.evolve(status=states.SUSPENDED))
-        before = stored.evolve(status=states.SUSPENDED)
-        after = before.evolve(status=states.RUNNING)
-        won = self.commit(
-            lambda tx: tx.change_actions(
-                [ActionChange(before, after, clear_control=True)]
-            )
-        )
-        self.assertEqual({stored.id}, won)
-        self.assert_stored(after.evolve(control=None))
 
     def test_of_two_who_change_at_once_exactly_one_wins(self) -> None:
         stored = store_actions(

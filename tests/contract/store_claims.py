@@ -195,23 +195,6 @@ class StoreClaimsContract(StoreCase):
         self.assertEqual([(second.id, 2)], self.store.owned_ids(worker))
         self.assertEqual([], self.store.owned_ids(new_uuid()))
 
-    def test_what_a_lost_worker_owned_is_found_in_pieces(self) -> None:
-        worker = new_uuid()
-        owned = [
-            self.a_ready_action(owner=worker, attempt=1, status=status)
-            for status in (states.READY, states.RUNNING, states.SUSPENDED)
-        ]
-        self.a_ready_action(owner=worker, attempt=1, status=states.SUCCEEDED)
-        self.a_ready_action(owner=new_uuid(), attempt=1)
-
-        def lost(limit: int) -> list[Action]:
-            return self.commit(lambda tx: tx.lost_actions(worker, limit))
-
-        self.assertEqual(owned[:2], lost(2))
-        self.assertEqual(owned, lost(10))
-        self.changed(owned[0], owner=None)
-        self.assertEqual(owned[1:], lost(10))
-
     # signals
 
     def test_signals_reach_only_what_has_started_and_not_ended(self) -> None:

@@ -103,8 +103,8 @@ class Transaction(Protocol):
         """Compare and set; return the ids of those that were still as expected.
 
         Compared: id, status, owner, attempt. Written: the changing half of
-        `after`, except `pending` (see `release_dependents`) and `control`
-        (None if `clear_control`). An unowned READY action with no `blocked_on`
+        `after`, except `pending` (see `release_dependents`) and `control` (see
+        `set_control`). An unowned READY action with no `blocked_on`
         can be claimed again. An action is in `changes` at most once.
         """
 
@@ -204,12 +204,6 @@ class Transaction(Protocol):
 
     def lock_actions(self, action_ids: Sequence[int]) -> dict[int, Action]:
         """Lock rows until the end of the transaction and return them."""
-
-    def lost_actions(self, worker: str, limit: int) -> list[Action]:
-        """Lock and return what a worker owns and has not ended.
-
-        The lowest ids first, passing over held rows.
-        """
 
     def add_pending(self, action_id: int, count: int) -> None:
         """Raise `pending` of an action that has just derived `count` others."""

@@ -122,13 +122,12 @@ class ActionChange:
     """A compare-and-set: `before` is what the row must still be.
 
     Compared are status, owner and attempt: whoever lost the action, or came
-    second, changes nothing. `control` is never written by a change except when
-    `clear_control` is set, because signals arrive while a worker holds the row.
+    second, changes nothing. `control` is never written by a change, because
+    signals arrive while a worker holds the row.
     """
 
     before: Action
     after: Action
-    clear_control: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

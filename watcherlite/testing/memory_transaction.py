@@ -149,8 +149,6 @@ class MemoryTransaction:
             values = _fields(after, ACTION_FIELDS)
             for name in ACTION_JSON_FIELDS:
                 values[name] = through_json(getattr(after, name))
-            if change.clear_control:
-                values['control'] = None
             changed.add(self._write(row, **values))
         return changed
 
@@ -301,10 +299,6 @@ class MemoryTransaction:
 
     def lock_actions(self, action_ids: Sequence[int]) -> dict[int, Action]:
         return {_key(row): handed_out(row) for row in self._rows(action_ids)}
-
-    def lost_actions(self, worker: str, limit: int) -> list[Action]:
-        keys = self._tables.index.of(('owner', worker))[:limit]
-        return [handed_out(row) for row in self._rows(keys)]
 
     def add_pending(self, action_id: int, count: int) -> None:
         for row in self._rows([action_id]):

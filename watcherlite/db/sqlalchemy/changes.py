@@ -39,7 +39,6 @@ def assignments(table: str = '') -> str:
             *(f'{table}{column} = r.{column}' for column in _PLAIN),
             # `pending` is counted by others and may be above zero.
             f'{table}claimable = CASE WHEN actions.pending = 0 THEN r.claimable END',
-            f'{table}control = CASE WHEN r.clear_control = 0 THEN actions.control END',
         ]
     )
 
@@ -69,10 +68,6 @@ END = (
 LOCK = (
     f'SELECT {ACTION_COLUMNS} FROM actions WHERE id IN_IDS(:ids) ORDER BY id FOR UPDATE'
 )
-LOST = (
-    f"SELECT {ACTION_COLUMNS} FROM actions WHERE owner = :worker AND ended = '' "
-    'ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED'
-)
 ADD_PENDING = (
     'UPDATE actions SET pending = pending + :count, claimable = NULL WHERE id = :id'
 )
@@ -84,7 +79,7 @@ class Changes(Part):
     def change_actions(self, changes: Sequence[ActionChange]) -> set[int]:
         if not changes:
             return set()
-        rows = [changed_action(c.before, c.after, c.clear_control) for c in changes]
+        rows = [changed_action(c.before, c.after) for c in changes]
         # By id, so that two transactions lock rows in the same order.
         rows.sort(key=_id_of)
         return {row[0] for row in self._change(rows)}
@@ -148,9 +143,6 @@ class Changes(Part):
         ids = self._session.dialect.ids(action_ids)
         actions = self._actions(self._session.rows(LOCK, ids=ids))
         return {action.id or 0: action for action in actions}
-
-    def lost_actions(self, worker: str, limit: int) -> list[Action]:
-        return self._actions(self._session.rows(LOST, worker=worker, limit=limit))
 
     def add_pending(self, action_id: int, count: int) -> None:
         self._session.count(ADD_PENDING, id=action_id, count=count)

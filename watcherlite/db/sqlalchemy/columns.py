@@ -65,7 +65,6 @@ CHANGED_ACTION = {
     'deleted_at': TIME,
     'claimable': INTEGER,
     'ended': TEXT,
-    'clear_control': INTEGER,
     'id': INTEGER,
     'old_status': TEXT,
     'old_owner': TEXT,

@@ -87,9 +87,7 @@ def new_action(action: Action, action_id: int | None) -> tuple[Any, ...]:
     )
 
 
-def changed_action(
-    before: Action, after: Action, clear_control: bool
-) -> tuple[Any, ...]:
+def changed_action(before: Action, after: Action) -> tuple[Any, ...]:
     """Return the values of CHANGED_ACTION."""
     return (
         after.status,
@@ -109,7 +107,6 @@ def changed_action(
         time_or_null(after.deleted_at),
         claimable(after),
         ended(after.status),
-        1 if clear_control else 0,
         before.id,
         before.status,
         before.owner,
