@@ -1,0 +1,90 @@
+"""How fast is it?
+
+    python -m tests.bench core [--quick | --full] [--only NAME ...] [--json FILE]
+    python -m tests.bench profile [--size N] [--chain] [--sqlite]
+
+`core` measures the daemon beside the bare work of the same actions, prints tables
+and writes all figures as JSON. `profile` says where the time of one plan goes.
+"""
+
+import argparse
+import pathlib
+import sys
+import unittest
+
+from tests.bench import cases, core, profiling
+
+
+def main() -> int:
+    """Run the command line; 0 unless something could not be measured."""
+    options = _parser().parse_args()
+    try:
+        print(options.run(options))
+    except unittest.SkipTest as error:
+        print(f'bench: {error}', file=sys.stderr)
+        return 1
+    return 0
+
+
+def _core(options: argparse.Namespace) -> str:
+    matrix = cases.matrix(quick=options.quick, full=options.full)
+    chosen = cases.chosen(matrix, options.only)
+    if not chosen:
+        names = '\n  '.join(case.name for case in matrix)
+        raise SystemExit(f'bench: no case has such a name; there are:\n  {names}')
+    return core.run(chosen, options.rounds, options.json, _say)
+
+
+def _profile(options: argparse.Namespace) -> str:
+    case = cases.Case(
+        cases.SQLITE if options.sqlite else cases.POSTGRESQL,
+        cases.CHAIN if options.chain else cases.PARALLEL,
+        options.size or (1000 if options.chain else 10_000),
+    )
+    return profiling.report(core.profile(case), case.size)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog='python -m tests.bench')
+    commands = parser.add_subparsers(required=True)
+
+    measured = commands.add_parser('core', help='how fast plans are executed')
+    measured.add_argument(
+        '--only',
+        action='append',
+        default=[],
+        metavar='NAME',
+        help='postgresql/chain/1000, or a part from the left, or a pattern; may be '
+        'repeated',
+    )
+    extent = measured.add_mutually_exclusive_group()
+    extent.add_argument(
+        '--quick', action='store_true', help='nothing larger than 1000 actions'
+    )
+    extent.add_argument(
+        '--full', action='store_true', help='the chains of 10000 actions too'
+    )
+    measured.add_argument('--rounds', type=int, default=3, help='of each case')
+    measured.add_argument(
+        '--json',
+        type=pathlib.Path,
+        default=pathlib.Path('bench-core.json'),
+        metavar='FILE',
+        help='where all figures go',
+    )
+    measured.set_defaults(run=_core)
+
+    profiled = commands.add_parser('profile', help='where the time of one plan goes')
+    profiled.add_argument('--size', type=int, help='actions of the plan')
+    profiled.add_argument('--chain', action='store_true')
+    profiled.add_argument('--sqlite', action='store_true')
+    profiled.set_defaults(run=_profile)
+    return parser
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,254 @@
+"""What one action costs at best: the bare work, with nothing around it.
+
+Two durable transitions in grouped updates and four confirmed publishes for each
+action; no claims, no threads for plugins, no rules, no plan, no outbox. How that
+is arranged is a `Way`. A process of its own measures one of them:
+
+    python -m tests.bench.ceiling < request.json
+"""
+
+import dataclasses
+import gc
+import json
+import pathlib
+import queue
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from tests.bench import documents, processes
+from tests.bench.cases import CHAIN, PARALLEL, POSTGRESQL
+from tests.bench.publishing import ConfirmedPublisher, Consumer, Publisher
+from tests.bench.transitions import (
+    PostgresqlTransitions,
+    SqliteTransitions,
+    Transitions,
+)
+
+#: Actions in one update.
+GROUP = 100
+#: Most changes that the publisher takes at once: as many as the relay's batch.
+_AT_ONCE = 500
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Way:
+    """One arrangement of the bare work.
+
+    :param shape: groups of 100, or one after the other: SUCCEEDED of one and
+        RUNNING of the next in one commit
+    :param thread: whether a thread of its own publishes while the next group is
+        written; or both in turn
+    :param made_from: DICTIONARIES or TEMPLATE, see `documents`
+    :param durable: whether the queue is; watcherlite's default is not
+    """
+
+    shape: str
+    thread: bool = True
+    made_from: str = documents.TEMPLATE
+    durable: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return how it is called in tables."""
+        parts = [
+            'chain' if self.shape == CHAIN else f'groups of {GROUP}',
+            'publisher thread' if self.thread else 'in turn',
+            self.made_from,
+        ]
+        return ', '.join([*parts, 'durable queue'] if self.durable else parts)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Request:
+    """What a process is to measure.
+
+    :param database: an SQLAlchemy URL (PostgreSQL), or the path of a file (SQLite)
+    :param broker: an AMQP URL; '' for a consumer in the process
+    """
+
+    place: str
+    database: str
+    broker: str
+    way: Way
+    actions: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Ceiling:
+    """What was measured.
+
+    :param rate: actions a second, everything durable and confirmed
+    :param client_cpu: ms an action, of this process
+    :param database_cpu: ms an action, of PostgreSQL
+    :param broker_cpu: ms an action, of RabbitMQ
+    """
+
+    way: Way
+    actions: int
+    rate: float
+    client_cpu: float
+    database_cpu: float
+    broker_cpu: float
+
+
+def ways(shape: str, with_broker: bool) -> list[Way]:
+    """Return the ways to measure for a shape; those that are judged by first."""
+    judged = Way(shape)
+    found = [judged, dataclasses.replace(judged, made_from=documents.DICTIONARIES)]
+    if shape == PARALLEL:
+        found.append(dataclasses.replace(judged, thread=False))
+    if with_broker:
+        found.append(dataclasses.replace(judged, durable=True))
+    return found
+
+
+def measure(request: Request) -> Ceiling:
+    """Do the bare work of so many actions and return what it cost."""
+    transitions = _transitions(request)
+    publisher = _publisher(request)
+    try:
+        work = _Work(request, transitions, publisher)
+        before, began = processes.servers(), time.perf_counter()
+        used = time.process_time()
+        work.run()
+        seconds, used = time.perf_counter() - began, time.process_time() - used
+        database, broker = processes.servers().since(before)
+    finally:
+        publisher.close()
+        transitions.close()
+    to_ms = 1000 / request.actions
+    return Ceiling(
+        request.way,
+        request.actions,
+        request.actions / seconds,
+        used * to_ms,
+        database * to_ms,
+        broker * to_ms,
+    )
+
+
+class _Work:
+    """The actions of one measurement, after a few that warm everything up."""
+
+    def __init__(
+        self, request: Request, transitions: Transitions, publisher: Publisher
+    ) -> None:
+        self._way = request.way
+        self._transitions = transitions
+        self._publisher = publisher
+        self._began = documents.began(request.way.made_from)
+        self._ended = documents.ended(request.way.made_from)
+        self._changes: queue.SimpleQueue[_Change | None] = queue.SimpleQueue()
+        self._failure: BaseException | None = None
+        warm = 2 * GROUP
+        self._uuids = transitions.fill(warm + request.actions)
+        self._do(range(warm))
+        self._ids = range(warm, warm + request.actions)
+        gc.collect()
+        gc.freeze()
+
+    def run(self) -> None:
+        """Return when all is durable and confirmed."""
+        self._do(self._ids)
+
+    def _do(self, ids: Sequence[int]) -> None:
+        if not self._way.thread:
+            self._write(ids, self._publish)
+            return
+        thread = threading.Thread(target=self._publish_all, daemon=True)
+        thread.start()
+        self._write(ids, self._changes.put)
+        self._changes.put(None)
+        thread.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def _write(self, ids: Sequence[int], tell: Any) -> None:
+        if self._way.shape == CHAIN:
+            self._write_chain(ids, tell)
+            return
+        for first in range(0, len(ids), GROUP):
+            group = ids[first : first + GROUP]
+            self._transitions.begin(group)
+            tell(_Change(group, began=True))
+            self._transitions.end(group)
+            tell(_Change(group, began=False))
+
+    def _write_chain(self, ids: Sequence[int], tell: Any) -> None:
+        self._transitions.begin(ids[:1])
+        tell(_Change(ids[:1], began=True))
+        for number in range(len(ids) - 1):
+            this, following = ids[number : number + 1], ids[number + 1 : number + 2]
+            self._transitions.pass_on(this[0], following[0])
+            tell(_Change(this, began=False))
+            tell(_Change(following, began=True))
+        self._transitions.end(ids[-1:])
+        tell(_Change(ids[-1:], began=False))
+
+    def _publish(self, change: '_Change') -> None:
+        self._publisher.publish(self._documents(change))
+
+    def _publish_all(self) -> None:
+        """Publish what has been written meanwhile, in batches, to the end."""
+        try:
+            change = self._changes.get()
+            while change is not None:
+                messages = self._documents(change)
+                count = len(change.ids)
+                change = self._more()
+                while isinstance(change, _Change) and count < _AT_ONCE:
+                    messages += self._documents(change)
+                    count += len(change.ids)
+                    change = self._more()
+                self._publisher.publish(messages)
+                if change is _NOTHING_YET:
+                    change = self._changes.get()
+        except BaseException as error:
+            self._failure = error
+
+    def _more(self) -> Any:
+        try:
+            return self._changes.get_nowait()
+        except queue.Empty:
+            return _NOTHING_YET
+
+    def _documents(self, change: '_Change') -> list[documents.Message]:
+        make = self._began if change.began else self._ended
+        return make([self._uuids[number] for number in change.ids])
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Change:
+    """Actions that have begun, or ended."""
+
+    ids: Sequence[int]
+    began: bool
+
+
+_NOTHING_YET = object()
+
+
+def _transitions(request: Request) -> Transitions:
+    if request.place == POSTGRESQL:
+        return PostgresqlTransitions(request.database)
+    return SqliteTransitions(pathlib.Path(request.database))
+
+
+def _publisher(request: Request) -> Publisher:
+    if request.broker:
+        return ConfirmedPublisher(request.broker, request.way.durable)
+    return Consumer()
+
+
+def main() -> None:
+    """Measure what standard input asks for; print what came of it."""
+    asked = json.load(sys.stdin)
+    request = Request(**{**asked, 'way': Way(**asked['way'])})
+    print(json.dumps(dataclasses.asdict(measure(request))))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,132 @@
+"""Watches from outside: the broker's queues, and one plan in the database."""
+
+import time
+from collections.abc import Callable
+from typing import Any, Self
+
+from tests.bench import connections, plans
+from watcherlite.domain.actions import APPLIER
+from watcherlite.messaging import declaring, topology
+from watcherlite.messaging.settings import MessagingSettings, NotificationSettings
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+
+_LOOK = 0.005
+#: Seconds between two looks at the row of a plan that is over in a moment, and at
+#: one of others, where looking more often would cost what is to be measured.
+_SMALL = 100
+_LOOK_SMALL, _LOOK_LARGE = 0.002, 0.01
+
+
+class Broker:
+    """The queues of the lane and of the notifications, all declared."""
+
+    def __init__(self, url: str) -> None:
+        work = topology.work(MessagingSettings(url).prefix)
+        told = topology.notifications(NotificationSettings())
+        self._lane = topology.lane_queue(MessagingSettings(url).prefix, APPLIER)
+        self._notifications = [queue.name for queue in told.queues]
+        self._link = connections.broker(url)
+        self._channel = self._link.channel()
+        for wanted in (work, told):
+            declaring.declare(self._channel, wanted)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._link.close()
+
+    def wait_for_consumers(
+        self, wanted: bool, timeout: float, check: Callable[[], None]
+    ) -> float:
+        """Wait until somebody serves the lane, or nobody; return when, wall clock.
+
+        :param check: called between two looks; raises to give up
+        """
+        deadline = time.monotonic() + timeout
+        while bool(self._declared(self._lane)[2]) is not wanted:
+            check()
+            if time.monotonic() > deadline:
+                raise TimeoutError(f'{self._lane}: consumers are not as they should be')
+            time.sleep(_LOOK)
+        return time.time()
+
+    def messages(self) -> int:
+        """Return how many notifications have arrived since `purge`."""
+        return sum(int(self._declared(name)[1]) for name in self._notifications)
+
+    def purge(self) -> None:
+        """Throw the notifications away that are there."""
+        for name in self._notifications:
+            self._channel.queue_purge(name)
+
+    def _declared(self, name: str) -> Any:
+        """Return the name of a queue, its messages and its consumers."""
+        return self._channel.queue_declare(name, passive=True)
+
+
+class Plans:
+    """The rows of plans on PostgreSQL."""
+
+    def __init__(self, url: str) -> None:
+        self._connection = connections.postgresql(url)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._connection.close()
+
+    def wait_until_told(self, size: int, check: Callable[[], None]) -> None:
+        """Wait until no event is left that has not been published."""
+        query = 'SELECT 1 FROM events WHERE pending = 1 LIMIT 1'
+        self._wait(query, (), size, check, lambda row: row is None)
+
+    def wait_until_ended(
+        self, plan_id: int, size: int, check: Callable[[], None]
+    ) -> float:
+        """Wait for the end of a plan; return when that was seen, by the wall clock.
+
+        :raises PlanNotSucceeded: it has ended in another state
+        """
+        query = 'SELECT state FROM action_plans WHERE id = %s'
+
+        def ended(row: Any) -> bool:
+            return row[0] in plan_states.ENDED
+
+        row, seen = self._wait(query, (plan_id,), size, check, ended)
+        if row[0] != plan_states.SUCCEEDED:
+            raise plans.PlanNotSucceeded(f'the plan of {size} actions has {row[0]}')
+        return seen
+
+    def moments(self, plan_id: int) -> tuple[float, float]:
+        """Return when the first action was ONGOING, and the last event published."""
+        row = self._connection.execute(
+            'SELECT min(EXTRACT(EPOCH FROM occurred_at)) '
+            'FILTER (WHERE action_id IS NOT NULL AND new_status = %s), '
+            'max(EXTRACT(EPOCH FROM published_at)) FROM events WHERE plan_id = %s',
+            (states.RUNNING, plan_id),
+        ).fetchone()
+        assert row is not None
+        return float(row[0]), float(row[1])
+
+    def _wait(
+        self,
+        query: str,
+        parameters: tuple[Any, ...],
+        size: int,
+        check: Callable[[], None],
+        wanted: Callable[[Any], bool],
+    ) -> tuple[Any, float]:
+        pause = _LOOK_SMALL if size <= _SMALL else _LOOK_LARGE
+        deadline = time.monotonic() + plans.patience(size)
+        with self._connection.cursor() as cursor:
+            while True:
+                row = cursor.execute(query, parameters, prepare=True).fetchone()
+                if wanted(row):
+                    return row, time.time()
+                check()
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f'the plan of {size} actions is stuck: {row}')
+                time.sleep(pause)

@@ -1,0 +1,131 @@
+"""Processes that the bench starts, and that it alone ends."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any, Self
+
+#: Where `tests` and `watcherlite` are imported from.
+_ROOT = pathlib.Path(__file__).parents[2]
+_APPLIER = 'import watcherlite.cmd.applier as applier; applier.main()'
+_STOPPING = 30.0
+_REPORTING = 30.0
+_LOOK = 0.002
+#: What the environment may say of Python and an installed daemon is not told: to
+#: compile every module at every start, for instance.
+_NOT_TOLD = ('PYTHONDONTWRITEBYTECODE', 'PYTHONUNBUFFERED', 'PYTHONDEVMODE')
+#: Lines of a log that are shown of a process that failed.
+_LINES = 30
+
+
+class ProcessFailed(AssertionError):
+    """A process of the bench has not done what it is for."""
+
+
+def run(module: str, arguments: Sequence[str], text: str, timeout: float) -> str:
+    """Run a module of the bench to its end and return what it prints.
+
+    :param text: its standard input
+    """
+    done = subprocess.run(
+        [sys.executable, '-m', module, *arguments],
+        cwd=_ROOT,
+        env=_environment(),
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+    if done.returncode:
+        # Logs may go to either.
+        tail = '\n'.join((done.stdout + done.stderr).splitlines()[-_LINES:])
+        raise ProcessFailed(f'{module} ended with {done.returncode}:\n{tail}')
+    return done.stdout
+
+
+class Daemon:
+    """One applier, and whatever processes it starts.
+
+    :param config_file: its ini file
+    :param directory: for its log and its reports
+    :param watched: arguments of the launcher, `--count` or `--sample`; none for
+        the daemon as it is installed
+    """
+
+    def __init__(
+        self,
+        config_file: pathlib.Path,
+        directory: pathlib.Path,
+        watched: Sequence[str] = (),
+    ) -> None:
+        self._log = directory / 'daemon.log'
+        self._report = directory / 'report'
+        self._reports = 0
+        option = f'--config-file={config_file}'
+        command = ['-c', _APPLIER, option]
+        if watched:
+            report = f'--report={self._report}'
+            command = ['-m', 'tests.bench.daemon', *watched, option, report, 'serve']
+        with self._log.open('wb') as log:
+            self.spawned = time.time()
+            self._process = subprocess.Popen(
+                [sys.executable, *command],
+                cwd=_ROOT,
+                env=_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                # A Ctrl-C is for the bench, which then ends its processes itself.
+                start_new_session=True,
+            )
+        self.pid = self._process.pid
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.stop()
+
+    def check(self) -> None:
+        """Raise ProcessFailed, with the end of its log, if it has ended."""
+        code = self._process.poll()
+        if code is not None:
+            raise ProcessFailed(f'the daemon ended with {code}:\n{self.log_tail()}')
+
+    def log_tail(self) -> str:
+        """Return the last lines of its log."""
+        lines = self._log.read_text(errors='replace').splitlines()
+        return '\n'.join(lines[-_LINES:])
+
+    def take_report(self) -> dict[str, Any]:
+        """Return what its launcher has seen since the last report."""
+        self._reports += 1
+        path = pathlib.Path(f'{self._report}.{self._reports}')
+        os.kill(self.pid, signal.SIGUSR1)
+        deadline = time.monotonic() + _REPORTING
+        while not path.exists():
+            self.check()
+            if time.monotonic() > deadline:
+                raise ProcessFailed(f'the daemon writes no report:\n{self.log_tail()}')
+            time.sleep(_LOOK)
+        seen: dict[str, Any] = json.loads(path.read_text())
+        return seen
+
+    def stop(self) -> None:
+        """End it, gently at first."""
+        if self._process.poll() is None:
+            self._process.terminate()
+            try:
+                self._process.wait(_STOPPING)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.pid, signal.SIGKILL)
+                self._process.wait(_STOPPING)
+
+
+def _environment() -> dict[str, str]:
+    return {name: os.environ[name] for name in os.environ if name not in _NOT_TOLD}

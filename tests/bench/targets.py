@@ -1,0 +1,217 @@
+"""What is to be reached, and whether it was."""
+
+import dataclasses
+import operator
+from collections.abc import Callable, Iterable, Sequence
+
+from tests.bench import counting, documents
+from tests.bench.cases import CHAIN, PARALLEL, POSTGRESQL, Case
+from tests.bench.ceiling import Way
+from tests.bench.figures import Measurement, Row, find, growth
+from tests.bench.processes import Memory
+
+#: From these sizes on there are targets for what an action costs.
+_WIDE = 100
+_LONG = 1000
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Target:
+    """One promise.
+
+    :param limit: the bound
+    :param unit: what follows the figures, '' for none
+    :param figure: what was measured; None: nothing was
+    :param least: whether the bound is the least that is wanted, or the most
+    """
+
+    text: str
+    limit: float
+    unit: str
+    figure: float | None
+    least: bool = False
+
+    @property
+    def reached(self) -> bool | None:
+        """Say whether it was reached; None: nobody knows."""
+        if self.figure is None:
+            return None
+        return self.figure >= self.limit if self.least else self.figure <= self.limit
+
+
+def targets(rows: Sequence[Row]) -> list[Target]:
+    """Return all targets, in the order in which they were set."""
+    return [
+        *_shares(rows),
+        *_counts(rows),
+        *_growth(rows),
+        *_latencies(rows),
+        *_resources(rows),
+    ]
+
+
+def _shares(rows: Sequence[Row]) -> list[Target]:
+    return [
+        Target(
+            f'{shape} of {size}, all confirmed: share of the ceiling with a publisher '
+            f'thread, documents from {_MADE_FROM[made_from]}',
+            limit,
+            '%',
+            _times(100, row.share(Way(shape, made_from=made_from)) if row else None),
+            least=True,
+        )
+        for shape, size, limit in (
+            (PARALLEL, 1000, 60),
+            (PARALLEL, 10_000, 60),
+            (CHAIN, 1000, 45),
+        )
+        for row in (find(rows, Case(POSTGRESQL, shape, size)),)
+        for made_from in _MADE_FROM
+    ]
+
+
+_MADE_FROM = {
+    documents.DICTIONARIES: 'dictionaries',
+    documents.TEMPLATE: 'a template',
+}
+
+
+def _counts(rows: Sequence[Row]) -> list[Target]:
+    hundred = [row for row in _of(rows, PARALLEL, _WIDE) if row.case.size < _LONG]
+    thousands = _of(rows, PARALLEL, _LONG)
+    chain = _of(rows, CHAIN, _LONG)
+    return [
+        Target(
+            f'{what} an action, relay included, {text}',
+            limit,
+            '',
+            _most(of, operator.methodcaller('per_action', name)),
+        )
+        for of, text, statements, commits in (
+            (hundred, f'parallel of {_WIDE}', 0.1, 0.05),
+            (thousands, f'parallel of {_LONG} and more', 0.1, 0.05),
+            (chain, f'chain of {_LONG} and more', 8, 2),
+        )
+        for what, name, limit in (
+            ('statements', counting.STATEMENTS, statements),
+            ('writing commits', counting.COMMITS, commits),
+        )
+    ]
+
+
+def _growth(rows: Sequence[Row]) -> list[Target]:
+    smaller = find(rows, Case(POSTGRESQL, PARALLEL, 1000))
+    larger = find(rows, Case(POSTGRESQL, PARALLEL, 100_000))
+
+    def compared(figure: Callable[[Row], float]) -> float | None:
+        return growth(smaller, larger, figure) if smaller and larger else None
+
+    text = 'an action at 100000 actions, times that at 1000'
+    return [
+        Target(f'CPU of the daemon {text}', 1.25, '', compared(_daemon_cpu)),
+        Target(
+            f'time {text}, all confirmed',
+            1.25,
+            '',
+            compared(lambda row: 1 / row.rate('told')),
+        ),
+    ]
+
+
+def _latencies(rows: Sequence[Row]) -> list[Target]:
+    def done(shape: str, size: int) -> float | None:
+        row = find(rows, Case(POSTGRESQL, shape, size))
+        return _times(1000, row.seconds('done') if row else None)
+
+    return [
+        Target('plan of one action done after', 30, 'ms', done(PARALLEL, 1)),
+        Target('plan of ten parallel actions done after', 50, 'ms', done(PARALLEL, 10)),
+        Target('chain of ten actions done after', 50, 'ms', done(CHAIN, 10)),
+        Target(
+            'first action ONGOING after, median of the slowest size',
+            20,
+            'ms',
+            _most(_of(rows, None, 1), lambda row: row.seconds('first') * 1000),
+        ),
+    ]
+
+
+def _resources(rows: Sequence[Row]) -> list[Target]:
+    servers = _of(rows, None, 1)
+    largest = _of(rows, PARALLEL, 100_000)
+    text = 'CPU of the daemon an action'
+    return [
+        Target(
+            f'{text}, parallel of {_LONG} and more',
+            1,
+            'ms',
+            _most(_of(rows, PARALLEL, _LONG), _daemon_cpu),
+        ),
+        Target(
+            f'{text}, chain of {_LONG} and more',
+            1,
+            'ms',
+            _most(_of(rows, CHAIN, _LONG), _daemon_cpu),
+        ),
+        *_memory(servers, 'idle', 80, lambda m: (m.idle.resident, m.idle)),
+        *_memory(
+            largest,
+            'while running 100000 actions',
+            120,
+            lambda m: (m.peak.peak, m.peak),
+        ),
+        Target(
+            'consuming after the start of the process, median of the slowest size',
+            0.8,
+            's',
+            _most(servers, lambda row: row.median(lambda m: m.startup)),
+        ),
+    ]
+
+
+def _memory(
+    rows: Sequence[Row],
+    when: str,
+    limit: float,
+    figure: Callable[[Measurement], tuple[float, Memory]],
+) -> list[Target]:
+    """Return a target as it stands, and for memory that is not counted twice."""
+    return [
+        Target(
+            f'RSS {when}, sum of all processes',
+            limit,
+            'MiB',
+            _most(rows, lambda row: row.median(lambda m: figure(m)[0])),
+        ),
+        Target(
+            f'RSS {when}, what processes share counted once',
+            limit,
+            'MiB',
+            _most(rows, lambda row: row.median(lambda m: figure(m)[1].proportional)),
+        ),
+    ]
+
+
+def _daemon_cpu(row: Row) -> float:
+    return row.median(lambda measured: measured.daemon_cpu)
+
+
+def _of(rows: Iterable[Row], shape: str | None, least: int) -> list[Row]:
+    """Return the rows on servers of a shape, or of all, and of so many actions."""
+    return [
+        row
+        for row in rows
+        if row.case.place == POSTGRESQL
+        and shape in (None, row.case.shape)
+        and row.case.size >= least
+        and row.rounds
+    ]
+
+
+def _most(rows: Iterable[Row], figure: Callable[[Row], float | None]) -> float | None:
+    """Return the largest of a figure, None if no row has it."""
+    return max((f for f in map(figure, rows) if f is not None), default=None)
+
+
+def _times(factor: float, figure: float | None) -> float | None:
+    return None if figure is None else factor * figure

@@ -1,0 +1,38 @@
+"""What looks at the process that it is in: counters, a sampler, or nothing."""
+
+from typing import Any, cast
+
+from tests.bench.counting import Counters, CountingBus
+from tests.bench.sampling import Sampler
+from watcherlite import bootstrap
+from watcherlite.messaging.bus import Bus
+
+
+class Watch:
+    """Counts and samples, or does neither; from now on."""
+
+    def __init__(self, *, count: bool, sample: bool) -> None:
+        self._counters = Counters() if count else None
+        self._sampler = Sampler() if sample else None
+        if self._counters is not None:
+            self._counters.attach()
+        if self._sampler is not None:
+            self._sampler.start()
+
+    def put_on(self, runtime: bootstrap.Runtime) -> None:
+        """Watch what a runtime sends; before it is started."""
+        if self._counters is not None:
+            runtime.bus = cast(Bus, CountingBus(runtime.bus, self._counters))
+
+    def take(self) -> dict[str, Any]:
+        """Return what was seen since the last call.
+
+        :returns: `counts` and `texts`, see `Counters.take`; `profile`, see
+            `Sampler.take`
+        """
+        seen: dict[str, Any] = {}
+        if self._counters is not None:
+            seen.update(self._counters.take())
+        if self._sampler is not None:
+            seen['profile'] = self._sampler.take()
+        return seen

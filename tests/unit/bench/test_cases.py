@@ -1,0 +1,78 @@
+"""Tests of tests.bench.cases."""
+
+from tests import base
+from tests.bench import cases
+from tests.bench.cases import CHAIN, PARALLEL, POSTGRESQL, SQLITE, Case
+
+
+class TestMatrix(base.TestCase):
+    """What is measured when nobody says otherwise."""
+
+    def test_every_place_has_every_shape_up_to_its_largest_size(self) -> None:
+        found = cases.matrix()
+
+        largest: dict[tuple[str, str], int] = {}
+        for case in found:
+            largest[case.place, case.shape] = case.size
+        self.assertEqual(
+            {
+                (POSTGRESQL, PARALLEL): 100_000,
+                (POSTGRESQL, CHAIN): 1000,
+                (SQLITE, PARALLEL): 100_000,
+                (SQLITE, CHAIN): 1000,
+            },
+            largest,
+        )
+
+    def test_one_action_is_measured_once_in_each_place(self) -> None:
+        single = [case for case in cases.matrix() if case.size == 1]
+
+        self.assertEqual(
+            [Case(POSTGRESQL, PARALLEL, 1), Case(SQLITE, PARALLEL, 1)], single
+        )
+
+    def test_quick_has_nothing_above_a_thousand(self) -> None:
+        sizes = {case.size for case in cases.matrix(quick=True)}
+
+        self.assertEqual({1, 10, 100, 1000}, sizes)
+
+    def test_full_adds_only_the_long_chains(self) -> None:
+        added = [case for case in cases.matrix(full=True) if case not in cases.matrix()]
+
+        self.assertEqual(
+            [Case(POSTGRESQL, CHAIN, 10_000), Case(SQLITE, CHAIN, 10_000)], added
+        )
+
+    def test_the_largest_plan_is_measured_in_one_round_only(self) -> None:
+        rounds = [Case(SQLITE, PARALLEL, size).rounds(3) for size in (10_000, 100_000)]
+
+        self.assertEqual([3, 1], rounds)
+
+
+class TestChosen(base.TestCase):
+    """What `--only` selects."""
+
+    def names(self, *patterns: str) -> list[str]:
+        found = cases.chosen(cases.matrix(quick=True), patterns)
+        return [case.name for case in found]
+
+    def test_no_name_selects_everything(self) -> None:
+        self.assertEqual(14, len(self.names()))
+
+    def test_a_whole_name_selects_that_case_and_no_longer_one(self) -> None:
+        self.assertEqual(['sqlite/chain/10'], self.names('sqlite/chain/10'))
+
+    def test_the_beginning_of_names_selects_all_of_them(self) -> None:
+        self.assertEqual(
+            ['sqlite/chain/10', 'sqlite/chain/100', 'sqlite/chain/1000'],
+            self.names('sqlite/chain'),
+        )
+
+    def test_patterns_add_up(self) -> None:
+        self.assertEqual(
+            ['postgresql/parallel/1', 'postgresql/chain/1000', 'sqlite/chain/1000'],
+            self.names('*/chain/1000', 'postgresql/parallel/1'),
+        )
+
+    def test_a_name_that_no_case_has_selects_nothing(self) -> None:
+        self.assertEqual([], self.names('mysql'))

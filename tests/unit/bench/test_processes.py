@@ -1,0 +1,63 @@
+"""Tests of tests.bench.processes."""
+
+import os
+
+from tests import base
+from tests.bench import processes
+from tests.bench.processes import Snapshot, Stat
+
+TICKS = os.sysconf('SC_CLK_TCK')
+
+
+def stat_line(name: str) -> str:
+    times = ' '.join(str(seconds * TICKS) for seconds in (1, 2, 3, 4))
+    return f'42 ({name}) S 7 42 42 0 -1 4194560 1 2 3 4 {times} 20 0 9 0 8\n'
+
+
+class TestParsing(base.TestCase):
+    """What the kernel writes."""
+
+    def test_a_name_may_have_spaces_and_parentheses(self) -> None:
+        found = processes.parse_stat(stat_line('a (b) c'))
+
+        self.assertEqual(Stat(42, 'a (b) c', 7, cpu=3.0, reaped=7.0), found)
+
+    def test_only_sizes_are_taken_of_a_status(self) -> None:
+        text = 'Name:\tpython\nVmHWM:\t   1024 kB\nVmRSS:\t 512 kB\nThreads:\t9\n'
+
+        self.assertEqual({'VmHWM': 1024, 'VmRSS': 512}, processes.parse_sizes(text))
+
+
+class TestTree(base.TestCase):
+    """A process and what came of it."""
+
+    def test_grandchildren_belong_to_it_and_its_parent_does_not(self) -> None:
+        running = [
+            Stat(4, 'grandchild', 3, 0.0, 0.0),
+            Stat(1, 'init', 0, 0.0, 0.0),
+            Stat(3, 'child', 2, 0.0, 0.0),
+            Stat(5, 'other', 1, 0.0, 0.0),
+            Stat(2, 'daemon', 1, 0.0, 0.0),
+        ]
+
+        found = processes.tree(2, running)
+
+        self.assertEqual(['daemon', 'child', 'grandchild'], [p.name for p in found])
+
+    def test_a_process_that_has_ended_has_no_tree(self) -> None:
+        self.assertEqual([], processes.tree(9, [Stat(1, 'init', 0, 0.0, 0.0)]))
+
+    def test_this_process_is_among_those_that_run(self) -> None:
+        found = processes.tree(os.getpid(), processes.running())
+
+        self.assertEqual(os.getpid(), found[0].pid)
+
+
+class TestSnapshot(base.TestCase):
+    """What the servers have used between two moments."""
+
+    def test_what_came_or_went_under_the_name_of_the_broker_is_left_out(self) -> None:
+        before = Snapshot(10.0, {1: 5.0, 2: 1.0})
+        after = Snapshot(10.5, {1: 5.25, 3: 9.0})
+
+        self.assertEqual((0.5, 0.25), after.since(before))
