@@ -5,7 +5,9 @@ of memory sends heartbeats and answers nothing, and whoever waits for it with a
 timeout waits for ever.
 """
 
+import contextlib
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from kombu.transport import pyamqp
@@ -13,6 +15,8 @@ from kombu.transport import pyamqp
 #: The shortest wait. With zero the socket does not block, and the library turns
 #: round and round when half of a frame is there.
 MOMENT = 0.001
+#: Bytes that are sent at one time where many messages are written.
+PIECE = 65536
 
 
 class Connection(pyamqp.Connection):
@@ -40,6 +44,35 @@ class Connection(pyamqp.Connection):
             wait = deadline - time.monotonic()
             if wait <= 0:
                 raise TimeoutError('timed out')
+
+
+    @contextlib.contextmanager
+    def gathering(self) -> Iterator[None]:
+        """Send what is written in this block in large pieces.
+
+        py-amqp calls the system once for each message, which costs more than
+        making it. Nothing may be read inside the block: the broker may not have
+        been asked yet. After an error the connection is of no more use.
+        """
+        transport = self.transport
+        send, gathered = transport._write, bytearray()
+
+        def write(data: Any) -> None:
+            gathered.extend(data)
+            if len(gathered) >= PIECE:
+                flush()
+
+        def flush() -> None:
+            pieces = bytes(gathered)
+            gathered.clear()
+            send(pieces)
+
+        transport._write = write
+        try:
+            yield
+            flush()
+        finally:
+            transport._write = send
 
 
 class Transport(pyamqp.Transport):

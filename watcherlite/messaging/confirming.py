@@ -58,12 +58,23 @@ class ConfirmingChannel:
         deadline = time.monotonic() + timeout
         self._refusals = []
         self._link.limit(timeout)
-        prepare, send = self.channel.prepare_message, self.channel.basic_publish
-        for index, message in enumerate(messages):
+        for begin in range(0, len(messages), _LOOK):
+            if begin:
+                self._link.look()
             if time.monotonic() > deadline:
                 raise self._late(timeout)
-            if index and not index % _LOOK:
-                self._link.look()
+            with self._link.gathering():
+                self._send(messages[begin : begin + _LOOK])
+        while self._waiting:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise self._late(timeout)
+            self._link.drain(left)
+        return self._refusals
+
+    def _send(self, messages: Sequence[Outgoing]) -> None:
+        prepare, send = self.channel.prepare_message, self.channel.basic_publish
+        for message in messages:
             self._waiting[self._next_tag] = message
             self._next_tag += 1
             send(
@@ -79,12 +90,6 @@ class ConfirmingChannel:
                 routing_key=message.routing_key,
                 mandatory=True,
             )
-        while self._waiting:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise self._late(timeout)
-            self._link.drain(left)
-        return self._refusals
 
     def _late(self, timeout: float) -> exceptions.BrokerUnavailable:
         blocked = ', it is short of memory or disk' if self._link.blocked else ''

@@ -58,6 +58,13 @@ class Link:
         """Bound every single wait for the broker from now on."""
         self._connection.limit(seconds)
 
+    def gathering(self) -> contextlib.AbstractContextManager[None]:
+        """Send what is written inside in large pieces; see `bounded.Connection`."""
+        gathering: contextlib.AbstractContextManager[None] = (
+            self._connection.gathering()
+        )
+        return gathering
+
     def drain(self, timeout: float) -> bool:
         """Handle the next thing that arrives; False if nothing did in `timeout`."""
         try:

@@ -71,7 +71,7 @@ class RelaySettings:
     publish_timeout: float = 30.0
     lease_margin: float = 10.0
     sweep_interval: float = 5.0
-    linger: float = 0.01
+    linger: float = 0.03
     min_backoff: float = 1.0
     max_backoff: float = 30.0
 

@@ -69,7 +69,7 @@ class TestPublishing(RelayTestCase):
             [TAKE, *IDLE, 'read [1, 2]', 'publish 4 within 30 s', 'mark [1, 2]', *END],
             done,
         )
-        self.assertEqual([5.0, 0.009, 0.008, 5.0], self.clock.waited)
+        self.assertEqual([5.0, 0.029, 0.028, 5.0], self.clock.waited)
 
     def test_what_is_stored_while_it_publishes_is_read_next(self):
         publish = self.publisher.publish
@@ -93,7 +93,7 @@ class TestPublishing(RelayTestCase):
             ],
             done,
         )
-        self.assertEqual([0.01, 5.0], self.clock.waited)
+        self.assertEqual([0.03, 5.0], self.clock.waited)
 
     def test_without_a_level_events_are_marked_and_nothing_is_sent(self):
         self.relay = self.new_relay(level='')

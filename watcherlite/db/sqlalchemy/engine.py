@@ -114,6 +114,10 @@ def _postgresql_arguments(url: sa.URL, settings: DatabaseSettings) -> dict[str, 
         # Without statistics, as of a plan that was just stored, a bitmap of all
         # that waits, sorted, looks as cheap as the first few of an index.
         'enable_bitmapscan': 'off',
+        # Every statement here has an index. How many rows a document holds cannot
+        # be told before it is read, so that scanning a small table looks cheaper:
+        # a chain would read all of its plan for every link.
+        'enable_seqscan': 'off',
     }
     arguments = {
         'connect_timeout': settings.connect_timeout,
