@@ -108,9 +108,7 @@ class InProgress:
     delay: float = 1.0
 
 
-Outcome = (
-    Done | Failed | Skipped | Retry | Cancelled | TimedOut | Derived | InProgress
-)
+Outcome = Done | Failed | Skipped | Retry | Cancelled | TimedOut | Derived | InProgress
 _TYPES = (Done, Failed, Skipped, Retry, Cancelled, TimedOut, Derived, InProgress)
 
 _SENLIN: dict[str, Callable[[str], Outcome]] = {
@@ -141,9 +139,7 @@ def from_returned(value: object, phase: str = 'execute') -> Outcome:
         return _SENLIN[value[0]](str(value[1] or ''))
     if value is None or value is False:
         return Failed(f'{phase} returned {value}, not True')
-    return Failed(
-        f'{phase} returned a {type(value).__name__}, which is not an outcome'
-    )
+    return Failed(f'{phase} returned a {type(value).__name__}, which is not an outcome')
 
 
 def public_text(error: BaseException) -> str:

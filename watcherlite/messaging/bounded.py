@@ -45,7 +45,6 @@ class Connection(pyamqp.Connection):
             if wait <= 0:
                 raise TimeoutError('timed out')
 
-
     @contextlib.contextmanager
     def gathering(self) -> Iterator[None]:
         """Send what is written in this block in large pieces.

@@ -85,7 +85,7 @@ def _compile(kind: type[ActionType]) -> Any:
         made = jsonschema.validators.validator_for(
             schema, default=jsonschema.Draft202012Validator
         )
-        made.check_schema(schema)
+        made.check_schema(dict(schema))
     except jsonschema.SchemaError as error:
         place = ''.join(f'.{part}' for part in error.absolute_path)
         raise _broken_schema(kind, f'schema{place}: {error.message}') from None

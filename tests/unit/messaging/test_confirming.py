@@ -1,6 +1,7 @@
 """Confirmations are counted right, whichever way a broker gives them."""
 
 import collections
+import contextlib
 
 from tests import base
 from watcherlite import exceptions
@@ -39,6 +40,9 @@ class FakeLink:
         self.drained = 0
         self.looked = 0
         self._script = list(script)
+
+    def gathering(self):
+        return contextlib.nullcontext()
 
     def channel(self):
         return self.opened
