@@ -409,7 +409,8 @@ class PlanOperations:
         if action.plan_id is not None:
             plan = self._locked(tx, action.plan_id)
         locked = tx.lock_actions([action.id or 0]).get(action.id or 0)
-        if locked is None:
+        # What was deleted is kept as a row for the record, and changes no more.
+        if locked is None or locked.deleted_at is not None:
             raise exceptions.NotFound(f'Action {action.uuid} could not be found.')
         return plan, locked
 

@@ -79,9 +79,10 @@ def to_message(command: Command | Broadcast) -> dict[str, Any]:
 
 def from_message(message: Mapping[str, Any]) -> Command | Broadcast:
     """Return what a mapping from the wire stands for; ValueError if nothing."""
-    cls = _TYPES.get(message.get('type', ''))
+    name = message.get('type')
+    cls = _TYPES.get(name) if isinstance(name, str) else None
     if cls is None:
-        raise ValueError(f'unknown type {message.get("type")!r}')
+        raise ValueError(f'unknown type {name!r}')
     values: dict[str, Any] = {}
     for field in dataclasses.fields(cls):
         value = message.get(field.name)

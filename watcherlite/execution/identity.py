@@ -53,4 +53,6 @@ def _start(pid: int) -> str:
     except OSError:
         return '?'
     # The second field is the command in parentheses, which may hold anything.
-    return stat.rpartition(')')[2].split()[19]
+    state, *others = stat.rpartition(')')[2].split()
+    # One that its parent has not taken notice of runs no more.
+    return '' if state in 'ZX' else others[18]

@@ -28,19 +28,26 @@ def admit(
 
     :returns: the actions that may go on, and those that now wait
     """
-    wanted: dict[str, Action] = {}
-    admitted, waiting = [], []
+    admitted: list[Action] = []
+    waiting: list[Action] = []
+    queues: dict[str, list[Action]] = {}
     for action in claimed:
-        if not locks(action):
-            admitted.append(action)
-        elif action.target in wanted:
-            waiting.append(action)
+        if locks(action):
+            queues.setdefault(str(action.target), []).append(action)
         else:
-            wanted[str(action.target)] = action
-    if wanted:
-        free = tx.take_locks({t: a.id or 0 for t, a in wanted.items()})
-        for target, action in wanted.items():
-            (admitted if target in free else waiting).append(action)
+            admitted.append(action)
+    for queue in queues.values():
+        # Who was taken before may hold the lock already, and then no other can
+        # have it: it must not come to wait for itself.
+        queue.sort(key=lambda action: action.attempt == 1)
+    while queues:
+        free = tx.take_locks({t: queue[0].id or 0 for t, queue in queues.items()})
+        for target, queue in list(queues.items()):
+            first = queue.pop(0)
+            (admitted if target in free else waiting).append(first)
+            if target in free or not queue or queue[0].attempt == 1:
+                waiting += queue
+                del queues[target]
     if waiting:
         blocked = [
             action.evolve(

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 
+from watcherlite import exceptions
 from watcherlite.clock import Clock
 
 LOG = logging.getLogger(__name__)
@@ -61,6 +62,8 @@ class Scheduler:
                 function = heapq.heappop(self._heap)[2]
             try:
                 function()
+            except (exceptions.StoreUnavailable, exceptions.StoreConflict) as error:
+                LOG.warning('%s; the next sweep looks again', error)
             except Exception:
                 LOG.exception('A scheduled step failed; it is tried at the next time')
 

@@ -90,11 +90,10 @@ class Sources:
     def wishes(self, room: int) -> list[Wanted]:
         """Share the room out among the sources that may have something."""
         sources = [source for source in self if source.more]
+        share = max(1, room // len(sources)) if sources else 0
         wanted = []
         for at, source in enumerate(sources):
-            limit = min(max(1, room // len(sources)), room)
-            if at + 1 == len(sources):
-                limit = room
+            limit = room if at + 1 == len(sources) else min(share, room)
             if limit <= 0:
                 break
             room -= limit

@@ -3,6 +3,7 @@
 import datetime
 import functools
 import logging
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -33,6 +34,8 @@ LOG = logging.getLogger(__name__)
 PLANS = 1000
 #: Seconds between two offers of work to other workers.
 OFFERS = 0.05
+#: Seconds for which a worker believes that it is alone, or that it is not.
+ALONE = 1.0
 #: Seconds from a claim that found too little to the question what is due next.
 DUE = 0.25
 #: For what came to be due while that claim was written.
@@ -77,6 +80,7 @@ class Worker:
         self._on_lost = lost
         self._only_plan = only_plan
         self._alone = True
+        self._alone_until = -math.inf
         self._sweeps = 0
         self._offered: set[str] = set()
         self._offering = False
@@ -293,8 +297,6 @@ class Worker:
                 LOG.exception('A part of the sweep failed; the next one tries again')
 
     def _look_for_work(self) -> None:
-        others = [w for w in self._store.live_workers() if w.uuid != self.me.uuid]
-        self._alone = not others
         # Plans that others have ended are let go of by the claim.
         self.dispatcher.look_everywhere()
         if APPLIER in self.me.lanes:
@@ -347,18 +349,30 @@ class Worker:
 
     def _offer(self, plans: Sequence[str]) -> None:
         """Tell other workers of work that this one cannot take at once."""
-        if self._alone:
-            return
         self._offered.update(plans)
         if not self._offering:
             self._offering = True
-            self._timers.after(OFFERS, self._send_offer)
+            self._chores.after(OFFERS, self._send_offer)
 
     def _send_offer(self) -> None:
         # Before the look, so that an offer that comes now is sent the next time.
         self._offering = False
         offered, self._offered = sorted(self._offered), set()
-        self._tell(commands.WorkAvailable(tuple(offered)))
+        if not self._is_alone():
+            self._tell(commands.WorkAvailable(tuple(offered)))
+
+    def _is_alone(self) -> bool:
+        """Say whether there is nobody whom an offer could be made to.
+
+        Asked anew now and then: another worker may have come since the last sweep.
+        """
+        now = self._clock.monotonic()
+        if now >= self._alone_until:
+            self._alone_until = now + ALONE
+            self._alone = all(
+                worker.uuid == self.me.uuid for worker in self._store.live_workers()
+            )
+        return self._alone
 
     def _derived_results(self, action: Action) -> Sequence[DerivedResult]:
         return [

@@ -1,0 +1,37 @@
+"""A world whose actions note what was done with them."""
+
+from typing import Any
+
+from tests.worlds import PATIENCE, Calls, WorldCase, kind
+from watcherlite.domain.outcomes import Failed
+
+
+class PlanCase(WorldCase):
+    """A world whose actions note what was done with them."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.calls = Calls()
+        self.gate = self.a_gate()
+        note = self.calls.note
+        self.world = self.a_world(
+            {
+                'does': kind(
+                    execute=note('execute', True), revert=note('revert', True)
+                ),
+                'cannot': kind(execute=note('execute', True)),
+                'fails': kind(
+                    execute=note('execute', Failed('no disk')), revert=note('revert')
+                ),
+                'waits': kind(execute=self.gate, revert=note('revert', True)),
+                'sleeps': kind(execute=lambda context: context.sleep(PATIENCE * 9)),
+                'sticks': kind(
+                    execute=note('execute', True), revert=note('revert', Failed('rust'))
+                ),
+            }
+        )
+
+
+def told(plan: Any) -> tuple[str, str | None]:
+    """Return what a plan says at its end."""
+    return plan.state, plan.status_message

@@ -1,0 +1,57 @@
+"""A world with types that skip, fail and do in different phases."""
+
+from tests.worlds import (
+    Calls,
+    WorldCase,
+    kind,
+    raises,
+)
+from watcherlite import exceptions
+from watcherlite.domain.outcomes import Failed, Skipped
+
+
+class SkipCase(WorldCase):
+    """A world with types that skip, fail and do in different phases."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.calls = Calls()
+        note = self.calls.note
+        gone = exceptions.ActionSkipException('the instance does not exist')
+        self.world = self.a_world(
+            {
+                'told': kind(
+                    pre_condition=note('pre_condition'),
+                    execute=note('execute', True),
+                    post_condition=note('post_condition'),
+                    revert=note('revert', True),
+                ),
+                'gone': kind(
+                    pre_condition=note('pre_condition', raises(gone)),
+                    execute=note('execute', True),
+                    post_condition=note('post_condition'),
+                    revert=note('revert', True),
+                ),
+                'old_name': kind(
+                    pre_condition=raises(exceptions.ActionSkipped('gone as well'))
+                ),
+                'says_skipped': kind(
+                    pre_condition=lambda context: Skipped('no longer there')
+                ),
+                'unchecked': kind(
+                    pre_condition=note('pre_condition', raises(KeyError('secret'))),
+                    execute=note('execute', True),
+                ),
+                'fails': kind(execute=lambda context: Failed('no disk')),
+            }
+        )
+
+    def skip(self, name: str, reason: str | None = None) -> None:
+        self.world.plans.skip_action(self.world.action(name).uuid, reason)
+
+    def refused(self, error: type[Exception], name: str, *reason: str) -> str:
+        """Try to skip; return why that was refused, having changed nothing."""
+        before = self.world.action(name), self.world.events()
+        refusal = self.assertRaises(error, self.skip, name, *reason)
+        self.assertEqual(before, (self.world.action(name), self.world.events()))
+        return str(refusal)

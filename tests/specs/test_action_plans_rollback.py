@@ -1,0 +1,149 @@
+"""Plan rules, on_failure = rollback: what succeeded is undone, last first."""
+
+from typing import Any
+
+from tests.specs.plan_case import PlanCase, told
+from tests.worlds import action, chain, kind, ran
+from watcherlite.domain.outcomes import Failed
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+
+STOPPED = 'Action was not started because another action of its plan failed.'
+CANCELLED = 'Action was cancelled while it ran.'
+
+
+class TestOnFailureRollback(PlanCase):
+    """As stop; then the actions that succeeded are reverted, last first."""
+
+    def test_they_are_reverted_one_after_the_other(self) -> None:
+        plan = self.world.run(
+            *chain('a', 'b', action_type='does'),
+            action('c', 'cannot', parents=['b']),
+            action('d', 'fails', parents=['c']),
+            action('e', 'does', parents=['d']),
+            on_failure='rollback',
+        )
+        self.assertEqual(
+            [
+                *ran('d', 'FAILED', 'Action failed in execute: no disk'),
+                ('e', self.world.story(plan, 'e')[0][1], 'CANCELLED', STOPPED),
+                *ran('revert b'),
+                *ran('revert a'),
+                ('plan', 'ONGOING', 'FAILED', 'An action failed: no disk'),
+            ],
+            self.world.story(plan)[8:],
+        )
+        self.assertEqual(['revert b', 'revert a'], self.calls.of('revert'))
+        self.assertEqual('SUCCEEDED', self.world.action('a').status)
+
+    def test_a_revert_is_handed_what_the_action_returned(self) -> None:
+        seen: list[Any] = []
+        world = self.a_world(
+            {
+                'makes': kind(
+                    execute=lambda c: ('OK', 'volume 7'),
+                    revert=lambda c: seen.append((c.inputs, c.outputs)) or True,
+                ),
+                'fails': kind(execute=lambda c: False),
+            }
+        )
+        world.run(
+            action('a', 'makes', input_parameters={'size': 1}),
+            action('b', 'fails', parents=['a']),
+            on_failure='rollback',
+        )
+        self.assertEqual([({'size': 1}, {'reason': 'volume 7'})], seen)
+
+    def test_a_revert_that_fails_is_told_and_the_others_go_on(self) -> None:
+        plan = self.world.run(
+            *chain('a', 'b', action_type='sticks'),
+            action('d', 'fails', parents=['b']),
+            on_failure='rollback',
+        )
+        message = 'Action failed in revert: rust'
+        self.assertEqual(
+            [*ran('revert b', 'FAILED', message), *ran('revert a', 'FAILED', message)],
+            self.world.story(plan, 'revert a', 'revert b'),
+        )
+        self.assertEqual(('FAILED', '3 actions failed: no disk'), told(plan))
+
+    def test_it_waits_for_what_still_runs(self) -> None:
+        self.world.worker()
+        plan = self.world.start(
+            action('runs', 'waits'), action('fails', 'fails'), on_failure='rollback'
+        )
+        self.gate.until_entered()
+        self.world.until_action('fails', states.FAILED)
+        self.assertEqual([], self.calls.of('revert'))
+        self.gate.open()
+        self.world.until_ended(plan)
+        self.assertEqual(['revert runs'], self.calls.of('revert'))
+
+    def test_nothing_to_revert_is_an_end(self) -> None:
+        plan = self.world.run(action('a', 'fails'), on_failure='rollback')
+        self.assertEqual(('FAILED', 'An action failed: no disk'), told(plan))
+
+    def test_a_cancel_ends_it_half_way(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world(
+            {
+                'does': kind(revert=gate),
+                'fails': kind(execute=lambda c: Failed('no disk')),
+            }
+        )
+        world.worker()
+        plan = world.start(
+            *chain('a', 'b', action_type='does'),
+            action('c', 'fails', parents=['b']),
+            on_failure='rollback',
+        )
+        gate.until_entered()
+        world.plans.cancel(plan.uuid)
+        world.until_action('revert a', states.CANCELLED)
+        gate.open()
+        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+        self.assertEqual(
+            {
+                'a': 'SUCCEEDED',
+                'b': 'SUCCEEDED',
+                'c': 'FAILED',
+                'revert b': 'SUCCEEDED',
+                'revert a': 'CANCELLED',
+            },
+            world.statuses(plan),
+        )
+
+    def reverts_when_a_worker_is_lost(self, on_worker_loss: str) -> list[str]:
+        gate = self.a_gate()
+        reverts: list[str] = []
+
+        def revert(context: Any) -> bool:
+            reverts.append(context.name)
+            return bool(gate()) if context.attempt == 1 else True
+
+        world = self.a_world(
+            {
+                'does': kind(revert=revert, idempotent=True),
+                'fails': kind(execute=lambda c: Failed('no disk')),
+            },
+            on_worker_loss,
+        )
+        worker = world.worker()
+        plan = world.start(
+            *chain('a', 'b', action_type='does'),
+            action('c', 'fails', parents=['b']),
+            on_failure='rollback',
+        )
+        gate.until_entered()
+        world.kill(worker)
+        gate.open()
+        world.worker()
+        self.assertEqual(plan_states.FAILED, world.until_ended(plan).state)
+        return reverts
+
+    def test_it_goes_on_at_another_worker_and_reverts_nothing_twice(self) -> None:
+        for on_worker_loss in ('resume', 'fail'):
+            self.assertEqual(
+                ['revert b', 'revert b', 'revert a'],
+                self.reverts_when_a_worker_is_lost(on_worker_loss),
+            )

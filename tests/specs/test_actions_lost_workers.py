@@ -1,0 +1,351 @@
+"""Spec 001, owner: what becomes of actions whose worker is lost."""
+
+from typing import Any
+
+from tests.worlds import (
+    Calls,
+    Gate,
+    World,
+    WorldCase,
+    action,
+    chain,
+    kind,
+    once,
+    ran,
+)
+from watcherlite.domain.actions import ENGINE
+from watcherlite.domain.outcomes import Derived, DerivedAction, Done, InProgress
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+
+UNKNOWN = (
+    'Outcome unknown: worker UUID was lost while the action ran, and its type '
+    'cannot tell whether it took effect.'
+)
+LOST = [('a', 'READY', 'RUNNING', None), ('a', 'RUNNING', 'READY', None)]
+
+
+class LossCase(WorldCase):
+    """A worker dies in the middle of an action, and another comes after it."""
+
+    def lose(
+        self, execute: Any = None, on_worker_loss: str = 'resume', **members: Any
+    ) -> tuple[World, Any, Gate]:
+        """Let a worker die while it executes 'a', which 'b' follows."""
+        gate = self.a_gate()
+
+        def first(context: Any) -> Any:
+            if context.attempt == 1:
+                return gate()
+            return execute(context) if execute else True
+
+        world = self.a_world({'lost': kind(execute=first, **members)}, on_worker_loss)
+        worker = world.worker()
+        plan = world.start(action('a', 'lost'), action('b', parents=['a']))
+        gate.until_entered()
+        world.kill(worker)
+        return world, plan, gate
+
+    def story_of_a(self, world: World, plan: Any) -> list[Any]:
+        world.until_ended(plan)
+        return world.story(plan, 'a')
+
+
+class TestALostWorker(LossCase):
+    """Another recovers what it had started, as the type of the action allows."""
+
+    def test_idempotent_ones_run_again(self) -> None:
+        world, plan, _ = self.lose(idempotent=True)
+        world.worker()
+        self.assertEqual([*LOST, *ran('a')], self.story_of_a(world, plan))
+        self.assertEqual(
+            (2, 1), (world.action('a').attempt, world.action('a').recoveries)
+        )
+        self.assertEqual(plan_states.SUCCEEDED, world.store.get_plan(plan.uuid).state)
+
+    def test_of_checkable_ones_it_is_asked_whether_the_effect_is_there(self) -> None:
+        for applied in (True, False):
+            executed: list[int] = []
+            world, plan, _ = self.lose(
+                execute=lambda c, e=executed: e.append(c.attempt) or True,
+                is_applied=lambda context, a=applied: a,
+            )
+            world.worker()
+            self.assertEqual([*LOST, *ran('a')], self.story_of_a(world, plan))
+            self.assertEqual([] if applied else [2], executed)
+
+    def test_others_are_failed_because_nobody_can_tell(self) -> None:
+        world, plan, _ = self.lose()
+        world.worker()
+        self.assertEqual(ran('a', 'FAILED', UNKNOWN), self.story_of_a(world, plan))
+        self.assertEqual('SUCCEEDED', world.action('b').status)
+        self.assertEqual(1, world.action('a').attempt)
+
+    def test_the_message_names_the_worker_that_was_lost(self) -> None:
+        world, plan, _ = self.lose()
+        owner = world.action('a').owner
+        world.worker()
+        world.until_ended(plan)
+        self.assertIn(str(owner), world.action('a').status_message or '')
+
+    def test_what_it_still_does_changes_nothing_any_more(self) -> None:
+        # A zombie: its lease is over, and it does not know.
+        gate = self.a_gate(Done({'by': 'the zombie'}))
+        world = self.a_world(
+            {
+                'slow': kind(
+                    idempotent=True,
+                    execute=lambda c: (
+                        gate() if c.attempt == 1 else Done({'by': 'other'})
+                    ),
+                )
+            }
+        )
+        zombie = world.worker()
+        plan = world.start(action('a', 'slow'))
+        gate.until_entered()
+        world.store.end_lease(zombie.me.uuid)
+        world.worker()
+        world.until_ended(plan)
+        before = world.action('a'), world.events(plan)
+        gate.open()
+        world.until(lambda: not zombie.dispatcher.owned)
+        self.assertEqual(before, (world.action('a'), world.events(plan)))
+        self.assertEqual({'by': 'other'}, world.action('a').outputs)
+
+    def test_an_action_that_costs_its_workers_their_lives_is_failed(self) -> None:
+        gates = [self.a_gate() for _ in range(4)]
+        world = self.a_world(
+            {'poison': kind(idempotent=True, execute=lambda c: gates[c.attempt - 1]())},
+            max_attempts=2,
+        )
+        plan = world.start(action('a', 'poison'))
+        for attempt in range(3):
+            worker = world.worker()
+            gates[attempt].until_entered()
+            world.kill(worker)
+        world.worker()
+        world.until_ended(plan)
+        self.assertEqual(
+            (
+                'FAILED',
+                'Worker UUID was lost while the action ran; it is not tried again '
+                'after 3 lost workers.',
+            ),
+            world.story(plan, 'a')[-1][2:],
+        )
+
+    def test_one_that_was_taken_and_not_started_is_taken_again(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world(
+            {'checks': kind(pre_condition=lambda c: gate() if c.attempt == 1 else None)}
+        )
+        worker = world.worker()
+        plan = world.start(action('a', 'checks'))
+        gate.until_entered()
+        world.kill(worker)
+        world.worker()
+        self.assertEqual(ran('a'), self.story_of_a(world, plan))
+
+    def test_what_is_in_progress_is_polled_on(self) -> None:
+        polls: list[Any] = []
+
+        def poll(context: Any, token: Any) -> Any:
+            polls.append((context.attempt, token))
+            return Done(token)
+
+        world = self.a_world(
+            {
+                'outside': kind(
+                    execute=once(InProgress({'job': 7}, 3600.0), 'executed twice'),
+                    poll=poll,
+                )
+            }
+        )
+        worker = world.worker()
+        plan = world.start(action('a', 'outside'))
+        world.until(lambda: world.action('a').token is not None)
+        world.kill(worker)
+        world.worker()
+        self.assertEqual(ran('a'), self.story_of_a(world, plan))
+        self.assertEqual([(2, {'job': 7})], polls)
+
+    def test_what_is_in_progress_and_suspended_stays_so_until_it_is_resumed(
+        self,
+    ) -> None:
+        world = self.a_world(
+            {
+                'outside': kind(
+                    execute=lambda c: InProgress('job', 3600.0),
+                    poll=lambda c, token: Done(),
+                    cancel=lambda c, token: None,
+                )
+            }
+        )
+        for signal, end in ((states.RESUME, 'SUCCEEDED'), (states.CANCEL, 'CANCELLED')):
+            worker = world.worker()
+            plan = world.start(action('a', 'outside'))
+            world.until(lambda: world.action('a').token is not None)
+            uuid = world.action('a').uuid
+            world.plans.signal_action(uuid, states.SUSPEND)
+            world.until_action('a', states.SUSPENDED)
+            world.kill(worker)
+            # While nobody is there, or right after the other has taken it over.
+            if signal == states.CANCEL:
+                world.plans.signal_action(uuid, signal)
+            other = world.worker()
+            world.until(lambda o=other: world.action('a').owner in (o.me.uuid, None))
+            if signal == states.RESUME:
+                world.plans.signal_action(uuid, signal)
+            world.until_ended(plan)
+            self.assertEqual(end, world.action('a').status)
+            world.kill(other)
+
+    def test_one_that_waited_for_derived_actions_completes_elsewhere(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world(
+            {
+                'derives': kind(
+                    execute=once(Derived((DerivedAction('x', 'nop'),)), 'twice'),
+                    complete=lambda c, r: gate() if c.attempt == 2 else True,
+                )
+            }
+        )
+        worker = world.worker()
+        plan = world.start(action('a', 'derives'))
+        gate.until_entered()
+        world.kill(worker)
+        world.worker()
+        world.until_ended(plan)
+        self.assertEqual(
+            ['RUNNING', 'WAITING', 'RUNNING', 'READY', 'RUNNING', 'SUCCEEDED'],
+            [line[2] for line in world.story(plan, 'a')],
+        )
+
+    def test_actions_of_a_lane_without_a_plan_are_recovered_as_well(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world(
+            {'lost': kind(idempotent=True, execute=lambda c: c.attempt > 1 or gate())}
+        )
+        worker = world.worker(lanes=(ENGINE,))
+        world.add(world.new_action('a', 'lost', target='node'))
+        gate.until_entered()
+        world.kill(worker)
+        world.worker(lanes=(ENGINE,))
+        world.until_action('a', states.SUCCEEDED)
+        world.add(world.new_action('b', target='node'))
+        world.until_action('b', states.SUCCEEDED)
+
+    def test_one_of_a_type_that_is_not_installed_there_is_failed(self) -> None:
+        world, plan, _ = self.lose(idempotent=True)
+        without = World(world.store)
+        self.addCleanup(without.stop)
+        without.worker()
+        world.until_ended(plan)
+        self.assertEqual(
+            ran('a', 'FAILED', 'There is no action type lost. Installed: nop.'),
+            world.story(plan, 'a'),
+        )
+
+    def test_a_plugin_that_raises_when_it_is_asked_harms_only_its_action(self) -> None:
+        def ask(inputs: Any) -> bool:
+            raise SystemExit('no')
+
+        world, plan, _ = self.lose(is_idempotent=ask)
+        world.worker()
+        self.assertEqual(ran('a', 'FAILED', 'SystemExit'), self.story_of_a(world, plan))
+        self.assertEqual(plan_states.SUCCEEDED, world.run('still alive').state)
+
+    def test_two_that_recover_at_once_do_it_once(self) -> None:
+        world, plan, _ = self.lose(idempotent=True)
+        for _n in range(2):
+            world.worker()
+        self.assertEqual([*LOST, *ran('a')], self.story_of_a(world, plan))
+
+    def test_a_worker_that_cannot_renew_its_lease_stops_itself(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world(
+            {'slow': kind(execute=lambda c: gate() if c.attempt == 1 else True)},
+            lease=0.2,
+        )
+        worker = world.worker()
+        plan = world.start(*chain('a', 'b', action_type='slow'))
+        gate.until_entered()
+        world.store.end_lease(worker.me.uuid)
+        world.until(lambda: worker in world.lost)
+        gate.open()
+        world.workers.remove(worker)
+        world.worker(lease=30.0)
+        world.until_ended(plan)
+        self.assertEqual(
+            [*ran('a', 'FAILED', UNKNOWN.replace('UUID', 'host-0')), *ran('b')],
+            world.story(plan, 'a', 'b'),
+        )
+
+
+class TestWhatAPlanSaysAboutLostWorkers(LossCase):
+    """on_worker_loss: resume, fail or cancel."""
+
+    TEXT = (
+        'Worker UUID was lost while the action ran, and its plan is not to go on then.'
+    )
+
+    def end(self, on_worker_loss: str, **members: Any) -> tuple[str, dict[Any, str]]:
+        world, plan, _ = self.lose(
+            on_worker_loss=on_worker_loss, idempotent=True, **members
+        )
+        world.worker()
+        ended = world.until_ended(plan)
+        self.assertEqual(0, ended.unfinished)
+        self.message = world.story(plan, 'a')[-1][3]
+        return ended.state, world.statuses(plan)
+
+    def test_resume(self) -> None:
+        self.assertEqual(
+            ('SUCCEEDED', {'a': 'SUCCEEDED', 'b': 'SUCCEEDED'}), self.end('resume')
+        )
+
+    def test_fail(self) -> None:
+        self.assertEqual(
+            ('FAILED', {'a': 'FAILED', 'b': 'CANCELLED'}), self.end('fail')
+        )
+        self.assertEqual(self.TEXT, self.message)
+
+    def test_cancel(self) -> None:
+        self.assertEqual(
+            ('CANCELLED', {'a': 'CANCELLED', 'b': 'CANCELLED'}), self.end('cancel')
+        )
+        self.assertEqual(self.TEXT, self.message)
+
+    def test_a_plan_that_had_nothing_started_there_goes_on(self) -> None:
+        for on_worker_loss in ('fail', 'cancel'):
+            gate = self.a_gate()
+            world = self.a_world(
+                {'c': kind(pre_condition=lambda c, g=gate: c.attempt > 1 or g())},
+                on_worker_loss,
+            )
+            worker = world.worker()
+            plan = world.start(action('a', 'c'))
+            gate.until_entered()
+            world.kill(worker)
+            world.worker()
+            self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+
+    def test_work_outside_is_stopped_when_the_plan_is_cancelled(self) -> None:
+        calls = Calls()
+        world = self.a_world(
+            {
+                'outside': kind(
+                    execute=lambda c: InProgress('job', 3600.0),
+                    cancel=calls.note('cancel'),
+                )
+            },
+            'cancel',
+        )
+        worker = world.worker()
+        plan = world.start(action('a', 'outside'))
+        world.until(lambda: world.action('a').token is not None)
+        world.kill(worker)
+        world.worker()
+        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+        self.assertEqual([('a', 'cancel')], calls.made)

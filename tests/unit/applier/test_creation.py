@@ -1,0 +1,240 @@
+"""From a plan document to what is stored."""
+
+import datetime
+
+from tests import base, factories
+from tests.worlds import kind, raises
+from watcherlite import exceptions
+from watcherlite.applier import creation
+from watcherlite.clock import EPOCH
+from watcherlite.domain import documents
+from watcherlite.plugins import loader
+from watcherlite.testing.memory_store import MemoryStore
+
+NOW = factories.NOW
+
+
+def a_document(*actions, **plan):
+    return documents.from_mapping(
+        {
+            **plan,
+            'actions': [{'action_type': 'nop', **action} for action in actions],
+        }
+    )
+
+
+class TestCheck(base.TestCase):
+    def check(self, document, **types):
+        creation.check(
+            document, loader.Plugins.of(action_types={'nop': kind(), **types})
+        )
+
+    def test_what_its_types_accept_passes(self):
+        self.assertIsNone(self.check(a_document({'name': 'a'}, {'name': 'b'})))
+
+    def test_all_problems_are_told_at_once(self):
+        picky = kind(validate=raises(exceptions.InvalidInput('x is missing')))
+
+        error = self.assertRaises(
+            exceptions.InvalidDocument,
+            self.check,
+            a_document(
+                {'name': 'a'},
+                {'name': 'b', 'action_type': 'picky'},
+                {'name': 'c', 'action_type': 'absent'},
+            ),
+            picky=picky,
+        )
+
+        first, second = error.problems
+        self.assertIn('x is missing', first)
+        self.assertIn('absent', second)
+
+    def test_a_class_that_cannot_be_made_is_named_and_keeps_its_secrets(self):
+        for wrong in (ValueError('password=hunter2'), SystemExit('hunter2')):
+            text = str(
+                self.assertRaises(
+                    exceptions.WatcherliteError,
+                    self.check,
+                    a_document({'name': 'a', 'action_type': 'broken'}),
+                    broken=kind(__init__=raises(wrong)),
+                )
+            )
+
+            self.assertIn('broken', text)
+            self.assertIn(type(wrong).__name__, text)
+            self.assertNotIn('hunter2', text)
+
+
+class TestStore(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.store = MemoryStore()
+
+    def create(self, *actions, context=None, on_worker_loss='resume', **plan):
+        with self.store.transaction() as tx:
+            self.plan = creation.store(
+                tx, a_document(*actions, **plan), NOW, context or {}, on_worker_loss
+            )
+        found = self.store.list_actions(plan_id=self.plan.id, limit=100_000)
+        return {action.name: action for action in found}
+
+    def test_the_plan_is_proposed_and_counts_its_actions(self):
+        self.create(
+            {'name': 'a'},
+            {'name': 'b'},
+            name='tidy up',
+            on_failure='stop',
+            max_parallel=3,
+            on_worker_loss='cancel',
+        )
+
+        plan = self.plan
+        self.assertEqual(plan, self.store.get_plan(plan.uuid))
+        self.assertEqual(
+            factories.make_plan(
+                uuid=plan.uuid,
+                id=plan.id,
+                audit_id=plan.audit_id,
+                strategy_id=plan.strategy_id,
+                global_efficacy=plan.global_efficacy,
+                name='tidy up',
+                state='RECOMMENDED',
+                on_failure='stop',
+                on_worker_loss='cancel',
+                max_parallel=3,
+                total=2,
+                unfinished=2,
+            ),
+            plan,
+        )
+        self.assertEqual([], list(plan.global_efficacy))
+
+    def test_it_belongs_to_an_audit_that_proposed_it(self):
+        self.create({'name': 'a'}, name='tidy up')
+
+        around = self.store.plan_surroundings(self.plan.id)
+        self.assertEqual(
+            ('unclassified', 'actuator', 'ONESHOT', 'SUCCEEDED', True),
+            (
+                around.goal.name,
+                around.strategy.name,
+                around.audit.audit_type,
+                around.audit.state,
+                around.audit.name.startswith('tidy up-'),
+            ),
+        )
+        self.assertEqual(
+            (around.goal.id, around.strategy.id),
+            (around.audit.goal_id, around.audit.strategy_id),
+        )
+
+    def test_plans_share_their_goal_and_strategy_and_no_audit(self):
+        around = []
+        for _ in range(2):
+            self.create({'name': 'a'})
+            around.append(self.store.plan_surroundings(self.plan.id))
+
+        first, second = around
+        self.assertEqual((first.goal, first.strategy), (second.goal, second.strategy))
+        self.assertNotEqual(first.audit.uuid, second.audit.uuid)
+
+    def test_the_name_of_an_audit_fits_however_long_the_plan_is_named(self):
+        self.create({'name': 'a'}, name='n' * 200)
+
+        name = self.store.plan_surroundings(self.plan.id).audit.name
+        self.assertEqual(63, len(name))
+
+    def test_an_action_is_stored_as_the_document_has_it(self):
+        start = datetime.datetime(2026, 4, 1, 3, 0, tzinfo=datetime.UTC)
+        actions = self.create(
+            {
+                'name': 'a',
+                'target': 'host-1',
+                'input_parameters': {'x': 1},
+                'timeout': 30,
+                'not_before': start.isoformat(),
+            },
+            {'name': 'b', 'parents': ['a']},
+            context={'user': 'u'},
+        )
+
+        a, b = actions['a'], actions['b']
+        self.assertEqual(
+            factories.make_action(
+                uuid=a.uuid,
+                id=a.id,
+                name='a',
+                lane='applier',
+                plan_id=self.plan.id,
+                target='host-1',
+                cause='RPC Request',
+                inputs={'x': 1},
+                context={'user': 'u'},
+                dependents=1,
+                timeout=30,
+                not_before=start,
+            ),
+            a,
+        )
+        self.assertEqual(
+            factories.make_action(
+                uuid=b.uuid,
+                id=b.id,
+                name='b',
+                plan_id=self.plan.id,
+                context={'user': 'u'},
+                parents=(a.uuid,),
+                pending=1,
+                not_before=EPOCH,
+            ),
+            b,
+        )
+
+    def test_parents_are_stored_before_their_children(self):
+        actions = self.create(
+            {'name': 'd', 'parents': ['b', 'c']},
+            {'name': 'b', 'parents': ['a']},
+            {'name': 'c', 'parents': ['a']},
+            {'name': 'a'},
+        )
+
+        for action in actions.values():
+            for parent in action.parents:
+                self.assertLess(self.store.get_action(parent).id, action.id)
+        self.assertEqual(
+            {'a': (0, 2), 'b': (1, 1), 'c': (1, 1), 'd': (2, 0)},
+            {name: (a.pending, a.dependents) for name, a in actions.items()},
+        )
+        self.assertEqual(
+            {actions['b'].uuid, actions['c'].uuid},
+            set(self.store.depends_on(actions['d'].id)),
+        )
+
+    def test_its_creation_is_told_first_and_then_that_of_each_action(self):
+        actions = self.create({'name': 'b', 'parents': ['a']}, {'name': 'a'})
+
+        self.assertEqual(
+            [
+                ('action_plan', 'created', None, 'RECOMMENDED', 'RECOMMENDED'),
+                ('action', 'created', actions['a'].id, 'INIT', 'RECOMMENDED'),
+                ('action', 'created', actions['b'].id, 'INIT', 'RECOMMENDED'),
+            ],
+            [
+                (
+                    stored.event.subject,
+                    stored.event.kind,
+                    stored.event.action_id,
+                    stored.event.new_status,
+                    stored.event.plan_state,
+                )
+                for stored in self.store.pending_events(10)
+            ],
+        )
+
+    def test_more_than_a_chunk_is_told_of_whole(self):
+        count = creation.CHUNK + 3
+        actions = self.create(*({'name': str(at)} for at in range(count)))
+
+        told = [s.event.action_id for s in self.store.pending_events(count + 10)]
+        self.assertEqual([None, *sorted(a.id for a in actions.values())], told)

@@ -1,0 +1,371 @@
+"""What operators may do with actions: skip them, say why, signal them."""
+
+from tests import factories
+from tests.unit.applier.operating import AUTOMATIC, EVENTS, NOW, PREFIX, OperationsCase
+from watcherlite import exceptions
+from watcherlite.applier.operations import (
+    automatic_message,
+    user_message,
+)
+from watcherlite.domain import commands
+from watcherlite.domain.actions import COMPLETE
+from watcherlite.states import action as action_states
+from watcherlite.states import action_plan as states
+
+
+class TestSkip(OperationsCase):
+    def test_a_pending_action_of_a_proposed_plan_is_skipped(self):
+        plan, (action, _) = self.a_plan('INIT', 'INIT', state='RECOMMENDED')
+
+        after = self.operations.skip_action(action.uuid, 'not tonight')
+
+        message = f'{PREFIX}not tonight'
+        self.assertEqual(
+            action.evolve(
+                status='SKIPPED', status_message=message, end_time=NOW, updated_at=NOW
+            ),
+            after,
+        )
+        self.assertEqual(after, self.store.get_action(action.uuid))
+        self.assertEqual(
+            plan.evolve(
+                unfinished=1,
+                skipped=1,
+                status_message='One or more actions were skipped. '
+                f'Action {action.uuid} was skipped by user.',
+                updated_at=NOW,
+            ),
+            self.store.get_plan(plan.uuid),
+        )
+        self.assertEqual(
+            [('state_changed', 'INIT', 'SKIPPED', message, 'RECOMMENDED')],
+            self.events(),
+        )
+        self.assertEqual([EVENTS], self.told)
+
+    def test_a_worker_hears_of_a_skip_in_a_plan_that_was_started(self):
+        plan, (action,) = self.a_plan('INIT', state='PENDING')
+
+        after = self.operations.skip_action(action.uuid)
+
+        self.assertEqual('Action skipped by user.', after.status_message)
+        self.assertEqual('PENDING', self.store.get_plan(plan.uuid).state)
+        self.assertEqual(
+            [('applier', commands.LaunchActionPlan(plan.uuid)), EVENTS], self.told
+        )
+
+    def test_an_action_that_is_not_pending_is_refused_by_its_state(self):
+        for state in ('RECOMMENDED', 'PENDING', 'ONGOING'):
+            for status in set(action_states.STATES) - action_states.NOT_STARTED:
+                _, (action,) = self.a_plan(status, state=state)
+                shown = action_states.INFRA_OPTIM[status]
+                self.assert_refused(
+                    exceptions.TransitionNotAllowed,
+                    f'State transition not allowed: ({shown} -> SKIPPED)',
+                    self.operations.skip_action,
+                    action.uuid,
+                )
+
+    def test_one_that_has_run_and_waits_is_refused(self):
+        _, (action,) = factories.store_plan(
+            self.store,
+            factories.make_action(status='WAITING', phase=COMPLETE, start_time=NOW),
+            state='PENDING',
+        )
+
+        self.assert_refused(
+            exceptions.TransitionNotAllowed,
+            'State transition not allowed: (ONGOING -> SKIPPED)',
+            self.operations.skip_action,
+            action.uuid,
+        )
+
+    def test_a_plan_that_was_taken_or_is_over_is_refused(self):
+        for state in set(states.STATES) - {'RECOMMENDED', 'PENDING'}:
+            for status in action_states.NOT_STARTED:
+                _, (action,) = self.a_plan(status, state=state)
+                self.assert_refused(
+                    exceptions.Conflict,
+                    f'State update not allowed for actionplan state: {state}',
+                    self.operations.skip_action,
+                    action.uuid,
+                )
+
+    def test_an_action_without_a_plan_is_refused(self):
+        (action,) = factories.store_actions(self.store, factories.make_action())
+
+        self.assert_refused(
+            exceptions.Conflict,
+            f'Action {action.uuid} belongs to no action plan; only those of a plan '
+            'can be skipped',
+            self.operations.skip_action,
+            action.uuid,
+        )
+
+    def test_a_reason_that_does_not_fit_is_refused(self):
+        _, (action,) = self.a_plan('INIT', state='RECOMMENDED')
+
+        self.assert_refused(
+            exceptions.Invalid,
+            'The reason has 224 characters; at most 223 are kept',
+            self.operations.skip_action,
+            action.uuid,
+            'x' * 224,
+        )
+
+
+class TestMessages(OperationsCase):
+    def test_a_message_has_255_characters_with_its_beginning(self):
+        for call, beginning in (
+            (user_message, PREFIX),
+            (automatic_message, AUTOMATIC),
+        ):
+            most = 255 - len(beginning)
+
+            self.assertEqual(beginning + 'ü' * most, call('ü' * most))
+            error = self.assertRaises(exceptions.Invalid, call, 'ü' * (most + 1))
+            self.assertEqual(
+                f'The reason has {most + 1} characters; at most {most} are kept',
+                str(error),
+            )
+
+    def test_no_reason_is_a_message_too(self):
+        for reason in (None, ''):
+            self.assertEqual('Action skipped by user.', user_message(reason))
+            self.assertEqual(
+                'Action was skipped automatically.', automatic_message(reason)
+            )
+
+    def test_braces_are_text_like_any_other(self):
+        self.assertEqual(f'{PREFIX}{{0}} {{', user_message('{0} {'))
+
+    def test_a_reason_that_cannot_be_stored_is_refused(self):
+        for reason, problem in (
+            ('a\0', 'this text has a NUL character, which databases cannot store'),
+            (
+                'a\ud800',
+                'this text has half of a surrogate pair, which is not a character',
+            ),
+        ):
+            for call in (user_message, automatic_message):
+                error = self.assertRaises(exceptions.Invalid, call, reason)
+                self.assertEqual(f'The reason cannot be stored: {problem}', str(error))
+
+
+class TestEdit(OperationsCase):
+    def skipped(self, message, **values):
+        _, (action,) = factories.store_plan(
+            self.store,
+            factories.make_action(status='SKIPPED', status_message=message),
+            **values,
+        )
+        return action
+
+    def test_the_reason_of_a_user_is_replaced_in_any_state_of_the_plan(self):
+        for state in states.STATES:
+            action = self.skipped(f'{PREFIX}old', state=state)
+
+            after = self.operations.edit_skip_message(action.uuid, 'new')
+
+            message = f'{PREFIX}new'
+            self.assertEqual(
+                action.evolve(status_message=message, updated_at=NOW), after
+            )
+            self.assertEqual(after, self.store.get_action(action.uuid))
+            self.assertEqual(
+                ('message_changed', 'SKIPPED', 'SKIPPED', message, state),
+                self.events()[-1],
+            )
+            self.assertEqual(EVENTS, self.told[-1])
+
+    def test_what_was_skipped_automatically_stays_so(self):
+        for message in (f'{AUTOMATIC}off', 'Action was skipped automatically.'):
+            action = self.skipped(message)
+
+            after = self.operations.edit_skip_message(action.uuid, 'it was off')
+
+            self.assertEqual(f'{AUTOMATIC}it was off', after.status_message)
+
+    def test_a_reason_can_be_taken_away(self):
+        action = self.skipped(f'{PREFIX}old')
+
+        after = self.operations.edit_skip_message(action.uuid, None)
+
+        self.assertEqual('Action skipped by user.', after.status_message)
+
+    def test_an_action_that_is_not_skipped_is_refused(self):
+        for status in set(action_states.STATES) - {'SKIPPED'}:
+            _, (action,) = self.a_plan(status)
+            self.assert_refused(
+                exceptions.Conflict,
+                'status_message update only allowed when action state is SKIPPED',
+                self.operations.edit_skip_message,
+                action.uuid,
+                'new',
+            )
+
+    def test_a_reason_that_does_not_fit_is_refused(self):
+        action = self.skipped(f'{AUTOMATIC}off')
+
+        self.assert_refused(
+            exceptions.Invalid,
+            'The reason has 222 characters; at most 221 are kept',
+            self.operations.edit_skip_message,
+            action.uuid,
+            'x' * 222,
+        )
+
+
+class TestSignal(OperationsCase):
+    def test_a_signal_to_what_runs_is_written_for_its_worker(self):
+        for status, signal in (
+            ('RUNNING', 'CANCEL'),
+            ('RUNNING', 'SUSPEND'),
+            ('SUSPENDED', 'RESUME'),
+            ('SUSPENDED', 'CANCEL'),
+        ):
+            plan, (action,) = self.a_plan(status)
+
+            after = self.operations.signal_action(action.uuid, signal)
+
+            self.assertEqual(signal, after.control)
+            self.assertEqual(after, self.store.get_action(action.uuid))
+            self.assertEqual(
+                ('signalled', status, status, None, 'ONGOING'), self.events()[-1]
+            )
+            self.assertEqual(
+                [(None, commands.ActionsSignalled((plan.uuid,))), EVENTS],
+                self.told[-2:],
+            )
+
+    def test_a_cancel_of_what_has_not_started_ends_it(self):
+        for status in action_states.NOT_STARTED:
+            plan, (action, _) = self.a_plan(status, 'RUNNING')
+
+            after = self.operations.signal_action(action.uuid, 'CANCEL')
+
+            message = 'Action was cancelled before it started.'
+            self.assertEqual(
+                action.evolve(
+                    status='CANCELLED',
+                    status_message=message,
+                    end_time=NOW,
+                    updated_at=NOW,
+                ),
+                after,
+            )
+            self.assertEqual(after, self.store.get_action(action.uuid))
+            self.assertEqual(1, self.store.get_plan(plan.uuid).unfinished)
+            self.assertEqual(
+                ('state_changed', status, 'CANCELLED', message, 'ONGOING'),
+                self.events()[-1],
+            )
+
+    def test_a_cancel_gives_the_target_to_who_waits_for_it(self):
+        holder, waiting = factories.store_actions(
+            self.store,
+            factories.make_action(status='READY', owner='w', target='host-1'),
+            factories.make_action(
+                status='WAITING', target='host-1', blocked_on='host-1'
+            ),
+        )
+        with self.store.transaction() as tx:
+            tx.take_locks({'host-1': holder.id})
+
+        self.operations.signal_action(holder.uuid, 'CANCEL')
+
+        free = self.store.get_action(waiting.uuid)
+        self.assertEqual(('READY', None), (free.status, free.blocked_on))
+
+    def test_a_signal_that_its_status_does_not_allow_is_refused(self):
+        for signal in action_states.SIGNALS:
+            for status in action_states.STATES:
+                if status in action_states.SIGNAL_ALLOWED[signal]:
+                    continue
+                _, (action,) = self.a_plan(status)
+                self.assert_refused(
+                    exceptions.Conflict,
+                    f'{signal} is not possible for action {action.uuid}: '
+                    f'it is {status}',
+                    self.operations.signal_action,
+                    action.uuid,
+                    signal,
+                )
+
+    def test_a_word_that_is_no_signal_is_refused(self):
+        _, (action,) = self.a_plan('RUNNING')
+        for word in ('KILL', 'cancel', ''):
+            self.assert_refused(
+                exceptions.Invalid,
+                f'There is no signal {word!r}; there are CANCEL, RESUME, SUSPEND',
+                self.operations.signal_action,
+                action.uuid,
+                word,
+            )
+
+    def test_without_a_plan_the_lane_hears_of_it(self):
+        (action,) = factories.store_actions(
+            self.store, factories.make_action(status='RUNNING', lane='engine')
+        )
+
+        self.operations.signal_action(action.uuid, 'CANCEL')
+
+        self.assertEqual(
+            [
+                (None, commands.ActionsSignalled()),
+                ('engine', commands.RunActions()),
+                EVENTS,
+            ],
+            self.told,
+        )
+
+    def test_one_that_waits_passes_it_on_to_what_it_derived(self):
+        _, (parent, runs, waits, ended) = factories.store_plan(
+            self.store,
+            factories.make_action(status='WAITING', phase=COMPLETE, start_time=NOW),
+            factories.make_action(status='RUNNING'),
+            factories.make_action(status='READY'),
+            factories.make_action(status='SUCCEEDED'),
+        )
+        children = [
+            child.evolve(
+                uuid=factories.new_uuid(),
+                id=None,
+                derived_from=parent.id,
+                cause=action_states.DERIVED_ACTION,
+            )
+            for child in (runs, waits, ended)
+        ]
+        children = factories.store_actions(self.store, *children)
+
+        self.operations.signal_action(parent.uuid, 'CANCEL')
+
+        self.assertEqual(
+            [
+                ('WAITING', 'CANCEL'),
+                ('RUNNING', 'CANCEL'),
+                ('CANCELLED', None),
+                ('SUCCEEDED', None),
+            ],
+            [
+                ((found := self.store.get_action(a.uuid)).status, found.control)
+                for a in (parent, *children)
+            ],
+        )
+
+
+class TestDeleted(OperationsCase):
+    def test_an_action_of_a_deleted_plan_cannot_be_changed_any_more(self):
+        plan, (action,) = self.a_plan('INIT', state='RECOMMENDED')
+        self.operations.delete(plan.uuid)
+        stored = self.events()
+
+        for change in (
+            lambda: self.operations.signal_action(action.uuid, 'CANCEL'),
+            lambda: self.operations.skip_action(action.uuid),
+            lambda: self.operations.edit_skip_message(action.uuid, 'why'),
+        ):
+            error = self.assertRaises(exceptions.NotFound, change)
+            self.assertIn(action.uuid, str(error))
+
+        self.assertEqual(stored, self.events())

@@ -1,0 +1,305 @@
+"""How a plan gets on: what may start, what counts, and when it is over."""
+
+import dataclasses
+
+from tests import base, factories
+from watcherlite.applier.progress import PlanProgress, plan_event
+from watcherlite.domain.action_plans import FORWARD, REVERTING, STAGES, STOPPING
+from watcherlite.domain.actions import ActionChange
+from watcherlite.domain.outcomes import Fault
+from watcherlite.states import action as action_states
+from watcherlite.states import action_plan as states
+
+NOW = factories.at(600)
+FAULT = Fault('DiskFull', 'The disk is full.', 'a_plugin', 'execute')
+ANOTHER = Fault('HostGone', 'The host is gone.', 'a_plugin', 'execute')
+STOPPED = 'Action was not started because another action of its plan failed.'
+UNSTARTED = 'Action was cancelled before it started.'
+RAN = 'Action was cancelled while it ran.'
+
+
+def a_change(before, after, **values):
+    """Return the change of an action from one status to another."""
+    owners = {'owner': 'me' if before in (*action_states.STARTED, 'READY') else None}
+    action = factories.make_action(**{'status': before, **owners, **values})
+    kept = after in action_states.STARTED
+    message = values.get('status_message')
+    return ActionChange(
+        action,
+        action.evolve(
+            status=after,
+            owner=action.owner if kept else None,
+            status_message=message,
+        ),
+    )
+
+
+class ProgressCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.progress = PlanProgress(lambda name: name == 'reversible')
+
+
+class TestRefusal(ProgressCase):
+    def test_an_action_starts_only_in_a_plan_that_goes_forward_or_back(self):
+        refusals = {
+            (state, stage): self.progress.refusal(
+                factories.make_plan(state=state, stage=stage)
+            )
+            for state in states.STATES
+            for stage in STAGES
+        }
+
+        self.assertEqual(
+            {
+                ('PENDING', FORWARD),
+                ('PENDING', STOPPING),
+                ('PENDING', REVERTING),
+                ('ONGOING', FORWARD),
+                ('ONGOING', REVERTING),
+            },
+            {key for key, refusal in refusals.items() if refusal is None},
+        )
+        self.assertEqual(STOPPED, refusals.pop(('ONGOING', STOPPING)))
+        self.assertEqual({None, UNSTARTED}, set(refusals.values()))
+
+
+class TestTaken(ProgressCase):
+    def test_the_first_action_that_is_taken_makes_a_plan_ongoing(self):
+        plan = factories.make_plan(id=7, state='PENDING', status_message='m')
+
+        after, (event,) = self.progress.taken(plan, NOW)
+
+        self.assertEqual(plan.evolve(state='ONGOING', updated_at=NOW), after)
+        self.assertEqual(
+            dataclasses.replace(plan_event(plan, after, NOW), uuid=event.uuid), event
+        )
+
+    def test_in_any_other_state_nothing_changes(self):
+        for state in set(states.STATES) - {'PENDING'}:
+            plan = factories.make_plan(state=state)
+            self.assertEqual((plan, []), self.progress.taken(plan, NOW))
+
+
+class TestCounted(ProgressCase):
+    def counted(self, *changes, claimed=0, derived=0, **values):
+        """Return which fields of a plan change with these changes."""
+        plan = factories.make_plan(
+            **{'total': 9, 'unfinished': 5, 'active': 3, **values}
+        )
+        after = self.progress.counted(
+            plan,
+            [c if isinstance(c, tuple) else (c, None) for c in changes],
+            claimed,
+            derived,
+            NOW,
+        )
+        return {
+            field.name: getattr(after, field.name)
+            for field in dataclasses.fields(plan)
+            if getattr(after, field.name) != getattr(plan, field.name)
+        }
+
+    def test_nothing_happened_is_nothing_changed(self):
+        self.assertEqual({}, self.counted())
+
+    def test_what_is_claimed_is_active(self):
+        self.assertEqual({'active': 5, 'updated_at': NOW}, self.counted(claimed=2))
+
+    def test_what_is_derived_makes_the_plan_larger(self):
+        self.assertEqual(
+            {'total': 11, 'unfinished': 7, 'updated_at': NOW}, self.counted(derived=2)
+        )
+
+    def test_a_start_changes_no_count(self):
+        self.assertEqual(
+            {'updated_at': NOW}, self.counted(a_change('READY', 'RUNNING'))
+        )
+
+    def test_an_end_is_neither_active_nor_unfinished(self):
+        for status in ('SUCCEEDED', 'CANCELLED'):
+            self.assertEqual(
+                {'active': 2, 'unfinished': 4, 'updated_at': NOW},
+                self.counted(a_change('RUNNING', status)),
+            )
+
+    def test_one_that_was_not_taken_ends_without_having_been_active(self):
+        self.assertEqual(
+            {'unfinished': 4, 'updated_at': NOW},
+            self.counted(a_change('INIT', 'CANCELLED')),
+        )
+
+    def test_one_that_is_given_back_is_unfinished_still(self):
+        for status in ('READY', 'WAITING'):
+            self.assertEqual(
+                {'active': 2, 'updated_at': NOW},
+                self.counted(a_change('RUNNING', status)),
+            )
+
+    def test_a_failure_counts_and_its_fault_is_kept(self):
+        self.assertEqual(
+            {
+                'active': 2,
+                'unfinished': 4,
+                'failed': 1,
+                'fault': dataclasses.asdict(FAULT),
+                'updated_at': NOW,
+            },
+            self.counted((a_change('RUNNING', 'FAILED'), FAULT)),
+        )
+
+    def test_the_first_fault_is_the_one_of_the_plan(self):
+        first = {'fault': dataclasses.asdict(FAULT)}
+        fail = a_change('RUNNING', 'FAILED')
+
+        at_once = self.counted((fail, FAULT), (fail, ANOTHER))
+        later = self.counted((fail, ANOTHER), failed=1, **first)
+
+        self.assertEqual((first['fault'], 2), (at_once['fault'], at_once['failed']))
+        self.assertNotIn('fault', later)
+
+    def test_a_fault_without_a_failure_is_none_of_the_plans(self):
+        self.assertNotIn('fault', self.counted((a_change('RUNNING', 'READY'), FAULT)))
+
+    def test_a_skip_counts_and_is_named_by_who_did_it(self):
+        user = a_change(
+            'INIT', 'SKIPPED', status_message='Action skipped by user. Reason: x'
+        )
+        own = a_change(
+            'READY', 'SKIPPED', status_message='Action was skipped automatically: x'
+        )
+
+        self.assertEqual(
+            {
+                'active': 2,
+                'unfinished': 3,
+                'skipped': 2,
+                'status_message': 'One or more actions were skipped. '
+                f'Action {user.after.uuid} was skipped by user. '
+                f'Action {own.after.uuid} was skipped automatically.',
+                'updated_at': NOW,
+            },
+            self.counted(user, own),
+        )
+
+    def test_more_skips_are_added_to_the_message(self):
+        change = a_change('INIT', 'SKIPPED', status_message='Action skipped by user.')
+
+        found = self.counted(
+            change, skipped=1, status_message='One or more actions were skipped.'
+        )
+
+        self.assertEqual(
+            (
+                2,
+                'One or more actions were skipped. '
+                f'Action {change.after.uuid} was skipped by user.',
+            ),
+            (found['skipped'], found['status_message']),
+        )
+
+    def test_a_failure_stops_the_plans_that_want_it(self):
+        fail = a_change('RUNNING', 'FAILED')
+
+        self.assertEqual(
+            {
+                ('continue', FORWARD): FORWARD,
+                ('continue', STOPPING): STOPPING,
+                ('continue', REVERTING): REVERTING,
+                ('stop', FORWARD): STOPPING,
+                ('stop', STOPPING): STOPPING,
+                ('stop', REVERTING): REVERTING,
+                ('rollback', FORWARD): STOPPING,
+                ('rollback', STOPPING): STOPPING,
+                ('rollback', REVERTING): REVERTING,
+            },
+            {
+                (answer, stage): self.counted(fail, on_failure=answer, stage=stage).get(
+                    'stage', stage
+                )
+                for answer in states.ON_FAILURE
+                for stage in STAGES
+            },
+        )
+
+    def test_no_other_end_stops_a_plan(self):
+        for status in ('SUCCEEDED', 'CANCELLED', 'SKIPPED'):
+            self.assertNotIn(
+                'stage',
+                self.counted(a_change('READY', status), on_failure='stop', failed=1),
+            )
+
+
+class TestEnded(ProgressCase):
+    def ended(self, **values):
+        plan = factories.make_plan(**{'id': 7, 'active': 1, **values})
+        after, written = self.progress.ended(plan, NOW)
+        return plan, after, written
+
+    def test_a_plan_with_something_left_goes_on(self):
+        plan, after, written = self.ended(unfinished=1)
+
+        self.assertEqual((plan, []), (after, written))
+
+    def test_success_keeps_the_message_of_the_skips(self):
+        plan, after, (event,) = self.ended(status_message='Some were skipped.')
+
+        self.assertEqual(
+            plan.evolve(state='SUCCEEDED', active=0, updated_at=NOW), after
+        )
+        self.assertEqual(
+            dataclasses.replace(plan_event(plan, after, NOW), uuid=event.uuid), event
+        )
+
+    def test_a_failure_says_what_failed_first(self):
+        for values, message in (
+            ({'failed': 1}, 'An action failed.'),
+            ({'failed': 3}, '3 actions failed.'),
+            (
+                {'failed': 1, 'fault': dataclasses.asdict(FAULT)},
+                'An action failed: The disk is full.',
+            ),
+            (
+                {'failed': 2, 'fault': dataclasses.asdict(FAULT)},
+                '2 actions failed: The disk is full.',
+            ),
+            (
+                {'failed': 1, 'status_message': 'Some were skipped.'},
+                'Some were skipped. An action failed.',
+            ),
+        ):
+            plan, after, _ = self.ended(**values)
+            self.assertEqual(
+                plan.evolve(
+                    state='FAILED', status_message=message, active=0, updated_at=NOW
+                ),
+                after,
+            )
+
+    def test_its_message_fits(self):
+        fault = {**dataclasses.asdict(FAULT), 'message': 'x' * 300}
+
+        _, after, _ = self.ended(failed=1, fault=fault)
+
+        self.assertEqual(
+            (255, '…'), (len(after.status_message), after.status_message[-1])
+        )
+
+    def test_the_event_of_a_failure_has_its_fault_and_no_other_has(self):
+        fault = dataclasses.asdict(FAULT)
+
+        _, _, (failed,) = self.ended(failed=1, fault=fault)
+        _, _, (unknown,) = self.ended(failed=1)
+        _, _, (cancelled,) = self.ended(failed=1, fault=fault, state='CANCELLING')
+
+        self.assertEqual(
+            [({'fault': fault}, 'FAILED'), (None, 'FAILED'), (None, 'CANCELLED')],
+            [(e.detail, e.new_status) for e in (failed, unknown, cancelled)],
+        )
+
+    def test_a_plan_that_is_to_be_rolled_back_goes_on(self):
+        plan, after, written = self.ended(
+            failed=1, on_failure='rollback', stage=STOPPING
+        )
+
+        self.assertEqual((plan, []), (after, written))

@@ -1,0 +1,300 @@
+"""What a plan needs besides its actions, done piece by piece in a store."""
+
+from tests import base, factories
+from watcherlite import exceptions
+from watcherlite.applier.progress import WINDOW, PlanProgress
+from watcherlite.domain.action_plans import REVERTING, STOPPING
+from watcherlite.domain.actions import COMPLETE
+from watcherlite.domain.outcomes import Fault
+from watcherlite.states import action_plan as states
+from watcherlite.testing.memory_store import MemoryStore
+
+NOW = factories.at(600)
+FAULT = Fault('DiskFull', 'The disk is full.', 'a_plugin', 'execute')
+ANOTHER = Fault('HostGone', 'The host is gone.', 'a_plugin', 'execute')
+STOPPED = 'Action was not started because another action of its plan failed.'
+UNSTARTED = 'Action was cancelled before it started.'
+RAN = 'Action was cancelled while it ran.'
+
+
+class StoredCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.progress = PlanProgress(lambda name: name == 'reversible')
+        self.store = MemoryStore()
+
+    def a_plan(self, *actions, **values):
+        """Store a plan with actions: each a status, or the values of one."""
+        made = [
+            factories.make_action(**({'status': a} if isinstance(a, str) else a))
+            for a in actions
+        ]
+        return factories.store_plan(self.store, *made, **values)
+
+    def statuses(self, plan):
+        return [
+            (a.status, a.status_message)
+            for a in self.store.list_actions(plan_id=plan.id, limit=2000)
+        ]
+
+    def states(self):
+        """Return the changes that were stored: (old, new, state of the plan)."""
+        return [
+            (s.event.old_status, s.event.new_status, s.event.plan_state)
+            for s in self.store.pending_events(2000)
+        ]
+
+
+class TestEndWindow(StoredCase):
+    def end(self, plan, limit=WINDOW):
+        with self.store.transaction() as tx:
+            return self.progress.end_window(tx, plan, limit, NOW)
+
+    def test_what_has_not_started_is_cancelled_and_counted(self):
+        plan, _ = self.a_plan(
+            'INIT',
+            'WAITING',
+            'READY',
+            'RUNNING',
+            'SUCCEEDED',
+            'SKIPPED',
+            state='CANCELLING',
+            unfinished=4,
+        )
+
+        after, written, more = self.end(plan)
+
+        self.assertEqual(
+            [('CANCELLED', UNSTARTED)] * 3
+            + [('RUNNING', None), ('SUCCEEDED', None), ('SKIPPED', None)],
+            self.statuses(plan),
+        )
+        self.assertEqual(
+            [
+                (before, 'CANCELLED', UNSTARTED, 'CANCELLING')
+                for before in ('INIT', 'WAITING', 'READY')
+            ],
+            [(e.old_status, e.new_status, e.message, e.plan_state) for e in written],
+        )
+        self.assertEqual(
+            (plan.evolve(unfinished=1, updated_at=NOW), False), (after, more)
+        )
+
+    def test_in_a_plan_that_stops_they_say_so(self):
+        plan, _ = self.a_plan('INIT', stage=STOPPING)
+
+        self.end(plan)
+
+        self.assertEqual([('CANCELLED', STOPPED)], self.statuses(plan))
+
+    def test_no_more_than_a_window_is_ended_at_one_time(self):
+        plan, _ = self.a_plan(*['INIT'] * 5, state='CANCELLING')
+
+        found = []
+        for _ in range(3):
+            plan, written, more = self.end(plan, 2)
+            found.append((len(written), plan.unfinished, more))
+
+        self.assertEqual([(2, 3, True), (2, 1, True), (1, 0, False)], found)
+
+    def test_what_had_run_before_says_that_it_ran(self):
+        plan, (action,) = self.a_plan(
+            {'status': 'READY', 'phase': COMPLETE, 'start_time': factories.NOW},
+            state='CANCELLING',
+        )
+
+        after, (event,), _ = self.end(plan)
+
+        self.assertEqual([('CANCELLED', RAN)], self.statuses(plan))
+        self.assertEqual((RAN, {}), (event.message, dict(event.detail or {})))
+        self.assertEqual(0, after.unfinished)
+        self.assertEqual(NOW, self.store.get_action(action.uuid).end_time)
+
+    def test_one_that_a_worker_has_taken_is_active_no_more(self):
+        plan, _ = self.a_plan(
+            {'status': 'READY', 'owner': 'me', 'attempt': 1},
+            state='CANCELLING',
+            active=1,
+        )
+
+        after, _, _ = self.end(plan)
+
+        self.assertEqual((0, 0), (after.active, after.unfinished))
+
+
+class TestStep(StoredCase):
+    def step(self, plan):
+        return self.progress.step(self.store, plan.uuid, NOW)
+
+    def test_a_plan_that_is_not_active_is_left_alone(self):
+        for state in set(states.STATES) - states.ACTIVE:
+            plan, _ = self.a_plan('INIT', state=state)
+
+            self.assertFalse(self.step(plan))
+            self.assertEqual(plan, self.store.get_plan(plan.uuid))
+        self.assertEqual([], self.states())
+
+    def test_one_that_is_not_there_is_not_found(self):
+        self.assertRaises(
+            exceptions.NotFound,
+            self.progress.step,
+            self.store,
+            factories.new_uuid(),
+            NOW,
+        )
+
+    def test_one_that_goes_forward_needs_nothing(self):
+        for state in ('PENDING', 'ONGOING'):
+            plan, _ = self.a_plan('READY', state=state)
+
+            self.assertFalse(self.step(plan))
+            self.assertEqual(plan, self.store.get_plan(plan.uuid))
+
+    def test_one_of_which_everything_was_skipped_runs_and_succeeds(self):
+        plan, _ = self.a_plan('SKIPPED', state='PENDING', unfinished=0)
+
+        self.assertFalse(self.step(plan))
+        self.assertEqual('SUCCEEDED', self.store.get_plan(plan.uuid).state)
+        self.assertEqual(
+            [
+                ('PENDING', 'ONGOING', 'ONGOING'),
+                ('ONGOING', 'SUCCEEDED', 'SUCCEEDED'),
+            ],
+            self.states(),
+        )
+
+    def test_a_cancelled_one_ends_with_its_last_action(self):
+        plan, _ = self.a_plan('INIT', 'WAITING', state='CANCELLING')
+
+        self.assertFalse(self.step(plan))
+        self.assertEqual(
+            ('CANCELLED', 0),
+            ((found := self.store.get_plan(plan.uuid)).state, found.unfinished),
+        )
+        self.assertEqual(
+            [
+                ('INIT', 'CANCELLED', 'CANCELLING'),
+                ('WAITING', 'CANCELLED', 'CANCELLING'),
+                ('CANCELLING', 'CANCELLED', 'CANCELLED'),
+            ],
+            self.states(),
+        )
+
+    def test_a_cancelled_one_waits_for_what_runs(self):
+        plan, _ = self.a_plan('INIT', 'RUNNING', state='CANCELLING')
+
+        self.assertFalse(self.step(plan))
+        found = self.store.get_plan(plan.uuid)
+        self.assertEqual(('CANCELLING', 1), (found.state, found.unfinished))
+
+    def test_a_large_one_takes_several_steps(self):
+        plan, _ = self.a_plan(*['INIT'] * (WINDOW + 1), state='CANCELLING')
+
+        self.assertEqual((True, False), (self.step(plan), self.step(plan)))
+        self.assertEqual('CANCELLED', self.store.get_plan(plan.uuid).state)
+
+    def test_a_stopped_one_fails_when_nothing_is_left(self):
+        plan, _ = self.a_plan(
+            'FAILED', 'INIT', stage=STOPPING, on_failure='stop', failed=1, unfinished=1
+        )
+
+        self.assertFalse(self.step(plan))
+        self.assertEqual('FAILED', self.store.get_plan(plan.uuid).state)
+        self.assertEqual(
+            [('INIT', 'CANCELLED', 'ONGOING'), ('ONGOING', 'FAILED', 'FAILED')],
+            self.states(),
+        )
+
+    def test_one_that_is_to_be_rolled_back_goes_back_when_nothing_is_left(self):
+        plan, _ = self.a_plan(
+            {'status': 'SUCCEEDED', 'action_type': 'reversible', 'name': 'a'},
+            'FAILED',
+            'INIT',
+            stage=STOPPING,
+            on_failure='rollback',
+            failed=1,
+            unfinished=1,
+        )
+
+        self.assertFalse(self.step(plan))
+        found = self.store.get_plan(plan.uuid)
+        self.assertEqual(
+            ('ONGOING', REVERTING, 4, 1),
+            (found.state, found.stage, found.total, found.unfinished),
+        )
+        (made,) = self.store.list_actions(plan_id=plan.id)[3:]
+        self.assertEqual(('revert a', 'INIT'), (made.name, made.status))
+
+    def test_with_nothing_to_undo_it_fails_at_once(self):
+        plan, _ = self.a_plan(
+            'FAILED', stage=STOPPING, on_failure='rollback', failed=1, unfinished=0
+        )
+
+        self.assertFalse(self.step(plan))
+        self.assertEqual('FAILED', self.store.get_plan(plan.uuid).state)
+
+    def test_another_step_changes_nothing(self):
+        plan, _ = self.a_plan('INIT', state='CANCELLING')
+        self.step(plan)
+        before = (self.store.get_plan(plan.uuid), self.states())
+
+        self.assertFalse(self.step(plan))
+        self.assertEqual(before, (self.store.get_plan(plan.uuid), self.states()))
+
+
+class TestLost(StoredCase):
+    def lost(self, plan):
+        return self.progress.lost(self.store, plan.id, NOW)
+
+    def test_a_plan_that_resumes_goes_on(self):
+        plan, _ = self.a_plan('RUNNING', on_worker_loss='resume')
+
+        self.assertIsNone(self.lost(plan))
+        self.assertEqual(plan, self.store.get_plan(plan.uuid))
+
+    def test_a_plan_that_fails_stops(self):
+        plan, (action,) = self.a_plan('RUNNING', on_worker_loss='fail')
+
+        self.assertEqual('FAILED', self.lost(plan))
+        self.assertEqual(
+            plan.evolve(stage=STOPPING, updated_at=NOW), self.store.get_plan(plan.uuid)
+        )
+        self.assertEqual(
+            ([], None), (self.states(), self.store.get_action(action.uuid).control)
+        )
+
+    def test_a_plan_that_is_cancelled_tells_what_runs_to_stop(self):
+        plan, (first, second) = self.a_plan('RUNNING', 'INIT', on_worker_loss='cancel')
+
+        self.assertEqual('CANCELLED', self.lost(plan))
+        self.assertEqual(
+            plan.evolve(state='CANCELLING', updated_at=NOW),
+            self.store.get_plan(plan.uuid),
+        )
+        self.assertEqual(
+            ['CANCEL', None],
+            [self.store.get_action(a.uuid).control for a in (first, second)],
+        )
+        self.assertEqual(
+            [
+                ('ONGOING', 'CANCELLING', 'CANCELLING'),
+                ('RUNNING', 'RUNNING', 'CANCELLING'),
+            ],
+            self.states(),
+        )
+
+    def test_only_a_plan_that_runs_forward_is_changed(self):
+        for answer in states.ON_WORKER_LOSS:
+            for state in set(states.STATES) - {'ONGOING'}:
+                plan, _ = self.a_plan('RUNNING', on_worker_loss=answer, state=state)
+                self.assertIsNone(self.lost(plan))
+                self.assertEqual(plan, self.store.get_plan(plan.uuid))
+
+    def test_one_that_goes_back_is_not_stopped_half_way(self):
+        for answer in states.ON_WORKER_LOSS:
+            plan, _ = self.a_plan('RUNNING', on_worker_loss=answer, stage=REVERTING)
+            self.assertIsNone(self.lost(plan))
+            self.assertEqual(plan, self.store.get_plan(plan.uuid))
+
+    def test_one_that_is_not_there_is_nothing(self):
+        self.assertIsNone(self.progress.lost(self.store, 4711, NOW))

@@ -1,0 +1,57 @@
+"""Ids of events and of the messages that they give rise to."""
+
+import uuid
+
+from tests import base, factories
+from watcherlite.domain import events
+
+UUID = '0d6e5c1a-9f0b-4c5d-8e7f-1a2b3c4d5e60'
+
+
+class TestIds(base.TestCase):
+    def test_the_first_message_has_the_id_of_its_event(self):
+        self.assertEqual(UUID, events.message_id(UUID, 0))
+
+    def test_the_sixteen_messages_of_an_event_differ_in_the_last_digit(self):
+        self.assertEqual(
+            [f'{UUID[:-1]}{digit}' for digit in '0123456789abcdef'],
+            [events.message_id(UUID, index) for index in range(16)],
+        )
+
+    def test_a_seventeenth_is_refused(self):
+        error = self.assertRaises(ValueError, events.message_id, UUID, 16)
+
+        self.assertEqual('an event has at most 16 messages, not 17', str(error))
+
+    def test_one_before_the_first_is_refused(self):
+        self.assertRaises(ValueError, events.message_id, UUID, -1)
+
+    def test_a_new_id_is_a_uuid_that_leaves_room_for_the_messages(self):
+        made = [events.new_uuid() for _ in range(200)]
+
+        self.assertEqual(made, [str(uuid.UUID(one)) for one in made])
+        self.assertEqual({'0'}, {one[-1] for one in made})
+        self.assertEqual(200, len(set(made)))
+
+    def test_no_message_of_one_event_has_an_id_of_another(self):
+        ids = [
+            events.message_id(event, index)
+            for event in (events.new_uuid(), events.new_uuid())
+            for index in range(16)
+        ]
+
+        self.assertEqual(32, len(set(ids)))
+
+    def test_each_event_gets_an_id_of_its_own(self):
+        plan = factories.make_plan(id=1)
+
+        first, second = factories.make_event(plan), factories.make_event(plan)
+
+        self.assertNotEqual(first.uuid, second.uuid)
+
+    def test_every_kind_says_what_it_means(self):
+        self.assertEqual(
+            {'created', 'state_changed', 'message_changed', 'signalled', 'deleted'},
+            set(events.KINDS),
+        )
+        self.assertEqual(5, len(set(events.KINDS.values())))

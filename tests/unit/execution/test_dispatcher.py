@@ -1,0 +1,398 @@
+"""What a worker has in hand, from the claim to the end, with parts that a test turns.
+
+The committer is the real one but for its thread: `commit` writes what is queued.
+"""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tests import base
+from tests.factories import make_action, store_plan
+from tests.worlds import PATIENCE, Calls, Gate, kind
+from watcherlite import exceptions
+from watcherlite.applier.progress import PlanProgress
+from watcherlite.domain.actions import Action
+from watcherlite.domain.outcomes import Done, InProgress, Retry
+from watcherlite.execution.committer import Committer
+from watcherlite.execution.dispatcher import HAND_OVER, Dispatcher
+from watcherlite.execution.policy_chain import PolicyChain
+from watcherlite.execution.runner import Runner
+from watcherlite.execution.scheduling import Scheduler
+from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.plugins import loader
+from watcherlite.plugins.base import ActionType
+from watcherlite.states import action as states
+from watcherlite.testing.clock import ManualClock
+from watcherlite.testing.memory_store import MemoryStore
+
+
+class Watched(MemoryStore):
+    """A store that calls a function after each commit, in the same thread."""
+
+    def __init__(self, clock: ManualClock, after_commit: Callable[[], None]) -> None:
+        super().__init__(clock)
+        self._after_commit = after_commit
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Any]:
+        with super().transaction() as tx:
+            yield tx
+        self._after_commit()
+
+
+class DispatcherCase(base.TestCase):
+    """A dispatcher with a real pool and a real committer on one plan."""
+
+    def build(
+        self,
+        types: dict[str, type[ActionType]],
+        after_commit: Callable[[], None] = lambda: None,
+        **settings: Any,
+    ) -> None:
+        self.clock = ManualClock()
+        self.store = Watched(self.clock, after_commit)
+        self.scheduler = Scheduler(self.clock)
+        self.settings = ExecutionSettings(
+            **{'max_parallel': 2, 'linger': 0.0, **settings}
+        )
+        self.stepped: list[str] = []
+        self.offered: list[list[str]] = []
+        self.dry = 0
+        self.condition = threading.Condition()
+        plugins = loader.Plugins.of(action_types={'nop': kind(), **types})
+        self.committer = Committer(
+            self.store,
+            'w',
+            PlanProgress(lambda name: False),
+            self.clock,
+            self.settings,
+            lambda: 60.0,
+            lambda: None,
+        )
+        self.dispatcher = Dispatcher(
+            'w',
+            ('applier',),
+            lambda dispatcher: Runner(
+                plugins,
+                PolicyChain(),
+                self.clock,
+                self.settings,
+                lambda action: (),
+                dispatcher.pause,
+                dispatcher.keep_data,
+            ),
+            self.committer,
+            self.scheduler,
+            self.clock,
+            self.settings,
+            self.stepped.append,
+            lambda plans: self.offered.append(list(plans)),
+            self.count_dry,
+        )
+        self.committer.serve(self.dispatcher)
+        self.committer.add_listener(lambda stored: self.wake())
+        self.committer.start()
+        self.addCleanup(self.committer.stop, PATIENCE)
+        self.addCleanup(self.dispatcher.stop)
+
+    def count_dry(self) -> None:
+        self.dry += 1
+
+    def wake(self) -> None:
+        with self.condition:
+            self.condition.notify_all()
+
+    def a_plan(self, *actions: Action, **plan: Any) -> list[Action]:
+        stored, members = store_plan(self.store, *actions, **plan)
+        self.dispatcher.add_plan(stored.id or 0, stored.uuid)
+        return members
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        with self.condition:
+            for _ in range(round(PATIENCE / 0.05)):
+                if condition():
+                    return
+                self.condition.wait(0.05)
+        raise AssertionError([(a.name, a.status) for a in self.store.list_actions()])
+
+    def status(self, name: str) -> str:
+        (found,) = [a for a in self.store.list_actions() if a.name == name]
+        return found.status
+
+    def until_status(self, name: str, *wanted: str) -> None:
+        self.until(lambda: self.status(name) in wanted)
+
+    def a_gate(self) -> Gate:
+        gate = Gate()
+        self.addCleanup(gate.open)
+        return gate
+
+
+class ClaimTest(DispatcherCase):
+    """How much it takes, and when it asks."""
+
+    def test_no_more_than_it_has_threads_for_when_actions_take_long(self) -> None:
+        gate = self.a_gate()
+        self.build({'waits': kind(execute=gate)})
+        self.a_plan(*(make_action(name=f'a{n}', action_type='waits') for n in range(5)))
+        gate.until_entered(2)
+        self.assertEqual(2, len(self.dispatcher.owned))
+        gate.open()
+        for n in range(5):
+            self.until_status(f'a{n}', states.SUCCEEDED)
+
+    def test_many_at_once_when_they_are_short(self) -> None:
+        self.build({}, max_parallel=1, claim_batch=50)
+        self.a_plan(*(make_action(name=f'a{n}') for n in range(300)))
+        self.until(lambda: not self.store.list_actions(statuses=states.NOT_STARTED))
+        self.assertGreater(self.dispatcher._window(), 1)
+
+    def test_a_dry_claim_asks_what_comes_to_be_due(self) -> None:
+        self.build({})
+        later = self.clock.now().replace(year=2999)
+        self.a_plan(make_action(name='a'), make_action(name='b', not_before=later))
+        self.until_status('a', states.SUCCEEDED)
+        self.until(lambda: self.dry > 0)
+
+    def test_nothing_is_asked_of_a_plan_that_is_all_in_hand(self) -> None:
+        gate = self.a_gate()
+        self.build({'waits': kind(execute=gate)})
+        self.dispatcher.add_lane('applier')
+        self.until(lambda: self.dry == 1)
+        self.a_plan(make_action(name='a', action_type='waits'))
+        gate.until_entered()
+        self.assertEqual(1, self.dry)
+
+    def test_what_it_cannot_take_at_once_is_offered(self) -> None:
+        gate = self.a_gate()
+        self.build({'waits': kind(execute=gate)})
+        self.a_plan(*(make_action(name=f'a{n}', action_type='waits') for n in range(5)))
+        gate.until_entered(2)
+        self.until(lambda: bool(self.offered))
+        (plan,) = self.store.list_plans()
+        self.assertEqual([plan.uuid], self.offered[0])
+
+    def test_a_lane_that_is_not_its_own_is_none_of_its_business(self) -> None:
+        self.build({})
+        self.dispatcher.add_lane('engine')
+        lanes = {wish.lane for wish in self.dispatcher.wishes()}
+        self.assertNotIn('engine', lanes)
+
+
+class HandOverTest(DispatcherCase):
+    """A dependent is checked in the thread of the one before it, if that is quick."""
+
+    def a_chain(self, types: dict[str, type[ActionType]]) -> list[Action]:
+        self.build(types)
+        first = make_action(name='warm', action_type='checked')
+        self.a_plan(first)
+        self.until_status('warm', states.SUCCEEDED)
+        a = make_action(name='a', action_type='does')
+        b = make_action(name='b', action_type='checked', parents=(a.uuid,))
+        return self.a_plan(a, b)
+
+    def test_a_quick_one_starts_with_the_end_of_the_other(self) -> None:
+        self.a_chain({'checked': kind(), 'does': kind()})
+        self.until_status('b', states.SUCCEEDED)
+        names = {a.id: a.name for a in self.store.list_actions()}
+        told = [
+            (names[s.event.action_id], s.event.new_status)
+            for s in self.store.list_events(limit=100)
+            if s.event.action_id
+        ]
+        self.assertEqual(
+            [
+                ('a', 'RUNNING'),
+                ('a', 'SUCCEEDED'),
+                ('b', 'RUNNING'),
+                ('b', 'SUCCEEDED'),
+            ],
+            told[-4:],
+        )
+
+    def test_one_that_hangs_holds_the_other_up_for_a_moment_only(self) -> None:
+        gate = self.a_gate()
+
+        def pre_condition(context: Any) -> None:
+            if context.name == 'b':
+                gate()
+
+        self.a_chain({'checked': kind(pre_condition=pre_condition), 'does': kind()})
+        gate.until_entered()
+        self.assertEqual(states.RUNNING, self.status('a'))
+        self.dispatcher.watch_deadlines()
+        self.clock.advance(HAND_OVER)
+        self.scheduler.run_due()
+        self.until_status('a', states.SUCCEEDED)
+        # Claimed like any other, it hangs in a thread of its own.
+        gate.until_entered(2)
+        gate.open()
+        self.until_status('b', states.SUCCEEDED)
+
+    def test_one_that_fails_its_check_is_left_to_the_ordinary_way(self) -> None:
+        calls = Calls()
+
+        def pre_condition(context: Any) -> None:
+            calls.note('pre_condition')(context)
+            if context.name == 'b':
+                raise exceptions.ActionSkipException('gone')
+
+        self.a_chain({'checked': kind(pre_condition=pre_condition), 'does': kind()})
+        self.until_status('b', states.SKIPPED)
+        self.assertEqual(2, calls.of('pre_condition').count('b'))
+
+
+class EndTest(DispatcherCase):
+    """Drain, abandon, and what becomes of what is in hand."""
+
+    def test_a_drain_gives_back_what_has_not_started(self) -> None:
+        gate = self.a_gate()
+        self.build({'checks': kind(pre_condition=gate)}, max_parallel=1, claim_batch=4)
+        # Short ones before, so that it takes more than it has threads for.
+        self.a_plan(*(make_action(name=f'n{n}') for n in range(100)))
+        self.until(lambda: not self.store.list_actions(statuses=states.NOT_STARTED))
+        self.a_plan(
+            *(make_action(name=f'a{n}', action_type='checks') for n in range(3))
+        )
+        gate.until_entered()
+        self.until(lambda: len(self.dispatcher.owned) == 3)
+        drained: list[bool] = []
+        thread = threading.Thread(
+            target=lambda: drained.append(self.dispatcher.drain(PATIENCE)), daemon=True
+        )
+        thread.start()
+        self.until(lambda: self.dispatcher._draining)
+        gate.open()
+        thread.join(PATIENCE)
+        self.assertEqual([True], drained)
+        self.assertEqual(
+            [('SUCCEEDED', None), ('READY', None), ('READY', None)],
+            [
+                (a.status, a.owner)
+                for a in self.store.list_actions()
+                if str(a.name).startswith('a')
+            ],
+        )
+        self.assertEqual((), self.dispatcher.wishes())
+
+    def test_what_was_given_up_does_not_begin_any_more(self) -> None:
+        executed: list[Any] = []
+        gate = self.a_gate()
+
+        def pre_condition(context: Any) -> None:
+            gate()
+
+        self.build({'x': kind(pre_condition=pre_condition, execute=executed.append)})
+        self.a_plan(make_action(name='a', action_type='x'))
+        gate.until_entered()
+        self.dispatcher.abandon()
+        gate.open()
+        self.assertEqual(({}, ()), (self.dispatcher.owned, self.dispatcher.wishes()))
+        self.assertTrue(self.committer.stop(PATIENCE))
+        self.assertEqual(([], states.READY), (executed, self.status('a')))
+
+    def test_one_that_sleeps_wakes_when_it_is_given_up(self) -> None:
+        entered, over = threading.Event(), threading.Event()
+
+        def execute(context: Any) -> bool:
+            entered.set()
+            try:
+                context.sleep(3600)
+            finally:
+                over.set()
+            return True
+
+        self.build({'sleeps': kind(execute=execute)})
+        self.a_plan(make_action(name='a', action_type='sleeps'))
+        self.assertTrue(entered.wait(PATIENCE))
+        self.dispatcher.abandon()
+        self.assertTrue(over.wait(PATIENCE))
+
+    def test_an_error_of_the_core_fails_the_action_and_frees_its_place(self) -> None:
+        self.build({})
+
+        def broken(task: Any) -> Any:
+            raise RuntimeError('a bug')
+
+        self.dispatcher._runner.perform = broken  # type: ignore[method-assign]
+        self.a_plan(make_action(name='a'))
+        self.until_status('a', states.FAILED)
+        (found,) = self.store.list_actions()
+        self.assertEqual(
+            'Action failed in pre_condition: an error of watcherlite itself; see the '
+            'log',
+            found.status_message,
+        )
+        self.until(lambda: not self.dispatcher.owned)
+        self.assertIn('RuntimeError: a bug', self.log.output)
+
+
+class SignalTest(DispatcherCase):
+    """Signals for what is in hand."""
+
+    def test_one_for_an_action_that_is_just_starting_is_not_forgotten(self) -> None:
+        # Its start, with the end of 'a', is durable and not yet known here.
+        def committed() -> None:
+            for action in self.store.list_actions(statuses=[states.RUNNING]):
+                if action.name == 'b':
+                    self.dispatcher.deliver([(action.id or 0, states.CANCEL)])
+
+        def execute(context: Any) -> bool:
+            if context.name == 'b':
+                context.sleep(3600)
+            return True
+
+        self.build({'does': kind(execute=execute)}, after_commit=committed)
+        self.a_plan(make_action(name='warm', action_type='does'))
+        self.until_status('warm', states.SUCCEEDED)
+        a = make_action(name='a', action_type='does')
+        b = make_action(name='b', action_type='does', parents=(a.uuid,))
+        self.a_plan(a, b)
+        self.until_status('b', states.CANCELLED)
+
+    def test_a_suspension_without_a_thread_frees_the_drain(self) -> None:
+        self.build(
+            {
+                'outside': kind(
+                    execute=lambda c: InProgress('job', 60.0),
+                    poll=lambda c, token: Done(),
+                )
+            }
+        )
+        (a,) = self.a_plan(make_action(name='a', action_type='outside'))
+        self.until(lambda: self.store.get_action(a.uuid).token is not None)
+        self.dispatcher.deliver([(a.id or 0, states.SUSPEND)])
+        self.until_status('a', states.SUSPENDED)
+        self.assertTrue(self.dispatcher.drain(PATIENCE))
+        self.dispatcher.deliver([(a.id or 0, states.RESUME)])
+        self.until_status('a', states.RUNNING)
+        self.scheduler.run_due()
+        self.until_status('a', states.SUCCEEDED)
+
+    def test_a_timeout_is_for_one_that_is_idle_as_well(self) -> None:
+        self.build({'outside': kind(execute=lambda c: InProgress('job', 3600.0))})
+        (a,) = self.a_plan(make_action(name='a', action_type='outside', timeout=5))
+        self.until(lambda: self.store.get_action(a.uuid).token is not None)
+        self.until(lambda: self.dispatcher._in_hand.busy == 0)
+        self.dispatcher.watch_deadlines()
+        self.clock.advance(5)
+        self.scheduler.run_due()
+        self.until_status('a', states.FAILED)
+
+
+class PutOffTest(DispatcherCase):
+    """What asked for another try."""
+
+    def test_it_is_looked_for_when_it_is_due(self) -> None:
+        self.build({'busy': kind(execute=lambda c: c.attempt > 1 or Retry('x', 30.0))})
+        self.a_plan(make_action(name='a', action_type='busy'))
+        self.until_status('a', states.READY)
+        self.until(lambda: not self.dispatcher.owned)
+        self.clock.advance(29)
+        self.scheduler.run_due()
+        self.assertEqual(states.READY, self.status('a'))
+        self.clock.advance(1)
+        self.scheduler.run_due()
+        self.until_status('a', states.SUCCEEDED)

@@ -1,0 +1,156 @@
+"""Policies, asked in order, whose decisions are durable one by one."""
+
+import math
+
+from tests import base, factories
+from watcherlite import exceptions
+from watcherlite.execution.context import Context
+from watcherlite.execution.policy_chain import PolicyChain
+from watcherlite.execution.task import Task
+from watcherlite.plugins.base import Policy
+from watcherlite.testing.clock import ManualClock
+
+
+def a_policy(name, number, does, before=('nop',), after=('nop',)):
+    """Return a policy that does something with the data in both hooks."""
+
+    def hook(self, context, data):
+        does(data)
+
+    members = {
+        'priority': number,
+        'before': before,
+        'after': after,
+        'pre_op': hook,
+        'post_op': hook,
+    }
+    return type(name, (Policy,), members)()
+
+
+class TestPolicyChain(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.task = Task(factories.make_action(data={'count': 1}))
+        self.task.context = Context(self.task.action, None, ManualClock())
+        self.asked = []
+        self.kept = []
+
+    def keep(self, task):
+        self.kept.append((list(self.asked), dict(task.data)))
+
+    def noting(self, name, number, **values):
+        return a_policy(name, number, lambda data: self.asked.append(name), **values)
+
+    def setting(self, name, number, **changes):
+        def does(data):
+            self.asked.append(name)
+            data.update(changes)
+
+        return a_policy(name, number, does)
+
+    def ask(self, *policies):
+        PolicyChain(lambda task: policies).before(self.task, self.keep)
+
+    def test_they_are_asked_in_the_order_of_their_priority(self):
+        self.ask(self.noting('c', 300), self.noting('a', 100), self.noting('b', 200))
+
+        self.assertEqual(['a', 'b', 'c'], self.asked)
+
+    def test_equal_priorities_are_asked_as_they_are_attached(self):
+        self.ask(self.noting('b', 1), self.noting('a', 1))
+
+        self.assertEqual(['b', 'a'], self.asked)
+
+    def test_only_those_are_asked_that_registered_for_the_type_and_the_moment(self):
+        policies = [
+            self.noting('both', 1),
+            self.noting('before', 2, after=()),
+            self.noting('after', 3, before=()),
+            self.noting('other', 4, before=('sleep',), after=('sleep',)),
+        ]
+        chain = PolicyChain(lambda task: policies)
+
+        chain.before(self.task, self.keep)
+        self.asked.append('|')
+        chain.after(self.task, self.keep)
+
+        self.assertEqual(['both', 'before', '|', 'both', 'after'], self.asked)
+
+    def test_what_one_decides_is_durable_before_the_next_is_asked(self):
+        self.ask(
+            self.setting('a', 1, count=2),
+            self.noting('b', 2),
+            self.setting('c', 3, zone='x'),
+        )
+
+        self.assertEqual(
+            [
+                (['a'], {'count': 2}),
+                (['a', 'b', 'c'], {'count': 2, 'zone': 'x'}),
+            ],
+            self.kept,
+        )
+
+    def test_the_plugin_sees_what_was_decided(self):
+        self.ask(self.setting('a', 1, count=2))
+
+        self.assertEqual(
+            ({'count': 2}, {'count': 2}), (self.task.data, self.task.context.data)
+        )
+
+    def test_nothing_decided_is_nothing_written(self):
+        self.ask(self.noting('a', 1), self.setting('b', 2, count=1))
+
+        self.assertEqual(([], None), (self.kept, self.task.data))
+
+    def test_a_change_deep_inside_is_a_change(self):
+        self.task = Task(factories.make_action(data={'nodes': ['n1']}))
+        self.task.context = Context(self.task.action, None, ManualClock())
+
+        self.ask(a_policy('a', 1, lambda data: data['nodes'].append('n2')))
+
+        self.assertEqual({'nodes': ['n1', 'n2']}, self.task.data)
+        self.assertEqual({'nodes': ['n1']}, self.task.action.data)
+
+    def test_the_moment_after_goes_on_from_what_was_decided_before(self):
+        chain = PolicyChain(
+            lambda task: [
+                a_policy('a', 1, lambda data: data.update(count=data['count'] + 1))
+            ]
+        )
+
+        chain.before(self.task, self.keep)
+        chain.after(self.task, self.keep)
+
+        self.assertEqual({'count': 3}, self.task.data)
+
+    def test_data_that_is_not_json_is_refused_and_named(self):
+        error = self.assertRaises(
+            exceptions.WatcherliteError, self.ask, self.setting('Sly', 1, x=math.nan)
+        )
+
+        self.assertEqual(
+            'Sly.pre_op left data that is not JSON: x: nan is not a number in JSON',
+            str(error),
+        )
+        self.assertEqual(([], None), (self.kept, self.task.data))
+
+    def test_what_one_raises_goes_through_and_the_rest_is_not_asked(self):
+        def refuse(data):
+            raise exceptions.ActionSkipException('too small')
+
+        self.assertRaises(
+            exceptions.ActionSkipException,
+            self.ask,
+            a_policy('a', 1, refuse),
+            self.noting('b', 2),
+        )
+        self.assertEqual([], self.asked)
+
+    def test_without_policies_nothing_happens(self):
+        chain = PolicyChain()
+
+        chain.before(self.task, self.keep)
+        chain.after(self.task, self.keep)
+
+        self.assertEqual(([], None), (self.kept, self.task.data))

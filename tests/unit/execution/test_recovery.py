@@ -1,0 +1,389 @@
+"""What becomes of actions whose worker was lost: the whole table."""
+
+from tests import base, factories
+from tests.worlds import kind, raises
+from watcherlite import exceptions
+from watcherlite.applier.progress import PlanProgress
+from watcherlite.clock import EPOCH
+from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, RUN
+from watcherlite.execution.recovery import Recovery
+from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.plugins import loader
+from watcherlite.states import action as states
+from watcherlite.testing.clock import ManualClock
+from watcherlite.testing.memory_store import MemoryStore
+
+TYPES = {
+    'once': kind(),
+    'idempotent': kind(idempotent=True),
+    'checkable': kind(is_applied=lambda context: True),
+    'both': kind(idempotent=True, is_applied=lambda context: True),
+    'unsure': kind(is_idempotent=raises(ValueError('password=hunter2'))),
+    'leaving': kind(is_checkable=raises(SystemExit)),
+}
+UNKNOWN = (
+    'Outcome unknown: worker lost was lost while the action ran, and its type '
+    'cannot tell whether it took effect.'
+)
+PLAN_ENDS = (
+    'Worker lost was lost while the action ran, and its plan is not to go on then.'
+)
+TOO_OFTEN = (
+    'Worker lost was lost while the action ran; it is not tried again after '
+    '4 lost workers.'
+)
+
+
+class Committed:
+    """Takes the place of the committer and keeps what it is handed."""
+
+    def __init__(self):
+        self.items = []
+        self.drains = 0
+
+    def submit(self, item):
+        self.items.append(item)
+
+    def drained(self):
+        self.drains += 1
+
+
+class RecoveryCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.clock = ManualClock(factories.NOW)
+        self.store = MemoryStore(self.clock)
+        self.committer = Committed()
+        self.adopted = []
+        self.ready = []
+        self.recovery = Recovery(
+            self.store,
+            'me',
+            loader.Plugins.of(action_types=TYPES),
+            PlanProgress(lambda name: False),
+            self.committer,
+            self.clock,
+            ExecutionSettings(max_attempts=3),
+            self.adopted.append,
+            self.ready.append,
+        )
+
+    def lost(self, **values):
+        """Return an action that a lost worker had taken and started."""
+        return factories.make_action(
+            **{
+                'action_type': 'once',
+                'status': states.RUNNING,
+                'owner': 'lost',
+                'attempt': 2,
+                'start_time': factories.at(-60),
+                **values,
+            }
+        )
+
+
+class TestJudge(RecoveryCase):
+    def assert_again(self, phase, action, ends=None):
+        """Check that any worker may run an action again."""
+        verdict = self.recovery.judge(action, 'lost', ends)
+
+        self.assertEqual(
+            action.evolve(
+                status='READY',
+                phase=phase,
+                owner=None,
+                recoveries=action.recoveries + 1,
+                updated_at=factories.NOW,
+            ),
+            verdict.conclusion.action,
+        )
+        self.assertEqual(
+            ({'worker': 'lost'}, False), (verdict.conclusion.detail, verdict.adopt)
+        )
+
+    def assert_ended(self, status, message, action, ends=None):
+        """Check that an action ends, with a fault if it is FAILED."""
+        verdict = self.recovery.judge(action, 'lost', ends)
+
+        self.assertEqual(
+            action.evolve(
+                status=status,
+                status_message=message,
+                owner=None,
+                token=None,
+                interval=verdict.conclusion.action.interval,
+                end_time=factories.NOW,
+                updated_at=factories.NOW,
+            ),
+            verdict.conclusion.action,
+        )
+        fault = None
+        if status == 'FAILED':
+            fault = {
+                'fault': {
+                    'exception': 'WorkerLost',
+                    'message': message,
+                    'module': 'watcherlite.execution.recovery',
+                    'function': 'recover',
+                }
+            }
+        self.assertEqual((fault, False), (verdict.conclusion.detail, verdict.adopt))
+
+    def assert_adopted(self, action, ends=None, **changes):
+        """Check that this worker goes on with an action."""
+        verdict = self.recovery.judge(action, 'lost', ends)
+
+        self.assertEqual(
+            action.evolve(
+                **{
+                    'owner': 'me',
+                    'attempt': action.attempt + 1,
+                    'recoveries': action.recoveries + 1,
+                    'updated_at': factories.NOW,
+                    **changes,
+                }
+            ),
+            verdict.conclusion.action,
+        )
+        self.assertEqual(
+            ({'worker': 'lost'}, True), (verdict.conclusion.detail, verdict.adopt)
+        )
+
+    def test_what_was_taken_and_not_started_is_free_again_in_its_phase(self):
+        for phase in (RUN, CHECK, COMPLETE, REVERT):
+            self.assert_again(phase, self.lost(status='READY', phase=phase))
+
+    def test_a_missing_plugin_does_not_matter_before_the_start(self):
+        self.assert_again(RUN, self.lost(status='READY', action_type='absent'))
+
+    def test_what_does_no_harm_twice_runs_again(self):
+        for status in ('RUNNING', 'SUSPENDED'):
+            self.assert_again(RUN, self.lost(action_type='idempotent', status=status))
+
+    def test_what_can_be_asked_is_asked_first(self):
+        for name in ('checkable', 'both'):
+            for phase in (RUN, CHECK):
+                self.assert_again(CHECK, self.lost(action_type=name, phase=phase))
+
+    def test_the_outcome_of_anything_else_is_unknown(self):
+        for status in ('RUNNING', 'SUSPENDED'):
+            self.assert_ended('FAILED', UNKNOWN, self.lost(status=status))
+
+    def test_a_completion_is_called_again_whatever_its_type(self):
+        self.assert_again(COMPLETE, self.lost(phase=COMPLETE))
+
+    def test_a_revert_runs_again_only_where_that_does_no_harm(self):
+        for name in ('idempotent', 'both'):
+            self.assert_again(REVERT, self.lost(action_type=name, phase=REVERT))
+        for name in ('once', 'checkable'):
+            self.assert_ended(
+                'FAILED', UNKNOWN, self.lost(action_type=name, phase=REVERT)
+            )
+
+    def test_work_outside_is_gone_on_with_here(self):
+        for status in ('RUNNING', 'SUSPENDED'):
+            self.assert_adopted(self.lost(status=status, token={'job': 1}))
+
+    def test_a_missing_plugin_is_a_failure_that_names_it(self):
+        said = self.assertRaises(
+            exceptions.PluginNotFound,
+            loader.Plugins.of(action_types=TYPES).make_action_type,
+            'absent',
+        )
+
+        self.assert_ended('FAILED', str(said), self.lost(action_type='absent'))
+
+    def test_a_plugin_that_cannot_tell_is_a_failure_that_keeps_its_secrets(self):
+        self.assert_ended('FAILED', 'ValueError', self.lost(action_type='unsure'))
+        self.assert_ended('FAILED', 'SystemExit', self.lost(action_type='leaving'))
+
+    def test_one_that_costs_too_many_workers_is_given_up(self):
+        for action in (
+            self.lost(status='READY'),
+            self.lost(action_type='idempotent'),
+            self.lost(action_type='checkable'),
+            self.lost(token=1),
+            self.lost(phase=COMPLETE),
+        ):
+            self.assertEqual(
+                3,
+                self.recovery.judge(
+                    action.evolve(recoveries=2), 'lost'
+                ).conclusion.action.recoveries,
+            )
+            self.assert_ended('FAILED', TOO_OFTEN, action.evolve(recoveries=3))
+
+    def test_one_that_was_to_be_cancelled_does_not_run_again(self):
+        for action in (
+            self.lost(action_type='idempotent', control='CANCEL'),
+            self.lost(action_type='checkable', control='CANCEL', status='SUSPENDED'),
+        ):
+            self.assert_ended('CANCELLED', 'Action was cancelled while it ran.', action)
+
+    def test_a_cancel_of_work_outside_is_left_to_who_goes_on_with_it(self):
+        self.assert_adopted(self.lost(token=1, control='CANCEL'), control='CANCEL')
+
+    def test_a_repeated_one_whose_run_was_lost_has_a_next_run(self):
+        action = self.lost(interval=90)
+
+        after = self.recovery.judge(action, 'lost').conclusion.action
+
+        self.assertEqual(
+            ('READY', UNKNOWN, factories.at(30), 0),
+            (after.status, after.status_message, after.not_before, after.recoveries),
+        )
+
+    def test_a_repeated_one_that_costs_too_many_workers_is_not_repeated(self):
+        action = self.lost(interval=90, recoveries=3, action_type='idempotent')
+
+        after = self.recovery.judge(action, 'lost').conclusion.action
+
+        self.assertEqual(('FAILED', 0), (after.status, after.interval))
+
+    def test_a_plan_that_is_to_fail_fails_what_had_started(self):
+        for action in (
+            self.lost(),
+            self.lost(action_type='both'),
+            self.lost(status='SUSPENDED'),
+            self.lost(token=1),
+            self.lost(phase=COMPLETE),
+        ):
+            self.assert_ended('FAILED', PLAN_ENDS, action, 'FAILED')
+
+    def test_a_plan_that_is_to_be_cancelled_cancels_what_had_started(self):
+        for action in (
+            self.lost(),
+            self.lost(action_type='both'),
+            self.lost(status='SUSPENDED'),
+        ):
+            self.assert_ended('CANCELLED', PLAN_ENDS, action, 'CANCELLED')
+
+    def test_work_outside_is_then_told_to_stop_there(self):
+        self.assert_adopted(self.lost(token=1), 'CANCELLED', control='CANCEL', token=1)
+
+    def test_what_had_not_started_is_left_to_its_plan(self):
+        for ends in ('FAILED', 'CANCELLED'):
+            self.assert_again(RUN, self.lost(status='READY'), ends)
+
+
+class TestSweep(RecoveryCase):
+    def a_lost_worker(self):
+        self.store.register_worker(
+            factories.make_worker(uuid='lost', host='host-7'), 30
+        )
+        self.clock.advance(31)
+
+    def statuses(self):
+        return {i.before.name: i.after.status for i in self.committer.items}
+
+    def test_what_expired_workers_own_is_taken_over(self):
+        factories.store_actions(
+            self.store,
+            self.lost(name='ran'),
+            self.lost(name='safe', action_type='idempotent'),
+            self.lost(name='taken', status='READY'),
+            self.lost(name='ended', status='SUCCEEDED'),
+            self.lost(name='of another', owner='another'),
+        )
+        self.a_lost_worker()
+
+        self.recovery.sweep()
+
+        self.assertEqual(
+            ({'ran': 'FAILED', 'safe': 'READY', 'taken': 'READY'}, 1),
+            (self.statuses(), self.committer.drains),
+        )
+        self.assertIn(
+            'The lease of worker lost on host-7 has run out; 3 actions are taken over',
+            self.log.output,
+        )
+
+    def test_a_worker_is_remembered_as_long_as_it_owns_something(self):
+        factories.store_actions(self.store, self.lost())
+        self.a_lost_worker()
+
+        self.recovery.sweep()
+
+        self.assertEqual(['lost'], [w.uuid for w in self.store.expired_workers()])
+
+    def test_one_of_which_nothing_is_left_is_forgotten(self):
+        self.a_lost_worker()
+
+        self.recovery.sweep()
+
+        self.assertEqual(([], []), (self.store.expired_workers(), self.committer.items))
+
+    def test_a_worker_with_a_lease_is_left_alone(self):
+        factories.store_actions(self.store, self.lost())
+        self.store.register_worker(factories.make_worker(uuid='lost'), 30)
+
+        self.recovery.sweep()
+
+        self.assertEqual([], self.committer.items)
+
+    def test_a_worker_does_not_take_over_from_itself(self):
+        factories.store_actions(self.store, self.lost(owner='me'))
+        self.store.register_worker(factories.make_worker(uuid='me'), 30)
+        self.clock.advance(31)
+
+        self.recovery.sweep()
+
+        self.assertEqual([], self.committer.items)
+
+    def test_what_somebody_else_has_taken_over_meanwhile_is_left_alone(self):
+        (action,) = factories.store_actions(self.store, self.lost(owner='another'))
+
+        self.recovery.take_over([action.id], 'lost')
+
+        self.assertEqual([], self.committer.items)
+
+    def test_once_written_this_worker_goes_on_with_work_outside(self):
+        (action,) = factories.store_actions(self.store, self.lost(token=1))
+        self.recovery.take_over([action.id], 'lost')
+        (item,) = self.committer.items
+
+        item.done(item, False)
+        self.assertEqual([], self.adopted)
+        item.task.action = item.after
+        item.done(item, True)
+
+        self.assertEqual(([item.after], []), (self.adopted, self.ready))
+
+    def test_once_written_what_runs_again_is_hinted(self):
+        (action,) = factories.store_actions(
+            self.store, self.lost(action_type='idempotent')
+        )
+        self.recovery.take_over([action.id], 'lost')
+        (item,) = self.committer.items
+
+        item.done(item, False)
+        self.assertEqual([], self.ready)
+        item.task.action = item.after
+        item.done(item, True)
+
+        self.assertEqual(([], [item.after]), (self.adopted, self.ready))
+        self.assertEqual(EPOCH, item.after.not_before)
+
+    def test_a_plan_is_asked_once_for_all_that_had_started(self):
+        plan, actions = factories.store_plan(
+            self.store,
+            self.lost(name='a', action_type='idempotent'),
+            self.lost(name='b', action_type='idempotent'),
+            self.lost(name='c', status='READY'),
+            on_worker_loss='fail',
+        )
+
+        self.recovery.take_over([a.id for a in actions], 'lost')
+
+        self.assertEqual({'a': 'FAILED', 'b': 'FAILED', 'c': 'READY'}, self.statuses())
+        self.assertEqual('stopping', self.store.get_plan(plan.uuid).stage)
+
+    def test_a_plan_that_had_nothing_started_there_loses_nothing(self):
+        plan, actions = factories.store_plan(
+            self.store, self.lost(name='c', status='READY'), on_worker_loss='cancel'
+        )
+
+        self.recovery.take_over([a.id for a in actions], 'lost')
+
+        self.assertEqual({'c': 'READY'}, self.statuses())
+        self.assertEqual('ONGOING', self.store.get_plan(plan.uuid).state)

@@ -1,0 +1,329 @@
+"""The table from what a run said to what becomes of the action."""
+
+import datetime
+from typing import Any
+
+from tests import base
+from tests.factories import NOW, at, make_action
+from watcherlite.clock import EPOCH
+from watcherlite.domain import outcomes
+from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, RUN, Action
+from watcherlite.execution import results
+from watcherlite.execution.results import (
+    EXECUTE,
+    POST_CONDITION,
+    PRE_CONDITION,
+    REVERT_STEP,
+)
+from watcherlite.states import action as states
+
+FAULT = outcomes.Fault('OSError', 'OSError', 'a_plugin', 'execute')
+CHILD = outcomes.DerivedAction('x', 'nop')
+
+
+def a_taken(**values: Any) -> Action:
+    """Return an action that a worker is about to start."""
+    return make_action(
+        **{'id': 1, 'status': states.READY, 'owner': 'w', 'attempt': 1, **values}
+    )
+
+
+def a_running(**values: Any) -> Action:
+    """Return an action that a worker executes."""
+    return a_taken(**{'status': states.RUNNING, 'start_time': NOW, **values})
+
+
+class TableTest(base.TestCase):
+    """Every outcome at every step."""
+
+    def said(self, outcome: outcomes.Outcome, step: str) -> tuple[str, str | None]:
+        action = a_taken() if step == PRE_CONDITION else a_running()
+        after = results.conclude(action, outcome, step, at(5)).action
+        self.assertEqual(at(5), after.updated_at)
+        if after.status in states.FINAL:
+            self.assertEqual(
+                (None, None, at(5)), (after.owner, after.token, after.end_time)
+            )
+        self.assertTrue(
+            after.status == action.status
+            or states.MACHINE.allows(action.status, after.status)
+        )
+        return after.status, after.status_message
+
+    def test_every_outcome_is_in_the_table(self) -> None:
+        known = outcomes.Outcome.__args__  # type: ignore[attr-defined]
+        self.assertEqual(set(known), set(results.STATUS))
+        for status, reason in results.STATUS.values():
+            self.assertIn(status, states.STATES)
+            self.assertGreater(len(reason), 0)
+
+    def test_before_the_start(self) -> None:
+        self.assertEqual(
+            [
+                ('SKIPPED', 'Action was skipped automatically: gone'),
+                ('FAILED', 'Action failed in pre_condition: no disk'),
+                (
+                    'FAILED',
+                    'Action failed in pre_condition: it ran longer than its timeout',
+                ),
+                ('CANCELLED', 'Action was cancelled before it started.'),
+                ('READY', 'busy'),
+            ],
+            [
+                self.said(outcome, PRE_CONDITION)
+                for outcome in (
+                    outcomes.Skipped('gone'),
+                    outcomes.Failed('no disk'),
+                    outcomes.TimedOut(),
+                    outcomes.Cancelled(),
+                    outcomes.Retry('busy'),
+                )
+            ],
+        )
+
+    def test_after_the_start(self) -> None:
+        for step in (EXECUTE, POST_CONDITION, REVERT_STEP):
+            said = f'Action failed in {step}: '
+            self.assertEqual(
+                [
+                    ('SUCCEEDED', None),
+                    ('FAILED', f'{said}no disk'),
+                    ('FAILED', f'{said}it ran longer than its timeout'),
+                    ('FAILED', f'{said}slow disk'),
+                    ('CANCELLED', 'Action was cancelled while it ran.'),
+                    ('CANCELLED', 'by itself'),
+                    (
+                        'FAILED',
+                        f'{said}{step} said Skipped (gone), which only '
+                        'pre_condition may',
+                    ),
+                    ('READY', 'busy'),
+                    ('READY', None),
+                    ('WAITING', None),
+                    ('RUNNING', None),
+                ],
+                [
+                    self.said(outcome, step)
+                    for outcome in (
+                        outcomes.Done(),
+                        outcomes.Failed('no disk'),
+                        outcomes.TimedOut(),
+                        outcomes.TimedOut('slow disk'),
+                        outcomes.Cancelled(),
+                        outcomes.Cancelled('by itself'),
+                        outcomes.Skipped('gone'),
+                        outcomes.Retry('busy'),
+                        outcomes.Retry(''),
+                        outcomes.Derived((CHILD,)),
+                        outcomes.InProgress('job'),
+                    )
+                ],
+            )
+
+    def test_a_long_reason_is_cut_to_what_the_column_holds(self) -> None:
+        _, message = self.said(outcomes.Failed('x' * 999), EXECUTE)
+        self.assertEqual(255, len(message or ''))
+        self.assertTrue((message or '').endswith('x…'))
+
+
+class EndTest(base.TestCase):
+    """What an end keeps and what it drops."""
+
+    def test_outputs_are_kept_and_none_leaves_them_as_they_were(self) -> None:
+        action = a_running(outputs={'old': 1})
+        for outputs, kept in (({'new': 2}, {'new': 2}), ({}, {}), (None, {'old': 1})):
+            for outcome in (
+                outcomes.Done(outputs),
+                outcomes.Failed('no', None, outputs),
+            ):
+                after = results.conclude(action, outcome, EXECUTE, NOW).action
+                self.assertEqual(kept, after.outputs)
+
+    def test_a_failure_has_a_fault_for_its_event(self) -> None:
+        def detail(outcome: outcomes.Outcome) -> Any:
+            return results.conclude(a_running(), outcome, EXECUTE, NOW).detail
+
+        self.assertEqual(
+            {
+                'fault': {
+                    'exception': 'OSError',
+                    'message': 'OSError',
+                    'module': 'a_plugin',
+                    'function': 'execute',
+                }
+            },
+            detail(outcomes.Failed('OSError', FAULT)),
+        )
+        self.assertEqual(
+            ('ActionFailed', 'no disk', 'nop', 'execute'),
+            tuple(detail(outcomes.Failed('no disk'))['fault'].values()),
+        )
+        self.assertEqual('TimedOut', detail(outcomes.TimedOut())['fault']['exception'])
+        for outcome in (outcomes.Done(), outcomes.Cancelled(), outcomes.Retry('x')):
+            self.assertIsNone(detail(outcome))
+
+    def test_what_policies_decided_is_kept_with_whatever_comes_of_it(self) -> None:
+        for outcome in (outcomes.Done(), outcomes.Failed('x'), outcomes.Retry('x')):
+            after = results.conclude(
+                a_running(), outcome, EXECUTE, NOW, {'n': 1}
+            ).action
+            self.assertEqual({'n': 1}, after.data)
+
+    def test_a_parent_of_derived_actions_had_run_when_it_is_cancelled(self) -> None:
+        action = a_taken(phase=COMPLETE, start_time=NOW)
+        for after in (
+            results.conclude(action, outcomes.Cancelled(), PRE_CONDITION, NOW).action,
+            results.conclude_unstarted(action, 'another text', NOW),
+        ):
+            self.assertEqual(
+                ('CANCELLED', results.CANCELLED_RUNNING),
+                (after.status, after.status_message),
+            )
+        unstarted = results.conclude_unstarted(a_taken(), 'another text', NOW)
+        self.assertEqual('another text', unstarted.status_message)
+
+
+class StartTest(base.TestCase):
+    """RUNNING."""
+
+    def test_it_is_the_last_start_and_nothing_is_left_of_the_run_before(self) -> None:
+        before = a_taken(
+            start_time=at(-9),
+            end_time=at(-8),
+            token={'old': 1},
+            status_message='busy',
+            data={'n': 1},
+        )
+        after = results.start(before, NOW)
+        self.assertEqual(
+            (states.RUNNING, NOW, None, None, None, {'n': 1}, 'w'),
+            (
+                after.status,
+                after.start_time,
+                after.end_time,
+                after.token,
+                after.status_message,
+                after.data,
+                after.owner,
+            ),
+        )
+        self.assertEqual({'m': 2}, results.start(before, NOW, {'m': 2}).data)
+
+    def test_completing_is_no_new_start(self) -> None:
+        before = a_taken(phase=COMPLETE, start_time=at(-9))
+        self.assertEqual(at(-9), results.start(before, NOW).start_time)
+
+
+class GoOnTest(base.TestCase):
+    """What is not an end."""
+
+    def test_a_retry_is_due_when_its_delay_is_over(self) -> None:
+        def again(delay: float, **values: Any) -> Action:
+            outcome = outcomes.Retry('busy', delay)
+            return results.conclude(a_running(**values), outcome, EXECUTE, NOW).action
+
+        self.assertEqual((None, EPOCH), (again(0).owner, again(0).not_before))
+        self.assertEqual(at(2.5), again(2.5).not_before)
+        self.assertIsNone(again(1, token='job').token)
+
+    def test_a_run_begins_again_at_its_beginning(self) -> None:
+        phases = {
+            phase: results.conclude(
+                a_running(phase=phase), outcomes.Retry('x'), EXECUTE, NOW
+            ).action.phase
+            for phase in (RUN, CHECK, COMPLETE, REVERT)
+        }
+        self.assertEqual({RUN: RUN, CHECK: RUN, COMPLETE: RUN, REVERT: REVERT}, phases)
+
+    def test_one_that_derives_waits_to_complete_and_belongs_to_nobody(self) -> None:
+        done = results.conclude(
+            a_running(token='x'), outcomes.Derived((CHILD,)), EXECUTE, NOW
+        )
+        after = done.action
+        self.assertEqual(
+            (COMPLETE, None, None, NOW), (after.phase, after.owner, after.token, NOW)
+        )
+        self.assertEqual((CHILD,), done.derived)
+
+    def test_one_in_progress_keeps_its_owner_and_its_token(self) -> None:
+        done = results.conclude(
+            a_running(recoveries=3), outcomes.InProgress({'job': 1}, 7.0), EXECUTE, NOW
+        )
+        after = done.action
+        self.assertEqual(
+            ('w', {'job': 1}, 7.0, 0),
+            (after.owner, after.token, done.delay, after.recoveries),
+        )
+
+
+class IntervalTest(base.TestCase):
+    """A repeated action goes back to READY."""
+
+    def ended(self, outcome: outcomes.Outcome, after: float, **values: Any) -> Action:
+        action = a_running(interval=60, recoveries=2, **values)
+        return results.conclude(action, outcome, EXECUTE, at(after)).action
+
+    def test_the_next_run_counts_from_the_start_of_the_last(self) -> None:
+        for outcome in (outcomes.Done(), outcomes.Failed('x'), outcomes.TimedOut()):
+            again = self.ended(outcome, 10)
+            self.assertEqual(
+                (states.READY, at(60), None, at(10), 0),
+                (
+                    again.status,
+                    again.not_before,
+                    again.owner,
+                    again.end_time,
+                    again.recoveries,
+                ),
+            )
+
+    def test_it_is_at_once_when_the_last_took_longer(self) -> None:
+        self.assertEqual(EPOCH, self.ended(outcomes.Done(), 61).not_before)
+
+    def test_it_says_how_the_last_run_went(self) -> None:
+        self.assertIsNone(self.ended(outcomes.Done(), 1).status_message)
+        self.assertEqual(
+            'Action failed in execute: no disk',
+            self.ended(outcomes.Failed('no disk'), 1).status_message,
+        )
+
+    def test_before_a_start_it_counts_from_the_end(self) -> None:
+        # That of the run before is no start of this one.
+        action = a_taken(interval=60, start_time=at(-300))
+        for outcome in (outcomes.Failed('x'), outcomes.Skipped('x')):
+            again = results.conclude(action, outcome, PRE_CONDITION, at(1)).action
+            self.assertEqual((states.READY, at(61)), (again.status, again.not_before))
+
+    def test_a_cancel_ends_it(self) -> None:
+        self.assertEqual(states.CANCELLED, self.ended(outcomes.Cancelled(), 1).status)
+
+    def test_zero_or_less_is_no_interval(self) -> None:
+        for interval in (0, -1):
+            done = results.conclude(
+                a_running(interval=interval), outcomes.Done(), EXECUTE, NOW
+            )
+            self.assertEqual(states.SUCCEEDED, done.action.status)
+
+    def test_the_end_of_a_run_is_told_from_what_else_makes_it_ready(self) -> None:
+        running = a_running(interval=60)
+        ended = results.conclude(running, outcomes.Done(), EXECUTE, at(1)).action
+        retried = results.conclude(running, outcomes.Retry('x'), EXECUTE, at(1)).action
+        given_back = ended.evolve(owner=None)
+        self.assertTrue(results.repeated(running, ended))
+        self.assertFalse(results.repeated(running, retried))
+        self.assertFalse(results.repeated(ended, given_back))
+        self.assertFalse(results.repeated(a_running(), ended.evolve(interval=0)))
+
+    def test_a_run_that_was_lost_is_followed_by_the_next(self) -> None:
+        for interval, status in ((60, states.READY), (0, states.FAILED)):
+            done = results.fail_lost_run(
+                a_running(interval=interval), 'who knows', FAULT, at(1)
+            )
+            self.assertEqual(
+                (status, 'who knows'), (done.action.status, done.action.status_message)
+            )
+            self.assertIsNotNone(done.detail)
+
+    def test_times_are_exact(self) -> None:
+        again = self.ended(outcomes.Done(), 0.5)
+        self.assertEqual(datetime.timedelta(seconds=60), again.not_before - NOW)

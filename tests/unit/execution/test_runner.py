@@ -1,0 +1,309 @@
+"""What becomes of one action, step by step, whatever its plugin does."""
+
+from typing import Any
+
+from tests.unit.execution.runner_case import RunnerCase
+from tests.worlds import raises
+from watcherlite import exceptions
+from watcherlite.domain import outcomes
+from watcherlite.domain.actions import COMPLETE, REVERT
+from watcherlite.domain.outcomes import Derived, DerivedAction, Done, InProgress, Retry
+from watcherlite.plugins.base import Policy
+from watcherlite.states import action as states
+
+X = DerivedAction('x', 'nop')
+
+
+class PrepareTest(RunnerCase):
+    """Up to the point where an action may start."""
+
+    def failed(self, **members: Any) -> str:
+        after = self.prepare(**members)
+        self.assertEqual(states.FAILED, after.status)
+        return (after.status_message or '').removeprefix(
+            'Action failed in pre_condition: '
+        )
+
+    def test_one_that_passes_is_running(self) -> None:
+        for answer in (None, True, Done(), Done({'n': 1})):
+            after = self.prepare(pre_condition=lambda c, a=answer: a)
+            self.assertEqual(
+                (states.RUNNING, self.clock.now(), None),
+                (after.status, after.start_time, after.outputs),
+            )
+
+    def test_one_that_does_not_apply_is_skipped(self) -> None:
+        for hook in (
+            raises(exceptions.ActionSkipException('gone')),
+            lambda context: outcomes.Skipped('gone'),
+        ):
+            after = self.prepare(pre_condition=hook)
+            self.assertEqual(
+                (states.SKIPPED, 'Action was skipped automatically: gone'),
+                (after.status, after.status_message),
+            )
+
+    def test_whatever_else_it_raises_is_a_failure(self) -> None:
+        self.assertEqual(
+            ['KeyError', 'SystemExit', 'KeyboardInterrupt', 'no quota is left'],
+            [
+                self.failed(pre_condition=raises(error))
+                for error in (
+                    KeyError('secret'),
+                    SystemExit(1),
+                    KeyboardInterrupt(),
+                    exceptions.WatcherliteError('no quota is left'),
+                )
+            ],
+        )
+
+    def test_whatever_else_it_returns_is_a_failure(self) -> None:
+        self.assertEqual(
+            [
+                'pre_condition returned False, not True',
+                'pre_condition returned a str, which is not an outcome',
+                'pre_condition returned Derived; only execute may',
+                'pre_condition returned InProgress; only execute may',
+                'no',
+                'its Retry has a delay of text; it must be a number of seconds, at '
+                'least 0',
+            ],
+            [
+                self.failed(pre_condition=lambda c, a=answer: a)
+                for answer in (
+                    False,
+                    'yes',
+                    Derived((X,)),
+                    InProgress('job'),
+                    ('ERROR', 'no'),
+                    Retry('x', 'soon'),  # type: ignore[arg-type]
+                )
+            ],
+        )
+
+    def test_it_may_ask_for_another_try_and_heed_a_cancel(self) -> None:
+        retried = self.prepare(pre_condition=lambda c: Retry('not yet', 3.0))
+        self.assertEqual((states.READY, None), (retried.status, retried.owner))
+        cancelled = self.prepare(pre_condition=raises(exceptions.Cancelled()))
+        self.assertEqual(
+            (states.CANCELLED, 'Action was cancelled before it started.'),
+            (cancelled.status, cancelled.status_message),
+        )
+
+    def test_a_type_that_is_missing_or_cannot_be_made_is_a_failure(self) -> None:
+        missing = self.runner().prepare(self.task(action_type='nothing')).action
+        self.assertEqual(
+            'Action failed in pre_condition: There is no action type nothing. '
+            'Installed: kind.',
+            missing.status_message,
+        )
+        self.assertEqual('OSError', self.failed(__init__=raises(OSError('x'))))
+
+    def test_inputs_that_do_not_fit_any_more_are_a_failure(self) -> None:
+        schema = {'type': 'object', 'required': ['size']}
+        self.assertEqual(
+            'input_parameters.size: is required', self.failed(schema=schema)
+        )
+
+    def test_one_that_is_to_be_cancelled_is_not_asked(self) -> None:
+        after = self.prepare(
+            self.task(control=states.CANCEL),
+            pre_condition=self.calls.note('pre_condition'),
+        )
+        self.assertEqual(states.CANCELLED, after.status)
+        self.assertEqual([], self.calls.made)
+
+    def test_a_suspend_from_before_the_start_waits_for_it(self) -> None:
+        # A READY action cannot be SUSPENDED.
+        after = self.prepare(
+            self.task(control=states.SUSPEND), pre_condition=lambda c: c.checkpoint()
+        )
+        self.assertEqual(states.RUNNING, after.status)
+
+    def test_checking_may_not_take_for_ever_and_waiting_for_a_thread_may(self) -> None:
+        seen: list[Any] = []
+        task = self.task(timeout=7)
+        self.prepare(task, pre_condition=lambda c: seen.append(c.remaining()))
+        assert task.context is not None
+        self.assertEqual([7], seen)
+        self.assertIsNone(task.context.remaining())
+
+    def test_what_completes_or_reverts_is_not_checked(self) -> None:
+        for phase in (COMPLETE, REVERT):
+            after = self.prepare(
+                self.task(phase=phase), pre_condition=raises(AssertionError)
+            )
+            self.assertEqual(states.RUNNING, after.status)
+
+
+class PerformTest(RunnerCase):
+    """From the start to the end."""
+
+    def test_the_steps_come_in_their_order(self) -> None:
+        note = self.calls.note
+
+        class P(Policy):
+            before = after = frozenset({'kind'})
+
+            def pre_op(self, context: Any, data: dict[str, Any]) -> None:
+                note('pre_op')(context)
+
+            def post_op(self, context: Any, data: dict[str, Any]) -> None:
+                note('post_op')(context)
+
+        self.policies = [P()]
+        seen: list[Any] = []
+        after = self.run_task(
+            pre_condition=note('pre_condition'),
+            execute=note('execute', Done({'n': 1})),
+            post_condition=note('post_condition', lambda c: seen.append(c.outputs)),
+        ).action
+        self.assertEqual(
+            ['pre_op', 'pre_condition', 'execute', 'post_op', 'post_condition'],
+            [hook for _, hook in self.calls.made],
+        )
+        self.assertEqual([{'n': 1}], seen)
+        self.assertEqual(states.SUCCEEDED, after.status)
+
+    def test_a_post_condition_that_raises_fails_and_the_outputs_stay(self) -> None:
+        after = self.run_task(
+            execute=lambda c: Done({'id': 7}), post_condition=raises(OSError('x'))
+        ).action
+        self.assertEqual(
+            ('FAILED', 'Action failed in post_condition: OSError', {'id': 7}),
+            (after.status, after.status_message, after.outputs),
+        )
+
+    def test_a_first_failure_keeps_its_own_reason(self) -> None:
+        note = self.calls.note('post_condition', raises(OSError('x')))
+        self.assertEqual(
+            ('FAILED', 'Action failed in execute: no disk'),
+            self.said(execute=lambda c: ('ERROR', 'no disk'), post_condition=note),
+        )
+        self.assertEqual(1, len(self.calls.made))
+
+    def test_a_policy_that_raises_afterwards_fails_it(self) -> None:
+        class P(Policy):
+            after = frozenset({'kind'})
+
+            def post_op(self, context: Any, data: dict[str, Any]) -> None:
+                raise OSError
+
+        self.policies = [P()]
+        note = self.calls.note('post_condition')
+        self.assertEqual(
+            ('FAILED', 'Action failed in post_condition: OSError'),
+            self.said(post_condition=note),
+        )
+        self.assertEqual([], self.calls.made)
+
+    def test_a_policy_that_raises_before_fails_it_before_it_starts(self) -> None:
+        class P(Policy):
+            before = frozenset({'kind'})
+
+            def pre_op(self, context: Any, data: dict[str, Any]) -> None:
+                raise exceptions.WatcherliteError('the cluster is at its minimum')
+
+        self.policies = [P()]
+        after = self.prepare(pre_condition=raises(AssertionError))
+        self.assertEqual(
+            'Action failed in pre_condition: the cluster is at its minimum',
+            after.status_message,
+        )
+
+    def test_what_a_policy_decides_is_kept_and_seen(self) -> None:
+        class P(Policy):
+            before = frozenset({'kind'})
+
+            def pre_op(self, context: Any, data: dict[str, Any]) -> None:
+                data['count'] = 2
+
+        self.policies = [P()]
+        seen: list[Any] = []
+        after = self.run_task(execute=lambda c: seen.append(c.data) or True).action
+        self.assertEqual([{'count': 2}], seen)
+        self.assertEqual([{'count': 2}], self.kept)
+        self.assertEqual({'count': 2}, after.data)
+
+    def test_no_post_condition_for_what_goes_on_or_was_cancelled(self) -> None:
+        for outcome in (
+            Retry('x'),
+            InProgress('job'),
+            Derived((X,)),
+            outcomes.Cancelled(),
+            outcomes.TimedOut(),
+        ):
+            self.run_task(
+                execute=lambda c, o=outcome: o,
+                post_condition=self.calls.note('post_condition'),
+            )
+        self.assertEqual([], self.calls.made)
+
+    def test_a_signal_that_came_before_a_thread_was_free_is_heeded_first(self) -> None:
+        for phase in ('run', COMPLETE, REVERT):
+            status, _ = self.said(
+                self.task(phase=phase),
+                states.CANCEL,
+                execute=self.calls.note('execute'),
+                complete=self.calls.note('complete'),
+                revert=self.calls.note('revert'),
+            )
+            self.assertEqual(states.CANCELLED, status)
+        self.assertEqual([], self.calls.made)
+
+    def test_after_a_cancel_nothing_runs_again_and_nothing_is_derived(self) -> None:
+        for outcome in (Retry('x'), Derived((X,))):
+            done = self.run_task(
+                execute=lambda c, o=outcome: c.deliver(states.CANCEL) or o
+            )
+            self.assertEqual((states.CANCELLED, ()), (done.action.status, done.derived))
+
+    def test_a_repeated_action_is_not_repeated_after_a_cancel(self) -> None:
+        done = self.run_task(
+            self.task(interval=60), execute=lambda c: c.deliver(states.CANCEL) or True
+        )
+        self.assertEqual(states.CANCELLED, done.action.status)
+
+    def test_an_action_that_was_faster_than_its_cancel_succeeds(self) -> None:
+        self.assertEqual(
+            ('SUCCEEDED', None),
+            self.said(execute=lambda c: c.deliver(states.CANCEL) or True),
+        )
+
+    def test_the_timeout_counts_from_the_execution(self) -> None:
+        task = self.task(timeout=7)
+        runner = self.runner(execute=lambda c: Done({'left': c.remaining()}))
+        task.action = runner.prepare(task).action
+        self.clock.advance(50)
+        self.assertEqual({'left': 7.0}, runner.perform(task).action.outputs)
+
+    def test_no_timeout_is_the_default(self) -> None:
+        done = self.run_task(execute=lambda c: Done({'left': c.remaining()}))
+        self.assertEqual({'left': 100.0}, done.action.outputs)
+
+    def test_the_log_has_the_whole_error_and_the_message_has_not(self) -> None:
+        self.assertEqual(
+            ('FAILED', 'Action failed in execute: ValueError'),
+            self.said(execute=raises(ValueError('at line 7'))),
+        )
+        self.assertIn('ValueError: at line 7', self.log.output)
+
+    def test_the_fault_says_where_it_was(self) -> None:
+        done = self.run_task(execute=raises(ValueError('secret')))
+        fault = (done.detail or {})['fault']
+        self.assertEqual(
+            ('ValueError', 'ValueError', 'tests.worlds', 'hook'),
+            (
+                fault['exception'],
+                fault['message'],
+                fault['module'],
+                fault['function'],
+            ),
+        )
+
+    def test_an_error_whose_text_is_hostile_is_named_all_the_same(self) -> None:
+        class Hostile(exceptions.ActionSkipException):
+            def __str__(self) -> str:
+                raise SystemExit
+
+        self.assertIn('Hostile', str(self.said(execute=raises(Hostile()))))

@@ -1,0 +1,113 @@
+"""Where a worker takes its actions from, and when it asks."""
+
+from typing import Any
+
+from tests import base
+from tests.factories import make_plan
+from watcherlite.execution.group import Claimed
+from watcherlite.execution.sources import Source, Sources, Wanted
+
+
+def asked(wanted: list[Wanted]) -> list[tuple[Any, int]]:
+    return [(w.lane or w.plan_id, w.limit) for w in wanted]
+
+
+class SourcesTest(base.TestCase):
+    """A worker of one lane that has an eye on plans."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.sources = Sources(('applier',))
+        self.empty('applier')
+
+    def empty(self, *names: Any) -> None:
+        """Let claims find nothing at these."""
+        for source in self.sources:
+            if (source.lane or source.plan_id) in names:
+                source.more = source.hinted = False
+
+    def claim(self, wanted: Wanted, more: bool, limited: bool = False) -> Source | None:
+        return self.sources.claimed(Claimed(wanted, [], more, limited))
+
+    def plan(self, key: int) -> Source:
+        source = self.sources.of(key, None)
+        assert source is not None
+        return source
+
+    def test_what_nobody_has_looked_at_may_have_something(self) -> None:
+        sources = Sources(('applier', 'engine'))
+        self.assertEqual([('applier', 5), ('engine', 5)], asked(sources.wishes(10)))
+        self.assertTrue(sources.serves('engine'))
+        self.assertFalse(self.sources.serves('engine'))
+
+    def test_without_more_there_is_nothing_to_ask(self) -> None:
+        self.assertFalse(self.sources.any_more())
+        self.assertEqual([], self.sources.wishes(10))
+
+    def test_the_room_is_shared_out_whole(self) -> None:
+        for key in (1, 2, 3):
+            self.sources.hint_plan(key, f'plan-{key}')
+        self.assertEqual([(1, 3), (2, 3), (3, 4)], asked(self.sources.wishes(10)))
+
+    def test_where_there_is_little_room_they_take_turns(self) -> None:
+        for key in (1, 2, 3):
+            self.sources.hint_plan(key, f'plan-{key}')
+        first = [asked(self.sources.wishes(1)) for _ in range(4)]
+        self.assertEqual([[(1, 1)], [(2, 1)], [(3, 1)], [(1, 1)]], first)
+
+    def test_a_claim_that_found_enough_is_followed_by_another(self) -> None:
+        self.sources.hint_plan(1, 'plan-1')
+        (wanted,) = self.sources.wishes(10)
+        self.claim(wanted, more=True)
+        self.assertTrue(self.sources.any_more())
+        self.claim(wanted, more=False)
+        self.assertFalse(self.sources.any_more())
+
+    def test_a_hint_outlives_a_claim_that_was_on_its_way(self) -> None:
+        self.sources.hint_plan(1, 'plan-1')
+        (wanted,) = self.sources.wishes(10)
+        self.sources.hint_plan(1, 'plan-1')
+        self.claim(wanted, more=False)
+        self.assertTrue(self.sources.any_more())
+        (wanted,) = self.sources.wishes(10)
+        self.claim(wanted, more=False)
+        self.assertFalse(self.sources.any_more())
+
+    def test_what_became_free_in_the_transaction_of_a_claim_does_not(self) -> None:
+        self.sources.hint_plan(1, 'plan-1')
+        (wanted,) = self.sources.wishes(10)
+        self.plan(1).more = True
+        self.claim(wanted, more=False)
+        self.assertFalse(self.sources.any_more())
+
+    def test_a_plan_at_its_limit_waits_until_one_of_it_ends(self) -> None:
+        self.sources.hint_plan(1, 'plan-1')
+        (wanted,) = self.sources.wishes(10)
+        self.claim(wanted, more=True, limited=True)
+        self.assertFalse(self.sources.any_more())
+        self.sources.counted(make_plan(id=1, max_parallel=3, active=3))
+        self.assertFalse(self.sources.any_more())
+        self.sources.counted(make_plan(id=1, max_parallel=3, active=2))
+        self.assertTrue(self.sources.any_more())
+
+    def test_a_plan_that_is_over_or_stops_is_let_go_of(self) -> None:
+        for values in ({'state': 'SUCCEEDED'}, {'stage': 'stopping'}):
+            self.sources.hint_plan(1, 'plan-1')
+            self.sources.counted(make_plan(id=1, **values))
+            self.assertIsNone(self.sources.of(1, 'applier'))
+        self.assertIsNone(self.claim(Wanted(1, None, 5), more=True))
+
+    def test_plans_of_others_are_no_sources(self) -> None:
+        self.sources.counted(make_plan(id=7))
+        self.assertIsNone(self.sources.of(7, 'applier'))
+        lane = self.sources.of(None, 'applier')
+        assert lane is not None
+        self.assertEqual('applier', lane.lane)
+
+    def test_hints(self) -> None:
+        self.sources.hint_plan(1, 'plan-1')
+        self.empty(1)
+        self.sources.hint_lane('applier')
+        self.assertEqual([('applier', 9)], asked(self.sources.wishes(9)))
+        self.sources.hint_all()
+        self.assertEqual([(1, 4), ('applier', 5)], asked(self.sources.wishes(9)))

@@ -1,0 +1,265 @@
+"""One worker: hints, sweeps, orphans, and how it comes and goes."""
+
+import datetime
+from typing import Any
+
+from tests.factories import make_action, store_plan
+from tests.worlds import World, WorldCase, action, kind
+from watcherlite import exceptions
+from watcherlite.db.api import Store
+from watcherlite.domain import commands
+from watcherlite.domain.actions import ActionChange
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+
+
+class Deaf:
+    """A store that fails when it is asked some questions.
+
+    :ivar failing: name of the question -> the error
+    :ivar asked: the questions that came
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.failing: dict[str, Exception] = {}
+        self.asked: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        def ask(*arguments: Any, **options: Any) -> Any:
+            self.asked.append(name)
+            if name in self.failing:
+                raise self.failing[name]
+            return getattr(self._store, name)(*arguments, **options)
+
+        return ask
+
+
+class HintTest(WorldCase):
+    """A hint says where to look; the rows say what is there."""
+
+    def test_each_hint_leads_to_work_without_a_sweep(self) -> None:
+        for hint in ('launch', 'available', 'left'):
+            world = self.a_world(sweep_interval=3600.0)
+            worker = world.worker()
+            worker.sweep()
+            plan = world.create('a')
+            silent = World(world.store)
+            silent.plans.start(plan.uuid)
+            worker.hear(
+                {
+                    'launch': commands.LaunchActionPlan(plan.uuid),
+                    'available': commands.WorkAvailable((plan.uuid,)),
+                    'left': commands.WorkerLeft('somebody'),
+                }[hint]
+            )
+            self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+
+    def test_a_hint_for_a_plan_that_is_not_there_is_no_error(self) -> None:
+        world = self.a_world()
+        worker = world.worker()
+        worker.hear(commands.LaunchActionPlan('nonsense'))
+        worker.hear(commands.EventsStored())
+        self.assertEqual(plan_states.SUCCEEDED, world.run('a').state)
+        self.assertIn('names plan nonsense, which does not exist', self.log.output)
+
+    def test_a_worker_without_the_lane_of_plans_leaves_them_alone(self) -> None:
+        world = self.a_world()
+        engine = world.worker(lanes=('engine',))
+        plan = world.start('a')
+        engine.hear(commands.LaunchActionPlan(plan.uuid))
+        world.add(world.new_action('b'))
+        world.until_action('b', states.SUCCEEDED)
+        self.assertEqual(plan_states.PENDING, world.store.get_plan(plan.uuid).state)
+
+    def test_work_that_is_left_over_is_offered_to_others_and_not_to_nobody(
+        self,
+    ) -> None:
+        gate = self.a_gate()
+        world = self.a_world({'waits': kind(execute=gate)}, max_parallel=1)
+        first = world.worker()
+        plan = world.start(*(action(f'a{n}', 'waits') for n in range(4)))
+        gate.until_entered()
+        self.assertNotIn(commands.WorkAvailable((plan.uuid,)), world.told)
+        world.worker()
+        gate.until_entered(2)
+        first.sweep()
+        other = world.start(*(action(f'b{n}', 'waits') for n in range(4)))
+        gate.open()
+        world.until_ended(plan)
+        world.until_ended(other)
+        world.until(
+            lambda: any(isinstance(told, commands.WorkAvailable) for told in world.told)
+        )
+
+
+class SweepTest(WorldCase):
+    """What a lost message has left is found by looking."""
+
+    def test_a_part_that_fails_does_not_keep_the_others_from_looking(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        deaf = Deaf(world.store)
+        worker = world.worker(store=deaf)  # type: ignore[arg-type]
+        world.until(lambda: 'active_plans' in deaf.asked)
+        for question in (
+            'controls',
+            'expired_workers',
+            'owned_ids',
+            'unblock_stale',
+        ):
+            deaf.failing = {question: exceptions.StoreConflict('a deadlock')}
+            silent = World(world.store)
+            plan = silent.start(question)
+            worker.sweep()
+            self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+
+    def test_a_store_that_is_away_is_asked_again_the_next_time(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        deaf = Deaf(world.store)
+        worker = world.worker(store=deaf)  # type: ignore[arg-type]
+        world.until(lambda: 'active_plans' in deaf.asked)
+        deaf.failing = {'controls': exceptions.StoreUnavailable('no route')}
+        deaf.asked.clear()
+        worker.sweep()
+        self.assertEqual(['controls'], deaf.asked)
+        self.assertIn('no route; the next sweep looks again', self.log.output)
+
+    def test_what_is_owned_and_not_in_hand_is_recovered_when_seen_twice(self) -> None:
+        # A claim whose answer got lost.
+        world = self.a_world(sweep_interval=3600.0)
+        deaf = Deaf(world.store)
+        worker = world.worker(store=deaf)  # type: ignore[arg-type]
+        # The sweep of the start is over.
+        world.until(lambda: 'active_plans' in deaf.asked)
+        plan, (lost,) = store_plan(
+            world.store,
+            make_action(name='a', status=states.READY, owner=worker.me.uuid, attempt=1),
+            active=1,
+        )
+        worker.sweep()
+        self.assertEqual(worker.me.uuid, world.action('a').owner)
+        worker.sweep()
+        world.until_ended(plan)
+        ended = world.action('a')
+        self.assertEqual((states.SUCCEEDED, 2), (ended.status, ended.attempt))
+        self.assertEqual(1, lost.attempt)
+
+    def test_what_is_in_hand_is_no_orphan(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world({'waits': kind(execute=gate)}, sweep_interval=3600.0)
+        worker = world.worker()
+        plan = world.start(action('a', 'waits'))
+        gate.until_entered()
+        for _ in range(3):
+            worker.sweep()
+        gate.open()
+        world.until_ended(plan)
+        self.assertEqual(1, world.action('a').attempt)
+
+    def test_plans_that_others_have_ended_are_let_go_of(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        worker = world.worker()
+        later = '2999-01-01T00:00:00Z'
+        plan = world.start('a', action('b', not_before=later))
+        world.until_action('a', states.SUCCEEDED)
+        silent = World(world.store)
+        other = silent.worker()
+        self.addCleanup(silent.stop)
+        silent.plans.cancel(plan.uuid)
+        silent.until_ended(plan)
+        silent.workers.remove(other)
+        other.stop(0)
+        worker.sweep()
+        world.until(
+            lambda: [s.plan_id for s in worker.dispatcher._sources if s.plan_id] == []
+        )
+
+    def test_a_target_whose_holder_is_gone_is_freed(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        worker = world.worker()
+        plan, (blocked,) = store_plan(
+            world.store,
+            make_action(name='a', target='x', status=states.READY),
+        )
+        with world.store.transaction() as tx:
+            waiting = blocked.evolve(status=states.WAITING, blocked_on='x')
+            tx.change_actions([ActionChange(blocked, waiting)])
+        worker.sweep()
+        self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
+
+
+class DueTest(WorldCase):
+    """One timer for the next action that comes to be due, not one a sweep."""
+
+    def test_the_question_is_put_once_for_many_dry_claims(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        deaf = Deaf(world.store)
+        worker = world.worker(store=deaf)  # type: ignore[arg-type]
+        world.until(lambda: 'next_not_before' in deaf.asked)
+        deaf.asked.clear()
+        for _ in range(20):
+            worker._ask_for_due()
+        world.until(lambda: 'next_not_before' in deaf.asked)
+        self.assertEqual(1, deaf.asked.count('next_not_before'))
+
+    def test_a_time_that_is_known_has_one_timer(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        worker = world.worker()
+        world.start(action('a', not_before='2999-01-01T00:00:00Z'))
+        world.until(lambda: 'applier' in worker._due)
+        timers = len(worker._chores._heap)
+        since = world.clock.now() - datetime.timedelta(seconds=1)
+        for _ in range(5):
+            worker._look_for_due_in('applier', since)
+        self.assertEqual(timers, len(worker._chores._heap))
+
+
+class LifeTest(WorldCase):
+    """Registration, leave, and what a process is told."""
+
+    def test_it_registers_and_leaves_nothing_behind(self) -> None:
+        world = self.a_world()
+        worker = world.worker()
+        (registered,) = world.store.live_workers()
+        self.assertEqual(
+            (worker.me.uuid, 'host-0', ('applier',)),
+            (registered.uuid, registered.host, registered.lanes),
+        )
+        self.assertTrue(worker.stop(1))
+        world.workers.remove(worker)
+        self.assertEqual([], world.store.live_workers())
+        self.assertEqual([], world.store.expired_workers())
+        self.assertIn(commands.WorkerLeft(worker.me.uuid), world.told)
+
+    def test_to_stop_twice_is_to_stop_once(self) -> None:
+        world = self.a_world()
+        worker = world.worker()
+        self.assertEqual([True, True], [worker.stop(1), worker.stop(1)])
+
+    def test_a_store_that_is_away_does_not_keep_it_from_stopping(self) -> None:
+        world = self.a_world()
+        deaf = Deaf(world.store)
+        worker = world.worker(store=deaf)  # type: ignore[arg-type]
+        deaf.failing = {'end_lease': exceptions.StoreUnavailable('no route')}
+        self.assertTrue(worker.stop(1))
+        self.assertIn('runs out by itself: no route', self.log.output)
+        self.assertEqual(1, len(world.store.live_workers()))
+
+    def test_listeners_hear_of_what_is_durable(self) -> None:
+        world = self.a_world()
+        worker = world.worker()
+        heard: list[str] = []
+
+        def listener(stored: Any) -> None:
+            for event in stored:
+                self.assertTrue(world.store.event_exists(event.uuid))
+                heard.append(event.new_status)
+
+        def broken(stored: Any) -> None:
+            raise OSError
+
+        worker.add_listener(broken)
+        worker.add_listener(listener)
+        world.run('a')
+        world.until(lambda: heard[-1:] == ['SUCCEEDED'] and len(heard) == 4)
+        self.assertEqual(['ONGOING', 'RUNNING', 'SUCCEEDED', 'SUCCEEDED'], heard)

@@ -1,0 +1,58 @@
+"""The machine as such: tables, and what they refuse."""
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.states.machine import Machine
+
+STATES = {'open': 'It is open.', 'shut': 'It is shut.', 'gone': 'It is no more.'}
+TRANSITIONS = {
+    ('open', 'shut'): 'closed',
+    ('shut', 'open'): 'opened',
+    ('shut', 'gone'): 'x',
+}
+
+
+class MachineTest(base.TestCase):
+    """A door."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.door = Machine('door', STATES, TRANSITIONS, initial=('open',))
+
+    def test_it_allows_the_lines_of_its_table_and_no_others(self) -> None:
+        allowed = {
+            (source, target)
+            for source in STATES
+            for target in STATES
+            if self.door.allows(source, target)
+        }
+        self.assertEqual(set(TRANSITIONS), allowed)
+
+    def test_unknown_states_are_not_allowed(self) -> None:
+        self.assertFalse(self.door.allows('ajar', 'shut'))
+        self.assertFalse(self.door.allows('open', 'ajar'))
+
+    def test_a_refusal_names_both_states(self) -> None:
+        self.door.check('open', 'shut')
+        refusal = self.assertRaises(
+            exceptions.TransitionNotAllowed, self.door.check, 'open', 'gone'
+        )
+        self.assertEqual('State transition not allowed: (open -> gone)', str(refusal))
+        self.assertIsInstance(refusal, exceptions.Conflict)
+
+    def test_final_is_what_nothing_leads_out_of(self) -> None:
+        self.assertEqual({'gone'}, self.door.final)
+
+    def test_neighbours(self) -> None:
+        self.assertEqual({'open', 'gone'}, self.door.successors('shut'))
+        self.assertEqual({'shut'}, self.door.sources('gone'))
+        self.assertEqual(frozenset(), self.door.successors('gone'))
+
+    def test_a_table_with_a_state_that_nobody_explained_is_an_error(self) -> None:
+        for transitions, initial in (({('open', 'ajar'): 'x'}, ()), ({}, ('ajar',))):
+            error = self.assertRaises(
+                ValueError, Machine, 'door', STATES, transitions, initial
+            )
+            self.assertEqual(
+                "door: transitions name unknown states ['ajar']", str(error)
+            )
