@@ -389,14 +389,20 @@ class World:
         condition: Callable[[], bool],
         shown: Callable[[], str] = lambda: 'it did not happen',
     ) -> None:
-        """Wait until something is so."""
-        until = time.monotonic() + PATIENCE
+        """Wait until something is so; an error if it takes too long."""
+        if not self.wait_for(condition, PATIENCE):
+            raise AssertionError(shown())
+
+    def wait_for(self, condition: Callable[[], bool], seconds: float) -> bool:
+        """Wait until something is so, but not longer than that; say whether it is."""
+        until = time.monotonic() + seconds
         with self._condition:
             while not condition():
                 if time.monotonic() > until:
-                    raise AssertionError(shown())
+                    return False
                 # What is no event, such as the end of a lease, wakes nobody.
                 self._condition.wait(0.05)
+        return True
 
     # what happened
 

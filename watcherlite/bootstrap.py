@@ -86,8 +86,7 @@ class Runtime:
             lost=self._lost or self._lease_lost,
             only_plan=self._only_plan,
         )
-        self.worker = worker
-        self.relay = Relay(
+        relay = Relay(
             self.store,
             self.bus.notification_publisher(),
             payload_settings(self.conf),
@@ -98,7 +97,9 @@ class Runtime:
         )
         worker.add_listener(self._wake_relay)
         worker.start()
-        self.relay.start()
+        # Not before: what has not begun has nothing to leave behind.
+        self.worker, self.relay = worker, relay
+        relay.start()
         self.bus.start(self._lanes, self._on_command, self._on_control)
 
     def stop(self, drain: float | None = None) -> bool:
@@ -121,6 +122,8 @@ class Runtime:
         """Take over the options that may change while the process runs."""
         lane = self._lanes[0] if self._lanes else APPLIER
         self.settings.update(execution_settings(self.conf, lane))
+        if self.worker is not None:
+            self.worker.begin_sweeping()
         if self.relay is not None:
             self.relay.reconfigure(
                 payload_settings(self.conf), relay_settings(self.conf)
@@ -231,7 +234,14 @@ def load_plugins(conf: cfg.ConfigOpts) -> loader.Plugins:
 
 
 def check(conf: cfg.ConfigOpts) -> None:
-    """Raise what would keep a process from working: see `open_store`."""
+    """Raise what would keep a process from working.
+
+    That a broker cannot be reached would not.
+
+    :raises ConfigurationError, StoreUnavailable, SchemaMismatch: see the text
+    """
+    payload_settings(conf)
+    open_bus(conf).close(0)
     store = open_store(conf)
     try:
         store.check()

@@ -9,7 +9,6 @@ from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 
 STOPPED = 'Action was not started because another action of its plan failed.'
-CANCELLED = 'Action was cancelled while it ran.'
 
 
 class TestOnFailureRollback(PlanCase):

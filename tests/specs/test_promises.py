@@ -1,6 +1,8 @@
 """The promises of the design, each a test named after it.
 
 `Promises` is a suite for any store: mix it into a WorldCase with a `make_store`.
+What a test made before is stopped when it asks for another store, so that both may
+be on one database that is emptied in between.
 """
 
 import contextlib
@@ -8,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tests.disorder import Disorder
 from tests.worlds import Calls, World, WorldCase, action, chain, kind, raises
 from watcherlite import exceptions
 from watcherlite.db.api import Store
@@ -72,6 +75,9 @@ class _CountingTransaction:
 
 class Promises:
     """The suite; `make_store` says for which store."""
+
+    #: How many random sequences of mishaps are tried.
+    disorders = 20
 
     def everything(self) -> World:
         """Return a world for the plan EVERYTHING."""
@@ -193,6 +199,7 @@ class Promises:
         for name in ('p', 'q', 'retries', 'outside', 'derives', 'x', 'y'):
             self.assertEqual('SUCCEEDED', statuses[name], world.report(plan))
         self.assertEqual('SKIPPED', statuses['gone'])
+        world.stop()
         return died
 
     def test_no_action_is_lost_when_a_worker_dies_before_any_commit(self) -> None:
@@ -250,6 +257,21 @@ class Promises:
         world.until_ended(plan)
         self.assertEqual(sorted(f'a{n}' for n in range(8)), sorted(starts))
         self.assertEqual({'FAILED'}, set(world.statuses(plan).values()))
+
+    def test_nothing_is_ever_stuck_whatever_happens_at_whatever_moment(self) -> None:
+        for seed in range(self.disorders):
+            disorder = Disorder(self.make_store(), seed)
+            self.addCleanup(disorder.stop)
+            disorder.run()
+            for plan in disorder.plans:
+                self.assert_consistent(disorder.world, plan)
+            kinds = {
+                a.name: a.action_type
+                for a in disorder.world.store.list_actions(limit=1000)
+            }
+            unsafe = [n for n in disorder.starts if kinds.get(n) == 'unsafe']
+            self.assertEqual(sorted(set(unsafe)), sorted(unsafe), f'seed {seed}')
+            disorder.stop()
 
     # A state change and its notification are one fact.
 
@@ -368,6 +390,7 @@ class Promises:
         world.run(*(f'n{n}' for n in range(50)), *chain('x', 'y', 'z'))
         calls, commits = counting.calls, counting.commits
         world.run(*actions)
+        world.stop()
         count = len(actions)
         return (counting.calls - calls) / count, (counting.commits - commits) / count
 

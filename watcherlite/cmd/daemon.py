@@ -1,24 +1,37 @@
 """What the daemons have in common: start, signals, drain, restart."""
 
+import contextlib
+import io
 import logging
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 
 import cotyledon
 
 from watcherlite import bootstrap, conf, exceptions
+from watcherlite.cmd import arguments, exits
 from watcherlite.plugins import loader
 
 LOG = logging.getLogger(__name__)
 
-#: Exit codes, as the operator's command has them.
-BAD_CONFIGURATION = 2
-UNAVAILABLE = 3
 #: Of a worker process that lost its lease; the manager starts a new one.
 LEASE_LOST = 75
 #: Seconds between two tries to begin while the database is away.
 RETRY = 2.0
+#: Seconds beyond the drain after which a process that does not end is ended.
+MARGIN = 30
+
+
+class Manager(cotyledon.ServiceManager):
+    """The process that starts the workers and passes signals on to them."""
+
+    def _on_signal_received(self, sig: int) -> None:
+        # To cotyledon SIGINT means to drop everything at once. Who presses Ctrl-C
+        # wants the daemon to end, and not that nobody knows what became of an action.
+        super()._on_signal_received(signal.SIGTERM if sig == signal.SIGINT else sig)
 
 
 class LaneService(cotyledon.Service):
@@ -37,22 +50,53 @@ class LaneService(cotyledon.Service):
         lanes: Sequence[str],
     ) -> None:
         super().__init__(worker_id)
+        # A terminal sends it to all; the manager says what it means.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._conf = configuration
         self._plugins = plugins
         self._lanes = lanes
         self._runtime: bootstrap.Runtime | None = None
+        self._starting = threading.Lock()
+        self._stopping = threading.Event()
 
     def run(self) -> None:
-        """Work until `terminate`; called in a thread."""
-        self._runtime = bootstrap.build(
-            self._conf, lanes=self._lanes, plugins=self._plugins, lost=_leave_at_once
-        )
-        self._runtime.start()
+        """Begin to work as soon as that is possible; called in a thread."""
+        while not self._begin():
+            self._stopping.wait(RETRY)
+
+    def _begin(self) -> bool:
+        """Begin; False if the database, for example, is away."""
+        with self._starting:
+            if self._stopping.is_set():
+                return True
+            try:
+                runtime = bootstrap.build(
+                    self._conf,
+                    lanes=self._lanes,
+                    plugins=self._plugins,
+                    lost=_leave_at_once,
+                )
+                try:
+                    runtime.start()
+                except exceptions.WatcherliteError:
+                    runtime.stop(0)
+                    raise
+            except exceptions.WatcherliteError as error:
+                LOG.error('%s; trying again in %g s', str(error).rstrip('.'), RETRY)
+                return False
+            self._runtime = runtime
+            return True
 
     def terminate(self) -> None:
         """Drain; the process ends when this returns."""
-        if self._runtime is not None:
-            self._runtime.stop()
+        self._stopping.set()
+        with self._starting:
+            if self._runtime is not None:
+                LOG.info(
+                    'Nothing more is taken; what runs has %d s to end',
+                    self._conf.graceful_shutdown_timeout,
+                )
+                self._runtime.stop()
 
     def reload(self) -> None:
         """Read the files again; a bad one changes nothing."""
@@ -61,8 +105,13 @@ class LaneService(cotyledon.Service):
         except exceptions.ConfigurationError as error:
             LOG.error('The configuration stays as it was: %s', error)
             return
-        for (group, option), (old, new) in changed.items():
-            LOG.info('[%s] %s was %s and is %s now', group, option, old, new)
+        for (group, option), values in changed.items():
+            # Not public, and the only way to learn that a value is a password.
+            info = self._conf._get_opt_info(option.replace('-', '_'), group)
+            old, new = ('***' if info['opt'].secret else value for value in values)
+            LOG.info(
+                '[%s] %s was %s and is %s now', group or 'DEFAULT', option, old, new
+            )
         if self._runtime is not None:
             self._runtime.reload()
 
@@ -77,29 +126,52 @@ def _leave_at_once() -> None:
     os._exit(LEASE_LOST)
 
 
+def _configuration(product: str, args: Sequence[str]) -> conf.Configuration:
+    """Return the configuration; raises UsageError for a bad command line."""
+    written = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(written):
+            return conf.new(args, prog=product)
+    except SystemExit as stop:
+        if stop.code != exits.BAD_INPUT:
+            raise
+        # argparse has written its usage, several lines of it, and then the reason.
+        reason = written.getvalue().rpartition(': error: ')[2].strip()
+        written = io.StringIO()
+        raise exits.UsageError(arguments.usage(product, reason)) from None
+    finally:
+        sys.stderr.write(written.getvalue())
+
+
+def _reload(configuration: conf.Configuration) -> None:
+    """Reload the options of the manager; its workers tell what is wrong with them."""
+    with contextlib.suppress(exceptions.ConfigurationError):
+        configuration.mutate_config_files()
+
+
 def main(product: str, lanes: Sequence[str], args: Sequence[str] | None = None) -> int:
-    """Run a daemon until it is told to stop; return its exit code.
+    """Run a daemon until it is told to stop; return its exit code, see `exits`.
 
     :param product: the name of the command, for logs and `--help`
     """
     try:
-        configuration = conf.new(sys.argv[1:] if args is None else args, prog=product)
-        plugins = bootstrap.load_plugins(configuration)
+        configuration = _configuration(product, sys.argv[1:] if args is None else args)
+        # First of all: the log tells of plugins that cannot be used.
         conf.setup_logging(configuration, product)
+        plugins = bootstrap.load_plugins(configuration)
         bootstrap.check(configuration)
-    except (exceptions.StoreUnavailable, exceptions.SchemaMismatch) as error:
-        print(f'{product}: {error}', file=sys.stderr)
-        return UNAVAILABLE
     except exceptions.WatcherliteError as error:
-        print(f'{product}: {error}', file=sys.stderr)
-        return BAD_CONFIGURATION
-    manager = cotyledon.ServiceManager(
-        graceful_shutdown_timeout=configuration.graceful_shutdown_timeout + 30
+        print(exits.explain(product, error), file=sys.stderr)
+        return exits.code_of(error)
+    manager = Manager(
+        graceful_shutdown_timeout=configuration.graceful_shutdown_timeout + MARGIN
     )
+    # A worker that takes the place of another one has the options of this process.
+    manager.register_hooks(on_reload=lambda: _reload(configuration))
     manager.add(
         LaneService,
         workers=configuration[lanes[0]].workers if len(lanes) == 1 else 1,
         args=(configuration, plugins, tuple(lanes)),
     )
     manager.run()
-    return 0
+    return exits.SUCCESS

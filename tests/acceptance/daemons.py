@@ -1,0 +1,376 @@
+"""Daemons as an operator starts them, and an operator in another process than they."""
+
+import contextlib
+import importlib
+import os
+import pathlib
+import signal
+import subprocess
+import sysconfig
+import threading
+import time
+
+import sqlalchemy as sa
+from testtools import content
+
+from tests import base, services
+from tests.acceptance.target import Target
+from tests.functional.third_party.installation import Installation
+from watcherlite import bootstrap, conf
+from watcherlite.db.sqlalchemy import migration, models
+from watcherlite.domain import documents
+from watcherlite.plugins import base as plugins
+from watcherlite.plugins.action_types import command, nop, sleep
+from watcherlite.plugins.loader import Plugins
+from watcherlite.states import action_plan as plan_states
+
+#: Seconds of real time after which a test that waits is taken to be stuck.
+PATIENCE = 40
+ZETA = pathlib.Path(__file__).parent / 'zeta'
+SCRIPTS = pathlib.Path(sysconfig.get_path('scripts'))
+#: The action types of the third party that tell the target what they do.
+TELLING = ('mark', 'mark_once', 'mark_checked', 'patient', 'moody')
+APPLIER = ('watcherlite-applier',)
+ENGINE = ('watcherlite-engine',)
+STANDALONE = ('watcherlite', 'standalone')
+#: How often a look is taken at what changes in other processes, at first and later.
+FIRST_LOOK, LAST_LOOK = 0.01, 0.1
+
+_zeta = importlib.import_module('tests.acceptance.zeta.zeta_actions')
+
+
+def wait_until(answer, problem, patience=PATIENCE):
+    """Ask until the answer is true, ever more slowly; return it.
+
+    For what other processes do to a database or to themselves, of which nobody is
+    told.
+
+    :param problem: returns what to say when it has not become true in time
+    """
+    deadline = time.monotonic() + patience
+    pause, pausing = FIRST_LOOK, threading.Event()
+    while not (found := answer()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f'not within {patience} s: {problem()}')
+        pausing.wait(pause)
+        pause = min(pause * 1.5, LAST_LOOK)
+    return found
+
+
+class Daemon:
+    """One daemon: its manager process, and the workers that this one has forked."""
+
+    def __init__(self, argv, environment, directory, log):
+        self.log = log
+        with log.open('wb') as file:
+            self._process = subprocess.Popen(
+                argv,
+                cwd=directory,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=file,
+                start_new_session=True,
+            )
+        self.pid = self._process.pid
+
+    def text(self):
+        """Return what it has written so far."""
+        return self.log.read_text(errors='replace')
+
+    def wait_for_text(self, text, times=1):
+        """Wait until it has written a text so often."""
+        wait_until(
+            lambda: self.text().count(text) >= times,
+            lambda: f'{text!r} in the log of {self.pid}:\n{self.text()}',
+        )
+
+    def workers(self):
+        """Return the pids of its workers."""
+        try:
+            children = pathlib.Path(f'/proc/{self.pid}/task/{self.pid}/children')
+            # The manager's thread forks: its children are listed with that.
+            tasks = children.parents[1].iterdir()
+            return {
+                int(pid)
+                for task in tasks
+                for pid in (task / 'children').read_text().split()
+            }
+        except (FileNotFoundError, ProcessLookupError):
+            return set()
+
+    def send(self, number):
+        """Send a signal to the manager, as an operator does."""
+        self._process.send_signal(number)
+
+    def send_all(self, number):
+        """Send a signal to the manager and its workers at once."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, number)
+
+    def end(self):
+        """Wait for the end; return the exit code."""
+        try:
+            return self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f'{self.pid} does not end:\n{self.text()}') from None
+
+    def kill(self):
+        """Kill all of it at once, and wait until it is gone."""
+        self.send_all(signal.SIGKILL)
+        return self.end()
+
+
+class Operator:
+    """Makes, starts and watches plans from the process of the test.
+
+    It has the action types of the third party too, without what is broken there.
+    """
+
+    def __init__(self, ini):
+        types = {
+            'command': command.Command,
+            'nop': nop.Nop,
+            'sleep': sleep.Sleep,
+            'mark': _zeta.Mark,
+            'mark_checked': _zeta.MarkChecked,
+            'mark_once': _zeta.MarkOnce,
+            'patient': _zeta.Patient,
+            'moody': _zeta.Moody,
+            'absent': plugins.ActionType,
+            'quits': plugins.ActionType,
+        }
+        configuration = conf.new([f'--config-file={ini}'])
+        self.runtime = bootstrap.build(
+            configuration,
+            lanes=(),
+            plugins=Plugins.of(action_types=types, options=configuration),
+        )
+        self.plans = self.runtime.plans
+        self.store = self.runtime.store
+
+    def close(self):
+        """Give connections back, once what waits to be told is told."""
+        self.runtime.stop(0)
+
+    def create(self, *actions, **options):
+        """Store a plan; return its uuid.
+
+        :param actions: (name, action type, inputs, parents...) each
+        :param options: of the plan; `timeouts`: by name
+        """
+        timeouts = options.pop('timeouts', {})
+        document = {
+            'actions': [
+                {
+                    'name': name,
+                    'action_type': action_type,
+                    'input_parameters': inputs,
+                    'parents': list(parents),
+                    **({'timeout': timeouts[name]} if name in timeouts else {}),
+                }
+                for name, action_type, inputs, *parents in actions
+            ],
+            **options,
+        }
+        return self.plans.create(documents.from_mapping(document)).uuid
+
+    def start(self, *actions, **options):
+        """Store and start a plan; return its uuid."""
+        uuid = self.create(*actions, **options)
+        self.plans.start(uuid)
+        return uuid
+
+    def plan(self, uuid):
+        """Return a plan as it is now."""
+        return self.store.get_plan(uuid)
+
+    def actions(self, uuid):
+        """Return the actions of a plan as they are now, by name."""
+        plan_id = self.plan(uuid).id
+        return {a.name: a for a in self.store.list_actions(plan_id=plan_id)}
+
+    def events(self, uuid):
+        """Return the history of a plan."""
+        return self.store.list_events(plan_id=self.plan(uuid).id)
+
+    def wait_until_ended(self, *uuids, patience=PATIENCE):
+        """Wait until plans have ended; return the state of the last one."""
+        for uuid in uuids:
+            wait_until(
+                lambda uuid=uuid: self.plan(uuid).state in plan_states.ENDED,
+                lambda uuid=uuid: f'the end of {self.describe(uuid)}',
+                patience,
+            )
+        return self.plan(uuids[-1]).state
+
+    def wait_for_status(self, uuid, status, *names):
+        """Wait until actions of a plan have a status."""
+        wait_until(
+            lambda: all(self.actions(uuid)[n].status == status for n in names),
+            lambda: f'{names} are {status} in {self.describe(uuid)}',
+        )
+
+    def describe(self, uuid):
+        """Return a plan and its actions as a text for failures."""
+        lines = [
+            f'{a.name} ({a.action_type}): {a.status}, owner {a.owner}, attempt '
+            f'{a.attempt}: {a.status_message}'
+            for a in self.actions(uuid).values()
+        ]
+        return '\n'.join([f'plan {uuid}, which is {self.plan(uuid).state}', *lines])
+
+    def states(self, uuid):
+        """Return the states of the actions of a plan, by name."""
+        return {name: a.state for name, a in self.actions(uuid).items()}
+
+    def messages(self, uuid):
+        """Return the status messages of the actions that have one, by name."""
+        return {
+            name: a.status_message
+            for name, a in self.actions(uuid).items()
+            if a.status_message
+        }
+
+    def worker_of(self, pid):
+        """Return the uuid of the worker that is a process, once it has a lease."""
+
+        def found():
+            workers = self.store.live_workers()
+            return [w.uuid for w in workers if w.identity.split('/')[-2] == str(pid)]
+
+        return wait_until(found, lambda: f'a worker with the pid {pid}')[0]
+
+
+class DaemonTestCase(base.TestCase):
+    """Has a database and a broker for itself, and starts daemons.
+
+    The database and the virtual host are those of the class, and empty for each test.
+
+    :cvar database: the kind of the database, None for SQLite
+    :cvar broker: whether there is one; else messages stay within each process
+    :cvar third_party: whether plugins of others are installed, broken ones included
+    """
+
+    database = services.POSTGRESQL
+    broker = True
+    third_party = True
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.installation = Installation()
+        cls.installation.setUp()
+        cls.addClassCleanup(cls.installation.cleanUp)
+        if cls.third_party:
+            cls.installation.add(ZETA)
+        if cls.database is not None:
+            database = services.Database(cls.database)
+            database.setUp()
+            cls.addClassCleanup(database.cleanUp)
+            cls.database_url = database.url
+            migration.upgrade(database.url)
+        if cls.broker:
+            cls.vhost = services.RabbitVhost()
+            cls.vhost.setUp()
+            cls.addClassCleanup(cls.vhost.cleanUp)
+            if not cls.vhost.isolated:
+                cls.skipTest(cls, 'daemons need a virtual host of their own')
+
+    def setUp(self):
+        super().setUp()
+        if self.database is None:
+            self.database_url = f'sqlite:///{self.home}/watcherlite.sqlite'
+        else:
+            self._empty_database()
+        self.broker_url = self.vhost.url if self.broker else 'memory://'
+        self.target = self.useFixture(Target())
+        self._daemons = 0
+
+    def _empty_database(self):
+        engine = sa.create_engine(self.database_url)
+        with engine.begin() as connection:
+            for table in reversed(models.metadata.sorted_tables):
+                connection.execute(sa.delete(table))
+        engine.dispose()
+
+    # the surroundings
+
+    def ini(self, name='watcherlite.conf', **groups):
+        """Write an ini file; return its path.
+
+        :param groups: group -> {option: value}; beside these stands what all daemons
+            of a test have in common
+        """
+        lane = {
+            'lease': 2,
+            # Whoever waits for the sweep has not been told.
+            'sweep_interval': 300,
+            'signal_grace': 0.2,
+        }
+        target = {'target': self.target.url}
+        own = {f'{plugins.ACTION_TYPES}.{name}': target for name in TELLING}
+        settings = {
+            'DEFAULT': {'host': 'here', 'state_path': self.home},
+            'database': {'connection': self.database_url},
+            'messaging': {'url': self.broker_url, 'reconnect_max': 1},
+            # The role of the relay is held for ten seconds longer than this.
+            'notifications': {'publish_timeout': 1},
+            **(own if self.third_party else {}),
+        }
+        for group in ('applier', 'engine'):
+            settings[group] = {**lane, **groups.pop(group, {})}
+        for group, options in groups.items():
+            settings[group] = {**settings.get(group, {}), **options}
+        path = self.home / name
+        path.write_text(
+            ''.join(
+                f'[{group}]\n'
+                + ''.join(f'{option} = {value}\n' for option, value in options.items())
+                for group, options in settings.items()
+            )
+        )
+        return path
+
+    def start(self, what, ini, *arguments):
+        """Start a daemon; it is killed when the test ends.
+
+        :param what: APPLIER, ENGINE or STANDALONE
+        """
+        self._daemons += 1
+        log = self.home / f'{what[-1]}-{self._daemons}.log'
+        daemon = Daemon(
+            [str(SCRIPTS / what[0]), *what[1:], f'--config-file={ini}', *arguments],
+            {
+                **os.environ,
+                'PYTHONPATH': str(self.installation.path),
+                'XDG_CACHE_HOME': str(self.installation.path / 'cache'),
+                'PYTHONUNBUFFERED': '1',
+            },
+            self.home,
+            log,
+        )
+        # The file is gone when a failure is reported.
+        self.addCleanup(
+            lambda: self.addDetail(log.name, content.text_content(daemon.text()))
+        )
+        self.addCleanup(daemon.kill)
+        return daemon
+
+    def start_ready(self, what, ini):
+        """Start a daemon and wait until it has a lease, and hears messages."""
+        daemon = self.start(what, ini)
+        self.wait_until_ready(daemon)
+        return daemon
+
+    def wait_until_ready(self, daemon, times=1):
+        """Wait until the worker of a daemon works, or works again."""
+        daemon.wait_for_text(' serves ', times)
+        if self.broker:
+            daemon.wait_for_text('Receiving messages from', times)
+
+    def operator(self, ini):
+        """Return an operator who uses the same database and broker."""
+        operator = Operator(ini)
+        self.addCleanup(operator.close)
+        return operator

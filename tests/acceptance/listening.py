@@ -1,0 +1,167 @@
+"""What the world hears: notifications as they are on the broker."""
+
+import json
+import threading
+
+import fixtures
+import kombu
+import oslo_messaging
+from oslo_config import cfg
+
+from tests.acceptance.daemons import PATIENCE, wait_until
+from watcherlite.domain import events
+from watcherlite.notifications import rules
+
+TOPIC = 'versioned_notifications'
+EXCHANGE = 'watcher'
+QUEUE = 'everything'
+
+
+class Ear(fixtures.Fixture):
+    """A queue of its own that is given every notification, in the order of sending.
+
+    Those of ERROR and those of INFO have two queues otherwise, between which there is
+    no order.
+    """
+
+    def __init__(self, url):
+        super().__init__()
+        self._url = url
+        self._heard = []
+
+    def _setUp(self):
+        self._connection = kombu.Connection(self._url, connect_timeout=PATIENCE)
+        self.addCleanup(self._connection.release)
+        exchange = kombu.Exchange(EXCHANGE, type='topic', durable=False)
+        queue = kombu.Queue(QUEUE, exchange, '#', durable=False)
+        self._queue = queue(self._connection.channel())
+        self._queue.declare()
+        self._queue.purge()
+
+    def heard(self, *plans):
+        """Return what has arrived so far, of these plans or of all."""
+        while (message := self._queue.get(no_ack=True)) is not None:
+            outer = json.loads(message.body)
+            self._heard.append(json.loads(outer['oslo.message']))
+        return [n for n in self._heard if not plans or plan_of(n) in plans]
+
+    def hear_all(self, store, *plans):
+        """Wait until nothing is left to be sent; return what has arrived."""
+        wait_until(
+            lambda: store.oldest_pending_event() is None,
+            lambda: f'events from {store.oldest_pending_event()} are not sent',
+        )
+        return self.heard(*plans)
+
+
+class Endpoint:
+    """What a consumer of oslo.messaging is made of."""
+
+    def __init__(self):
+        self._heard = []
+        self._condition = threading.Condition()
+
+    def info(self, context, publisher_id, event_type, payload, metadata):
+        self._note('INFO', publisher_id, event_type, payload, metadata)
+
+    def error(self, context, publisher_id, event_type, payload, metadata):
+        self._note('ERROR', publisher_id, event_type, payload, metadata)
+
+    def _note(self, priority, publisher_id, event_type, payload, metadata):
+        with self._condition:
+            self._heard.append(
+                {
+                    'priority': priority,
+                    'publisher_id': publisher_id,
+                    'event_type': event_type,
+                    'payload': payload,
+                    **metadata,
+                }
+            )
+            self._condition.notify_all()
+
+    def wait_for(self, count):
+        """Return what was heard once it is so much, or what there is in the end."""
+        with self._condition:
+            self._condition.wait_for(lambda: len(self._heard) >= count, PATIENCE)
+            return list(self._heard)
+
+
+class Listener(fixtures.Fixture):
+    """A notification listener of oslo.messaging, with none of its options changed.
+
+    But one: that its endpoints are called one after the other.
+    """
+
+    def __init__(self, url):
+        super().__init__()
+        self._url = url
+        self.endpoint = Endpoint()
+
+    def _setUp(self):
+        options = cfg.ConfigOpts()
+        options([], default_config_files=[], default_config_dirs=[])
+        transport = oslo_messaging.get_notification_transport(
+            options, url=self._url.replace('amqp://', 'rabbit://', 1)
+        )
+        self.addCleanup(transport.cleanup)
+        listener = oslo_messaging.get_notification_listener(
+            transport,
+            [oslo_messaging.Target(exchange=EXCHANGE, topic=TOPIC)],
+            [self.endpoint],
+            executor='threading',
+        )
+        options.set_override('executor_thread_pool_size', 1)
+        listener.start()
+        self.addCleanup(listener.wait)
+        self.addCleanup(listener.stop)
+
+
+def data(notification):
+    """Return the fields of a payload."""
+    return notification['payload']['watcher_object.data']
+
+
+def plan_of(notification):
+    """Return the uuid of the plan that a notification is about."""
+    fields = data(notification)
+    return fields.get('action_plan_uuid', fields['uuid'])
+
+
+def expected(stored_events):
+    """Return the ids of the messages that a history is to give rise to, in order."""
+    found = []
+    for stored in stored_events:
+        told = rules.told_of(stored.event)
+        count = len(told.notifications) if told is not None else 0
+        found += [events.message_id(stored.event.uuid, n) for n in range(count)]
+    return found
+
+
+def ids(notifications):
+    """Return the ids of messages, in the order in which each came first."""
+    return list(dict.fromkeys(n['message_id'] for n in notifications))
+
+
+def story(notifications, names):
+    """Return one line for each notification.
+
+    :param names: uuid of an action -> how to call it
+    """
+    return [_line(notification, names) for notification in notifications]
+
+
+def _line(notification, names):
+    fields = data(notification)
+    whose = names.get(fields['uuid'], '')
+    states = fields['state']
+    if update := fields.get('state_update'):
+        update = update['watcher_object.data']
+        states = f'{update["old_state"]} -> {update["state"]}'
+    event = notification['event_type']
+    if notification['priority'] != 'INFO':
+        event = f'{notification["priority"]} {event}'
+    text = f'{event} {whose}'.rstrip() + f': {states}'
+    if fault := fields.get('fault'):
+        text += f', {fault["watcher_object.data"]["exception_message"]}'
+    return text

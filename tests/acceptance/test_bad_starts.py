@@ -1,0 +1,153 @@
+"""A daemon that cannot work says why, in one line, and ends."""
+
+import sqlite3
+
+import sqlalchemy as sa
+
+from tests import services
+from tests.acceptance.daemons import APPLIER, ENGINE, STANDALONE, DaemonTestCase
+
+#: A port on which nobody listens.
+NOWHERE = '127.0.0.1:1'
+
+
+class BadStartTest(DaemonTestCase):
+    database = None
+    broker = False
+    third_party = False
+
+    def refused(self, code, *arguments, what=APPLIER, **groups):
+        """Start a daemon that must not start; return what it says about it.
+
+        The name of the command in front is left out.
+        """
+        daemon = self.start(what, self.ini(**groups), *arguments)
+        self.assertEqual(code, daemon.end(), daemon.text())
+        command, text = daemon.text().split(': ', 1)
+        self.assertIn(command, (what[0], ' '.join(what)))
+        self.assertEqual(1, text.count('\n'), text)
+        self.assertNotIn('hunter2', text)
+        return text.removesuffix('\n')
+
+    def test_a_database_that_is_newer(self):
+        # Whoever opens it first makes it.
+        self.operator(self.ini()).close()
+        with sqlite3.connect(self.home / 'watcherlite.sqlite') as connection:
+            connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.close()
+
+        for what in (APPLIER, ENGINE, STANDALONE):
+            self.assertRegex(
+                self.refused(3, what=what),
+                r'\AThe database has schema 9999, which .*(upgrade|install)',
+            )
+
+    def test_a_server_that_does_not_answer(self):
+        for driver in ('postgresql+psycopg', 'mysql+pymysql'):
+            url = f'{driver}://watcherlite:hunter2@{NOWHERE}/watcherlite'
+
+            text = self.refused(3, database={'connection': url})
+
+            self.assertTrue(
+                text.startswith(
+                    f'The database {driver}://watcherlite:***@{NOWHERE}/watcherlite '
+                    'cannot be used: '
+                ),
+                text,
+            )
+            self.assertTrue(
+                text.endswith(
+                    'Check that the server runs and lets watcherlite in; [database] '
+                    'connection says where it is'
+                ),
+                text,
+            )
+
+    def test_an_option_that_nobody_knows(self):
+        self.assertEqual(
+            f'{self.home}/watcherlite.conf: [applier] has no option max_paralel; did '
+            'you mean max_parallel?',
+            self.refused(2, applier={'max_paralel': 3}),
+        )
+        group = 'watcherlite.action_types.command'
+        self.assertEqual(
+            f'{self.home}/watcherlite.conf: [{group}] has no option alowed; did you '
+            'mean allowed?',
+            self.refused(2, **{group: {'alowed': '/bin/true'}}),
+        )
+
+    def test_a_value_that_cannot_work(self):
+        for group, options, expected in (
+            (
+                'applier',
+                {'workers': 'none'},
+                '[applier] workers is not valid: invalid literal for int() with base '
+                "10: 'none'",
+            ),
+            (
+                'applier',
+                {'lease': 0},
+                '[applier] lease is not valid: Should be greater than or equal to 1',
+            ),
+            (
+                'notifications',
+                {'level': 'loud'},
+                '[notifications] level is not valid: Valid values are ['
+                ", debug, info, warning, error, critical], but found 'loud'",
+            ),
+            (
+                'watcherlite.action_types.command',
+                {'allowed': 'true'},
+                "[watcherlite.action_types.command] allowed is not valid: 'true' is "
+                'not an absolute path',
+            ),
+        ):
+            self.assertEqual(
+                f'{self.home}/watcherlite.conf: {expected}',
+                self.refused(2, **{group: options}),
+            )
+
+    def test_a_url_that_cannot_be_used(self):
+        self.assertTrue(
+            self.refused(2, messaging={'url': 'kafka://u:hunter2@h/x'}).startswith(
+                "[messaging] url has the scheme 'kafka', which is not supported: use "
+                'memory:// for a single process'
+            )
+        )
+        self.assertEqual(
+            '[database] connection begins with oracle; it can begin with '
+            'mysql+pymysql, postgresql+psycopg, sqlite+pysqlite',
+            self.refused(2, database={'connection': 'oracle://u:hunter2@h/x'}),
+        )
+
+    def test_a_command_line_that_nobody_understands(self):
+        for what in (APPLIER, ENGINE, STANDALONE):
+            self.assertEqual(
+                f'unrecognized arguments: --fast (see `{" ".join(what)} --help`)',
+                self.refused(2, '--fast', what=what),
+            )
+
+    def test_a_file_that_is_not_there(self):
+        self.assertEqual(
+            f'There is no configuration file {self.home}/nowhere.conf',
+            self.refused(2, f'--config-file={self.home}/nowhere.conf'),
+        )
+
+
+class EmptyDatabaseTest(DaemonTestCase):
+    broker = False
+    third_party = False
+
+    def test_a_server_without_a_schema(self):
+        database = self.useFixture(services.Database(services.POSTGRESQL))
+        applier = self.start(APPLIER, self.ini(database={'connection': database.url}))
+
+        self.assertEqual(3, applier.end())
+        self.assertEqual(
+            'watcherlite-applier: The database has no schema yet; run '
+            '"watcherlite-manage db upgrade"\n',
+            applier.text(),
+        )
+        engine = sa.create_engine(database.url)
+        self.addCleanup(engine.dispose)
+        self.assertEqual([], sa.inspect(engine).get_table_names())

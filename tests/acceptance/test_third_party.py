@@ -1,0 +1,128 @@
+"""Plugins of others in a real daemon: what they do wrong harms only their action."""
+
+from tests.acceptance.command import UUID
+from tests.acceptance.daemons import APPLIER, DaemonTestCase
+from tests.acceptance.target import APPLIED, APPLY, BEGIN, HEARD
+
+ONCE = [(BEGIN, 1, HEARD), (APPLY, 1, APPLIED)]
+MOODS = {
+    f'{how} in {where}': {'how': how, 'where': where}
+    for how in ('raises', 'rubbish', 'exits', 'hangs')
+    for where in ('pre_condition', 'execute', 'post_condition')
+    # What a post_condition returns is of no interest.
+    if (how, where) != ('rubbish', 'post_condition')
+}
+RUBBISH = '{} returned a dict, which is not an outcome'
+ATTEMPTS = 2
+
+
+class ThirdPartyTest(DaemonTestCase):
+    database = None
+    broker = False
+
+    def setUp(self):
+        super().setUp()
+        lane = {
+            'lease': 1,
+            'sweep_interval': 0.2,
+            'max_attempts': ATTEMPTS,
+            'max_parallel': 4,
+        }
+        self.path = self.ini(applier=lane)
+        self.operators = self.operator(self.path)
+        self.applier = self.start_ready(APPLIER, self.path)
+
+    def test_it_is_used_and_says_what_is_wrong_with_it(self):
+        operator = self.operators
+
+        uuid = operator.start(
+            ('marks', 'mark', {}),
+            ('is missing a library', 'absent', {}),
+            ('is no module', 'quits', {}),
+        )
+
+        self.assertEqual('FAILED', operator.wait_until_ended(uuid))
+        self.assertEqual({'marks': ONCE}, self.target.story())
+        self.assertEqual(
+            {
+                'is missing a library': 'Action failed in pre_condition: The action '
+                'type absent (zeta_absent:Absent) cannot be used: ModuleNotFoundError: '
+                "No module named 'zeta_library_that_is_not_there'",
+                'is no module': 'Action failed in pre_condition: The action type quits '
+                "(zeta_quits:Quits) cannot be used: its module called sys.exit('usage: "
+                "zeta_quits FILE') while it was imported",
+            },
+            operator.messages(uuid),
+        )
+        for name in ('absent', 'quits'):
+            self.applier.wait_for_text(f'The action type {name} ')
+
+    def test_what_raises_returns_rubbish_exits_or_hangs_fails_and_the_rest_goes_on(
+        self,
+    ):
+        operator = self.operators
+        (worker,) = self.applier.workers()
+
+        uuid = operator.start(
+            *((name, 'moody', inputs) for name, inputs in MOODS.items()),
+            ('last', 'mark', {}, *MOODS),
+            timeouts={name: 1 for name in MOODS if name.startswith('hangs')},
+        )
+        other = operator.start(('other', 'mark', {}))
+
+        self.assertEqual('SUCCEEDED', operator.wait_until_ended(other))
+        self.assertEqual('FAILED', operator.wait_until_ended(uuid))
+        self.assertEqual(
+            {name: f'Action failed in {reason(**how)}' for name, how in MOODS.items()},
+            operator.messages(uuid),
+        )
+        self.assertEqual(
+            {
+                **{name: [(BEGIN, 1, HEARD)] for name in MOODS},
+                'last': ONCE,
+                'other': ONCE,
+            },
+            self.target.story(),
+        )
+        # All of it in one process, which is well.
+        self.assertEqual({worker}, self.target.pids())
+        self.assertEqual({worker}, self.applier.workers())
+
+    def test_what_kills_its_worker_each_time_is_given_up(self):
+        operator = self.operators
+
+        uuid = operator.start(
+            ('dies', 'moody', {'how': 'dies', 'where': 'execute'}),
+            ('after', 'mark', {}, 'dies'),
+        )
+        self.target.wait_for_calls(1)
+        other = operator.start(*((name, 'mark', {}) for name in 'abc'))
+
+        self.assertEqual('FAILED', operator.wait_until_ended(other, uuid))
+        self.assertEqual('SUCCEEDED', operator.plan(other).state)
+        runs = [(BEGIN, n + 1, HEARD) for n in range(1 + ATTEMPTS)]
+        story = self.target.story()
+        self.assertEqual(runs, story['dies'])
+        self.assertEqual(ONCE, story['after'])
+        self.assertEqual(
+            len(runs), len({c.pid for c in self.target.calls() if c.name == 'dies'})
+        )
+        self.assertRegex(
+            operator.messages(uuid)['dies'],
+            rf'\AWorker {UUID.pattern} was lost while the action ran; it is not tried '
+            rf'again after {len(runs)} lost workers\.\Z',
+        )
+
+
+def reason(how, where):
+    """Return what the status message says of a mood, behind `Action failed in`."""
+    if how == 'hangs':
+        # Until it is durable that an action has ended it executes.
+        where = 'execute' if where == 'post_condition' else where
+    text = {
+        'raises': 'RuntimeError',
+        'rubbish': RUBBISH.format(where),
+        'exits': 'SystemExit',
+        'hangs': 'it ran longer than its timeout',
+    }[how]
+    return f'{where}: {text}'

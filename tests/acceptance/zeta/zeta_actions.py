@@ -1,0 +1,133 @@
+"""Actions whose effects a target counts, and actions that misbehave."""
+
+import json
+import os
+import sys
+import threading
+import urllib.request
+from typing import ClassVar
+
+from oslo_config import cfg
+
+from watcherlite.domain.outcomes import Done
+from watcherlite.plugins import base
+
+#: Seconds to wait for an answer: the target may keep it back for a while.
+PATIENCE = 120
+
+
+class Telling(base.ActionType):
+    """Tells the target what happens; the option names where that is."""
+
+    @classmethod
+    def get_config_opts(cls):
+        return [cfg.URIOpt('target', required=True, help='Where the target listens.')]
+
+    def tell(self, path, context, **more):
+        """Tell the target; return what it answers.
+
+        The idempotency key is the uuid, the fencing token is the attempt.
+        """
+        request = urllib.request.Request(
+            f'{self.options.target}/{path}',
+            json.dumps(
+                {
+                    'key': context.uuid,
+                    'name': context.name,
+                    'token': context.attempt,
+                    'pid': os.getpid(),
+                    **more,
+                }
+            ).encode(),
+            {'Content-Type': 'application/json'},
+        )
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return json.load(answer)
+
+
+class Mark(Telling):
+    """Announces an effect, then has it applied."""
+
+    description = 'Leaves a mark at the target.'
+    idempotent = True
+    schema: ClassVar = {'type': 'object', 'additionalProperties': False}
+
+    def execute(self, context):
+        self.tell('begin', context)
+        answer = self.tell('apply', context)
+        return Done({'pid': os.getpid(), 'attempt': context.attempt, **answer})
+
+
+class MarkOnce(Mark):
+    """The same, by somebody who never thought of crashes."""
+
+    idempotent = False
+
+
+class MarkChecked(MarkOnce):
+    """The same, by somebody who can look whether the mark is there."""
+
+    def is_applied(self, context):
+        return self.tell('look', context)['applied']
+
+
+class Patient(Telling):
+    """Waits as long as it is told, asking for signals all the time."""
+
+    @classmethod
+    def get_config_opts(cls):
+        token = cfg.StrOpt('token', secret=True, mutable=True, help='A password.')
+        return [*super().get_config_opts(), token]
+
+    idempotent = True
+    schema: ClassVar = {
+        'type': 'object',
+        'properties': {'seconds': {'type': 'number'}},
+        'required': ['seconds'],
+    }
+
+    def execute(self, context):
+        self.tell('begin', context)
+        context.sleep(context.inputs['seconds'])
+        self.tell('apply', context)
+        return True
+
+
+class Moody(Telling):
+    """Does in one of its hooks what no plugin should."""
+
+    idempotent = True
+    schema: ClassVar = {
+        'type': 'object',
+        'properties': {
+            'how': {'enum': ['raises', 'rubbish', 'exits', 'hangs', 'dies']},
+            'where': {'enum': ['pre_condition', 'execute', 'post_condition']},
+        },
+        'required': ['how', 'where'],
+    }
+
+    def pre_condition(self, context):
+        return self._misbehave('pre_condition', context, None)
+
+    def execute(self, context):
+        return self._misbehave('execute', context, Done())
+
+    def post_condition(self, context):
+        self._misbehave('post_condition', context, None)
+
+    def _misbehave(self, where, context, good):
+        if context.inputs['where'] != where:
+            return good
+        self.tell('begin', context)
+        match context.inputs['how']:
+            case 'raises':
+                raise RuntimeError('the password is hunter2')
+            case 'rubbish':
+                return {'done': object()}
+            case 'exits':
+                sys.exit('zeta has had enough')
+            case 'hangs':
+                threading.Event().wait()
+            case 'dies':
+                os._exit(1)
+        return good
