@@ -6,9 +6,11 @@ leaves nothing to roll back; `database` begins and ends transactions in words.
 
 import dataclasses
 import os
+import sqlite3
 from typing import Any
 
 import sqlalchemy as sa
+import tenacity
 
 from watcherlite import exceptions
 from watcherlite.db.sqlalchemy import errors
@@ -177,6 +179,10 @@ def _prepare_mysql(engine: sa.Engine, settings: DatabaseSettings) -> None:
     sa.event.listen(engine, 'connect', connected)
 
 
+def _is_locked(error: BaseException) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and 'locked' in str(error)
+
+
 def _prepare_sqlite(engine: sa.Engine, settings: DatabaseSettings) -> None:
     path = str(engine.url.database)
 
@@ -189,7 +195,16 @@ def _prepare_sqlite(engine: sa.Engine, settings: DatabaseSettings) -> None:
 
     def connected(connection: Any, _record: Any) -> None:
         cursor = connection.cursor()
-        cursor.execute('PRAGMA journal_mode = WAL')
+        # Several that open a new file at once stand in each other's way here, and
+        # SQLite does not let them wait as it does everywhere else.
+        for attempt in tenacity.Retrying(
+            retry=tenacity.retry_if_exception(_is_locked),
+            stop=tenacity.stop_after_delay(settings.busy_timeout),
+            wait=tenacity.wait_random(0.005, 0.05),
+            reraise=True,
+        ):
+            with attempt:
+                cursor.execute('PRAGMA journal_mode = WAL')
         cursor.execute(f'PRAGMA synchronous = {settings.sqlite_synchronous}')
         cursor.execute('PRAGMA foreign_keys = ON')
         cursor.close()
