@@ -15,6 +15,7 @@ from watcherlite.clock import Clock
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import APPLIER, Action
 from watcherlite.execution import results
+from watcherlite.execution.backlog import Backlog
 from watcherlite.execution.committer import Committer
 from watcherlite.execution.deadlines import Deadlines
 from watcherlite.execution.group import Claimed, Item, Written
@@ -33,8 +34,6 @@ LOG = logging.getLogger(__name__)
 
 #: Seconds of work that a worker likes to have in hand.
 IN_HAND = 0.05
-#: Seconds after which jobs that nobody has begun get another thread.
-STALLED = 0.005
 #: Seconds that checks before the start may take, on average, for an action to be
 #: started together with the end of the one that it follows.
 QUICK = 0.005
@@ -49,6 +48,7 @@ class Dispatcher:
     :param step: asks for the next step of a plan (uuid), see `PlanRules.step`
     :param offer: tells other workers of work (plan uuids) that is left over
     :param dry: notes that a source with unfinished actions had none to take now
+    :param stuck: see `Backlog`
     """
 
     def __init__(
@@ -63,6 +63,7 @@ class Dispatcher:
         step: Callable[[str], None],
         offer: Callable[[Sequence[str]], None],
         dry: Callable[[], None],
+        stuck: Callable[[], None] = lambda: None,
     ) -> None:
         self._worker = worker
         self._committer = committer
@@ -77,6 +78,15 @@ class Dispatcher:
         self._in_hand = InHand(clock)
         self._lock = self._in_hand.lock
         self._sources = Sources(lanes)
+        self._backlog = Backlog(
+            self._pool,
+            self._in_hand,
+            committer,
+            scheduler,
+            clock,
+            self._conclude,
+            lambda: self.give_back() if self._draining else stuck(),
+        )
         self._outside = Outside(
             self._in_hand,
             self._runner,
@@ -101,7 +111,6 @@ class Dispatcher:
         #: signals for actions whose start was durable and not yet known here
         self._early: dict[int, str] = {}
         self._jobs: list[Job] = []
-        self._relieving = False
         self._draining = False
 
     # what there is to do
@@ -202,7 +211,7 @@ class Dispatcher:
             jobs, self._jobs = self._jobs, []
         if again:
             self._committer.poke()
-        self._submit(jobs)
+        self._backlog.submit(jobs)
         if left_over:
             self._offer(sorted(left_over))
         if dry:
@@ -246,7 +255,7 @@ class Dispatcher:
         return job
 
     def _run(self, step: Callable[[Task], None], task: Task) -> None:
-        self._submit([self._job(step, task)])
+        self._backlog.submit([self._job(step, task)])
 
     def _broken(self, task: Task) -> None:
         """Fail an action that the core itself could not handle."""
@@ -256,22 +265,6 @@ class Dispatcher:
         self._conclude(
             task, results.conclude(task.action, outcome, step, self._clock.now())
         )
-
-    def _submit(self, jobs: list[Job]) -> None:
-        if not jobs:
-            return
-        self._committer.feeding()
-        self._pool.submit(jobs)
-        if self._pool.backlog and not self._relieving:
-            self._relieving = True
-            self._scheduler.after(STALLED, self._relieve)
-
-    def _relieve(self) -> None:
-        # Before the look, so that jobs that come in meanwhile ask for another.
-        self._relieving = False
-        if self._pool.relieve():
-            self._relieving = True
-            self._scheduler.after(STALLED, self._relieve)
 
     def _prepare(self, task: Task) -> None:
         """Take a claimed action up to its start."""
@@ -399,6 +392,8 @@ class Dispatcher:
             self._scheduler.after(wait, lambda: self.look_for(action))
         else:
             source.more = True
+            if source.plan_uuid:
+                self._offer([source.plan_uuid])
 
     # signals, and what has to be durable before a plugin goes on
 
@@ -462,6 +457,12 @@ class Dispatcher:
             task.abandoned = True
             raise exceptions.Cancelled
 
+    # what turns out to be too much
+
+    def give_back(self) -> None:
+        """See `Backlog.give_back`."""
+        self._backlog.give_back()
+
     # the end
 
     def watch_deadlines(self) -> None:
@@ -475,6 +476,7 @@ class Dispatcher:
         """
         with self._lock:
             self._draining = True
+        self.give_back()
         return self._in_hand.wait_until_quiet(timeout)
 
     def abandon(self) -> None:

@@ -4,7 +4,7 @@ import collections
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 LOG = logging.getLogger(__name__)
 
@@ -37,6 +37,7 @@ class Pool:
         self._seen = 0
         self._taken = 0
         self._average = SHORT * 10
+        self._begun = 0.0
         self._stopped = False
 
     @property
@@ -61,6 +62,12 @@ class Pool:
             wanted = self.size if self._average > SHORT else max(1, busy)
             self._wake(min(len(self._jobs), wanted - busy))
 
+    @property
+    def full(self) -> bool:
+        """Say whether every thread that there may be is in a job."""
+        with self._condition:
+            return self._busy() >= self.size
+
     def relieve(self) -> bool:
         """Wake more threads if jobs wait and none was begun since the last call.
 
@@ -73,6 +80,30 @@ class Pool:
                 self._wake(min(len(self._jobs), self.size - self._busy()))
             self._seen = self._taken
             return True
+
+    def is_stuck(self, seconds: float) -> bool:
+        """Say whether jobs wait, and none was begun for so long.
+
+        If so it is asked anew after as long again, and the threads are known to be
+        in jobs that take at least that long.
+        """
+        with self._condition:
+            now = time.perf_counter()
+            took = now - self._begun
+            if not self._jobs or took < seconds:
+                return False
+            self._begun = now
+            self._average = max(self._average, took)
+            return True
+
+    def withdraw(self, jobs: Container[Job]) -> list[Job]:
+        """Take back those of these jobs that no thread has begun."""
+        with self._condition:
+            withdrawn = [job for job in self._jobs if job in jobs]
+            kept = [job for job in self._jobs if job not in jobs]
+            self._jobs.clear()
+            self._jobs.extend(kept)
+            return withdrawn
 
     def runs(self, job: Job | None) -> bool:
         """Say whether a thread is in this job."""
@@ -122,7 +153,7 @@ class Pool:
                 job = self._next()
             if job is None:
                 return
-            began = time.perf_counter()
+            began = self._begun = time.perf_counter()
             try:
                 job()
             except BaseException:  # no thread dies of a job

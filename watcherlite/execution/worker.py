@@ -119,6 +119,7 @@ class Worker:
             self._ask_for_step,
             self._offer,
             self._ask_for_due,
+            self._ask_to_share,
         )
         self.committer.serve(self.dispatcher)
         self._signals = Signals(store, self.me.uuid, self.dispatcher)
@@ -355,17 +356,27 @@ class Worker:
             self._chores.after(OFFERS, self._send_offer)
 
     def _send_offer(self) -> None:
+        left = self._alone_until - self._clock.monotonic()
+        if self._alone and left > 0:
+            # Somebody may have come since, and would not hear of it otherwise.
+            self._chores.after(left, self._send_offer)
+            return
         # Before the look, so that an offer that comes now is sent the next time.
         self._offering = False
-        offered, self._offered = sorted(self._offered), set()
+        offered, self._offered = self._offered, set()
         if not self._is_alone():
-            self._tell(commands.WorkAvailable(tuple(offered)))
+            self._tell(commands.WorkAvailable(tuple(sorted(offered))))
+
+    def _ask_to_share(self) -> None:
+        self._chores.after(0, self._share)
+
+    def _share(self) -> None:
+        """Let others have what this worker has taken and finds no thread for."""
+        if not self._is_alone():
+            self.dispatcher.give_back()
 
     def _is_alone(self) -> bool:
-        """Say whether there is nobody whom an offer could be made to.
-
-        Asked anew now and then: another worker may have come since the last sweep.
-        """
+        """Say whether there was, a moment ago, nobody to share with."""
         now = self._clock.monotonic()
         if now >= self._alone_until:
             self._alone_until = now + ALONE

@@ -48,7 +48,8 @@ TRANSITIONS = {
     (RUNNING, CANCELLED): 'it heeded a CANCEL',
     (RUNNING, SUSPENDED): 'it heeded a SUSPEND',
     (RUNNING, READY): 'it asked for a retry, its interval asks for the next run, '
-    'or its worker was lost and running it again is safe',
+    'no thread of its worker came to begin it, or its worker was lost and running it '
+    'again is safe',
     (RUNNING, WAITING): 'it has derived actions to wait for',
     (SUSPENDED, RUNNING): 'RESUME',
     (SUSPENDED, CANCELLED): 'CANCEL while paused',
