@@ -107,6 +107,18 @@ class StoreWorkersContract(StoreCase):
         self.assertEqual({other.uuid}, self.uuids(self.store.live_workers()))
         self.assertFalse(self.store.renew_lease(worker.uuid, LIVE))
 
+    def test_who_owns_something_and_is_no_worker_is_told(self) -> None:
+        worker, stranger = self.a_worker(EXPIRED), new_uuid()
+        store_actions(
+            self.store,
+            make_action(status=states.RUNNING, owner=worker.uuid),
+            make_action(status=states.READY, owner=stranger),
+            make_action(status=states.RUNNING, owner=stranger),
+            make_action(status=states.SUCCEEDED, owner=new_uuid()),
+            make_action(status=states.READY),
+        )
+        self.assertEqual([stranger], self.store.forgotten_owners())
+
     def test_a_worker_is_forgotten_once_it_is_gone_and_owns_nothing(self) -> None:
         worker = self.a_worker()
         (owned,) = store_actions(

@@ -272,6 +272,13 @@ class Store(Protocol):
     def expired_workers(self) -> list[Worker]:
         """Return the workers whose lease has run out."""
 
+    def forgotten_owners(self) -> list[str]:
+        """Return who owns unfinished actions and is no worker (any more).
+
+        One that was stopped in the middle of a claim, lost its lease, was
+        forgotten because it owned nothing, and then came back to commit, is such.
+        """
+
     def live_workers(self, lane: str | None = None) -> list[Worker]:
         """Return the workers with a lease, all or of one lane."""
 

@@ -75,6 +75,9 @@ class Recovery:
         for lost in self._store.expired_workers():
             if lost.uuid != self._worker:
                 self.recover(lost)
+        for owner in self._store.forgotten_owners():
+            if owner != self._worker:
+                self.recover(Worker(owner, 'a host that nobody remembers', '', ()))
 
     def recover(self, lost: Worker) -> None:
         """Take over from one worker; forget it when nothing is left of it."""

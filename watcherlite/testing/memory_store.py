@@ -101,6 +101,12 @@ class MemoryStore:
             workers = self._tables.workers.rows.values()
             return [row for row in workers if not self._is_live(row)]
 
+    def forgotten_owners(self) -> list[str]:
+        with self._lock:
+            known = self._tables.workers.rows
+            owners = self._tables.index.names('owner')
+            return [owner for owner in owners if owner not in known]
+
     def live_workers(self, lane: str | None = None) -> list[Worker]:
         with self._lock:
             return [

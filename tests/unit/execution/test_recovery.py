@@ -286,6 +286,7 @@ class TestSweep(RecoveryCase):
             self.lost(name='of another', owner='another'),
         )
         self.a_lost_worker()
+        self.store.register_worker(factories.make_worker(uuid='another'), 30)
 
         self.recovery.sweep()
 
@@ -297,6 +298,17 @@ class TestSweep(RecoveryCase):
             'The lease of worker lost on host-7 has run out; 3 actions are taken over',
             self.log.output,
         )
+
+    def test_what_was_claimed_by_a_worker_that_is_forgotten_is_taken_over(self):
+        factories.store_actions(
+            self.store,
+            self.lost(name='taken', status='READY'),
+            self.lost(name='mine', status='READY', owner='me'),
+        )
+
+        self.recovery.sweep()
+
+        self.assertEqual({'taken': 'READY'}, self.statuses())
 
     def test_a_worker_is_remembered_as_long_as_it_owns_something(self):
         factories.store_actions(self.store, self.lost())

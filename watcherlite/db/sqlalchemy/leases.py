@@ -23,6 +23,11 @@ END = (
 _LIST = f'SELECT {WORKER_COLUMNS} FROM workers WHERE '
 EXPIRED = f'{_LIST} lease_until <= NOW() ORDER BY started_at, uuid'
 LIVE = f'{_LIST} lease_until > NOW() ORDER BY started_at, uuid'
+FORGOTTEN = (
+    'SELECT DISTINCT owner FROM actions '
+    "WHERE owner IS NOT NULL AND ended = '' "
+    'AND NOT EXISTS (SELECT 1 FROM workers WHERE workers.uuid = actions.owner)'
+)
 REMOVE = (
     'DELETE FROM workers WHERE uuid = :worker AND lease_until <= NOW() '
     'AND NOT EXISTS (SELECT 1 FROM actions '
@@ -65,6 +70,9 @@ class Leases:
 
     def expired_workers(self) -> list[Worker]:
         return [self._db.mapper.worker(row) for row in self._db.rows(EXPIRED)]
+
+    def forgotten_owners(self) -> list[str]:
+        return [row[0] for row in self._db.rows(FORGOTTEN)]
 
     def live_workers(self, lane: str | None = None) -> list[Worker]:
         workers = [self._db.mapper.worker(row) for row in self._db.rows(LIVE)]
