@@ -305,7 +305,7 @@ def _origin(url: urllib.parse.SplitResult) -> tuple[str, str | None, int | None]
 
 
 def _too_slow(seconds: float) -> ExchangeFailed:
-    return ExchangeFailed(f'no whole answer within {seconds:.3g} s', sent=True)
+    return ExchangeFailed(f'no whole answer within {round(seconds, 1):g} s', sent=True)
 
 
 def _reason(error: Exception, settings: Settings) -> str:
