@@ -34,7 +34,6 @@ LOG = logging.getLogger(__name__)
 
 #: Seconds of work that a worker likes to have in hand.
 IN_HAND = 0.05
-#: Seconds that checks before the start may take, on average, for an action to be
 #: started together with the end of the one that it follows.
 QUICK = 0.005
 #: Seconds after which an action ends without the one that follows it.
@@ -306,7 +305,8 @@ class Dispatcher:
             child = self._successors.pop(task.action.id or 0, None)
         if child is None or self._draining:
             return None
-        if self._checks.get(child.action_type, QUICK) >= QUICK:
+        quick = self._settings.quick
+        if self._checks.get(child.action_type, quick) >= quick:
             return None
         if task.context is not None:
             # What is quick on average may hang once: see `Deadlines`.

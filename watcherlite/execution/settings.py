@@ -12,6 +12,8 @@ class ExecutionSettings:
     :param look_ahead: most actions that are loaded before they can run
     :param linger: how long the committer lets changes gather while threads
         still produce them
+    :param quick: that checks before the start may take, on average for their type,
+        for an action to be started together with the end of the one it follows
     """
 
     max_parallel: int = 8
@@ -23,6 +25,7 @@ class ExecutionSettings:
     default_action_timeout: int = 3600
     look_ahead: int = 64
     linger: float = 0.02
+    quick: float = 0.005
 
     def update(self, other: 'ExecutionSettings') -> None:
         """Take over the values that may change while a worker runs."""
