@@ -34,8 +34,6 @@ LOG = logging.getLogger(__name__)
 
 #: Seconds of work that a worker likes to have in hand.
 IN_HAND = 0.05
-#: started together with the end of the one that it follows.
-QUICK = 0.005
 #: Seconds after which an action ends without the one that follows it.
 HAND_OVER = 1.0
 
