@@ -18,7 +18,7 @@ class TestTls(base.RabbitTestCase):
     def setUp(self):
         super().setUp()
         if shutil.which('openssl') is None:
-            self.skipTest('certificates are made with openssl, which is not there')
+            self.skipTest('a certificate needs a usable openssl')
         self.directory = self.useFixture(fixtures.TempDir())
 
     def broker(self, name):

@@ -672,7 +672,7 @@ class TestTls(HttpTestCase):
                 capture_output=True,
             )
         except (OSError, subprocess.CalledProcessError) as error:
-            self.skipTest(f'openssl cannot make a certificate: {error}')
+            self.skipTest(f'a certificate needs a usable openssl: {error}')
         self.tls = (self.certificate, self.key)
 
     def serve_tls(self):
