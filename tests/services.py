@@ -158,10 +158,10 @@ class RabbitVhost(fixtures.Fixture):
         self._clean_up(topology.work(prefix))
         return prefix
 
-    def notifications(self, **options: Any) -> settings.NotificationSettings:
+    def notifications(self, **options: Any) -> settings.NotificationDestination:
         """Return settings with an exchange and a topic that nobody has used."""
         name = uuid.uuid4().hex
-        notifications = settings.NotificationSettings(
+        notifications = settings.NotificationDestination(
             exchange=f'watcher_{name}', topics=(f'notifications_{name}',), **options
         )
         self._clean_up(topology.notifications(notifications))

@@ -205,9 +205,7 @@ class World:
         self.store = store
         self.clock = SystemClock()
         self.types = loader.Plugins.of(action_types={'nop': kind(), **(types or {})})
-        self.progress = PlanProgress(
-            lambda name: self.types.action_type(name).supports('revert')
-        )
+        self.progress = PlanProgress(lambda name: self.types.may_revert(name))
         self.told: list[commands.Command | commands.Broadcast] = []
         self.plans = PlanOperations(
             store,

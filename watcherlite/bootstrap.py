@@ -54,7 +54,7 @@ class Runtime:
         self.plugins = plugins or load_plugins(conf)
         self.store: Store = open_store(conf)
         self.bus: Bus = open_bus(conf)
-        self.progress = PlanProgress(self._reverts)
+        self.progress = PlanProgress(self.plugins.may_revert)
         self.plans = PlanOperations(
             self.store,
             self.plugins,
@@ -192,12 +192,6 @@ class Runtime:
         elif self.worker is not None:
             self.worker.hear(heard)
 
-    def _reverts(self, action_type: str) -> bool:
-        try:
-            return self.plugins.action_type(action_type).supports('revert')
-        except exceptions.PluginError:
-            return False
-
     def _lease_lost(self) -> None:
         LOG.error('The lease of this process is lost; what it ran goes on elsewhere')
 
@@ -286,7 +280,7 @@ def open_bus(conf: cfg.ConfigOpts) -> Bus:
             tls_key_file=group.tls_key_file or '',
         ),
         host=conf.host,
-        notifications=messaging_settings.NotificationSettings(
+        notifications=messaging_settings.NotificationDestination(
             exchange=told.exchange,
             topics=tuple(told.topics),
             durable_queues=told.amqp_durable_queues,

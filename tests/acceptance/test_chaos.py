@@ -98,7 +98,7 @@ class Surviving:
                 'workers': 3,
                 'max_parallel': 4,
                 # Bad luck shall not look like an action that kills its workers.
-                'max_attempts': FAULTS,
+                'max_attempts': FAULTS + 1,
             },
             database={'max_pool_size': 4},
         )

@@ -100,7 +100,7 @@ class ThirdPartyTest(DaemonTestCase):
 
         self.assertEqual('FAILED', operator.wait_until_ended(other, uuid))
         self.assertEqual('SUCCEEDED', operator.plan(other).state)
-        runs = [(BEGIN, n + 1, HEARD) for n in range(1 + ATTEMPTS)]
+        runs = [(BEGIN, n + 1, HEARD) for n in range(ATTEMPTS)]
         story = self.target.story()
         self.assertEqual(runs, story['dies'])
         self.assertEqual(ONCE, story['after'])

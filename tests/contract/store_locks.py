@@ -97,6 +97,19 @@ class StoreLocksContract(StoreCase):
         self.assertEqual([], self.unlock(other))
         self.assert_stored(waiter)
 
+    def test_who_gives_up_a_target_that_is_free_wakes_the_first_waiter(self) -> None:
+        holder, other = self.holders(2)
+        self.take(held=holder, own=other)
+        held, own, free, next_one = self.waiters('held', 'own', 'free', 'free')
+        woken = [a.evolve(blocked_on=None, status=states.READY) for a in (own, free)]
+        self.assertEqual(
+            woken,
+            self.commit(
+                lambda tx: tx.release_locks([other.id or 0], {'held', 'own', 'free'})
+            ),
+        )
+        self.assert_stored(held, *woken, next_one)
+
     def test_who_waits_for_a_lock_that_nobody_holds_is_unblocked(self) -> None:
         (holder,) = self.holders(1)
         self.take(held=holder)

@@ -1,5 +1,6 @@
 """The store's contract: plans, what they belong to, and housekeeping."""
 
+import datetime
 from typing import Any
 
 from tests.contract.store_case import StoreCase
@@ -22,6 +23,7 @@ from watcherlite.db.api import Transaction
 from watcherlite.domain.action_plans import STOPPING, ActionPlan, PlanSurroundings
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as states
+from watcherlite.states import audit as audit_states
 
 
 class StorePlansContract(StoreCase):
@@ -266,14 +268,54 @@ class StorePlansContract(StoreCase):
         young = self.an_old_plan(updated_at=NOW)
         counts = self.store.purge(NOW, 10)
         self.assertEqual(
-            {'action_plans': 1, 'actions': 2, 'events': 2},
-            {k: counts[k] for k in ('action_plans', 'actions', 'events')},
+            {'action_plans': 1, 'audits': 1, 'actions': 2, 'events': 2}, dict(counts)
         )
         self.assertEqual([young], self.store.list_plans())
         self.assertEqual([], self.store.list_actions(plan_id=old.id))
         self.assertEqual([], self.store.list_events(plan_id=old.id))
         self.assertEqual(2, len(self.store.list_actions()))
         self.assertEqual(2, len(self.store.list_events()))
+
+    def test_a_purge_deletes_an_audit_with_its_last_plan(self) -> None:
+        first = self.an_old_plan()
+        kept, _ = store_plan(self.store, audit_id=first.audit_id)
+        last = self.an_old_plan()
+        young = self.an_old_plan(updated_at=NOW, audit_id=last.audit_id)
+
+        def audits(before: datetime.datetime, **options: bool) -> int:
+            return self.store.purge(before, 10, **options)['audits']
+
+        self.assertEqual((0, 0), (audits(NOW, dry_run=True), audits(NOW)))
+        self.assertEqual([kept, young], self.store.list_plans())
+        for plan in (kept, young):
+            self.assertIsNotNone(self.store.plan_surroundings(plan.id or 0))
+        self.assertEqual(1, audits(at(1), dry_run=True))
+        self.assertEqual(1, audits(at(1)))
+        self.assertEqual([kept], self.store.list_plans())
+        # Its audit is there still.
+        store_plan(self.store, audit_id=kept.audit_id)
+
+    def test_a_dry_purge_counts_the_audits_of_which_no_plan_would_be_left(self) -> None:
+        audit = self.an_old_plan().audit_id
+        self.an_old_plan(audit_id=audit)
+        self.assertEqual(0, self.store.purge(NOW, 1, dry_run=True)['audits'])
+        self.assertEqual(1, self.store.purge(NOW, 2, dry_run=True)['audits'])
+        self.assertEqual(1, self.store.purge(NOW, 2)['audits'])
+
+    def test_a_purge_leaves_audits_that_have_not_ended(self) -> None:
+        for state in audit_states.STATES:
+            self.an_old_plan(audit_id=self.an_audit(state))
+        counts = self.store.purge(NOW, 100)
+        self.assertEqual(
+            (len(audit_states.STATES), len(audit_states.ENDED)),
+            (counts['action_plans'], counts['audits']),
+        )
+
+    def an_audit(self, state: str) -> int | None:
+        """Store an audit; return its id."""
+        with self.store.transaction() as tx:
+            goal = tx.ensure_goal(make_goal())
+            return tx.insert_audit(make_audit(goal.id or 0, state=state)).id
 
     def test_a_dry_purge_counts_and_deletes_nothing(self) -> None:
         old = self.an_old_plan()

@@ -5,6 +5,7 @@ from typing import Any
 from tests.specs.plan_case import PlanCase, told
 from tests.worlds import action, chain, kind, ran
 from watcherlite.domain.outcomes import Failed
+from watcherlite.plugins import loader
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 
@@ -65,6 +66,43 @@ class TestOnFailureRollback(PlanCase):
             self.world.story(plan, 'revert a', 'revert b'),
         )
         self.assertEqual(('FAILED', '3 actions failed: no disk'), told(plan))
+
+    def test_a_type_that_is_not_installed_any_more_is_told(self) -> None:
+        gate = self.a_gate()
+        makes, waits = kind(revert=lambda c: True), kind(execute=gate)
+        world = self.a_world({'makes': makes, 'gone': makes, 'waits': waits})
+        worker = world.worker()
+        plan = world.start(
+            *chain('a', 'b', action_type='makes'),
+            action('c', 'gone', parents=['b']),
+            action('d', 'waits', parents=['c']),
+            on_failure='rollback',
+        )
+        gate.until_entered()
+        world.kill(worker)
+        world.types = loader.Plugins.of(action_types={'makes': makes, 'waits': waits})
+        world.worker()
+        gate.open()
+        ended = world.until_ended(plan)
+        missing = (
+            'Action failed in pre_condition: There is no action type gone. Installed: '
+            'makes, waits.'
+        )
+        unknown = (
+            'Outcome unknown: worker UUID was lost while the action ran, and its type '
+            'cannot tell whether it took effect.'
+        )
+        self.assertEqual(
+            [
+                ('d', 'RUNNING', 'FAILED', unknown),
+                ('revert c', 'READY', 'FAILED', missing),
+                *ran('revert b'),
+                *ran('revert a'),
+                ('plan', 'ONGOING', 'FAILED', f'2 actions failed: {unknown}'),
+            ],
+            world.story(plan)[-7:],
+        )
+        self.assertEqual('FAILED', ended.state)
 
     def test_it_waits_for_what_still_runs(self) -> None:
         self.world.worker()

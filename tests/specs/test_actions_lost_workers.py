@@ -114,13 +114,13 @@ class TestALostWorker(LossCase):
         self.assertEqual({'by': 'other'}, world.action('a').outputs)
 
     def test_an_action_that_costs_its_workers_their_lives_is_failed(self) -> None:
-        gates = [self.a_gate() for _ in range(4)]
+        gates = [self.a_gate() for _ in range(3)]
         world = self.a_world(
             {'poison': kind(idempotent=True, execute=lambda c: gates[c.attempt - 1]())},
             max_attempts=2,
         )
         plan = world.start(action('a', 'poison'))
-        for attempt in range(3):
+        for attempt in range(2):
             worker = world.worker()
             gates[attempt].until_entered()
             world.kill(worker)
@@ -130,7 +130,7 @@ class TestALostWorker(LossCase):
             (
                 'FAILED',
                 'Worker UUID was lost while the action ran; it is not tried again '
-                'after 3 lost workers.',
+                'after 2 lost workers.',
             ),
             world.story(plan, 'a')[-1][2:],
         )

@@ -4,6 +4,7 @@ import threading
 from typing import Any
 
 from tests.worlds import Gate, World, WorldCase, action, kind
+from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.outcomes import Derived, DerivedAction, Retry
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
@@ -106,6 +107,57 @@ class TestLocksOnTargets(WorldCase):
         world.until_action('third', states.WAITING)
         gate.open()
         self.assertEqual(plan_states.SUCCEEDED, world.until_ended(third).state)
+
+    def wake(self, world: World, gate: Gate) -> ActionPlan:
+        """Let `second` be woken, and `third` wait for it; return the latter's plan."""
+        plan = world.start(action('third', target='host'))
+        world.until_action('third', states.WAITING)
+        gate.open()
+        world.until_action('second', states.READY)
+        self.assertEqual('WAITING', world.action('third').status)
+        return plan
+
+    def test_one_that_was_woken_and_is_cancelled_lets_the_next_one_on(self) -> None:
+        world, gate = self.a_held_target()
+        # Of a lane that nobody serves.
+        second = world.new_action(
+            'second',
+            status=states.WAITING,
+            target='host',
+            blocked_on='host',
+            cause=states.RPC_REQUEST,
+        )
+        world.add(second)
+        plan = self.wake(world, gate)
+        world.plans.signal_action(second.uuid, states.CANCEL)
+        world.until_ended(plan)
+        self.assertEqual(
+            {'holder': 'SUCCEEDED', 'second': 'CANCELLED', 'third': 'SUCCEEDED'},
+            world.statuses(),
+        )
+
+    def test_one_whose_plan_is_cancelled_does_so_as_well(self) -> None:
+        world, gate = self.a_held_target(
+            sleeps=kind(execute=lambda context: context.sleep(900))
+        )
+        full = world.start(
+            action('second', target='host'), action('runs', 'sleeps'), max_parallel=1
+        )
+        world.until_action('second', states.WAITING)
+        world.until_action('runs', states.RUNNING)
+        plan = self.wake(world, gate)
+        world.plans.cancel(full.uuid)
+        world.until_ended(plan)
+        world.until_ended(full)
+        self.assertEqual(
+            {
+                'holder': 'SUCCEEDED',
+                'second': 'CANCELLED',
+                'runs': 'CANCELLED',
+                'third': 'SUCCEEDED',
+            },
+            world.statuses(),
+        )
 
     def test_every_end_of_the_holder_releases(self) -> None:
         for end in (True, False, ('CANCEL', 'no')):

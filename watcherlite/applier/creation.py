@@ -12,7 +12,12 @@ from watcherlite.domain import events, graph
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import APPLIER, Action, Edge
 from watcherlite.domain.audits import ONESHOT, Audit, Goal, Strategy
-from watcherlite.domain.documents import ActionDocument, PlanDocument, check_inputs
+from watcherlite.domain.documents import (
+    ActionDocument,
+    PlanDocument,
+    Validate,
+    check_inputs,
+)
 from watcherlite.domain.events import Event
 from watcherlite.execution.facts import created_event
 from watcherlite.execution.runner import ActionTypes
@@ -32,6 +37,11 @@ CHUNK = 5000
 
 def check(document: PlanDocument, types: ActionTypes) -> None:
     """Raise InvalidDocument with all that the action types object to."""
+    check_inputs(document, validator(types))
+
+
+def validator(types: ActionTypes) -> Validate:
+    """Return what `Draft.check_inputs` asks."""
 
     def validate(action_type: str, inputs: Mapping[str, Any]) -> None:
         try:
@@ -45,7 +55,7 @@ def check(document: PlanDocument, types: ActionTypes) -> None:
             ) from error
         types.validate_inputs(kind, inputs)
 
-    check_inputs(document, validate)
+    return validate
 
 
 def store(

@@ -5,6 +5,7 @@ plan; a refusal changes nothing. Who is to hear of it is told afterwards, by
 hints that may be lost.
 """
 
+import contextlib
 import datetime
 import functools
 import logging
@@ -157,7 +158,10 @@ class PlanOperations:
         after = plan.evolve(state=states.CANCELLED, updated_at=now)
         more = True
         while more:
-            after, written, more = self._progress.end_window(tx, after, WINDOW * 4, now)
+            # What has not been taken has blocked nobody.
+            after, written, _, more = self._progress.end_window(
+                tx, after, WINDOW * 4, now
+            )
             tx.add_events(written)
         tx.add_events([plan_event(plan, after, now)])
         return after
@@ -228,7 +232,7 @@ class PlanOperations:
                 raise exceptions.Conflict(
                     f'State update not allowed for actionplan state: {plan.state}'
                 )
-            (after,) = self._end(
+            (after,), _ = self._end(
                 tx, plan, [action], action_states.SKIPPED, message, now
             )
         if plan.state == states.PENDING:
@@ -285,15 +289,27 @@ class PlanOperations:
                     f'{signal} is not possible for action {uuid}: it is {action.status}'
                 )
             family = [action, *self._unfinished_derived(tx, action)]
-            after = self._signal(tx, plan, family, signal, now)[action.id or 0]
+            signalled, unblocked = self._signal(tx, plan, family, signal, now)
         if plan is not None:
             self._tell(None, commands.ActionsSignalled((plan.uuid,)))
         else:
             self._tell(None, commands.ActionsSignalled())
             # Its end may have let others of its lane go on.
             self._tell(action.lane, commands.RunActions())
+        self._tell_of(unblocked)
         self._tell(None, commands.EventsStored())
-        return after
+        return signalled[action.id or 0]
+
+    def _tell_of(self, unblocked: Sequence[Action]) -> None:
+        """Tell of actions, of any plan and lane, that may have their target now."""
+        plans: tuple[str, ...] = ()
+        # What was asked for is done; this is only to have it sooner.
+        with contextlib.suppress(exceptions.StoreUnavailable, exceptions.StoreConflict):
+            plans = locking.plans_of(self._store, unblocked)
+        if plans:
+            self._tell(None, commands.WorkAvailable(plans))
+        for lane in sorted({a.lane for a in unblocked if a.plan_id is None}):
+            self._tell(lane, commands.RunActions())
 
     def _unfinished_derived(self, tx: Transaction, action: Action) -> list[Action]:
         """Lock and return what an action waits for that it derived, and so on."""
@@ -318,16 +334,20 @@ class PlanOperations:
         actions: Sequence[Action],
         signal: str,
         now: datetime.datetime,
-    ) -> dict[int, Action]:
-        """Signal what has started and cancel what has not; return all, by id."""
+    ) -> tuple[dict[int, Action], list[Action]]:
+        """Signal what has started and cancel what has not.
+
+        :returns: all of them, by id, and what may have its target now
+        """
         unstarted = [
             a
             for a in actions
             if a.status in action_states.NOT_STARTED and not _waits_for_derived(a)
         ]
         ended: list[Action] = []
+        unblocked: list[Action] = []
         if unstarted:
-            ended = self._end(
+            ended, unblocked = self._end(
                 tx,
                 plan,
                 unstarted,
@@ -344,7 +364,8 @@ class PlanOperations:
                 for a in told
             ]
         )
-        return {action.id or 0: action for action in (*actions, *ended, *told)}
+        found = {action.id or 0: action for action in (*actions, *ended, *told)}
+        return found, unblocked
 
     def _end(
         self,
@@ -354,8 +375,11 @@ class PlanOperations:
         status: str,
         message: str,
         now: datetime.datetime,
-    ) -> list[Action]:
-        """End actions that have not started, and let their dependents go on."""
+    ) -> tuple[list[Action], list[Action]]:
+        """End actions that have not started, and let their dependents go on.
+
+        :returns: these, and what may have its target now
+        """
         changes = [
             ActionChange(
                 action,
@@ -382,7 +406,7 @@ class PlanOperations:
                 ActionChange(a.evolve(status=action_states.WAITING, owner=None), a)
                 for a in ended_too
             ]
-        locking.release(tx, [change.after for change in changes])
+        unblocked = locking.release(tx, [change.after for change in changes])
         last: list[Event] = []
         if plan is not None:
             plan = self._progress.counted(plan, [(c, None) for c in changes], 0, 0, now)
@@ -391,7 +415,7 @@ class PlanOperations:
             plan, last = self._progress.ended(plan, now)
             tx.save_plans([plan])
         tx.add_events([*written, *last])
-        return ended
+        return ended, unblocked
 
     # both
 

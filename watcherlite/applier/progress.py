@@ -12,11 +12,12 @@ from watcherlite.applier import rollback
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain import action_plans, events
 from watcherlite.domain.action_plans import FORWARD, STOPPING, ActionPlan
-from watcherlite.domain.actions import ActionChange, cut
+from watcherlite.domain.actions import Action, ActionChange, cut
 from watcherlite.domain.events import Event
 from watcherlite.domain.outcomes import Fault
 from watcherlite.execution import locking, results, successors
 from watcherlite.execution.facts import action_event
+from watcherlite.execution.plan_rules import Step
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as states
 
@@ -50,7 +51,7 @@ def plan_event(
 class PlanProgress:
     """The rules of plans.
 
-    :param reverts: whether an action type (by name) overrides `revert`
+    :param reverts: whether actions of a type (by name) are to be reverted
     """
 
     def __init__(self, reverts: Callable[[str], bool]) -> None:
@@ -153,21 +154,22 @@ class PlanProgress:
                 return action_states.FAILED
         return None
 
-    def step(self, store: Store, plan_uuid: str, now: datetime.datetime) -> bool:
+    def step(self, store: Store, plan_uuid: str, now: datetime.datetime) -> Step:
         """Do the next piece of what a plan needs; see `PlanRules`."""
         found = store.get_plan(plan_uuid)
         if found.id is None or found.state not in states.ACTIVE:
-            return False
+            return Step()
         with store.transaction() as tx:
             plan = tx.lock_plans([found.id])[found.id]
             if plan.state not in states.ACTIVE:
-                return False
+                return Step()
             written: list[Event] = []
+            unblocked: list[Action] = []
             before, more = plan, False
             if plan.state == states.PENDING and plan.unfinished == 0:
                 plan, written = self.taken(plan, now)
             elif plan.cancels_unstarted:
-                plan, written, more = self.end_window(tx, plan, WINDOW, now)
+                plan, written, unblocked, more = self.end_window(tx, plan, WINDOW, now)
             if action_plans.needs_rollback(plan):
                 plan, made = rollback.begin(store, tx, plan, self._reverts, now)
                 written += made
@@ -175,14 +177,15 @@ class PlanProgress:
             if plan is not before:
                 tx.save_plans([plan])
             tx.add_events([*written, *last])
-            return more
+            return Step(more, unblocked)
 
     def end_window(
         self, tx: Transaction, plan: ActionPlan, limit: int, now: datetime.datetime
-    ) -> tuple[ActionPlan, list[Event], bool]:
+    ) -> tuple[ActionPlan, list[Event], list[Action], bool]:
         """Cancel the next actions of a plan that have not started.
 
-        :returns: the counted plan, the events, and whether there may be more
+        :returns: the counted plan, the events, what may have its target now, and
+            whether there may be more
         """
         message = (
             results.STOPPED_UNSTARTED
@@ -207,10 +210,10 @@ class PlanProgress:
             )
         # What waits for derived actions ends after these, and has to know.
         ready = bool(successors.count_down(tx, ended, now, started=False))
-        locking.release(tx, [change.after for change in changes])
+        unblocked = locking.release(tx, [change.after for change in changes])
         counted = self.counted(plan, [(c, None) for c in changes], 0, 0, now)
         written = [action_event(c.before, c.after, plan, now) for c in changes]
-        return counted, written, ready or len(ended) >= limit
+        return counted, written, unblocked, ready or len(ended) >= limit
 
 
 def cancelling(tx: Transaction, plan: ActionPlan, now: datetime.datetime) -> ActionPlan:

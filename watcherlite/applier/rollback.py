@@ -29,7 +29,8 @@ def begin(
 
     Only SUCCEEDED actions of types that override `revert` are reverted: one
     that was skipped did nothing (spec 000), and what others did cannot be
-    undone by us.
+    undone by us. Where nobody can tell, because the type is not installed any
+    more, the action is stored as well, and fails with that reason.
     """
     done = _succeeded(store, plan, reverts)
     done.sort(key=lambda a: (a.end_time or now, a.id or 0), reverse=True)

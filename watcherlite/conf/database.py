@@ -62,9 +62,11 @@ OPTS = [
         'busy_timeout',
         default=10,
         min=1,
-        help='Seconds to wait for another process that writes to the same SQLite '
-        'file. Raise it when the disk is slow and the log tells of a locked '
-        'database. Servers make no use of it.',
+        help='Seconds to wait for a lock that another process holds, before a '
+        'transaction is given up and tried again: on the file of SQLite, on rows of '
+        'a server (lock_timeout of PostgreSQL, innodb_lock_wait_timeout of MariaDB '
+        'and MySQL). Raise it when the disk is slow and the log tells of a locked '
+        'database, or of a lock that was waited for too long.',
     ),
     cfg.StrOpt(
         'sqlite_synchronous',

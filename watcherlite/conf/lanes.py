@@ -60,9 +60,9 @@ def options(work: str) -> list[cfg.Opt]:
             default=5,
             min=1,
             mutable=True,
-            help='How often an action is started at most when its worker is lost '
-            'time and again. Lower it when an action that brings its worker down '
-            'should be FAILED sooner.',
+            help='How often an action is started at most, the first time included, '
+            'when its worker is lost time and again; 1 means never again. Lower it '
+            'when an action that brings its worker down should be FAILED sooner.',
         ),
         cfg.FloatOpt(
             'signal_grace',

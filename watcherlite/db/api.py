@@ -69,6 +69,23 @@ class Successor:
     action: Action
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Link:
+    """The step from one action of a plan to the next: one ends, one starts.
+
+    :param plan: the plan as it is expected to be, and as it is then
+    :param ended: has `started` as its only dependent
+    :param started: the dependent as it is expected to be, waiting for nothing
+        else and unowned, and as it starts
+    :param events: of all this, in their order
+    """
+
+    plan: tuple[ActionPlan, ActionPlan]
+    ended: ActionChange
+    started: ActionChange
+    events: Sequence[Event]
+
+
 class Transaction(Protocol):
     """All or nothing. Plans are locked first, in the order of their ids."""
 
@@ -216,11 +233,16 @@ class Transaction(Protocol):
         A lock that the same action already holds counts as free.
         """
 
-    def release_locks(self, action_ids: Sequence[int]) -> list[Action]:
+    def release_locks(
+        self, action_ids: Sequence[int], targets: Iterable[str] = ()
+    ) -> list[Action]:
         """Drop the locks of these actions; unblock the first waiter of each.
 
         First is the one with the lowest id that has not ended. Returned: the
         actions whose `blocked_on` was cleared; WAITING ones are READY now.
+
+        :param targets: that these actions no longer want: the first waiter of each
+            that nobody has locked is unblocked as well
         """
 
     # events
@@ -245,6 +267,23 @@ class Store(Protocol):
 
     def transaction(self) -> AbstractContextManager[Transaction]:
         """Begin; commit when the block ends, roll back when it raises."""
+
+    @property
+    def writes_links(self) -> bool:
+        """Say whether `write_link` is there, and worth it.
+
+        It is where statements cost more than what they do.
+        """
+
+    def write_link(self, link: Link) -> bool:
+        """Compare and set all of a link at once, without a transaction around it.
+
+        The same in a transaction is `lock_plans`, `change_actions`,
+        `release_dependents` with a handover, `save_plans`, `add_events`.
+
+        :returns: False if anything is not as expected; then nothing has changed
+        :raises StoreUnavailable: also when nobody knows whether it took effect
+        """
 
     def check(self) -> None:
         """Raise StoreUnavailable or SchemaMismatch, saying what to do."""
@@ -401,14 +440,15 @@ class Store(Protocol):
     def purge(
         self, before: datetime.datetime, limit: int, dry_run: bool = False
     ) -> Mapping[str, int]:
-        """Delete ended plans, their actions and published events older than that.
+        """Delete ended plans, all that is theirs, and published events of that age.
 
         A plan is as old as its last change. One with an event that is not
         published is kept whole, because the relay still reads its actions; what
-        belongs to no plan is kept. At most `limit` plans, the oldest ids first.
+        belongs to no plan is kept. An audit that has ended goes with its last plan.
+        At most `limit` plans, the oldest ids first.
 
         :param dry_run: delete nothing, and count what would be
-        :returns: how many rows: `action_plans`, `actions`, `events`
+        :returns: how many rows: `action_plans`, `audits`, `actions`, `events`
         """
 
     def statistics(self) -> Mapping[str, Any]:

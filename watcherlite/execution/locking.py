@@ -8,7 +8,7 @@ lock on its target, derived ones run under the lock of the one they come from.
 import datetime
 from collections.abc import Sequence
 
-from watcherlite.db.api import Transaction
+from watcherlite.db.api import Store, Transaction
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.states import action as states
 
@@ -69,6 +69,19 @@ def admit(
 
 
 def release(tx: Transaction, ended: Sequence[Action]) -> list[Action]:
-    """Drop the locks of actions that have ended; return who may go on now."""
-    holders = [a.id for a in ended if locks(a) and a.id is not None]
-    return tx.release_locks(holders) if holders else []
+    """Drop the locks of actions that have ended; return who may go on now.
+
+    One that was woken for a target, and ended before it could lock it, lets the
+    next one go on as well.
+    """
+    targets = {a.id: a.target for a in ended if a.id is not None and locks(a)}
+    if not targets:
+        return []
+    return tx.release_locks(list(targets), {str(t) for t in targets.values()})
+
+
+def plans_of(store: Store, actions: Sequence[Action]) -> tuple[str, ...]:
+    """Return the uuids of the plans that some actions, a few, belong to."""
+    ids = {action.plan_id for action in actions if action.plan_id is not None}
+    found = [store.plan_surroundings(plan_id) for plan_id in sorted(ids)]
+    return tuple(known.plan.uuid for known in found if known is not None)

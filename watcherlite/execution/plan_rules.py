@@ -3,15 +3,28 @@
 The core counts nothing and names no plan state; `applier.progress` does.
 """
 
+import dataclasses
 import datetime
 from collections.abc import Sequence
 from typing import Protocol
 
 from watcherlite.db.api import Store
 from watcherlite.domain.action_plans import ActionPlan
-from watcherlite.domain.actions import ActionChange
+from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.events import Event
 from watcherlite.domain.outcomes import Fault
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Step:
+    """What came of a step.
+
+    :param more: there is more of it
+    :param unblocked: actions of any plan and lane that may have their target now
+    """
+
+    more: bool = False
+    unblocked: Sequence[Action] = ()
 
 
 class PlanRules(Protocol):
@@ -47,9 +60,9 @@ class PlanRules(Protocol):
             in, or None if they are recovered
         """
 
-    def step(self, store: Store, plan_uuid: str, now: datetime.datetime) -> bool:
+    def step(self, store: Store, plan_uuid: str, now: datetime.datetime) -> Step:
         """Do the next bounded piece of what a plan needs besides its actions.
 
         That is: cancel what has not started, make the actions that revert
-        others, end a plan with nothing left. True when there is more of it.
+        others, end a plan with nothing left.
         """

@@ -179,11 +179,18 @@ class Recovery:
         return action.phase if kind.is_idempotent(action.inputs) else None
 
     def _too_often(self, action: Action, owner: str) -> Verdict | None:
-        """Fail an action that has cost too many workers already."""
-        recoveries = action.recoveries + 1
-        if recoveries <= self._settings.max_attempts:
+        """Fail an action that has cost too many workers already.
+
+        Each of them may have started it, so that another start is one more than
+        there were lost workers. What was only taken, and what waits outside, can
+        go on once more: there this worker has started nothing.
+        """
+        lost = action.recoveries + 1
+        started = action.status in states.STARTED and action.token is None
+        if lost + (1 if started else 0) <= self._settings.max_attempts:
             return None
-        text = results.WORKER_LOST_TOO_OFTEN.format(owner, recoveries)
+        count = f'{lost} lost worker{"" if lost == 1 else "s"}'
+        text = results.WORKER_LOST_TOO_OFTEN.format(owner, count)
         return self._failed(action, text)
 
     def _adopted(self, action: Action, owner: str) -> Verdict:

@@ -45,8 +45,7 @@ WORKER_LOST = (
     'cannot tell whether it took effect.'
 )
 WORKER_LOST_TOO_OFTEN = (
-    'Worker {} was lost while the action ran; it is not tried again after '
-    '{} lost workers.'
+    'Worker {} was lost while the action ran; it is not tried again after {}.'
 )
 WORKER_LOST_PLAN_ENDS = (
     'Worker {} was lost while the action ran, and its plan is not to go on then.'

@@ -14,11 +14,11 @@ from watcherlite.db import api
 from watcherlite.domain import commands
 from watcherlite.domain.actions import APPLIER, Action
 from watcherlite.domain.events import Event
-from watcherlite.execution import identity
+from watcherlite.execution import identity, locking
 from watcherlite.execution.committer import Committer
 from watcherlite.execution.dispatcher import Dispatcher
 from watcherlite.execution.lease import Lease
-from watcherlite.execution.plan_rules import PlanRules
+from watcherlite.execution.plan_rules import PlanRules, Step
 from watcherlite.execution.policy_chain import PolicyChain
 from watcherlite.execution.recovery import Recovery
 from watcherlite.execution.runner import ActionTypes, Runner
@@ -256,19 +256,32 @@ class Worker:
         """Do the next piece of what a plan needs; come back for more."""
         self._asked.discard(uuid)
         try:
-            more = self._rules.step(self._store, uuid, self._clock.now())
+            done = self._rules.step(self._store, uuid, self._clock.now())
         except exceptions.StoreConflict:
-            more = True
+            done = Step(more=True)
         except exceptions.StoreUnavailable as error:
             LOG.warning('Plan %s waits for the next sweep: %s', uuid, error)
             return
-        if more:
+        if done.unblocked:
+            self._chores.after(0, lambda: self._look_at_unblocked(done.unblocked))
+        if done.more:
             self._ask_for_step(uuid)
             return
         plan = self._store.get_plan(uuid)
         if plan.state in plan_states.ACTIVE and plan.claimable:
             self.dispatcher.add_plan(plan.id or 0, plan.uuid)
         self.committer.tell_listeners([])
+
+    def _look_at_unblocked(self, actions: Sequence[Action]) -> None:
+        """Look, and let others look, at what may have its target now."""
+        for lane in {action.lane for action in actions if action.plan_id is None}:
+            if lane in self.me.lanes:
+                self.dispatcher.add_lane(lane)
+        plans = locking.plans_of(self._store, actions)
+        for uuid in plans:
+            self.look_at_plan(uuid)
+        if plans:
+            self._offer(plans)
 
     def _go_on_sweeping(self, sweeps: int) -> None:
         # Else a reload that changed the interval would have begun a second round.

@@ -169,6 +169,17 @@ class Plugins:
             made = self._made[name] = (kind, self._group(base.ACTION_TYPES, name))
         return made[0](made[1])
 
+    def may_revert(self, name: str) -> bool:
+        """Say whether an action type overrides `revert`, or nobody can tell.
+
+        The latter is so for one that is not installed here, or cannot be loaded:
+        to execute it fails then, and says why.
+        """
+        try:
+            return self.action_type(name).supports('revert')
+        except exceptions.PluginError:
+            return True
+
     def validate_inputs(
         self, action_type: base.ActionType | type[base.ActionType], inputs: Any
     ) -> None:

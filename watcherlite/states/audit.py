@@ -20,6 +20,9 @@ STATES = {
     DELETED: 'Deleted by an operator; kept as a row until it is purged.',
 }
 
+#: Nothing more is proposed.
+ENDED = frozenset({SUCCEEDED, FAILED, CANCELLED, DELETED})
+
 TRANSITIONS = {
     (PENDING, ONGOING): 'an engine takes it',
     (PENDING, CANCELLED): 'an operator does not want it any more',

@@ -16,13 +16,14 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.clock import Clock, SystemClock
-from watcherlite.db.api import Transaction, Worker
+from watcherlite.clock import EPOCH, Clock, SystemClock
+from watcherlite.db.api import Link, Transaction, Worker
 from watcherlite.domain.action_plans import ActionPlan, PlanSurroundings
 from watcherlite.domain.actions import Action
 from watcherlite.domain.events import StoredEvent
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
+from watcherlite.states import audit as audit_states
 from watcherlite.testing.memory_tables import Role, Tables, handed_out
 from watcherlite.testing.memory_transaction import MemoryTransaction, claimable_ids
 
@@ -55,6 +56,35 @@ class MemoryStore:
                 self._tables.journal.rollback()
                 raise
             self._tables.journal.commit()
+
+    @property
+    def writes_links(self) -> bool:
+        return True
+
+    def write_link(self, link: Link) -> bool:
+        before, after = link.plan
+        child = link.started.after
+        with self._transaction() as tx:
+            plan = tx.lock_plans([before.id or 0]).get(before.id or 0)
+            found = self._tables.actions.rows.get(child.id or 0)
+            if (
+                plan != before
+                or found is None
+                or (found.pending, found.attempt) != (1, child.attempt - 1)
+                or found.owner is not None
+                or found.status not in (states.INIT, states.WAITING)
+                or not tx.change_actions([link.ended])
+            ):
+                return False
+            tx.release_dependents(
+                [link.ended.before.id or 0],
+                started=True,
+                handovers={child.id or 0: child},
+                now=after.updated_at or EPOCH,
+            )
+            tx.save_plans([after])
+            tx.add_events(link.events)
+        return True
 
     def check(self) -> None:
         """Return: there is no database that could be away, or be out of date."""
@@ -359,7 +389,13 @@ class MemoryStore:
                 for key in tables.index.of('plans')
                 if self._can_be_purged(tables.plans.rows[key], before)
             ][:limit]
-            counts = {'action_plans': len(plan_ids), 'actions': 0, 'events': 0}
+            audits = self._left_without_plans(plan_ids)
+            counts = {
+                'action_plans': len(plan_ids),
+                'audits': len(audits),
+                'actions': 0,
+                'events': 0,
+            }
             for plan_id in plan_ids:
                 actions = list(tables.index.of(('plan', plan_id)))
                 events = list(tables.index.of(('events', plan_id)))
@@ -367,7 +403,22 @@ class MemoryStore:
                 counts['events'] += len(events)
                 if not dry_run:
                     self._drop_plan(plan_id, actions, events)
+            if not dry_run:
+                for audit_id in audits:
+                    tables.audits.drop(audit_id)
             return counts
+
+    def _left_without_plans(self, plan_ids: Sequence[int]) -> list[int]:
+        """Return the ended audits of which these are the last plans."""
+        plans, going = self._tables.plans.rows, set(plan_ids)
+        left = {plan.audit_id for key, plan in plans.items() if key not in going}
+        candidates = {plans[key].audit_id for key in plan_ids} - left - {None}
+        audits = self._tables.audits.rows
+        return [
+            key
+            for key in candidates
+            if key is not None and audits[key].state in audit_states.ENDED
+        ]
 
     def _can_be_purged(self, plan: ActionPlan, before: datetime.datetime) -> bool:
         changed = plan.updated_at or plan.created_at

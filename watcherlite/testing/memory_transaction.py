@@ -313,13 +313,21 @@ class MemoryTransaction:
             locks.put(target, targets[target])
         return free
 
-    def release_locks(self, action_ids: Sequence[int]) -> list[Action]:
-        index = self._tables.index
-        first: set[int] = set()
+    def release_locks(
+        self, action_ids: Sequence[int], targets: Iterable[str] = ()
+    ) -> list[Action]:
+        index, locks = self._tables.index, self._tables.locks
+        free = set(targets)
         for key in action_ids:
             for target in list(index.of(('locks', key))):
-                self._tables.locks.drop(target)
-                first.update(index.of(('blocked', target))[:1])
+                locks.drop(target)
+                free.add(target)
+        first = {
+            key
+            for target in free
+            if target not in locks.rows
+            for key in index.of(('blocked', target))[:1]
+        }
         return self.unblock(sorted(first))
 
     def unblock(self, action_ids: Sequence[int]) -> list[Action]:

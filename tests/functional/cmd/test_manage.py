@@ -91,17 +91,17 @@ class SqliteTest(CallingTestCase):
             return [plan.uuid for plan in store.list_plans()]
 
         self.assertEqual(
-            (0, 'Would delete: 2 action plans, 2 actions, 0 events.\n', ''),
+            (0, 'Would delete: 2 action plans, 2 audits, 2 actions, 0 events.\n', ''),
             self.manage('db', 'purge', '--dry-run'),
         )
         self.assertEqual([*uuids, running.uuid], left())
         self.assertEqual(
-            (0, 'Deleted: 1 action plans, 1 actions, 0 events.\n', ''),
+            (0, 'Deleted: 1 action plans, 1 audits, 1 actions, 0 events.\n', ''),
             self.manage('db', 'purge', '--max-number', '1'),
         )
         self.assertEqual([*uuids[1:], running.uuid], left())
         self.assertEqual(
-            (0, 'Deleted: 2 action plans, 2 actions, 0 events.\n', ''),
+            (0, 'Deleted: 2 action plans, 2 audits, 2 actions, 0 events.\n', ''),
             self.manage('db', 'purge', '--older-than', '0.5'),
         )
         self.assertEqual([running.uuid], left())
@@ -156,7 +156,7 @@ class ServerTest(CallingTestCase):
             )
             self.assertEqual((0, f'{head}\n', ''), call('version'))
             self.assertEqual(
-                (0, 'Deleted: 0 action plans, 0 actions, 0 events.\n', ''),
+                (0, 'Deleted: 0 action plans, 0 audits, 0 actions, 0 events.\n', ''),
                 call('purge'),
             )
 

@@ -48,7 +48,8 @@ class StoredCase(base.TestCase):
 class TestEndWindow(StoredCase):
     def end(self, plan, limit=WINDOW):
         with self.store.transaction() as tx:
-            return self.progress.end_window(tx, plan, limit, NOW)
+            after, written, _, more = self.progress.end_window(tx, plan, limit, NOW)
+        return after, written, more
 
     def test_what_has_not_started_is_cancelled_and_counted(self):
         plan, _ = self.a_plan(
@@ -124,7 +125,7 @@ class TestEndWindow(StoredCase):
 
 class TestStep(StoredCase):
     def step(self, plan):
-        return self.progress.step(self.store, plan.uuid, NOW)
+        return self.progress.step(self.store, plan.uuid, NOW).more
 
     def test_a_plan_that_is_not_active_is_left_alone(self):
         for state in set(states.STATES) - states.ACTIVE:

@@ -62,6 +62,18 @@ class LockingTest(base.TestCase):
         self.assertEqual(states.READY, self.stored(actions[1]).status)
         self.assertEqual(states.WAITING, self.stored(actions[3]).status)
 
+    def test_one_that_never_had_its_target_lets_the_next_one_on(self) -> None:
+        holder, *actions = self.claimed('x', 'x', 'x')
+        self.admit(holder)
+        self.admit(*actions)
+        self.assertEqual(['a1'], self.release(holder))
+        woken = self.stored(actions[0])
+        with self.store.transaction() as tx:
+            ended = woken.evolve(status=states.CANCELLED, owner=None)
+            tx.change_actions([ActionChange(woken, ended)])
+        self.assertEqual(['a2'], self.release(ended))
+        self.assertEqual([], self.release(holder))
+
     def test_a_target_that_is_locked_lets_nobody_on(self) -> None:
         (holder,) = self.claimed('x')
         self.admit(holder)

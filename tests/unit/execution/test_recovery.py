@@ -28,10 +28,7 @@ UNKNOWN = (
 PLAN_ENDS = (
     'Worker lost was lost while the action ran, and its plan is not to go on then.'
 )
-TOO_OFTEN = (
-    'Worker lost was lost while the action ran; it is not tried again after '
-    '4 lost workers.'
-)
+TOO_OFTEN = 'Worker lost was lost while the action ran; it is not tried again after {}.'
 
 
 class Committed:
@@ -56,6 +53,7 @@ class RecoveryCase(base.TestCase):
         self.committer = Committed()
         self.adopted = []
         self.ready = []
+        self.settings = ExecutionSettings(max_attempts=3)
         self.recovery = Recovery(
             self.store,
             'me',
@@ -63,7 +61,7 @@ class RecoveryCase(base.TestCase):
             PlanProgress(lambda name: False),
             self.committer,
             self.clock,
-            ExecutionSettings(max_attempts=3),
+            self.settings,
             self.adopted.append,
             self.ready.append,
         )
@@ -197,21 +195,36 @@ class TestJudge(RecoveryCase):
         self.assert_ended('FAILED', 'ValueError', self.lost(action_type='unsure'))
         self.assert_ended('FAILED', 'SystemExit', self.lost(action_type='leaving'))
 
-    def test_one_that_costs_too_many_workers_is_given_up(self):
-        for action in (
-            self.lost(status='READY'),
+    def assert_given_up(self, lost, action):
+        """Check that an action is FAILED at its so-manieth lost worker, not before."""
+        before = action.evolve(recoveries=lost - 2)
+        after = self.recovery.judge(before, 'lost').conclusion.action
+        self.assertEqual(lost - 1, after.recoveries)
+        self.assert_ended(
+            'FAILED',
+            TOO_OFTEN.format(f'{lost} lost workers'),
+            action.evolve(recoveries=lost - 1),
+        )
+
+    def test_one_is_started_so_many_times_at_most_the_first_included(self):
+        for name in ('idempotent', 'checkable'):
+            self.assert_given_up(3, self.lost(action_type=name))
+        self.assert_given_up(3, self.lost(phase=COMPLETE))
+
+    def test_one_that_the_worker_had_not_started_is_given_up_as_well(self):
+        self.assert_given_up(4, self.lost(status='READY'))
+        self.assert_given_up(4, self.lost(token=1))
+
+    def test_one_that_may_be_started_once_does_not_run_again(self):
+        self.settings.max_attempts = 1
+
+        self.assert_ended(
+            'FAILED',
+            TOO_OFTEN.format('1 lost worker'),
             self.lost(action_type='idempotent'),
-            self.lost(action_type='checkable'),
-            self.lost(token=1),
-            self.lost(phase=COMPLETE),
-        ):
-            self.assertEqual(
-                3,
-                self.recovery.judge(
-                    action.evolve(recoveries=2), 'lost'
-                ).conclusion.action.recoveries,
-            )
-            self.assert_ended('FAILED', TOO_OFTEN, action.evolve(recoveries=3))
+        )
+        self.assert_again(RUN, self.lost(status='READY'))
+        self.assert_adopted(self.lost(token=1))
 
     def test_one_that_was_to_be_cancelled_does_not_run_again(self):
         for action in (

@@ -1,7 +1,8 @@
 """The part of the store for operators: purging, and figures."""
 
+import collections
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite.db.sqlalchemy.database import Database, Session
@@ -18,9 +19,21 @@ _OVER = (
     'AND COALESCE(updated_at, created_at) < :before '
     f'AND NOT EXISTS ({_UNPUBLISHED}plan_id = action_plans.id)'
 )
-PLANS = f'SELECT id FROM action_plans WHERE {_OVER} ORDER BY id LIMIT :limit'
+PLANS = f'SELECT id, audit_id FROM action_plans WHERE {_OVER} ORDER BY id LIMIT :limit'
 PLAN_IS_OVER = f'SELECT id FROM action_plans WHERE id = :key AND {_OVER} FOR UPDATE'
 DELETE_PLAN = 'DELETE FROM action_plans WHERE id = :key'
+_ENDED_AUDIT = "audits.state IN ('SUCCEEDED', 'FAILED', 'CANCELLED', 'DELETED')"
+# Of two that delete plans of one audit, the second sees that it deletes the last.
+LOCK_AUDIT = 'SELECT id FROM audits WHERE id = :key FOR UPDATE'
+DELETE_AUDIT = (
+    f'DELETE FROM audits WHERE id = :key AND {_ENDED_AUDIT} '
+    'AND NOT EXISTS (SELECT 1 FROM action_plans WHERE audit_id = :key)'
+)
+PLANS_OF_AUDITS = (
+    'SELECT audits.id, count(*) FROM audits JOIN action_plans '
+    f'ON action_plans.audit_id = audits.id WHERE {_ENDED_AUDIT} '
+    'AND audits.id IN_IDS(:ids) GROUP BY audits.id'
+)
 _OF_PLAN = 'plan_id = :key'
 _LONE_ACTION = (
     "plan_id IS NULL AND ended <> '' AND updated_at < :before "
@@ -63,14 +76,16 @@ class Housekeeping:
         self, before: datetime.datetime, limit: int, dry_run: bool = False
     ) -> Mapping[str, int]:
         time = to_text(before)
-        counts = {'action_plans': 0, 'actions': 0, 'events': 0}
-        for (key,) in self._db.rows(PLANS, before=time, limit=limit):
+        counts = {'action_plans': 0, 'audits': 0, 'actions': 0, 'events': 0}
+        plans = self._db.rows(PLANS, before=time, limit=limit)
+        for key, audit in plans:
             if dry_run:
                 counts['action_plans'] += 1
                 self._count(counts, _OF_PLAN, _OF_PLAN, key=key)
             else:
-                self._purge_plan(counts, key, time)
+                self._purge_plan(counts, key, audit, time)
         if dry_run:
+            self._count_audits(counts, [audit for _, audit in plans if audit])
             self._count(counts, _LONE_ACTION, _LONE_EVENT, before=time)
         else:
             self._purge_lone(counts, time)
@@ -83,7 +98,22 @@ class Housekeeping:
             sql = f'SELECT count(*) FROM {table} WHERE {where}'
             counts[table] += self._db.rows(sql, **values)[0][0]
 
-    def _purge_plan(self, counts: dict[str, int], key: int, before: str) -> None:
+    def _count_audits(self, counts: dict[str, int], audits: Sequence[int]) -> None:
+        """Count the audits of which no plan would be left.
+
+        :param audits: of the plans that would be deleted, one for each
+        """
+        gone = collections.Counter(audits)
+        keys = list(gone)
+        with self._db.transaction() as session:
+            for begin in range(0, len(keys), BLOCK):
+                ids = session.dialect.ids(keys[begin : begin + BLOCK])
+                for key, plans in session.rows(PLANS_OF_AUDITS, ids=ids):
+                    counts['audits'] += plans == gone[key]
+
+    def _purge_plan(
+        self, counts: dict[str, int], key: int, audit: int | None, before: str
+    ) -> None:
         over = False
         while not over:
             with self._db.transaction() as session:
@@ -93,6 +123,9 @@ class Housekeeping:
                 over = not deleted
                 if over:
                     counts['action_plans'] += session.count(DELETE_PLAN, key=key)
+                    if audit is not None:
+                        session.rows(LOCK_AUDIT, key=audit)
+                        counts['audits'] += session.count(DELETE_AUDIT, key=audit)
 
     def _purge_lone(self, counts: dict[str, int], before: str) -> None:
         deleted = True

@@ -5,7 +5,7 @@ in which it writes `blocked_on`. Who releases the lock waits for that row, and s
 sees everybody who waits; without that a waiter could be forgotten for ever.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, insertion
 from watcherlite.db.sqlalchemy.part import Part
@@ -17,10 +17,11 @@ HOLD = (
     'ORDER BY target FOR UPDATE'
 )
 DROP = 'DELETE FROM locks WHERE action_id IN_IDS(:ids) RETURNING target'
-#: The first who waits for each of these targets.
+#: The first who waits for each of these targets, unless somebody has it.
 FIRST = (
     'id IN (SELECT min(w.id) FROM actions w WHERE w.blocked_on IN_TEXTS(:targets) '
-    "AND w.ended = '' GROUP BY w.blocked_on)"
+    "AND w.ended = '' AND NOT EXISTS (SELECT 1 FROM locks WHERE "
+    'locks.target = w.blocked_on) GROUP BY w.blocked_on)'
 )
 STALE = (
     "blocked_on IS NOT NULL AND ended = '' "
@@ -54,15 +55,15 @@ class Targets(Part):
         """Store locks that nobody has; say whether these are all of them."""
         return self._insert(TAKE, wanted) == len(wanted)
 
-    def release_locks(self, action_ids: Sequence[int]) -> list[Action]:
+    def release_locks(
+        self, action_ids: Sequence[int], targets: Iterable[str] = ()
+    ) -> list[Action]:
         if not action_ids:
             return []
-        targets = self._drop(action_ids)
-        if not targets:
+        free = sorted({*self._drop(action_ids), *targets})
+        if not free:
             return []
-        return self._update(
-            UNBLOCK, FIRST, targets=self._session.dialect.texts(targets)
-        )
+        return self._update(UNBLOCK, FIRST, targets=self._session.dialect.texts(free))
 
     def _drop(self, action_ids: Sequence[int]) -> list[str]:
         """Delete locks of actions; return their targets."""
