@@ -2,13 +2,14 @@
 
 from tests import base
 from tests.contract.store_contract import StoreContract
+from tests.contract.store_links import StoreLinksContract
 from tests.factories import NOW, at, make_action, make_worker, store_actions, store_plan
 from watcherlite.db.api import Store
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
 
 
-class MemoryStoreTest(StoreContract, base.TestCase):
+class MemoryStoreTest(StoreContract, StoreLinksContract, base.TestCase):
     def make_store(self) -> Store:
         return MemoryStore()
 

@@ -17,6 +17,7 @@ from watcherlite.db.api import Store
 from watcherlite.domain.events import Event
 from watcherlite.domain.outcomes import Fault
 from watcherlite.execution import results
+from watcherlite.execution.chaining import Chaining
 from watcherlite.execution.group import Claims, GroupCommit, Item, Wish, Written
 from watcherlite.execution.plan_rules import PlanRules
 from watcherlite.execution.results import Conclusion
@@ -50,6 +51,7 @@ class Committer:
         self._store = store
         self._worker = worker
         self._group = GroupCommit(worker, rules)
+        self._chaining = Chaining(store, self._group)
         self._clock = clock
         self._settings = settings
         self._lease_left = lease_left
@@ -209,10 +211,14 @@ class Committer:
                     if self._store.event_exists(unanswered.events[0].uuid):
                         return unanswered
                     unanswered = None
+                now = self._clock.now()
+                if self._chaining.suits(items, wishes):
+                    if self._chaining.write(written, items, self._claims, now):
+                        return written
+                    written = Written()
                 with self._store.transaction() as tx:
-                    self._group.fill(
-                        tx, written, items, wishes, self._claims, self._clock.now()
-                    )
+                    self._group.fill(tx, written, items, wishes, self._claims, now)
+                self._chaining.note(written)
                 return written
             except exceptions.StoreConflict as error:
                 LOG.debug('A transaction is tried again: %s', error)

@@ -107,6 +107,7 @@ class Written:
     :ivar claims: what became of each wish
     :ivar derived: the actions that were stored because others asked for them
     :ivar outcomes: (item, whether it took effect, the action as stored)
+    :ivar locked: the plans as they were found
     """
 
     def __init__(self) -> None:
@@ -117,6 +118,7 @@ class Written:
         self.unblocked: list[Action] = []
         self.derived: list[Action] = []
         self.successors: list[Successor] = []
+        self.locked: Mapping[int, ActionPlan] = {}
         self.plans: dict[int, ActionPlan] = {}
         self.events: list[Event] = []
         self.outcomes: list[tuple[Item, bool, Action]] = []
@@ -141,6 +143,7 @@ class GroupCommit:
         """Write a batch into a transaction, and what it did into `written`."""
         ids = {item.before.plan_id for item in items} | {w.plan_id for w in wishes}
         locked = tx.lock_plans(sorted(i for i in ids if i is not None)) if ids else {}
+        written.locked = locked
         plans = dict(locked)
         faults = self._change(tx, written, items, plans, now)
         counted: Counted = {}

@@ -11,7 +11,10 @@ class FragileStore:
     :ivar asking: what the next questions for an event raise
     :ivar refuses: says of an action (as changed) that it cannot be stored
     :ivar sizes: how many changes each transaction that was tried had
+    :ivar links: what became of each link: True, False or what it raised
     """
+
+    writes_links = True
 
     def __init__(self, store):
         self._store = store
@@ -21,6 +24,16 @@ class FragileStore:
         self.refuses = lambda action: False
         self.sizes = []
         self.asked = []
+        self.links = []
+
+    def write_link(self, link):
+        written = not self.before and self._store.write_link(link)
+        error = next(iter(self.before or self.after), None)
+        self.links.append(error or written)
+        if error is not None:
+            (self.before or self.after).pop(0)
+            raise error
+        return written
 
     def event_exists(self, uuid):
         if self.asking:

@@ -119,6 +119,15 @@ class Database:
         with self._in_turn(), self._executed(sql, parameters) as (_, result):
             return result.rowcount
 
+    def change_once(self, sql: str, **parameters: Any) -> int:
+        """Execute one statement that must not be executed twice; likewise.
+
+        :param sql: as the driver takes it
+        :raises StoreUnavailable: also where nobody knows whether it took effect
+        """
+        with self._in_turn(), contextlib.closing(self._connect()) as connection:
+            return connection.exec_driver_sql(sql, parameters).rowcount
+
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Session]:
         """Begin; commit at the end, roll back when the block raises."""

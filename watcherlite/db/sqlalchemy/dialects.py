@@ -74,10 +74,13 @@ class Dialect:
     :cvar macros: (pattern, replacement), applied in this order
     :cvar types: what the columns of `ROWS` are called
     :cvar returning: whether an UPDATE can say what it has changed
+    :cvar modifying_with: whether one statement may change several tables, and a
+        statement costs more than what it does
     """
 
     name = 'postgresql'
     returning = True
+    modifying_with = True
     macros: Sequence[tuple[str, str]] = (
         (r'IN_IDS\((:\w+)\)', r'= ANY (CAST(\1 AS bigint[]))'),
         (r'IN_TEXTS\((:\w+)\)', r'= ANY (CAST(\1 AS text[]))'),
@@ -153,6 +156,7 @@ class SqliteDialect(Dialect):
     """SQLite from 3.40: UPDATE FROM, RETURNING, IS NOT DISTINCT FROM, `->>`."""
 
     name = 'sqlite'
+    modifying_with = False
     macros = (
         (r'IN_IDS\((:\w+)\)', r'IN (SELECT value FROM json_each(\1))'),
         (r'IN_TEXTS\((:\w+)\)', r'IN (SELECT value FROM json_each(\1))'),
@@ -197,6 +201,7 @@ class MysqlDialect(Dialect):
 
     name = 'mysql'
     returning = False
+    modifying_with = False
     macros = (
         # PyMySQL puts parameters into the text itself: a tuple becomes a list.
         (r'IN_IDS\((:\w+)\)', r'IN \1'),

@@ -120,6 +120,9 @@ def _postgresql_arguments(url: sa.URL, settings: DatabaseSettings) -> dict[str, 
         # be told before it is read, so that scanning a small table looks cheaper:
         # a chain would read all of its plan for every link.
         'enable_seqscan': 'off',
+        # Likewise a hash of all actions for the few that a document names.
+        'enable_hashjoin': 'off',
+        'enable_mergejoin': 'off',
         # The plan is the same for all values; making it anew for each costs more
         # than the longer statements take.
         'plan_cache_mode': 'force_generic_plan',
