@@ -57,8 +57,7 @@ class Backlog:
         if not jobs:
             return
         self._committer.feeding()
-        self._pool.submit(jobs)
-        if self._pool.backlog and not self._relieving:
+        if self._pool.submit(jobs) and not self._relieving:
             self._relieving = True
             self._scheduler.after(STALLED, self._relieve)
 

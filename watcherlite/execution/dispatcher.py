@@ -15,7 +15,7 @@ from watcherlite.clock import Clock
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import APPLIER, Action
 from watcherlite.execution import results
-from watcherlite.execution.backlog import Backlog
+from watcherlite.execution.backlog import STUCK, Backlog
 from watcherlite.execution.committer import Committer
 from watcherlite.execution.deadlines import Deadlines
 from watcherlite.execution.group import Claimed, Item, Written
@@ -28,12 +28,11 @@ from watcherlite.execution.scheduling import Scheduler
 from watcherlite.execution.settings import ExecutionSettings
 from watcherlite.execution.sources import Sources, Wanted
 from watcherlite.execution.task import Task
+from watcherlite.execution.window import Average, Window
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds of work that a worker likes to have in hand.
-IN_HAND = 0.05
 #: Seconds after which an action ends without the one that follows it.
 HAND_OVER = 1.0
 
@@ -70,6 +69,7 @@ class Dispatcher:
         self._step = step
         self._offer = offer
         self._dry = dry
+        self._stuck = stuck
         self._runner = runner(self)
         self._pool = Pool(settings.max_parallel, committer.drained)
         self._in_hand = InHand(clock)
@@ -82,7 +82,7 @@ class Dispatcher:
             scheduler,
             clock,
             self._conclude,
-            lambda: self.give_back() if self._draining else stuck(),
+            self._is_stuck,
         )
         self._outside = Outside(
             self._in_hand,
@@ -103,8 +103,9 @@ class Dispatcher:
             self._conclude,
         )
         self._successors: dict[int, Action] = {}
-        #: action type -> seconds that its checks before the start take, on average
-        self._checks: dict[str, float] = {}
+        self._window = Window(settings)
+        #: action type -> seconds that its checks before the start take
+        self._checks: dict[str, Average] = {}
         #: signals for actions whose start was durable and not yet known here
         self._early: dict[int, str] = {}
         self._jobs: list[Job] = []
@@ -151,28 +152,14 @@ class Dispatcher:
     def wishes(self) -> Sequence[Wanted]:
         """Return what to claim now; see `group.Claims`."""
         with self._lock:
-            return self._sources.wishes(self._room()) if self._wants_more() else ()
-
-    def _wants_more(self) -> bool:
-        if self._draining or not self._sources.any_more():
-            return False
-        # Claiming a few at a time would cost a statement for each few.
-        window = self._window()
-        least = 1 if window <= self._settings.max_parallel else window // 2
-        return window - self._in_hand.busy >= least
+            room = self._room()
+            return self._sources.wishes(room) if room else ()
 
     def _room(self) -> int:
-        return self._window() - self._in_hand.busy
-
-    def _window(self) -> int:
-        """Return how many actions to have in hand.
-
-        As many as there are threads when each takes long; as many as are done
-        in a moment when they are short, so that one transaction serves many.
-        """
-        threads = self._settings.max_parallel
-        soon = int(IN_HAND / max(self._pool.average, 1e-6))
-        return min(max(threads, soon), self._settings.claim_batch)
+        """Return how many more actions to take now."""
+        if self._draining or not self._sources.any_more():
+            return 0
+        return self._window.room(self._in_hand.busy)
 
     def looking_ahead(self, started: Sequence[Action]) -> tuple[list[int], int]:
         """See `group.Claims`."""
@@ -204,7 +191,7 @@ class Dispatcher:
                 self._sources.counted(plan)
                 if plan.cancels_unstarted:
                     self._step(plan.uuid)
-            again = self._wants_more()
+            again = self._room() > 0
             jobs, self._jobs = self._jobs, []
         if again:
             self._committer.poke()
@@ -276,14 +263,15 @@ class Dispatcher:
         began = time.perf_counter()
         conclusion = self._runner.prepare(task)
         took = time.perf_counter() - began
-        kind = task.action.action_type
-        average = self._checks.get(kind, took)
-        self._checks[kind] = average + (took - average) / 4
+        known = self._checks.setdefault(task.action.action_type, Average(took, 1, 4))
+        known.add(took)
         return conclusion
 
     def _perform(self, task: Task) -> None:
         """Take a started action to its end, or to where it waits."""
+        began = time.perf_counter()
         conclusion = self._runner.perform(task)
+        self._window.took(time.perf_counter() - began)
         handover = None
         if not task.abandoned and conclusion.action.status in states.FINAL:
             handover = self._hand_over(task, conclusion)
@@ -303,8 +291,8 @@ class Dispatcher:
             child = self._successors.pop(task.action.id or 0, None)
         if child is None or self._draining:
             return None
-        quick = self._settings.quick
-        if self._checks.get(child.action_type, quick) >= quick:
+        known = self._checks.get(child.action_type)
+        if known is None or known.value >= self._settings.quick:
             return None
         if task.context is not None:
             # What is quick on average may hang once: see `Deadlines`.
@@ -456,6 +444,13 @@ class Dispatcher:
             raise exceptions.Cancelled
 
     # what turns out to be too much
+
+    def _is_stuck(self) -> None:
+        self._window.stuck(STUCK)
+        if self._draining:
+            self.give_back()
+        else:
+            self._stuck()
 
     def give_back(self) -> None:
         """See `Backlog.give_back`."""

@@ -50,17 +50,22 @@ class Pool:
         """Return how many seconds a job takes, on recent average."""
         return self._average
 
-    def submit(self, jobs: list[Job]) -> None:
-        """Queue jobs and wake as many threads as they are worth."""
+    def submit(self, jobs: list[Job]) -> bool:
+        """Queue jobs and wake as many threads as they are worth.
+
+        :returns: whether more jobs wait now than threads were woken for them, so
+            that `relieve` is to be called in a while
+        """
         if not jobs:
-            return
+            return False
         with self._condition:
             if self._stopped:
-                return
+                return False
             self._jobs.extend(jobs)
             busy = self._busy()
             wanted = self.size if self._average > SHORT else max(1, busy)
-            self._wake(min(len(self._jobs), wanted - busy))
+            woken = self._wake(min(len(self._jobs), wanted - busy))
+            return len(self._jobs) > woken
 
     @property
     def full(self) -> bool:
@@ -130,8 +135,9 @@ class Pool:
     def _busy(self) -> int:
         return self._threads - self._idle - len(self._lost)
 
-    def _wake(self, count: int) -> None:
-        for _ in range(count):
+    def _wake(self, count: int) -> int:
+        """Wake so many threads, or start them; return how many there were."""
+        for woken in range(count):
             if self._idle > 0:
                 self._idle -= 1
                 self._condition.notify()
@@ -141,7 +147,8 @@ class Pool:
                     target=self._loop, name=f'{self._name}-{self._threads}', daemon=True
                 ).start()
             else:
-                return
+                return woken
+        return max(0, count)
 
     def _loop(self) -> None:
         done: Job | None = None

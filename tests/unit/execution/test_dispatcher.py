@@ -147,7 +147,7 @@ class ClaimTest(DispatcherCase):
         self.build({}, max_parallel=1, claim_batch=50)
         self.a_plan(*(make_action(name=f'a{n}') for n in range(300)))
         self.until(lambda: not self.store.list_actions(statuses=states.NOT_STARTED))
-        self.assertGreater(self.dispatcher._window(), 1)
+        self.assertGreater(self.dispatcher._window.size, 1)
 
     def test_a_dry_claim_asks_what_comes_to_be_due(self) -> None:
         self.build({})
