@@ -1,11 +1,19 @@
 """What becomes of a plan when a worker that executes it is gone, or only away."""
 
+import os
 import signal
+from typing import ClassVar
 
 import sqlalchemy as sa
 
 from tests.acceptance.checking import History, problems
-from tests.acceptance.daemons import APPLIER, ENGINE, DaemonTestCase, wait_until
+from tests.acceptance.daemons import (
+    APPLIER,
+    ENGINE,
+    STANDALONE,
+    DaemonTestCase,
+    wait_until,
+)
 from tests.acceptance.listening import Ear
 from tests.acceptance.target import (
     ANSWER,
@@ -22,17 +30,25 @@ from tests.functional.messaging.proxy import Proxy
 ONCE = [(BEGIN, 1, HEARD), (APPLY, 1, APPLIED)]
 
 
-class CrashTest(DaemonTestCase):
+class CrashTestCase(DaemonTestCase):
+    """Has a plan with an action of each kind, in whose middle a worker is gone.
+
+    :cvar lane: the options of the lane
+    """
+
+    lane: ClassVar[dict[str, float]] = {'lease': 2, 'sweep_interval': 0.3}
+
     def setUp(self):
         super().setUp()
-        self.path = self.ini(applier={'lease': 2, 'sweep_interval': 0.3})
+        self.path = self.ini(applier=self.lane)
         self.operators = self.operator(self.path)
-        self.ear = self.useFixture(Ear(self.vhost.url))
+        self.ear = self.useFixture(Ear(self.vhost.url)) if self.broker else None
+        self.gates = []
 
     def history(self, uuid):
         """Return what is left of a plan."""
         operator = self.operators
-        heard = self.ear.hear_all(operator.store, uuid)
+        heard = self.ear.hear_all(operator.store, uuid) if self.ear else None
         return History(
             operator.plan(uuid),
             list(operator.actions(uuid).values()),
@@ -41,16 +57,13 @@ class CrashTest(DaemonTestCase):
             heard,
         )
 
-    def test_a_worker_is_killed_in_the_middle_of_a_plan(self):
-        operator = self.operators
-        first = self.start_ready(APPLIER, self.path)
-        (pid,) = first.workers()
-        worker = operator.worker_of(pid)
-        gates = [
+    def start_plan(self):
+        """Start the plan; return its uuid."""
+        self.gates = [
             self.target.hold('again', 'missing'),
             self.target.hold('applied', 'unknown', what=ANSWER),
         ]
-        uuid = operator.start(
+        return self.operators.start(
             ('before', 'mark_once', {}),
             ('again', 'mark', {}, 'before'),
             ('applied', 'mark_checked', {}, 'before'),
@@ -59,18 +72,28 @@ class CrashTest(DaemonTestCase):
             ('sleeps', 'sleep', {'duration': 4}, 'before'),
             ('after', 'mark', {}, 'again', 'applied', 'missing', 'unknown', 'sleeps'),
         )
-        for gate in gates:
-            gate.wait('again', 'missing', 'applied', 'unknown')
-        operator.wait_for_status(uuid, 'RUNNING', 'sleeps')
-        started = operator.actions(uuid)['sleeps'].start_time
-        second = self.start_ready(APPLIER, self.path)
 
-        for gate in gates:
+    def wait_for_the_middle(self, uuid):
+        """Wait until all that can run of the plan does; return when it fell asleep."""
+        for gate in self.gates:
+            gate.wait()
+        self.operators.wait_for_status(uuid, 'RUNNING', 'sleeps')
+        return self.operators.actions(uuid)['sleeps'].start_time
+
+    def lose(self, kill):
+        """Kill whoever executes the plan; nothing more comes of what it asked for.
+
+        :param kill: returns when it is gone
+        """
+        for gate in self.gates:
             gate.let_newcomers_pass()
-        first.kill()
-        for gate in gates:
+        kill()
+        for gate in self.gates:
             gate.drop()
 
+    def assert_recovered(self, uuid, worker, asleep_since):
+        """Check what has become of the plan since a worker was lost."""
+        operator = self.operators
         self.assertEqual('FAILED', operator.wait_until_ended(uuid))
         self.assertEqual(
             {
@@ -107,9 +130,24 @@ class CrashTest(DaemonTestCase):
             },
         )
         # It was not begun anew: it went on.
-        self.assertEqual(started, operator.actions(uuid)['sleeps'].start_time)
-        self.assertEqual({pid} | second.workers(), self.target.pids())
+        self.assertEqual(asleep_since, operator.actions(uuid)['sleeps'].start_time)
         self.assertEqual([], problems(self.history(uuid)))
+
+
+class CrashTest(CrashTestCase):
+    def test_a_worker_is_killed_in_the_middle_of_a_plan(self):
+        operator = self.operators
+        first = self.start_ready(APPLIER, self.path)
+        (pid,) = first.workers()
+        worker = operator.worker_of(pid)
+        uuid = self.start_plan()
+        asleep_since = self.wait_for_the_middle(uuid)
+        second = self.start_ready(APPLIER, self.path)
+
+        self.lose(first.kill)
+
+        self.assert_recovered(uuid, worker, asleep_since)
+        self.assertEqual({pid} | second.workers(), self.target.pids())
 
     def test_a_worker_that_was_away_for_longer_than_its_lease_changes_nothing(self):
         operator = self.operators
@@ -165,6 +203,72 @@ class CrashTest(DaemonTestCase):
         self.wait_until_ready(first, times=2)
         more = operator.start(('more', 'mark', {}))
         self.assertEqual('SUCCEEDED', operator.wait_until_ended(more))
+
+
+class ReplacedTest(CrashTestCase):
+    """Neither a lease that runs out nor a sweep helps: whoever comes next looks."""
+
+    lane: ClassVar[dict[str, float]] = {'lease': 300, 'sweep_interval': 300}
+
+    def test_a_worker_that_takes_the_place_of_a_killed_one_goes_on_at_once(self):
+        operator = self.operators
+        applier = self.start_ready(APPLIER, self.path)
+        (pid,) = applier.workers()
+        worker = operator.worker_of(pid)
+        uuid = self.start_plan()
+        asleep_since = self.wait_for_the_middle(uuid)
+
+        def kill():
+            os.kill(pid, signal.SIGKILL)
+            wait_until(
+                lambda: pid not in applier.workers(), lambda: f'the end of {pid}'
+            )
+
+        self.lose(kill)
+
+        self.assert_recovered(uuid, worker, asleep_since)
+        self.assertEqual({pid} | applier.workers(), self.target.pids())
+
+    def test_workers_that_live_keep_what_is_theirs(self):
+        operator = self.operators
+        first = self.start_ready(APPLIER, self.path)
+        gate = self.target.hold('a')
+        uuid = operator.start(('a', 'mark_once', {}), ('b', 'mark', {}, 'a'))
+        gate.wait()
+
+        second = self.start_ready(APPLIER, self.path)
+        (pid,) = second.workers()
+        os.kill(pid, signal.SIGKILL)
+        self.wait_until_ready(second, times=2)
+        gate.open()
+
+        self.assertEqual('SUCCEEDED', operator.wait_until_ended(uuid))
+        self.assertEqual({'a': ONCE, 'b': ONCE}, self.target.story())
+        self.assertEqual(first.workers(), self.target.pids('a'))
+        self.assertEqual([], problems(self.history(uuid)))
+
+
+class StartedAgainTest(CrashTestCase):
+    """The same on one machine without servers, where all of the daemon is killed."""
+
+    database = None
+    broker = False
+    lane = ReplacedTest.lane
+
+    def test_a_daemon_that_is_started_again_goes_on_at_once(self):
+        operator = self.operators
+        # Nobody tells it of the plan, and later looks are far away.
+        uuid = self.start_plan()
+        killed = self.start_ready(STANDALONE, self.path)
+        asleep_since = self.wait_for_the_middle(uuid)
+        (pid,) = killed.workers()
+        worker = operator.worker_of(pid)
+
+        self.lose(killed.kill)
+        again = self.start_ready(STANDALONE, self.path)
+
+        self.assert_recovered(uuid, worker, asleep_since)
+        self.assertEqual({pid} | again.workers(), self.target.pids())
 
 
 class DatabaseAwayTest(DaemonTestCase):

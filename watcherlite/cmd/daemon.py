@@ -77,6 +77,9 @@ class LaneService(cotyledon.Service):
                     lost=_leave_at_once,
                 )
                 try:
+                    # What ran in the process whose place this one takes would else
+                    # wait until its lease has run out.
+                    runtime.take_over_from_the_dead()
                     runtime.start()
                 except exceptions.WatcherliteError:
                     runtime.stop(0)

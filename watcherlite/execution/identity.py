@@ -31,7 +31,7 @@ def is_gone(identity: str) -> bool:
     pid, _, start = rest.partition('/')
     if f'{place}/pid' != _place() or not pid.isdigit() or start == '?':
         return False
-    return _start(int(pid)) != start
+    return _start(int(pid)) not in (start, '?')
 
 
 def _place() -> str:
@@ -45,14 +45,32 @@ def _place() -> str:
 
 
 def _start(pid: int) -> str:
-    """Return when a process was started, in ticks since boot; '' if it is gone."""
+    """Return when a process was started, in ticks since boot.
+
+    '' if it is gone, '?' if that cannot be told.
+    """
     try:
         stat = pathlib.Path(f'/proc/{pid}/stat').read_text()
-    except FileNotFoundError:
-        return ''
+    except (FileNotFoundError, ProcessLookupError):
+        return '?' if _is_hidden(pid) else ''
     except OSError:
         return '?'
     # The second field is the command in parentheses, which may hold anything.
     state, *others = stat.rpartition(')')[2].split()
     # One that its parent has not taken notice of runs no more.
     return '' if state in 'ZX' else others[18]
+
+
+def _is_hidden(pid: int) -> bool:
+    """Say whether a process exists that `/proc` does not show.
+
+    With `hidepid`, which is what `ProtectProc=` of systemd sets, it shows only those
+    of the same user; signal 0 tells of all (proc(5)).
+    """
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,8 +1,11 @@
 """Who a process is, and whether it is gone."""
 
 import os
+import pathlib
 import subprocess
 import sys
+
+import fixtures
 
 from tests import base
 from watcherlite.execution import identity
@@ -39,6 +42,21 @@ class TestIdentity(base.TestCase):
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
 
         self.assertTrue(identity.is_gone(named))
+
+    def test_a_process_that_proc_does_not_show_is_not_gone(self):
+        # As with hidepid: the file is not there, and the process is.
+        named = identity.of_process()
+
+        read = pathlib.Path.read_text
+
+        def hidden(path):
+            if path.name == 'stat':
+                raise FileNotFoundError(path)
+            return read(path)
+
+        self.useFixture(fixtures.MonkeyPatch('pathlib.Path.read_text', hidden))
+
+        self.assertFalse(identity.is_gone(named))
 
     def test_a_pid_that_is_used_again_does_not_bring_it_back(self):
         place, _, start = identity.of_process().rpartition('/')
