@@ -56,13 +56,17 @@ class BadInputTest(CommandTestCase):
 
     def test_a_cycle(self):
         self.assertEqual(
-            'watcherlite: plan.yaml:2: actions[0].parents: these actions wait for each '
+            'watcherlite: plan.yaml:6: actions[0].parents: these actions wait for each '
             'other: a -> b -> a; remove one of them from the parents of the next',
             self.refused(
                 """\
                 actions:
-                - {name: a, action_type: nop, parents: [b]}
-                - {name: b, action_type: nop, parents: [a]}
+                - &a
+                  name: a
+                  action_type: nop
+                  input_parameters: {message: x}
+                  parents: [b]
+                - {<<: *a, name: b, parents: [a]}
                 """
             ),
         )
@@ -74,8 +78,8 @@ class BadInputTest(CommandTestCase):
             self.refused(
                 """\
                 actions:
-                - {name: drain, action_type: nop}
-                - {name: b, action_type: nop, parents: [drian]}
+                - &a {name: drain, action_type: nop, input_parameters: {message: x}}
+                - {<<: *a, name: b, parents: [drian]}
                 """
             ),
         )
@@ -104,8 +108,8 @@ class BadInputTest(CommandTestCase):
             self.refused(
                 """\
                 actions:
-                - {name: a, action_type: nop}
-                - {name: a, action_type: nop}
+                - &a {name: a, action_type: nop, input_parameters: {message: x}}
+                - {<<: *a}
                 """
             ),
         )
@@ -116,6 +120,32 @@ class BadInputTest(CommandTestCase):
             '  plan.yaml:1: nam: there is no such key; did you mean name?\n'
             '  plan.yaml:2: actions: the plan has no actions; list at least one',
             self.refused('nam: nightly\nactions: []\n'),
+        )
+
+    def test_problems_of_inputs_are_told_together_with_all_others(self):
+        self.assertEqual(
+            'watcherlite: the plan has 2 problems; nothing was stored\n'
+            '  plan.yaml:4: actions[0]: action a: input_parameters.duration: -1 is '
+            'less than the minimum of 0\n'
+            "  plan.yaml:5: actions[0].parents[0]: there is no action 'b'",
+            self.refused(
+                """\
+                actions:
+                - name: a
+                  action_type: sleep
+                  input_parameters: {duration: -1}
+                  parents: [b]
+                """
+            ),
+        )
+
+    def test_a_wrong_configuration_does_not_hide_what_is_wrong_with_a_plan(self):
+        ini = self.write('bad.conf', '[applier]\nlease = soon\n')
+
+        self.assertEqual(
+            'watcherlite: plan.yaml:2: actions: the plan has no actions; list at least '
+            'one',
+            self.refused('name: x\nactions: []\n', '--config-file', str(ini)),
         )
 
     def test_a_file_that_is_not_there(self):

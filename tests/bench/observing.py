@@ -7,7 +7,7 @@ from typing import Any, Self
 from tests.bench import connections, plans
 from watcherlite.domain.actions import APPLIER
 from watcherlite.messaging import declaring, topology
-from watcherlite.messaging.settings import MessagingSettings, NotificationSettings
+from watcherlite.messaging.settings import MessagingSettings, NotificationDestination
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 
@@ -23,7 +23,7 @@ class Broker:
 
     def __init__(self, url: str) -> None:
         work = topology.work(MessagingSettings(url).prefix)
-        told = topology.notifications(NotificationSettings())
+        told = topology.notifications(NotificationDestination())
         self._lane = topology.lane_queue(MessagingSettings(url).prefix, APPLIER)
         self._notifications = [queue.name for queue in told.queues]
         self._link = connections.broker(url)

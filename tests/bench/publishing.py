@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from tests.bench import connections
 from tests.bench.documents import Message
 from watcherlite.messaging import declaring, topology
-from watcherlite.messaging.settings import NotificationSettings
+from watcherlite.messaging.settings import NotificationDestination
 
 
 class Publisher(Protocol):
@@ -26,7 +26,7 @@ class ConfirmedPublisher:
     """
 
     def __init__(self, url: str, durable: bool) -> None:
-        settings = NotificationSettings(exchange='ceiling', durable_queues=durable)
+        settings = NotificationDestination(exchange='ceiling', durable_queues=durable)
         self._topology = topology.notifications(settings)
         self._exchange = settings.exchange
         self._link = connections.broker(url)

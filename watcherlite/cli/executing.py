@@ -15,7 +15,7 @@ from watcherlite.cli.progress import PlainProgress, Progress
 from watcherlite.cli.session import Session, create, find, skip_stored
 from watcherlite.cmd import exits
 from watcherlite.domain.action_plans import ActionPlan
-from watcherlite.domain.documents import PlanDocument
+from watcherlite.domain.documents import PlanDocument, Validate
 from watcherlite.plugins.loader import Plugins
 from watcherlite.states import action_plan as states
 
@@ -56,6 +56,15 @@ def prepare(
         return None
     plan = create(configuration, plugins, document, skipped)
     return Execution(configuration, plugins, console, request, plan)
+
+
+def validator(configuration: conf.Configuration, debug: bool) -> Validate:
+    """Return what checks the inputs of a plan that is not to be executed.
+
+    :param debug: see Request
+    """
+    _Console(configuration, Request(debug=debug))
+    return creation.validator(bootstrap.load_plugins(configuration))
 
 
 def resume(

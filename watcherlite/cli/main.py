@@ -4,7 +4,6 @@ import argparse
 import difflib
 import importlib.metadata
 import sys
-import traceback
 from collections.abc import Sequence
 from typing import Any
 
@@ -146,10 +145,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return application.run(sys.argv[1:] if argv is None else argv)
     except (Exception, KeyboardInterrupt) as error:
-        if getattr(getattr(application, 'options', None), 'debug', False):
-            traceback.print_exc()
-        print(exits.explain(NAME, error), file=sys.stderr)
-        return exits.code_of(error)
+        debug = getattr(getattr(application, 'options', None), 'debug', False)
+        return exits.tell(NAME, error, debug)
 
 
 if __name__ == '__main__':

@@ -1,24 +1,41 @@
 """The plan of a command line: the file, and what is to be skipped of it."""
 
+import contextlib
 import difflib
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from watcherlite import exceptions
 from watcherlite.cmd import exits
 from watcherlite.domain import documents, markup
 
 
-def read(path: str) -> documents.PlanDocument:
+def read(
+    path: str, validator: Callable[[], documents.Validate] | None = None
+) -> documents.PlanDocument:
     """Return the plan in a file, or in standard input for `-`.
 
+    :param validator: called only for a plan with mistakes: what checks its inputs,
+        so that their mistakes are told together with these
     :raises Invalid: it cannot be read
     :raises InvalidDocument: with all that is wrong with it
     """
+    draft = _draft(path)
+    try:
+        return draft.finished()
+    except exceptions.InvalidDocument:
+        # A configuration that is wrong as well is not what is asked about
+        with contextlib.suppress(exceptions.WatcherliteError):
+            if draft.document is not None and validator is not None:
+                draft.check_inputs(validator())
+    return draft.finished()
+
+
+def _draft(path: str) -> documents.Draft:
     limit = markup.MAX_BYTES + 1
     try:
         if path == '-':
-            return documents.parse(sys.stdin.buffer.read(limit), 'standard input')
+            return documents.draft(sys.stdin.buffer.read(limit), 'standard input')
         with open(path, 'rb') as file:
             text = file.read(limit)
     except FileNotFoundError:
@@ -27,7 +44,7 @@ def read(path: str) -> documents.PlanDocument:
         raise exceptions.Invalid(
             f'the plan file {path} cannot be read: {error.strerror}'
         ) from None
-    return documents.parse(text, path)
+    return documents.draft(text, path)
 
 
 def skips(options: Iterable[str], names: Iterable[str]) -> dict[str, str | None]:

@@ -1,11 +1,15 @@
 """`watcherlite run`: one action plan, from its document to its end."""
 
 import argparse
+from typing import TYPE_CHECKING
 
 from watcherlite.cli import plan_file
 from watcherlite.cli.command import Command
 from watcherlite.cmd import exits
 from watcherlite.cmd.arguments import usage
+
+if TYPE_CHECKING:
+    from watcherlite.domain.documents import Validate
 
 EPILOG = """\
 Exit codes: 0 the plan SUCCEEDED; 1 it did not; 2 the command line, the plan or the
@@ -76,9 +80,11 @@ class Run(Command):
             raise exits.UsageError('--dry-run needs a PLAN file, not --resume')
         document = None
         if parsed_args.plan is not None:
-            document = plan_file.read(parsed_args.plan)
+            document = plan_file.read(
+                parsed_args.plan, lambda: self._validator(parsed_args)
+            )
             plan_file.skips(parsed_args.skip, (a.name for a in document.actions))
-        # The database's libraries are loaded only for a plan without mistakes
+        # The database's libraries wait until the command line makes sense
         from watcherlite.cli import executing
 
         configuration = self.configuration(parsed_args)
@@ -95,3 +101,10 @@ class Run(Command):
         # A large one takes more memory than its execution
         del document
         return execution.run() if execution is not None else exits.SUCCESS
+
+    def _validator(self, parsed_args: argparse.Namespace) -> 'Validate':
+        from watcherlite.cli import executing
+
+        return executing.validator(
+            self.configuration(parsed_args), self.debug(parsed_args)
+        )

@@ -1,8 +1,9 @@
 """What the command lines of all commands have in common."""
 
 import argparse
+import importlib.metadata
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from watcherlite.cmd import exits
 
@@ -12,6 +13,26 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise exits.UsageError(usage(self.prog, message))
+
+
+def command(prog: str, description: str) -> Parser:
+    """Return the parser of a command, with the options that all commands have."""
+    parser = Parser(prog=prog, description=description)
+    parser.add_argument(
+        '--version',
+        action='version',
+        version=f'{prog} {importlib.metadata.version("watcherlite")}',
+    )
+    add_common_options(parser)
+    return parser
+
+
+def add_part(parser: Parser, name: str, said: str) -> 'argparse._SubParsersAction[Any]':
+    """Add the first word of what a command can do; return where to add the second."""
+    parts = parser.add_subparsers(metavar='PART', required=True)
+    return parts.add_parser(name, help=said).add_subparsers(
+        metavar='ACTION', required=True
+    )
 
 
 def usage(prog: str, message: str) -> str:

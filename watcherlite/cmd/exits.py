@@ -12,6 +12,9 @@ code meaning
 ==== ==========================================================================
 """
 
+import sys
+import traceback
+
 from watcherlite import exceptions
 
 SUCCESS = 0
@@ -51,6 +54,19 @@ def code_of(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
     return FAILURE
+
+
+def tell(command: str, error: BaseException, debug: bool) -> int:
+    """Print what went wrong on standard error; return the exit code for it.
+
+    To be called while the error is handled.
+
+    :param debug: print where it came from as well
+    """
+    if debug:
+        traceback.print_exc()
+    print(explain(command, error), file=sys.stderr)
+    return code_of(error)
 
 
 def explain(command: str, error: BaseException) -> str:

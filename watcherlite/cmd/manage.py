@@ -5,10 +5,8 @@ Exit codes: see `exits`.
 
 import argparse
 import datetime
-import importlib.metadata
 import pathlib
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -35,10 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         conf.setup_logging(configuration, COMMAND)
         return int(args.action(configuration, args) or exits.SUCCESS)
     except (Exception, KeyboardInterrupt) as error:
-        if getattr(args, 'debug', False):
-            traceback.print_exc()
-        print(exits.explain(COMMAND, error), file=sys.stderr)
-        return exits.code_of(error)
+        return exits.tell(COMMAND, error, getattr(args, 'debug', False))
 
 
 def upgrade(configuration: conf.Configuration, args: argparse.Namespace) -> None:
@@ -126,18 +121,8 @@ def _is_missing(configuration: conf.Configuration) -> bool:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = arguments.Parser(
-        prog=COMMAND, description='Look after the database of watcherlite.'
-    )
-    parser.add_argument(
-        '--version',
-        action='version',
-        version=f'{COMMAND} {importlib.metadata.version("watcherlite")}',
-    )
-    arguments.add_common_options(parser)
-    parts = parser.add_subparsers(metavar='PART', required=True)
-    db = parts.add_parser('db', help='the database')
-    actions = db.add_subparsers(metavar='ACTION', required=True)
+    parser = arguments.command(COMMAND, 'Look after the database of watcherlite.')
+    actions = arguments.add_part(parser, 'db', 'the database')
 
     def add(name: str, action: object) -> argparse.ArgumentParser:
         said = (action.__doc__ or '').partition('\n')[0]

@@ -5,11 +5,9 @@ put right first.
 """
 
 import argparse
-import importlib.metadata
 import logging
 import sys
 import textwrap
-import traceback
 from collections.abc import Iterator, Sequence
 
 from watcherlite import conf
@@ -31,9 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         configuration = conf.new(arguments.for_configuration(args))
         results = list(checks.run(configuration))
     except (Exception, KeyboardInterrupt) as error:
-        if getattr(args, 'debug', False):
-            traceback.print_exc()
-        print(exits.explain(COMMAND, error), file=sys.stderr)
+        exits.tell(COMMAND, error, getattr(args, 'debug', False))
         return int(checks.Outcome.FAILURE)
     for line in table(results):
         print(line)
@@ -62,18 +58,8 @@ def table(results: Sequence[checks.Result]) -> Iterator[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = arguments.Parser(
-        prog=COMMAND, description='Check an installation of watcherlite.'
-    )
-    parser.add_argument(
-        '--version',
-        action='version',
-        version=f'{COMMAND} {importlib.metadata.version("watcherlite")}',
-    )
-    arguments.add_common_options(parser)
-    parts = parser.add_subparsers(metavar='PART', required=True)
-    upgrade = parts.add_parser('upgrade', help='before and after an upgrade')
-    actions = upgrade.add_subparsers(metavar='ACTION', required=True)
+    parser = arguments.command(COMMAND, 'Check an installation of watcherlite.')
+    actions = arguments.add_part(parser, 'upgrade', 'before and after an upgrade')
     said = 'Check configuration, plugins, database, schema, notifications and broker.'
     actions.add_parser(
         'check',

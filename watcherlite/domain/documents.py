@@ -31,6 +31,9 @@ from watcherlite.states import action_plan as states
 
 #: The path whose line is to be named, the one to show, what is wrong there.
 _Found = tuple[Path, Path, str]
+#: Called with an action's type and inputs. Raises PluginError if there is no such
+#: type, InvalidInput if the inputs are not right for it.
+Validate = Callable[[str, Mapping[str, Any]], None]
 #: How messages about inputs name the offending key.
 _INPUT_PATH = re.compile(r'input_parameters(\.[\w-]+)*(?=: )')
 
@@ -44,6 +47,8 @@ _ACTION_KEYS = (
     'target',
     'not_before',
 )
+#: Those that say nothing about the inputs, whatever is wrong with them.
+_ASIDE = frozenset(_ACTION_KEYS) - {'action_type', 'input_parameters'}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -88,14 +93,78 @@ class PlanDocument:
         return [self.actions[i] for i in graph.order(self.parents())]
 
 
+class Draft:
+    """A document as it was read, and what is wrong with it so far.
+
+    :ivar document: None if there is nothing in it to look at any further
+    """
+
+    def __init__(
+        self,
+        document: PlanDocument | None,
+        problems: Iterable[_Found] = (),
+        markup: Markup | None = None,
+    ) -> None:
+        self.document = document
+        self._problems = list(problems)
+        self._markup = markup
+
+    def check_inputs(self, validate: Validate) -> None:
+        """Check the types and inputs of all actions of which these can be told.
+
+        What was meant by a misspelt key nobody knows; then the inputs may be
+        incomplete only for that, and just the type is checked.
+        """
+        paths = [path for path, _, _ in self._problems]
+        if self._markup is not None:
+            paths += [path for _, path, _ in self._markup.problems]
+        keys = {path[1:3] for path in paths if path[:1] == ('actions',)}
+        spoilt = {key[0] for key in keys if len(key) == 2 and key[1] not in _ASIDE}
+        for index, action in enumerate(self.document.actions if self.document else ()):
+            if action.action_type and (index, 'action_type') not in keys:
+                self._check(index, action, validate, typed_only=index in spoilt)
+
+    def _check(
+        self, index: int, action: ActionDocument, validate: Validate, typed_only: bool
+    ) -> None:
+        place: Path = ('actions', index)
+        label = f'action {action.name}: ' if action.name else ''
+        try:
+            validate(action.action_type, {} if typed_only else action.input_parameters)
+        except exceptions.InvalidInput as error:
+            if not typed_only:
+                text = str(error)
+                path = (*place, *_offending(text))
+                self._problems.append((path, place, f'{label}{text}'))
+        except exceptions.PluginError as error:
+            path = (*place, 'action_type')
+            self._problems.append((path, path, f'{label}{error}'))
+
+    def finished(self) -> PlanDocument:
+        """Return the document; raises InvalidDocument with all problems found."""
+        found = _placed(self._problems, self._markup)
+        if found or self.document is None:
+            raise exceptions.InvalidDocument(found)
+        return self.document
+
+
+def draft(text: str | bytes, source: str) -> Draft:
+    """Return the plan that a YAML or JSON text describes, whatever is wrong with it.
+
+    :param source: how messages name the text: its file
+    :raises InvalidDocument: it cannot be read at all
+    """
+    markup = Markup(text, source)
+    return _drafted(markup.value, markup)
+
+
 def parse(text: str | bytes, source: str) -> PlanDocument:
     """Return the plan that a YAML or JSON text describes.
 
     :param source: how messages name the text: its file
     :raises InvalidDocument: with all problems, each `FILE:LINE: path: text`
     """
-    markup = Markup(text, source)
-    return _checked(markup.value, markup)
+    return draft(text, source).finished()
 
 
 def from_mapping(obj: object) -> PlanDocument:
@@ -103,33 +172,17 @@ def from_mapping(obj: object) -> PlanDocument:
 
     :raises InvalidDocument: with all problems, each `path: text`
     """
-    return _checked(obj, None)
+    return _drafted(obj, None).finished()
 
 
-def check_inputs(
-    document: PlanDocument, validate: Callable[[str, Mapping[str, Any]], None]
-) -> None:
+def check_inputs(document: PlanDocument, validate: Validate) -> None:
     """Check every action's type and inputs.
 
-    :param validate: called with both; raises PluginError if there is no such type,
-        InvalidInput if the inputs are not right for it
     :raises InvalidDocument: with all problems, in the form of `parse`
     """
-    problems: list[_Found] = []
-    for index, action in enumerate(document.actions):
-        place: Path = ('actions', index)
-        try:
-            validate(action.action_type, action.input_parameters)
-        except exceptions.InvalidInput as error:
-            text = str(error)
-            problems.append(
-                ((*place, *_offending(text)), place, f'action {action.name}: {text}')
-            )
-        except exceptions.PluginError as error:
-            path = (*place, 'action_type')
-            problems.append((path, path, f'action {action.name}: {error}'))
-    if problems:
-        raise exceptions.InvalidDocument(_placed(problems, document.markup))
+    checked = Draft(document, markup=document.markup)
+    checked.check_inputs(validate)
+    checked.finished()
 
 
 def _offending(text: str) -> Path:
@@ -139,13 +192,11 @@ def _offending(text: str) -> Path:
     return tuple(int(step) if step.isdecimal() else step for step in steps)
 
 
-def _checked(obj: object, markup: Markup | None) -> PlanDocument:
+def _drafted(obj: object, markup: Markup | None) -> Draft:
     findings = values.Findings()
     document = _plan(findings, obj, markup)
-    found = _placed(((path, path, text) for path, text in findings.problems), markup)
-    if found or document is None:
-        raise exceptions.InvalidDocument(found)
-    return document
+    problems = ((path, path, text) for path, text in findings.problems)
+    return Draft(document, problems, markup)
 
 
 def _plan(

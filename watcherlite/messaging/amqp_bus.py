@@ -28,7 +28,7 @@ class AmqpBus:
     def __init__(
         self,
         messaging: settings.MessagingSettings,
-        notifications: settings.NotificationSettings,
+        notifications: settings.NotificationDestination,
         *,
         host: str,
         on_failure: bus.OnFailure | None = None,

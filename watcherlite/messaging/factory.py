@@ -3,14 +3,14 @@
 from watcherlite import exceptions
 from watcherlite.messaging import addresses, bus, in_process, settings
 
-_NOTIFICATIONS = settings.NotificationSettings()
+_NOTIFICATIONS = settings.NotificationDestination()
 
 
 def open_bus(
     messaging: settings.MessagingSettings,
     *,
     host: str,
-    notifications: settings.NotificationSettings = _NOTIFICATIONS,
+    notifications: settings.NotificationDestination = _NOTIFICATIONS,
     on_failure: bus.OnFailure | None = None,
 ) -> bus.Bus:
     """Return the bus for `messaging.url`; it connects when it has to.

@@ -28,7 +28,7 @@ class AmqpNotificationPublisher:
     def __init__(
         self,
         connector: connection.Connector,
-        notifications: settings.NotificationSettings,
+        notifications: settings.NotificationDestination,
     ) -> None:
         self._connector = connector
         self._exchange = notifications.exchange

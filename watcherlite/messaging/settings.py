@@ -34,7 +34,7 @@ class MessagingSettings:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class NotificationSettings:
+class NotificationDestination:
     """Where notifications go, in the words of oslo.messaging.
 
     A consumer made with oslo.messaging declares the same exchange and queues, and

@@ -121,7 +121,7 @@ def control_queue(prefix: str, name: str) -> Queue:
     )
 
 
-def notifications(settings: messaging_settings.NotificationSettings) -> Topology:
+def notifications(settings: messaging_settings.NotificationDestination) -> Topology:
     """Return what oslo.messaging declares for these settings, on both of its sides.
 
     The publisher declares the queues too, so that nothing is lost that was sent

@@ -34,6 +34,23 @@ class ReadTest(base.TestCase):
 
         self.assertEqual(['a'], [action.name for action in document.actions])
 
+    def test_inputs_are_asked_about_only_when_there_are_mistakes(self):
+        good, bad = self.home / 'good.yaml', self.home / 'bad.yaml'
+        good.write_bytes(PLAN)
+        bad.write_bytes(PLAN.replace(b'}', b', timeout: soon}'))
+        asked = []
+
+        def validate(action_type, inputs):
+            asked.append((action_type, inputs))
+            raise exceptions.InvalidInput('input_parameters.message: is required')
+
+        plan_file.read(str(good), lambda: validate)
+        error = self.assertRaises(
+            exceptions.InvalidDocument, plan_file.read, str(bad), lambda: validate
+        )
+
+        self.assertEqual(([('nop', {})], 2), (asked, len(error.problems)))
+
     def test_problems_in_standard_input_are_placed_there(self):
         stdin = io.TextIOWrapper(io.BytesIO(b'\nactions: 1\n'))
         self.useFixture(fixtures.MonkeyPatch('sys.stdin', stdin))

@@ -1,5 +1,8 @@
 """What a command says at its end, and its exit code."""
 
+import contextlib
+import io
+
 from tests import base
 from watcherlite import exceptions
 from watcherlite.cmd import exits
@@ -24,6 +27,31 @@ class CodeTest(base.TestCase):
             (KeyboardInterrupt(), 130),
         ):
             self.assertEqual(code, exits.code_of(error), error)
+
+
+class TellTest(base.TestCase):
+    def tell(self, debug):
+        """Return the exit code, and the lines on standard error."""
+        err = io.StringIO()
+        with contextlib.redirect_stderr(err):
+            try:
+                raise exceptions.NotFound('there is no plan')
+            except exceptions.NotFound as error:
+                code = exits.tell('watcherlite', error, debug)
+        return code, err.getvalue().splitlines()
+
+    def test_an_error_is_one_line_and_a_code(self):
+        self.assertEqual(
+            (2, ['watcherlite: there is no plan']),
+            self.tell(debug=False),
+        )
+
+    def test_debug_shows_where_it_came_from(self):
+        code, lines = self.tell(debug=True)
+
+        self.assertEqual(2, code)
+        self.assertEqual('Traceback (most recent call last):', lines[0])
+        self.assertEqual('watcherlite: there is no plan', lines[-1])
 
 
 class ExplainTest(base.TestCase):

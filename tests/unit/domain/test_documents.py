@@ -653,6 +653,98 @@ class InputsTest(base.TestCase):
             error.problems,
         )
 
+    def test_they_are_told_together_with_what_else_is_wrong(self):
+        draft = documents.draft(
+            textwrap.dedent("""\
+                actions:
+                - name: bad
+                  action_type: nop
+                  timeout: soon
+                - action_type: sing
+                - name: bad
+                  action_type: nop
+                  input_parameters: {message: bye}
+                  parents: [worse]
+                """),
+            'plan.yaml',
+        )
+
+        draft.check_inputs(self.validate)
+
+        self.assertEqual(
+            [
+                'plan.yaml:2: actions[0]: action bad: input_parameters.message: is '
+                'required',
+                "plan.yaml:4: actions[0].timeout: 'soon' is not a number of seconds "
+                'from 0 to 2147483647; 0 stands for the default',
+                'plan.yaml:5: actions[1]: this action has no name',
+                'plan.yaml:5: actions[1].action_type: There is no action type sing',
+                "plan.yaml:6: actions[2].name: 'bad' is the name of actions[0] "
+                'already; each action needs its own',
+                'plan.yaml:8: actions[2]: action bad: never say so',
+                "plan.yaml:9: actions[2].parents[0]: there is no action 'worse'",
+            ],
+            self.assertRaises(exceptions.InvalidDocument, draft.finished).problems,
+        )
+
+    def test_of_what_cannot_be_read_no_more_is_told(self):
+        draft = documents.draft(
+            textwrap.dedent("""\
+                actions:
+                - name: misspelt
+                  action_type: nop
+                  inputs: {message: hello}
+                - name: typed
+                  action_type: sing
+                  inputs: {message: hello}
+                - name: text
+                  action_type: nop
+                  input_parameters: hello
+                - name: twice
+                  action_type: nop
+                  input_parameters:
+                    again: 1
+                    again: 2
+                - name: number
+                  action_type: 7
+                - nothing
+                """),
+            'plan.yaml',
+        )
+
+        draft.check_inputs(self.validate)
+
+        known = ', '.join(
+            (
+                'name',
+                'action_type',
+                'input_parameters',
+                'parents',
+                'timeout',
+                'target',
+                'not_before',
+            )
+        )
+        self.assertEqual(
+            [
+                'plan.yaml:4: actions[0].inputs: there is no such key; known are '
+                f'{known}',
+                'plan.yaml:6: actions[1].action_type: action typed: There is no action '
+                'type sing',
+                'plan.yaml:7: actions[1].inputs: there is no such key; known are '
+                f'{known}',
+                'plan.yaml:10: actions[2].input_parameters: this is text; it must be a '
+                'mapping',
+                'plan.yaml:15: actions[3].input_parameters.again: this key is there '
+                'twice; keep one of them',
+                'plan.yaml:17: actions[4].action_type: 7 is a number, not text; put '
+                'it in quotes',
+                'plan.yaml:18: actions[5]: this is text; an action is a mapping with '
+                'the keys name and action_type',
+            ],
+            self.assertRaises(exceptions.InvalidDocument, draft.finished).problems,
+        )
+
     def test_a_mapping_has_paths_instead_of_lines(self):
         document = documents.from_mapping(
             {'actions': [{'name': 'bad', 'action_type': 'nop'}]}

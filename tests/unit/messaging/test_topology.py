@@ -85,7 +85,7 @@ class TestWork(base.TestCase):
 
 class TestNotifications(base.TestCase):
     def test_the_default_is_what_oslo_messaging_declares_by_default(self):
-        wanted = topology.notifications(settings.NotificationSettings())
+        wanted = topology.notifications(settings.NotificationDestination())
 
         self.assertEqual(
             (topology.Exchange('watcher', 'topic', durable=False),), wanted.exchanges
@@ -106,7 +106,7 @@ class TestNotifications(base.TestCase):
     def test_the_options_are_those_of_oslo_messaging(self):
         def of(**options):
             wanted = topology.notifications(
-                settings.NotificationSettings(
+                settings.NotificationDestination(
                     exchange='e', topics=('t',), priorities=('info',), **options
                 )
             )
@@ -126,7 +126,7 @@ class TestNotifications(base.TestCase):
 
     def test_each_topic_has_all_queues(self):
         wanted = topology.notifications(
-            settings.NotificationSettings(
+            settings.NotificationDestination(
                 topics=('a', 'b'), priorities=('info', 'error')
             )
         )
