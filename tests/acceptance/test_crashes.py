@@ -77,7 +77,11 @@ class CrashTestCase(DaemonTestCase):
         """Wait until all that can run of the plan does; return when it fell asleep."""
         for gate in self.gates:
             gate.wait()
-        self.operators.wait_for_status(uuid, 'RUNNING', 'sleeps')
+        # Before its token is stored, too, nobody would know that it had begun.
+        wait_until(
+            lambda: self.operators.actions(uuid)['sleeps'].token is not None,
+            lambda: f'the token of sleeps in {self.operators.describe(uuid)}',
+        )
         return self.operators.actions(uuid)['sleeps'].start_time
 
     def lose(self, kill):
