@@ -1,6 +1,8 @@
 """`watcherlite run`, as a user runs it: processes, files and signals."""
 
+import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -343,6 +345,11 @@ class InterruptionTest(CommandTestCase):
                 'watcherlite: the action plan UUID is CANCELLED\n', plain(err)
             )
 
+    def kill_what_it_left(self, path):
+        if path.exists():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(path.read_text()), signal.SIGKILL)
+
     def test_a_second_ctrl_c_leaves_at_once_and_the_plan_can_go_on(self):
         ini = self.write(
             'wl.conf',
@@ -365,15 +372,17 @@ class InterruptionTest(CommandTestCase):
                 - '{python}'
                 - -c
                 - |
-                  import pathlib, signal
+                  import os, pathlib, signal
                   signal.signal(signal.SIGTERM, signal.SIG_IGN)
-                  pathlib.Path('MARK').touch()
+                  pathlib.Path('MARK').write_text(str(os.getpid()))
                   signal.pause()
             """.replace('MARK', str(self.home / 'started')),
         )
         running = self.start('run', plan, '--config-file', ini)
         uuid = UUID.search(running.wait_for('Action plan')).group()
         running.wait_for('ONGOING')
+        # Nobody waits for it any more, and so nobody ends it.
+        self.addCleanup(self.kill_what_it_left, self.home / 'started')
 
         running.send(signal.SIGINT)
         running.wait_for('Cancelling')

@@ -198,6 +198,7 @@ class Committer:
     def _write(self, items: list[Item], wishes: list[Wish]) -> Written | None:
         """Return what was written, or None if the store cannot keep this batch."""
         pause = FIRST_PAUSE
+        conflicts = 0
         unanswered: Written | None = None
         while True:
             if self._lease_left() <= 0:
@@ -222,6 +223,10 @@ class Committer:
                 return written
             except exceptions.StoreConflict as error:
                 LOG.debug('A transaction is tried again: %s', error)
+                conflicts += 1
+                if conflicts == 1:
+                    # The other one has won, and is out of the way.
+                    continue
             except exceptions.StoreUnavailable as error:
                 LOG.warning('%s; trying again in %.1f s', error, pause)
                 # One without events only claimed, which is found by the sweep,

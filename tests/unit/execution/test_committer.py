@@ -348,6 +348,17 @@ class TestFailures(CommitterCase):
         self.assertEqual([2, 2, 2], self.fragile.sizes)
         self.assertEqual([('a', 'SUCCEEDED'), ('b', 'SUCCEEDED')], self.changes())
 
+    def test_who_lost_once_does_not_wait_to_try_again(self):
+        self.fragile.before = [CONFLICT]
+        self.submit(*self.running('a'))
+        self.committer.start()
+        self.until_told(1)
+
+        self.assertEqual(
+            ([('a', True)], 0.0, [1, 1]),
+            (self.told, self.clock.monotonic(), self.fragile.sizes),
+        )
+
     def test_a_database_that_was_away_is_written_to_when_it_is_back(self):
         self.fragile.before = [AWAY, AWAY]
         self.submit(*self.running('a'))
