@@ -8,7 +8,7 @@ from watcherlite.db.api import Store, Worker
 from watcherlite.domain import audits, events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import COMPLETION, Action, Edge
-from watcherlite.domain.audits import Audit, Goal, Strategy
+from watcherlite.domain.audits import Audit, AuditTemplate, Goal, Strategy
 from watcherlite.domain.events import Event
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as plan_states
@@ -47,6 +47,7 @@ def make_plan(**values: Any) -> ActionPlan:
             'uuid': new_uuid(),
             'state': plan_states.ONGOING,
             'global_efficacy': [],
+            'efficacy_indicators': [],
             'created_at': NOW,
             **values,
         }
@@ -117,9 +118,23 @@ def make_audit(goal_id: int, **values: Any) -> Audit:
     return Audit(
         **{
             'uuid': new_uuid(),
-            'name': 'an audit',
+            'name': f'audit_{new_uuid()}',
             'audit_type': audits.ONESHOT,
             'state': audit_states.SUCCEEDED,
+            'goal_id': goal_id,
+            'scope': [],
+            'created_at': NOW,
+            **values,
+        }
+    )
+
+
+def make_template(goal_id: int, **values: Any) -> AuditTemplate:
+    """Return an audit template with a name of its own."""
+    return AuditTemplate(
+        **{
+            'uuid': new_uuid(),
+            'name': f'template_{new_uuid()}',
             'goal_id': goal_id,
             'scope': [],
             'created_at': NOW,

@@ -45,9 +45,10 @@ def ended(kind: str) -> Make:
 def _maker(kind: str, old: str, new: str) -> Make:
     makers = {DICTIONARIES: _from_dictionaries, TEMPLATE: _from_template}
     stored = _stored(old, new)
-    batch = MessageBuilder(NotificationSettings(host='bench'), _surroundings).build(
-        [stored]
+    builder = MessageBuilder(
+        NotificationSettings(host='bench'), _surroundings, lambda audit_id: None
     )
+    batch = builder.build([stored])
     return makers[kind](stored, batch.messages)
 
 

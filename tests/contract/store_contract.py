@@ -1,9 +1,12 @@
 """The contract of `db.api.Store`, as tests that every store passes."""
 
 from tests.contract.store_actions import StoreActionsContract
+from tests.contract.store_audits import StoreAuditsContract
 from tests.contract.store_claims import StoreClaimsContract
 from tests.contract.store_events import StoreEventsContract
+from tests.contract.store_finding import StoreFindingContract
 from tests.contract.store_graph import StoreGraphContract
+from tests.contract.store_listing import StoreListingContract
 from tests.contract.store_locks import StoreLocksContract
 from tests.contract.store_machine import StoreMachineContract
 from tests.contract.store_plans import StorePlansContract
@@ -18,6 +21,9 @@ class StoreContract(
     StoreWorkersContract,
     StoreEventsContract,
     StorePlansContract,
+    StoreListingContract,
+    StoreFindingContract,
+    StoreAuditsContract,
     StoreMachineContract,
 ):
     """Mix it into a test case, before the class, and say what the store is.

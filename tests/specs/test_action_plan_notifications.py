@@ -108,6 +108,7 @@ class TestStructure(base.TestCase):
         builder = messages.MessageBuilder(
             NotificationSettings('localhost', payload_version='1.0'),
             lambda plan_id: told.SURROUNDINGS,
+            lambda audit_id: told.AUDIT_SURROUNDINGS,
         )
         batch = builder.build([told.sample_events()[event_type]])
         found = {n['event_type']: n for n in map(told.inner, batch.messages)}
@@ -411,6 +412,7 @@ class TestListening(base.TestCase):
         builder = messages.MessageBuilder(
             NotificationSettings('localhost', topics=self.where.topics),
             lambda plan_id: told.SURROUNDINGS,
+            lambda audit_id: told.AUDIT_SURROUNDINGS,
         )
         batch = builder.build(stored).messages
         self.publisher.publish(batch, DEADLINE)

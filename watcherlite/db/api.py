@@ -21,6 +21,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from watcherlite.db.auditing import Auditing, AuditTransaction
+from watcherlite.db.listing import Listing
 from watcherlite.domain.action_plans import ActionPlan, PlanSurroundings
 from watcherlite.domain.actions import Action, ActionChange, Edge
 from watcherlite.domain.audits import Audit, Goal, Strategy
@@ -86,7 +88,7 @@ class Link:
     events: Sequence[Event]
 
 
-class Transaction(Protocol):
+class Transaction(AuditTransaction, Protocol):
     """All or nothing. Plans are locked first, in the order of their ids."""
 
     # plans
@@ -259,10 +261,13 @@ class Transaction(Protocol):
         """Return the strategy of that name as stored, now if there was none."""
 
     def insert_audit(self, audit: Audit) -> Audit:
-        """Store a new audit; return it with its id."""
+        """Store a new audit; return it with its id.
+
+        Conflict when another one that is not deleted has its name.
+        """
 
 
-class Store(Protocol):
+class Store(Listing, Auditing, Protocol):
     """The store as a whole."""
 
     def transaction(self) -> AbstractContextManager[Transaction]:
@@ -424,10 +429,16 @@ class Store(Protocol):
         self,
         *,
         plan_id: int | None = None,
+        subject: str | None = None,
+        subject_id: int | None = None,
         after: int = 0,
         limit: int = 1000,
     ) -> list[StoredEvent]:
-        """Return a page of the history, by sequence."""
+        """Return a page of the history, by sequence.
+
+        That of everything, of a plan, or of what both `subject` and `subject_id`
+        name; ValueError for any other choice.
+        """
 
     def depended_by(self, action_id: int) -> list[str]:
         """Return the uuids of unfinished actions that depend on one."""

@@ -26,6 +26,7 @@ class ActionPlan:
 
     :param max_parallel: most actions that may be taken at one time; None: no
         limit but the workers' own
+    :param efficacy_indicators: name, description, unit and value of each
     :param total: how many actions it has
     :param unfinished: how many of them have not ended
     :param active: how many of them a worker has taken and not ended
@@ -41,6 +42,7 @@ class ActionPlan:
     on_worker_loss: str = states.RESUME
     max_parallel: int | None = None
     global_efficacy: Sequence[Mapping[str, Any]] = ()
+    efficacy_indicators: Sequence[Mapping[str, Any]] = ()
     created_at: datetime.datetime | None = None
 
     state: str = states.RECOMMENDED

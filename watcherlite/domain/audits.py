@@ -6,6 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 ONESHOT = 'ONESHOT'
+CONTINUOUS = 'CONTINUOUS'
+EVENT = 'EVENT'
+AUDIT_TYPES = {
+    ONESHOT: 'runs once, as soon as it is accepted',
+    CONTINUOUS: 'runs again and again, every interval or at the times of a cron line',
+    EVENT: 'runs each time its webhook is called',
+}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -38,8 +45,40 @@ class Strategy:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class AuditTemplate:
+    """What audits of one kind have in common; names are unique.
+
+    :param default_parameters: of the strategy, for audits that name none
+    """
+
+    uuid: str
+    name: str
+    goal_id: int
+    strategy_id: int | None = None
+    description: str | None = None
+    scope: Sequence[Any] = ()
+    default_parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    id: int | None = None
+    created_at: datetime.datetime | None = None
+    updated_at: datetime.datetime | None = None
+    deleted_at: datetime.datetime | None = None
+
+    def evolve(self, **changes: Any) -> 'AuditTemplate':
+        """Return a copy with other values."""
+        return dataclasses.replace(self, **changes)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Audit:
-    """One request to propose plans."""
+    """One request to propose plans.
+
+    :param interval: of CONTINUOUS ones: seconds, or a cron line of 5 to 7 columns
+    :param next_run_time: when a CONTINUOUS one runs next
+    :param force: run even while another plan is executed
+    :param start_time: no run before it
+    :param end_time: no run after it; the audit has SUCCEEDED then
+    :param action_id: the action on the engine lane that runs it, or None
+    """
 
     uuid: str
     name: str
@@ -57,3 +96,69 @@ class Audit:
     created_at: datetime.datetime | None = None
     updated_at: datetime.datetime | None = None
     deleted_at: datetime.datetime | None = None
+    start_time: datetime.datetime | None = None
+    end_time: datetime.datetime | None = None
+    force: bool = False
+    action_id: int | None = None
+
+    def evolve(self, **changes: Any) -> 'Audit':
+        """Return a copy with other values."""
+        return dataclasses.replace(self, **changes)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class NewAudit:
+    """What is asked for with a new audit; the rest follows from it.
+
+    One of `goal` and `audit_template` says what is to be reached. They and
+    `strategy` are a uuid, an id, or a name in any case.
+
+    :param name: None: one is made of the strategy, template or goal and the time
+    :param parameters: None: those of the template, if there is one, and the
+        defaults of the strategy
+    :param scope: None: that of the template
+    :param interval: of CONTINUOUS ones: seconds, or a cron line of 5 to 7 columns
+    :param start_time: aware; of CONTINUOUS ones, and so `end_time`
+    """
+
+    audit_type: str
+    goal: str | None = None
+    audit_template: str | None = None
+    strategy: str | None = None
+    name: str | None = None
+    parameters: Mapping[str, Any] | None = None
+    scope: Sequence[Any] | None = None
+    interval: str | None = None
+    auto_trigger: bool = False
+    start_time: datetime.datetime | None = None
+    end_time: datetime.datetime | None = None
+    force: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class NewAuditTemplate:
+    """What is asked for with a new audit template.
+
+    `goal` and `strategy` are a uuid, an id, or a name in any case.
+
+    :param default_parameters: of the strategy; None: not given
+    """
+
+    name: str
+    goal: str
+    strategy: str | None = None
+    description: str | None = None
+    scope: Sequence[Any] | None = None
+    default_parameters: Mapping[str, Any] | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AuditSurroundings:
+    """What of an audit's neighbourhood its notifications repeat.
+
+    :param strategy: None when the audit leaves the choice to its goal
+    """
+
+    audit: Audit
+    goal: Goal
+    strategy: Strategy | None

@@ -7,13 +7,15 @@ history that users read.
 
 import dataclasses
 import datetime
-import uuid
+import os
+import random
 from collections.abc import Mapping
 from typing import Any
 
 # Subjects
 ACTION = 'action'
 ACTION_PLAN = 'action_plan'
+AUDIT = 'audit'
 
 # Kinds
 CREATED = 'created'
@@ -21,13 +23,27 @@ STATE_CHANGED = 'state_changed'
 MESSAGE_CHANGED = 'message_changed'
 SIGNALLED = 'signalled'
 DELETED = 'deleted'
+STEPPED = 'stepped'
 KINDS = {
     CREATED: 'it was stored',
     STATE_CHANGED: 'old_status became new_status',
-    MESSAGE_CHANGED: 'its status message was edited, its state was not',
+    MESSAGE_CHANGED: 'its status message, or what else may change, was edited; its '
+    'state was not',
     SIGNALLED: 'detail.signal was written to its control',
     DELETED: 'it was deleted, softly; its row is kept until a purge',
+    STEPPED: 'detail.step of it began, ended or failed; its state did not change',
 }
+#: The steps of an audit's run, each a `detail.step`.
+STRATEGY_START = 'strategy.start'
+STRATEGY_END = 'strategy.end'
+STRATEGY_ERROR = 'strategy.error'
+PLANNER_START = 'planner.start'
+PLANNER_END = 'planner.end'
+PLANNER_ERROR = 'planner.error'
+
+# Ids are no secrets. What is forked must not go on with the same ones.
+_random = random.Random()  # noqa: S311
+os.register_at_fork(after_in_child=_random.seed)
 
 
 def new_uuid() -> str:
@@ -36,7 +52,24 @@ def new_uuid() -> str:
     Its last digit is 0, which leaves room for the ids of the messages that the
     event gives rise to: see `message_id`.
     """
-    return str(uuid.uuid4())[:-1] + '0'
+    # The operating system is asked once a process. It is asked without the
+    # interpreter's lock, which a thread may wait for longer than all this takes.
+    bits = _random.getrandbits(128)
+    text = f'{bits:032x}'
+    variant = '89ab'[bits & 3]
+    return (
+        f'{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:31]}0'
+    )
+
+
+def check_subject(
+    plan_id: int | None, subject: str | None, subject_id: int | None
+) -> None:
+    """Raise ValueError for what no history can be asked for by."""
+    if (subject is None) != (subject_id is None):
+        raise ValueError('a history is asked for by both subject and subject_id')
+    if plan_id is not None and subject_id is not None:
+        raise ValueError('a history is that of a plan or that of a subject, not both')
 
 
 def message_id(event_uuid: str, index: int) -> str:
@@ -54,7 +87,7 @@ def message_id(event_uuid: str, index: int) -> str:
 class Event:
     """One change.
 
-    :param subject: ACTION or ACTION_PLAN
+    :param subject: ACTION, ACTION_PLAN or AUDIT
     :param old_status: the internal status (action) or state (plan) before
     :param new_status: the one that the change made true
     :param message: the subject's status message after the change
@@ -62,7 +95,9 @@ class Event:
     :param plan_message: likewise its status message
     :param detail: what only some events have: `fault` (the fields of
         `outcomes.Fault`), `signal`, `started` (a start time was set before),
-        `worker`
+        `worker`, `step`
+    :param subject_id: of what is neither an action nor a plan; its events are in
+        the order of commits, as those of a plan are
     """
 
     subject: str
@@ -77,6 +112,7 @@ class Event:
     occurred_at: datetime.datetime
     detail: Mapping[str, Any] | None = None
     uuid: str = dataclasses.field(default_factory=new_uuid)
+    subject_id: int | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from Watcher and Senlin write instead.
 """
 
 import dataclasses
+import datetime
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -28,18 +29,27 @@ class Fault:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Done:
-    """It did what it should; `outputs` (JSON) are stored with the action."""
+    """It did what it should; `outputs` (JSON) are stored with the action.
+
+    :param again_at: the action is repeated: its next run is due then (aware),
+        whatever its interval says
+    :param last: the action is repeated no more, whatever its interval says
+    """
 
     outputs: Mapping[str, Any] | None = None
+    again_at: datetime.datetime | None = None
+    last: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Failed:
-    """It did not; `reason` is shown to users."""
+    """It did not; `reason` is shown to users. The rest is as in `Done`."""
 
     reason: str
     fault: Fault | None = None
     outputs: Mapping[str, Any] | None = None
+    again_at: datetime.datetime | None = None
+    last: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

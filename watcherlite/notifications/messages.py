@@ -6,7 +6,14 @@ from typing import Any
 
 from watcherlite.domain import events
 from watcherlite.domain.action_plans import PlanSurroundings
-from watcherlite.notifications import envelope, payloads, rules, serializer
+from watcherlite.domain.audits import AuditSurroundings
+from watcherlite.notifications import (
+    audit_payloads,
+    envelope,
+    payloads,
+    rules,
+    serializer,
+)
 from watcherlite.notifications.settings import NotificationSettings
 
 #: The routing key and the body.
@@ -17,7 +24,7 @@ Message = tuple[str, bytes]
 class Unbuildable:
     """An event that no message can be made of.
 
-    :param error: why; None when its plan is not there any more
+    :param error: why; None when its plan, or its audit, is not there any more
     """
 
     stored: events.StoredEvent
@@ -49,15 +56,18 @@ class _Outlet:
 class MessageBuilder:
     """Makes messages of events. Not for several threads at once.
 
-    :param surroundings: `Store.plan_surroundings`; its errors pass through
+    :param plans: `Store.plan_surroundings`; its errors pass through
+    :param audits: `Store.audit_surroundings`; likewise
     """
 
     def __init__(
         self,
         settings: NotificationSettings,
-        surroundings: Callable[[int], PlanSurroundings | None],
+        plans: Callable[[int], PlanSurroundings | None],
+        audits: Callable[[int], AuditSurroundings | None],
     ) -> None:
-        self._surroundings = surroundings
+        self._read_plan = plans
+        self._read_audit = audits
         self._settings = settings
         self._apply(settings)
 
@@ -68,13 +78,16 @@ class MessageBuilder:
     def _apply(self, settings: NotificationSettings) -> None:
         self._applied = settings
         self._envelope = envelope.Envelope(settings.host)
-        self._payloads = payloads.Payloads(settings.payload_version, self._surroundings)
+        pinned = settings.payload_version
+        self._payloads = payloads.Payloads(pinned, self._read_plan)
+        self._audits = audit_payloads.AuditPayloads(pinned, self._read_audit)
         # What is not in here is below the level.
         self._outlets = {
             notification: _outlet(prefix, notification, settings)
             for prefix, table in (
                 ('action', rules.ACTION),
                 (settings.event_prefix, rules.ACTION_PLAN),
+                ('audit', rules.AUDIT),
             )
             for notification in table.values()
             if settings.sends(notification.priority)
@@ -92,6 +105,7 @@ class MessageBuilder:
             self._apply(settings)
         result = Batch([], [])
         self._payloads.begin(batch)
+        self._audits.begin()
         for stored in batch:
             try:
                 told = rules.told_of(stored.event)
@@ -101,21 +115,38 @@ class MessageBuilder:
             outlets = self._wanted(told)
             if told is None or not outlets:
                 continue
-            of_plan = stored.event.subject == events.ACTION_PLAN
-            plan = self._payloads.plan(stored.event.plan_id or 0, of_plan)
-            if plan is None:
+            around = self._around(stored.event)
+            if around is None:
                 result.unbuildable.append(Unbuildable(stored, None))
                 continue
-            fill = self._payloads.of_plan if of_plan else self._payloads.of_action
             try:
-                messages = self._messages(
-                    stored, told, outlets, fill(stored, told, plan)
-                )
+                values = self._values(stored, told, around)
+                messages = self._messages(stored, told, outlets, values)
             except Exception as error:
                 result.unbuildable.append(Unbuildable(stored, error))
             else:
                 result.messages.extend(messages)
         return result
+
+    def _around(self, event: events.Event) -> payloads.Plan | AuditSurroundings | None:
+        """Return what the event's payloads repeat; None when it is not there."""
+        if event.subject == events.AUDIT:
+            return self._audits.audit(event.subject_id or 0)
+        of_plan = event.subject == events.ACTION_PLAN
+        return self._payloads.plan(event.plan_id or 0, of_plan)
+
+    def _values(
+        self,
+        stored: events.StoredEvent,
+        told: rules.Told,
+        around: payloads.Plan | AuditSurroundings,
+    ) -> dict[str, Any]:
+        """Return the fields of all payloads of an event."""
+        if isinstance(around, AuditSurroundings):
+            return self._audits.of_audit(stored, told, around)
+        if stored.event.subject == events.ACTION_PLAN:
+            return self._payloads.of_plan(stored, told, around)
+        return self._payloads.of_action(stored, told, around)
 
     def _wanted(self, told: rules.Told | None) -> list[tuple[int, _Outlet]]:
         """Return (index within the event, outlet) of what is to be sent.

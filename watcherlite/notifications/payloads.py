@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from watcherlite.domain.action_plans import PlanSurroundings
+from watcherlite.domain.audits import Strategy
 from watcherlite.domain.events import CREATED, StoredEvent
 from watcherlite.notifications import serializer
 from watcherlite.notifications.rules import DELETED, Told
@@ -44,13 +45,9 @@ class Payloads:
         self._surroundings = surroundings
         self._plans: collections.OrderedDict[int, Plan] = collections.OrderedDict()
         self._documents: dict[int, tuple[Encoded, Encoded | None]] = {}
-        self._terse_plan = self._encoder('TerseActionPlanPayload', pinned)
-        self._audit = self._encoder('AuditPayload', pinned)
-        self._strategy = self._encoder('StrategyPayload', pinned)
-
-    @staticmethod
-    def _encoder(payload: str, pinned: str) -> serializer.Encoder:
-        return serializer.encoder(payload, serializer.version_of(payload, pinned))
+        self._terse_plan = serializer.pinned_encoder('TerseActionPlanPayload', pinned)
+        self._audit = serializer.pinned_encoder('AuditPayload', pinned)
+        self._strategy = serializer.pinned_encoder('StrategyPayload', pinned)
 
     def begin(self, batch: Iterable[StoredEvent]) -> None:
         """Begin a batch: audits and strategies may have changed since the last."""
@@ -105,7 +102,7 @@ class Payloads:
             'strategy_uuid': plan.strategy_uuid,
             'strategy': strategy,
             'created_at': plan.created_at,
-            **_of_change(stored, told),
+            **of_change(stored, told),
         }
 
     def of_action(self, stored: StoredEvent, told: Told, plan: Plan) -> dict[str, Any]:
@@ -115,7 +112,7 @@ class Payloads:
         is true of what changes its counters, and the rest comes close.
         """
         event = stored.event
-        change = _of_change(stored, told)
+        change = of_change(stored, told)
         gone = event.plan_state == DELETED
         terse_plan = self._terse_plan(
             uuid=plan.uuid,
@@ -159,16 +156,21 @@ class Payloads:
         )
         if strategy is None:
             return Encoded(of_audit), None
-        of_strategy = self._strategy(
-            uuid=strategy.uuid,
-            name=strategy.name,
-            display_name=strategy.display_name,
-            parameters_spec=strategy.parameters_spec,
-            created_at=strategy.created_at,
-            updated_at=strategy.updated_at,
-            deleted_at=strategy.deleted_at,
-        )
+        of_strategy = self._strategy(**strategy_fields(strategy))
         return Encoded(of_audit), Encoded(of_strategy)
+
+
+def strategy_fields(strategy: Strategy) -> dict[str, Any]:
+    """Return the fields of a StrategyPayload."""
+    return {
+        'uuid': strategy.uuid,
+        'name': strategy.name,
+        'display_name': strategy.display_name,
+        'parameters_spec': strategy.parameters_spec,
+        'created_at': strategy.created_at,
+        'updated_at': strategy.updated_at,
+        'deleted_at': strategy.deleted_at,
+    }
 
 
 def state_update(stored: StoredEvent, told: Told) -> dict[str, Any]:
@@ -193,7 +195,8 @@ def fault(stored: StoredEvent) -> dict[str, Any] | None:
     }
 
 
-def _of_change(stored: StoredEvent, told: Told) -> dict[str, Any]:
+def of_change(stored: StoredEvent, told: Told) -> dict[str, Any]:
+    """Return the fields that the event itself knows, of any subject."""
     event = stored.event
     at = serializer.encoded_time(event.occurred_at)
     return {

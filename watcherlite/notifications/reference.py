@@ -8,12 +8,17 @@ from watcherlite.objects import catalogue
 _TYPES = {
     'uuid': 'UUID',
     'string': 'string',
+    'boolean': 'boolean',
     'datetime': 'time',
     'dict': 'object',
     'list': 'array',
     'uuids': 'array of UUIDs',
 }
-_SUBJECTS = (('actionplan', rules.ACTION_PLAN), ('action', rules.ACTION))
+_SUBJECTS = (
+    ('actionplan', rules.ACTION_PLAN),
+    ('action', rules.ACTION),
+    ('audit', rules.AUDIT),
+)
 
 
 def blocks() -> dict[str, str]:

@@ -1,9 +1,10 @@
 """Publishes what the store holds: the other end of the outbox.
 
 Of all workers the one that holds the role of the relay publishes for all, so that
-the notifications of a plan stay in order. It reads events, builds, publishes,
-waits for the confirmations, and only then marks the events. Whatever goes wrong
-on the way leaves them unmarked, and they are sent again, with the same ids.
+the notifications of a plan or audit stay in order. It reads events, builds,
+publishes, waits for the confirmations, and only then marks the events. Whatever
+goes wrong on the way leaves them unmarked, and they are sent again, with the same
+ids.
 """
 
 import dataclasses
@@ -18,6 +19,7 @@ from typing import Protocol
 from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store
+from watcherlite.domain import events
 from watcherlite.notifications.messages import Message, MessageBuilder, Unbuildable
 from watcherlite.notifications.settings import NotificationSettings, RelaySettings
 
@@ -89,7 +91,9 @@ class Relay:
         self._store = store
         self._elsewhere = elsewhere
         self._publisher = publisher
-        self._builder = MessageBuilder(told, store.plan_surroundings)
+        self._builder = MessageBuilder(
+            told, store.plan_surroundings, store.audit_surroundings
+        )
         self._worker = worker_uuid
         self._clock = clock
         self._settings = settings or RelaySettings()
@@ -349,13 +353,16 @@ class Relay:
 
 def _report(unbuildable: Unbuildable) -> None:
     event = unbuildable.stored.event
+    of_audit = event.subject == events.AUDIT
+    subject_id = event.subject_id if of_audit else event.plan_id
+    gone = 'the audit' if of_audit else 'its plan'
     LOG.error(
         'Event %s (%s of %s %s, sequence %d) is not told of: %s',
         event.uuid,
         event.kind,
         event.subject,
-        unbuildable.stored.action_uuid or f'with the id {event.plan_id}',
+        unbuildable.stored.action_uuid or f'with the id {subject_id}',
         unbuildable.stored.sequence,
-        unbuildable.error or 'its plan is not in the database any more',
+        unbuildable.error or f'{gone} is not in the database any more',
         exc_info=unbuildable.error,
     )

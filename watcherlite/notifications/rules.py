@@ -1,7 +1,7 @@
 """Which notifications a change gives rise to: the tables, and nothing else.
 
-Actions and plans are told of in the states of the infra-optim vocabulary. A
-change that does not show there is told to nobody.
+Actions, plans and audits are told of in the states of the infra-optim vocabulary.
+A change that does not show there is told to nobody.
 """
 
 import dataclasses
@@ -9,6 +9,7 @@ import dataclasses
 from watcherlite.domain import events
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as plan_states
+from watcherlite.states import audit as audit_states
 
 #: priority on the wire -> rank
 PRIORITIES = {'DEBUG': 0, 'INFO': 1, 'WARN': 2, 'ERROR': 3, 'CRITICAL': 4}
@@ -119,6 +120,54 @@ ACTION_PLAN = {
     )
 }
 
+AUDIT = {
+    row.name: row
+    for row in (
+        Notification('create', 'INFO', 'AuditCreatePayload', 'the audit was stored'),
+        Notification(
+            'update',
+            'INFO',
+            'AuditUpdatePayload',
+            'its state changed, something else of it was edited, or it was deleted',
+        ),
+        Notification('delete', 'INFO', 'AuditDeletePayload', 'it was deleted, softly'),
+        Notification(
+            'strategy.start',
+            'INFO',
+            'AuditActionPayload',
+            'a run of it began: the strategy looks for a solution; again for each '
+            'further run',
+        ),
+        Notification(
+            'strategy.end',
+            'INFO',
+            'AuditActionPayload',
+            'the strategy has found a solution',
+        ),
+        Notification(
+            'strategy.error',
+            'ERROR',
+            'AuditActionPayload',
+            'the strategy failed; `fault` says how',
+        ),
+        Notification(
+            'planner.start',
+            'INFO',
+            'AuditActionPayload',
+            'the planner makes an action plan of the solution',
+        ),
+        Notification(
+            'planner.end', 'INFO', 'AuditActionPayload', 'the action plan is stored'
+        ),
+        Notification(
+            'planner.error',
+            'ERROR',
+            'AuditActionPayload',
+            'the planner failed; `fault` says how',
+        ),
+    )
+}
+
 #: kind -> what is told of any subject; a change of state also has the next tables
 OF_KIND: dict[str, tuple[str, ...]] = {
     events.CREATED: ('create',),
@@ -132,6 +181,16 @@ OF_SIGNAL: dict[str, tuple[str, ...]] = {
     action_states.CANCEL: ('cancel.start',),
     action_states.SUSPEND: (),
     action_states.RESUME: (),
+}
+
+#: step of an audit's run -> what is told
+OF_STEP: dict[str, tuple[str, ...]] = {
+    events.STRATEGY_START: ('strategy.start',),
+    events.STRATEGY_END: ('strategy.end',),
+    events.STRATEGY_ERROR: ('strategy.error',),
+    events.PLANNER_START: ('planner.start',),
+    events.PLANNER_END: ('planner.end',),
+    events.PLANNER_ERROR: ('planner.error',),
 }
 
 #: (state before, internal status after) -> what is told besides the update
@@ -153,9 +212,13 @@ PLAN_CHANGES: dict[tuple[str, str], str] = {
     (plan_states.CANCELLING, plan_states.CANCELLED): 'cancel.end',
 }
 
+#: Of an audit every change of state is told by the update alone.
+AUDIT_CHANGES: dict[tuple[str, str], str] = {}
+
 _TABLES = {
     events.ACTION: (ACTION, ACTION_CHANGES),
     events.ACTION_PLAN: (ACTION_PLAN, PLAN_CHANGES),
+    events.AUDIT: (AUDIT, AUDIT_CHANGES),
 }
 
 
@@ -179,14 +242,19 @@ def told_of(event: events.Event) -> Told | None:
     Nothing is told of an action that belongs to no plan, nor of a change that
     does not show in the infra-optim states.
 
-    :raises ValueError: the event names a state that its subject cannot be in
+    :raises ValueError: the event names a state that its subject cannot be in, or a
+        step that there is not
     """
-    if event.plan_id is None or event.subject not in _TABLES:
+    if event.subject not in _TABLES:
+        return None
+    if event.plan_id is None and event.subject != events.AUDIT:
         return None
     notifications, changes = _TABLES[event.subject]
     old_state, state = _states(event)
     if event.kind == events.SIGNALLED:
         names = OF_SIGNAL[(event.detail or {})['signal']]
+    elif event.kind == events.STEPPED:
+        names = _of_step(event)
     elif event.kind == events.STATE_CHANGED and old_state == state:
         names = ()
     else:
@@ -197,6 +265,13 @@ def told_of(event: events.Event) -> Told | None:
     if not names:
         return None
     return Told(old_state, state, tuple(notifications[name] for name in names))
+
+
+def _of_step(event: events.Event) -> tuple[str, ...]:
+    step = (event.detail or {}).get('step')
+    if event.subject == events.AUDIT and step in OF_STEP:
+        return OF_STEP[step]
+    raise ValueError(f'event {event.uuid}: no {event.subject} has a step {step}')
 
 
 def _states(event: events.Event) -> tuple[str | None, str]:
@@ -221,5 +296,7 @@ def _outside(event: events.Event, status: str | None, started: bool) -> str:
     if event.subject == events.ACTION and status in action_states.STATES:
         return action_states.infra_optim_state(status, started)
     if event.subject == events.ACTION_PLAN and status in plan_states.STATES:
+        return status
+    if event.subject == events.AUDIT and status in audit_states.STATES:
         return status
     raise ValueError(f'event {event.uuid}: no {event.subject} can be {status}')

@@ -9,8 +9,10 @@ from watcherlite.objects import (
     action,
     action_plan,
     audit,
+    base,
     catalogue,
     exception,
+    goal,
     strategy,
 )
 
@@ -25,9 +27,11 @@ EVENT_UUID = 'cbcf9f2c-7c53-4b4d-91ec-db49cca024b0'
 HOST = 'localhost'
 
 _UTC = datetime.UTC
+#: When goals and strategies were stored, at the first start of an engine.
 STRATEGY_CREATED_AT = datetime.datetime(2016, 11, 4, 16, 25, 35, tzinfo=_UTC)
 CREATED_AT = datetime.datetime(2016, 11, 4, 16, 29, 20, tzinfo=_UTC)
 OCCURRED_AT = datetime.datetime(2016, 11, 4, 16, 31, 36, 264673, tzinfo=_UTC)
+NEXT_RUN_TIME = datetime.datetime(2016, 11, 4, 17, 29, 20, tzinfo=_UTC)
 
 EFFICACY = {
     'name': 'test_global_efficacy',
@@ -59,6 +63,21 @@ FAULT = {
     'module_name': 'nop',
     'function_name': 'execute',
 }
+#: name of the notification of an audit -> what failed
+AUDIT_FAULTS = {
+    'strategy.error': {
+        'exception': 'StrategyFailed',
+        'exception_message': 'There is no host to move anything to.',
+        'module_name': 'dummy',
+        'function_name': 'execute',
+    },
+    'planner.error': {
+        'exception': 'PlanningFailed',
+        'exception_message': 'There is no action type migrate.',
+        'module_name': 'weight',
+        'function_name': 'plan',
+    },
+}
 FAULT_MESSAGE = 'Action failed in execute: The instance does not exist.'
 
 #: name of the notification -> state before, state; of plans and of actions
@@ -82,6 +101,32 @@ ACTION_STATES: dict[str, tuple[str | None, str]] = {
     'cancel.start': ('ONGOING', 'ONGOING'),
     'cancel.end': ('ONGOING', 'CANCELLED'),
 }
+AUDIT_STATES: dict[str, tuple[str | None, str]] = {
+    'create': (None, 'PENDING'),
+    'update': ('PENDING', 'ONGOING'),
+    'delete': ('SUCCEEDED', 'DELETED'),
+    'strategy.start': ('ONGOING', 'ONGOING'),
+    'strategy.end': ('ONGOING', 'ONGOING'),
+    'strategy.error': ('ONGOING', 'ONGOING'),
+    'planner.start': ('ONGOING', 'ONGOING'),
+    'planner.end': ('ONGOING', 'ONGOING'),
+    'planner.error': ('ONGOING', 'ONGOING'),
+}
+#: Those that an event tells after an update.
+SECOND = {
+    'actionplan.delete',
+    'actionplan.execution.start',
+    'actionplan.execution.end',
+    'actionplan.execution.error',
+    'actionplan.cancel.start',
+    'actionplan.cancel.end',
+    'action.delete',
+    'action.execution.start',
+    'action.execution.end',
+    'action.execution.error',
+    'action.cancel.end',
+    'audit.delete',
+}
 #: state of an action -> the state that its plan is in
 PLAN_OF_ACTION = {
     'PENDING': 'RECOMMENDED',
@@ -103,18 +148,16 @@ def samples() -> dict[str, dict[str, Any]]:
     for prefix, table, payload in (
         ('actionplan', rules.ACTION_PLAN, _plan_payload),
         ('action', rules.ACTION, _action_payload),
+        ('audit', rules.AUDIT, _audit_payload),
     ):
         for name, notification in table.items():
             event_type = f'{prefix}.{name}'
-            first = name in ('create', 'update') or (prefix, name) == (
-                'action',
-                'cancel.start',
-            )
+            second = event_type in SECOND
             documents[event_type] = {
                 'event_type': event_type,
                 'priority': notification.priority,
                 'publisher_id': f'infra-optim:{HOST}',
-                'message_id': EVENT_UUID if first else f'{EVENT_UUID[:-1]}1',
+                'message_id': f'{EVENT_UUID[:-1]}1' if second else EVENT_UUID,
                 'timestamp': str(OCCURRED_AT.replace(tzinfo=None)),
                 'payload': payload(notification),
             }
@@ -149,15 +192,7 @@ def _plan_payload(notification: rules.Notification) -> dict[str, Any]:
             status_message=None,
             **_times(None),
         ),
-        strategy=strategy.StrategyPayload(
-            uuid=STRATEGY_UUID,
-            name='dummy',
-            display_name='Dummy strategy',
-            parameters_spec=PARAMETERS_SPEC,
-            created_at=STRATEGY_CREATED_AT,
-            updated_at=None,
-            deleted_at=None,
-        ),
+        strategy=_strategy(),
         status_message=None,
         **_times(old_state, state),
     )
@@ -197,6 +232,56 @@ def _action_payload(notification: rules.Notification) -> dict[str, Any]:
     if 'fault' in cls.fields:
         payload.fault = _fault(state)
     return payload.to_wire()
+
+
+def _audit_payload(notification: rules.Notification) -> dict[str, Any]:
+    old_state, state = AUDIT_STATES[notification.name]
+    cls: Any = catalogue.payload_classes()[notification.payload]
+    payload = cls(
+        uuid=AUDIT_UUID,
+        name='nightly',
+        audit_type='CONTINUOUS',
+        state=state,
+        parameters=PARAMETERS,
+        interval='3600',
+        scope=[],
+        goal_uuid=GOAL_UUID,
+        strategy_uuid=STRATEGY_UUID,
+        goal=goal.GoalPayload(
+            uuid=GOAL_UUID,
+            name='dummy',
+            display_name='Dummy goal',
+            efficacy_specification=[],
+            created_at=STRATEGY_CREATED_AT,
+            updated_at=None,
+            deleted_at=None,
+        ),
+        strategy=_strategy(),
+        auto_trigger=False,
+        next_run_time=NEXT_RUN_TIME,
+        status_message=None,
+        **_times(old_state, state),
+    )
+    if 'state_update' in cls.fields:
+        payload.state_update = audit.AuditStateUpdatePayload(
+            old_state=old_state, state=state, status_message=None
+        )
+    if 'fault' in cls.fields:
+        fault = AUDIT_FAULTS.get(notification.name)
+        payload.fault = exception.ExceptionPayload(**fault) if fault else None
+    return payload.to_wire()
+
+
+def _strategy() -> base.Payload:
+    return strategy.StrategyPayload(
+        uuid=STRATEGY_UUID,
+        name='dummy',
+        display_name='Dummy strategy',
+        parameters_spec=PARAMETERS_SPEC,
+        created_at=STRATEGY_CREATED_AT,
+        updated_at=None,
+        deleted_at=None,
+    )
 
 
 def _plan(state: str) -> dict[str, Any]:

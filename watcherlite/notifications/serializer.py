@@ -29,6 +29,7 @@ class Encoded(str):
 _EXPRESSIONS = {
     'uuid': 'text({value})',
     'string': 'text({value})',
+    'boolean': 'boolean({value})',
     'datetime': 'time({value})',
     'dict': 'document({value})',
     'list': 'document({value})',
@@ -72,6 +73,7 @@ def encoder(payload: str, version: str) -> Encoder:
     fields = PAYLOADS[payload][version]
     scope: dict[str, Any] = {
         'Encoded': Encoded,
+        'boolean': _boolean,
         'document': _document,
         'explain': functools.partial(_explain, payload, version),
         'text': encode_basestring_ascii,
@@ -98,6 +100,11 @@ def encoder(payload: str, version: str) -> Encoder:
     return encode
 
 
+def pinned_encoder(payload: str, pinned: str) -> Encoder:
+    """Return the function that writes a class in the pinned version, or its latest."""
+    return encoder(payload, version_of(payload, pinned))
+
+
 def encoded_time(value: datetime.datetime | None) -> Encoded | None:
     """Return a time as it stands in payloads: UTC, whole seconds, Z."""
     return None if value is None else Encoded(_time(value))
@@ -114,6 +121,12 @@ def _time(value: datetime.datetime) -> str:
     if value.tzinfo is not datetime.UTC and value.tzinfo is not None:
         value = value.astimezone(datetime.UTC)
     return f'"{value.isoformat()[:19]}Z"'
+
+
+def _boolean(value: object) -> str:
+    if value is None:
+        raise TypeError('a boolean is None')
+    return 'true' if value else 'false'
 
 
 def _document(value: Mapping[str, Any] | Sequence[Any]) -> str:

@@ -1,9 +1,9 @@
-"""The audit, within the payloads of the plans that it proposed."""
+"""The payloads of notifications of audits, and the audit within those of plans."""
 
 # oslo.versionedobjects reads plain dicts off the class.
 # ruff: noqa: RUF012
 
-from watcherlite.objects import base, exception, fields
+from watcherlite.objects import base, exception, fields, goal, strategy
 
 
 @base.register
@@ -32,4 +32,118 @@ class AuditPayload(base.Payload):
         'updated_at': fields.DateTimeField(nullable=True),
         'deleted_at': fields.DateTimeField(nullable=True),
         'status_message': fields.StringField(nullable=True),
+    }
+
+
+class AuditEventPayload(base.Payload):
+    """What all notifications of audits tell of the audit."""
+
+    # Version 1.0: as Watcher had it first, but interval is a string
+    # Version 1.1: name, auto_trigger, next_run_time
+    # Version 1.2: status_message
+    VERSION = '1.2'
+    added_in = {
+        'name': '1.1',
+        'auto_trigger': '1.1',
+        'next_run_time': '1.1',
+        'status_message': '1.2',
+    }
+    obj_relationships = {'goal': [('1.0', '1.0')], 'strategy': [('1.0', '1.0')]}
+
+    fields = {
+        'uuid': fields.UUIDField(),
+        'audit_type': fields.StringField(),
+        'state': fields.StringField(),
+        'parameters': fields.FlexibleDictField(nullable=True),
+        'interval': fields.StringField(nullable=True),
+        'scope': fields.FlexibleListField(nullable=True),
+        'goal_uuid': fields.UUIDField(),
+        'strategy_uuid': fields.UUIDField(nullable=True),
+        'goal': fields.ObjectField(goal.GoalPayload.obj_name()),
+        'strategy': fields.ObjectField(
+            strategy.StrategyPayload.obj_name(), nullable=True
+        ),
+        'created_at': fields.DateTimeField(nullable=True),
+        'updated_at': fields.DateTimeField(nullable=True),
+        'deleted_at': fields.DateTimeField(nullable=True),
+        'name': fields.StringField(),
+        'auto_trigger': fields.BooleanField(),
+        'next_run_time': fields.DateTimeField(nullable=True),
+        'status_message': fields.StringField(nullable=True),
+    }
+
+
+@base.register
+class AuditStateUpdatePayload(base.Payload):
+    """The states before and after a change; alike when the state did not change."""
+
+    # Version 1.0: the states before and after
+    # Version 1.1: status_message
+    VERSION = '1.1'
+    added_in = {'status_message': '1.1'}
+
+    fields = {
+        'old_state': fields.StringField(nullable=True),
+        'state': fields.StringField(nullable=True),
+        'status_message': fields.StringField(nullable=True),
+    }
+
+
+@base.register
+class AuditCreatePayload(AuditEventPayload):
+    """Of audit.create."""
+
+    # Version 1.0: the fields of AuditEventPayload 1.0
+    # Version 1.1: name, auto_trigger, next_run_time
+    # Version 1.2: status_message
+    VERSION = '1.2'
+    fields = {}
+
+
+@base.register
+class AuditUpdatePayload(AuditEventPayload):
+    """Of audit.update."""
+
+    # Version 1.0: the fields of AuditEventPayload 1.0, and state_update
+    # Version 1.1: name, auto_trigger, next_run_time
+    # Version 1.2: status_message, here and in state_update
+    VERSION = '1.2'
+    obj_relationships = {
+        **AuditEventPayload.obj_relationships,
+        'state_update': [('1.0', '1.0'), ('1.2', '1.1')],
+    }
+
+    fields = {
+        'state_update': fields.ObjectField(AuditStateUpdatePayload.obj_name()),
+    }
+
+
+@base.register
+class AuditDeletePayload(AuditEventPayload):
+    """Of audit.delete."""
+
+    # Version 1.0: the fields of AuditEventPayload 1.0
+    # Version 1.1: name, auto_trigger, next_run_time
+    # Version 1.2: status_message
+    VERSION = '1.2'
+    fields = {}
+
+
+@base.register
+class AuditActionPayload(AuditEventPayload):
+    """Of audit.strategy.* and audit.planner.*."""
+
+    # Version 1.0: the fields of AuditEventPayload 1.0, and fault
+    # Version 1.1: name, auto_trigger, next_run_time
+    # Version 1.2: status_message
+    VERSION = '1.2'
+    obj_relationships = {
+        **AuditEventPayload.obj_relationships,
+        'fault': [('1.0', '1.0')],
+    }
+
+    fields = {
+        'fault': fields.ObjectField(
+            exception.ExceptionPayload.obj_name(), nullable=True
+        ),
     }

@@ -11,6 +11,7 @@ from watcherlite.objects import (
     base,
     exception,
     fields,
+    goal,
     strategy,
 )
 
@@ -20,6 +21,7 @@ Field = tuple[str, str, bool, str | None, str | None]
 _KINDS = {
     fields.UUIDField: 'uuid',
     fields.StringField: 'string',
+    fields.BooleanField: 'boolean',
     fields.DateTimeField: 'datetime',
     fields.FlexibleDictField: 'dict',
     fields.FlexibleListField: 'list',
@@ -46,7 +48,7 @@ def payload_classes() -> dict[str, type[base.Payload]]:
     registered = base.registered()
     return {
         cls.obj_name(): cls
-        for module in (exception, strategy, audit, action_plan, action)
+        for module in (exception, goal, strategy, audit, action_plan, action)
         for cls in vars(module).values()
         if isinstance(cls, type)
         and issubclass(cls, base.Payload)
@@ -65,14 +67,21 @@ def table() -> dict[str, dict[str, tuple[Field, ...]]]:
 def source() -> str:
     """Return the text of `notifications/schema.py`."""
     lines = []
+    likes = []
+    written: dict[str, str] = {}
     for name, versions in table().items():
+        like = written.setdefault(repr(versions), name)
+        if like != name:
+            likes.append(f'PAYLOADS[{name!r}] = PAYLOADS[{like!r}]\n')
+            continue
         lines.append(f'{name!r}: {{')
         for version, rows in versions.items():
             lines.append(f'    {version!r}: (')
             lines.extend(f'        {row!r},' for row in rows)
             lines.append('    ),')
         lines.append('},')
-    return _HEAD + textwrap.indent('\n'.join(lines), '    ') + '\n}\n'
+    body = textwrap.indent('\n'.join(lines), '    ')
+    return f'{_HEAD}{body}\n}}\n{"".join(likes)}'
 
 
 def _fields(cls: type[base.Payload], version: str) -> tuple[Field, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 from oslo_versionedobjects import fields
 
 StringField = fields.StringField
+BooleanField = fields.BooleanField
 ObjectField = fields.ObjectField
 
 

@@ -1,4 +1,4 @@
-"""The strategy, within the payloads of the plans that it proposed."""
+"""The strategy, within the payloads of audits and of the plans that it proposed."""
 
 # oslo.versionedobjects reads plain dicts off the class.
 # ruff: noqa: RUF012
@@ -8,7 +8,7 @@ from watcherlite.objects import base, fields
 
 @base.register
 class StrategyPayload(base.Payload):
-    """The strategy that proposed a plan."""
+    """The strategy that proposed a plan, or that an audit names."""
 
     # Version 1.0: as spec 003 has it
     VERSION = '1.0'

@@ -28,6 +28,7 @@ TRANSITIONS = {
     (RECOMMENDED, PENDING): 'an operator starts it',
     (RECOMMENDED, CANCELLED): 'an operator does not want it',
     (RECOMMENDED, SUPERSEDED): 'it expired, or a newer proposal replaced it',
+    (RECOMMENDED, SUCCEEDED): 'it was proposed without any action: all is well',
     (RECOMMENDED, DELETED): 'an operator deletes it',
     (PENDING, ONGOING): 'a worker takes it',
     (PENDING, CANCELLED): 'cancelled before a worker took it',

@@ -20,6 +20,8 @@ STATES = {
     DELETED: 'Deleted by an operator; kept as a row until it is purged.',
 }
 
+#: Its webhook may run an EVENT audit in these.
+TRIGGERABLE = frozenset({PENDING, SUCCEEDED})
 #: Nothing more is proposed.
 ENDED = frozenset({SUCCEEDED, FAILED, CANCELLED, DELETED})
 

@@ -1,13 +1,14 @@
-"""What a plugin author needs to test an action without a daemon.
+"""What a plugin author needs to test a plugin without a daemon.
 
-`run_action` takes one action through its phases; `FakeContext` stands for the
-worker, `ManualClock` for the time.
+`run_action` takes one action through its phases, `run_strategy` asks a strategy for
+its solution; `FakeContext` stands for the worker, `ManualClock` for the time.
 """
 
 from watcherlite.testing.actions import DerivedEnd, Result, revert_action, run_action
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.context import FakeContext, after_seconds, at_checkpoint
 from watcherlite.testing.recorder import Recorder
+from watcherlite.testing.strategies import run_strategy
 
 __all__ = [
     'DerivedEnd',
@@ -19,4 +20,5 @@ __all__ = [
     'at_checkpoint',
     'revert_action',
     'run_action',
+    'run_strategy',
 ]

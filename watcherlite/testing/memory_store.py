@@ -11,7 +11,7 @@ import dataclasses
 import datetime
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -20,15 +20,17 @@ from watcherlite.clock import EPOCH, Clock, SystemClock
 from watcherlite.db.api import Link, Transaction, Worker
 from watcherlite.domain.action_plans import ActionPlan, PlanSurroundings
 from watcherlite.domain.actions import Action
-from watcherlite.domain.events import StoredEvent
+from watcherlite.domain.events import StoredEvent, check_subject
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 from watcherlite.states import audit as audit_states
+from watcherlite.testing.memory_audits import MemoryAuditing
+from watcherlite.testing.memory_listing import MemoryListing
 from watcherlite.testing.memory_tables import Role, Tables, handed_out
 from watcherlite.testing.memory_transaction import MemoryTransaction, claimable_ids
 
 
-class MemoryStore:
+class MemoryStore(MemoryListing, MemoryAuditing):
     """`db.api.Store` without a database.
 
     What JSON cannot hold is refused with TypeError, as a database would. A plan
@@ -105,6 +107,7 @@ class MemoryStore:
                 lease_until=now + datetime.timedelta(seconds=lease),
             )
             self._tables.workers.put(worker.uuid, row)
+            self._tables.worker_ids[worker.uuid] = self._tables.workers.next_key()
             return row
 
     def renew_lease(self, worker: str, lease: float) -> bool:
@@ -356,11 +359,16 @@ class MemoryStore:
         self,
         *,
         plan_id: int | None = None,
+        subject: str | None = None,
+        subject_id: int | None = None,
         after: int = 0,
         limit: int = 1000,
     ) -> list[StoredEvent]:
+        check_subject(plan_id, subject, subject_id)
         with self._lock:
-            key = 'events' if plan_id is None else ('events', plan_id)
+            key: Hashable = 'events' if plan_id is None else ('events', plan_id)
+            if subject_id is not None:
+                key = ('history', subject, subject_id)
             sequences = self._tables.index.of(key)
             start = bisect.bisect_right(sequences, after)
             return [self._stored_event(s) for s in sequences[start : start + limit]]

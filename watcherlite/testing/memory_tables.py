@@ -16,7 +16,7 @@ from watcherlite.clock import EPOCH
 from watcherlite.db.api import Worker
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import Action
-from watcherlite.domain.audits import Audit, Goal, Strategy
+from watcherlite.domain.audits import Audit, AuditTemplate, Goal, Strategy
 from watcherlite.domain.events import Event
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
@@ -26,8 +26,9 @@ Row = TypeVar('Row')
 #: The fields that a database keeps as JSON, by type of row.
 JSON_FIELDS: dict[type, tuple[str, ...]] = {
     Action: ('inputs', 'context', 'data', 'outputs', 'token'),
-    ActionPlan: ('global_efficacy', 'fault'),
+    ActionPlan: ('global_efficacy', 'efficacy_indicators', 'fault'),
     Audit: ('parameters', 'scope'),
+    AuditTemplate: ('scope', 'default_parameters'),
     Event: ('detail',),
     Goal: ('efficacy_specification',),
     Strategy: ('parameters_spec',),
@@ -219,6 +220,8 @@ class Tables:
         self.action_ids: dict[str, int] = {}
         self.plan_ids: dict[str, int] = {}
         self.event_uuids: set[str] = set()
+        #: uuid -> number, for the list of services
+        self.worker_ids: dict[str, int] = {}
         #: parent id -> child id -> what the edge needs
         self.children: dict[int, dict[int, str]] = {}
         #: child id -> ids of its parents
@@ -232,6 +235,7 @@ class Tables:
         self.audits: Table[Audit] = Table(journal)
         self.goals: Table[Goal] = Table(journal)
         self.strategies: Table[Strategy] = Table(journal)
+        self.templates: Table[AuditTemplate] = Table(journal)
         self.workers: Table[Worker] = Table(journal)
         self.roles: Table[Role] = Table(journal)
 
@@ -302,6 +306,9 @@ class Tables:
                 ('events', key),
                 (('events', row.event.plan_id), key),
             }
+            if row.event.subject_id is not None:
+                of = ('history', row.event.subject, row.event.subject_id)
+                where.add((of, key))
             if row.published_at is None:
                 where |= {('pending', key), (('pending', row.event.plan_id), key)}
             return where

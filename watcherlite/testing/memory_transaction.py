@@ -14,9 +14,9 @@ from watcherlite.db.api import Released, Successor
 from watcherlite.domain import actions as domain
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import Action, ActionChange, Edge
-from watcherlite.domain.audits import Audit, Goal, Strategy
 from watcherlite.domain.events import Event
 from watcherlite.states import action as states
+from watcherlite.testing.memory_audits import MemoryAuditTransaction
 from watcherlite.testing.memory_tables import (
     EventRow,
     Table,
@@ -77,12 +77,13 @@ def claimable_ids(
     return heapq.nsmallest(limit, [*due, *(item[1] for item in scheduled[:end])])
 
 
-class MemoryTransaction:
+class MemoryTransaction(MemoryAuditTransaction):
     """`db.api.Transaction` on the tables of one store, whose lock is held."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._locked_plans: set[int] = set()
+        self._locked_rows: set[tuple[str, int]] = set()
 
     # plans
 
@@ -345,19 +346,6 @@ class MemoryTransaction:
         for event in events:
             table.put(table.next_key(), EventRow(stored(event)))
 
-    # what a plan belongs to
-
-    def ensure_goal(self, goal: Goal) -> Goal:
-        return self._ensure(self._tables.goals, goal)
-
-    def ensure_strategy(self, strategy: Strategy) -> Strategy:
-        return self._ensure(self._tables.strategies, strategy)
-
-    def insert_audit(self, audit: Audit) -> Audit:
-        known = {row.uuid for row in self._tables.audits.rows.values()}
-        self._refuse_duplicate('audit', audit.uuid, known)
-        return self._insert(self._tables.audits, audit)
-
     # what the methods share
 
     def _rows(self, keys: Iterable[int | None]) -> list[Action]:
@@ -389,12 +377,6 @@ class MemoryTransaction:
         key = table.next_key()
         table.put(key, stored(dataclasses.replace(row, id=key)))
         return handed_out(table.rows[key])
-
-    def _ensure(self, table: Table[Any], row: Any) -> Any:
-        for known in table.rows.values():
-            if known.name == row.name:
-                return handed_out(known)
-        return self._insert(table, row)
 
     def _refuse_duplicate(
         self, what: str, uuid: str, known: Mapping[str, int] | set[str]

@@ -110,7 +110,10 @@ class SqliteTest(CallingTestCase):
         for argv, message in (
             (['db'], 'the following arguments are required: ACTION'),
             (['db', 'downgrade'], "invalid choice: 'downgrade'"),
-            (['db', 'stamp', '9'], 'there is no revision 9; there are 0001, head'),
+            (
+                ['db', 'stamp', '9'],
+                'there is no revision 9; there are 0001, 0002, head',
+            ),
             (
                 ['db', 'purge', '--older-than', 'x'],
                 "'x' is not a number of days from 0 to 36525",

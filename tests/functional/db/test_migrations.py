@@ -1,6 +1,7 @@
 """The schema is made, compared, upgraded and refused."""
 
 import concurrent.futures
+import dataclasses
 import pathlib
 import subprocess
 import sys
@@ -13,17 +14,26 @@ from alembic import migration as alembic_migration
 from alembic import script as alembic_script
 
 from tests import base, services
-from tests.factories import make_action, make_event, store_plan
+from tests.factories import (
+    NOW,
+    make_action,
+    make_audit,
+    make_event,
+    make_worker,
+    store_plan,
+)
 from watcherlite import exceptions
+from watcherlite.db import listing
 from watcherlite.db.sqlalchemy import migration, models
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
 from watcherlite.db.sqlalchemy.store import SqlStore, open_store
 
-#: What the database itself says of its tables and indexes, partial ones included.
+#: What the database itself says of its indexes, partial ones included.
 DEFINITIONS = {
     'sqlite': (
         "SELECT name, replace(sql, char(10), ' ') FROM sqlite_master "
-        "WHERE name NOT LIKE 'alembic%' AND sql IS NOT NULL ORDER BY name"
+        "WHERE type = 'index' AND name NOT LIKE 'alembic%' AND sql IS NOT NULL "
+        'ORDER BY name'
     ),
     'postgresql': (
         'SELECT indexname, indexdef FROM pg_indexes '
@@ -111,11 +121,125 @@ class MigrationTests(Base):
         # As if the schema had been made before revisions were noted.
         with store.engine.connect() as connection:
             connection.exec_driver_sql('DELETE FROM alembic_version')
-        migration.stamp(url, migration.REVISIONS[0])
+        migration.stamp(url, migration.HEAD)
         migration.upgrade(url)
 
         self.assertEqual(before, self.everything(store))
         self.assertEqual(actions, store.list_actions())
+
+    def first_schema(self, engine: sa.Engine) -> None:
+        """Fill a database of revision 0001 with some of everything."""
+        migration.upgrade(engine, '0001')
+        metadata = sa.MetaData()
+        metadata.reflect(engine)
+        now = NOW.replace(tzinfo=None)
+        goal = {'display_name': 'G', 'efficacy_specification': '[]', 'deleted': 0}
+        strategy = {'display_name': 'S', 'parameters_spec': '{}', 'deleted': 0}
+        audit = {
+            'audit_type': 'ONESHOT',
+            'state': 'SUCCEEDED',
+            'goal_id': 1,
+            'parameters': '{}',
+            'scope': '[]',
+            'auto_trigger': False,
+            'deleted_at': None,
+        }
+        plan = {
+            'audit_id': 3,
+            'strategy_id': 1,
+            'on_failure': 'continue',
+            'on_worker_loss': 'resume',
+            'global_efficacy': '[]',
+            'state': 'ONGOING',
+            'stage': 'forward',
+            **dict.fromkeys(('total', 'unfinished', 'active', 'failed', 'skipped'), 1),
+        }
+        event = {'subject': 'action_plan', 'kind': 'created', 'plan_id': 1}
+        worker = {'host': 'h', 'identity': 'i', 'lanes': '["applier"]'}
+        rows: dict[str, list[dict[str, object]]] = {
+            'goals': [{'uuid': 'g', 'name': 'Größe Ż', **goal}],
+            'strategies': [{'uuid': 's', 'name': 'S', 'goal_id': 1, **strategy}],
+            'audits': [
+                {'uuid': 'a1', 'name': 'x' * 255, **audit},
+                {'uuid': 'a2', 'name': 'x' * 255, **audit},
+                {'uuid': 'a3', 'name': 'Once', **audit},
+                {'uuid': 'a4', 'name': 'Once', **audit, 'deleted_at': now},
+            ],
+            'action_plans': [{'uuid': 'p', **plan}],
+            'events': [{'uuid': 'e', **event, 'occurred_at': now, 'pending': 1}],
+            'workers': [
+                {'uuid': uuid, **worker, 'started_at': now, 'lease_until': now}
+                for uuid in ('w2', 'w1')
+            ],
+        }
+        with engine.connect() as connection:
+            for table, some in rows.items():
+                for row in some:
+                    connection.execute(metadata.tables[table].insert(), row)
+
+    def test_an_upgrade_of_the_first_schema_completes_what_is_stored(self) -> None:
+        engine = self.engine(self.new_url())
+        self.first_schema(engine)
+
+        migration.upgrade(engine)
+
+        store = SqlStore(engine)
+        goal = store.find_goal('GRÖßE ż').goal
+        self.assertEqual('Größe Ż', goal.name)
+        self.assertEqual('s', store.find_strategy('s').strategy.uuid)
+        listed = store.list_audits(listing.Query(deleted=True))
+        self.assertEqual(
+            ['x' * 255, 'x' * 253 + '-2', 'Once', 'Once'],
+            [one.audit.name for one in listed],
+        )
+        self.assertEqual([None] * 3 + [NOW], [one.audit.deleted_at for one in listed])
+        self.assertEqual('a3', store.find_audit('ONCE').audit.uuid)
+        audit = listed[0].audit
+        self.assertEqual(
+            (None, None, False, None),
+            (audit.start_time, audit.end_time, audit.force, audit.action_id),
+        )
+        self.assertEqual([], store.get_plan('p').efficacy_indicators)
+        around = store.plan_surroundings(1)
+        self.assertEqual('a3', around.audit.uuid if around else None)
+        (event,) = store.pending_events(9)
+        self.assertEqual(('e', None), (event.event.uuid, event.event.subject_id))
+        self.assertEqual(
+            [(1, 'w1'), (2, 'w2')], [(w.id, w.uuid) for w in store.list_workers()]
+        )
+        self.assertEqual(
+            [('w1', 'h', 'i', ('applier',), NOW, NOW)],
+            [dataclasses.astuple(w) for w in store.expired_workers()][:1],
+        )
+        # Keys are counted on, and names are unique from here on.
+        self.assertEqual(3, self.next_worker(store))
+        with self.assertRaises(exceptions.Conflict), store.transaction() as tx:
+            tx.insert_audit(make_audit(goal.id or 0, name='Once'))
+
+    def next_worker(self, store: SqlStore) -> int:
+        worker = store.register_worker(make_worker(), 60)
+        return next(w.id for w in store.list_workers() if w.uuid == worker.uuid)
+
+    def test_the_columns_are_those_of_the_models(self) -> None:
+        migrated, created = self.engine(self.new_url()), self.engine(self.new_url())
+        migration.upgrade(migrated)
+        models.metadata.create_all(created)
+        self.assertEqual(self.columns(created), self.columns(migrated))
+
+    def columns(self, engine: sa.Engine) -> dict[str, dict[str, tuple[object, ...]]]:
+        """Return type, nullability and default of all columns, by table."""
+        inspected = sa.inspect(engine)
+        return {
+            table: {
+                column['name']: (
+                    str(column['type']),
+                    column['nullable'],
+                    column['default'],
+                )
+                for column in inspected.get_columns(table)
+            }
+            for table in models.metadata.tables
+        }
 
     def everything(self, store: SqlStore) -> dict[str, list[tuple[object, ...]]]:
         with store.engine.connect() as connection:
@@ -197,7 +321,7 @@ class SqliteMigrationTest(MigrationTests, base.TestCase):
             for store in stores:
                 self.addCleanup(store.result(60).close)
         self.assertEqual(
-            ['0001'] * 4, [migration.version(s.result().engine) for s in stores]
+            [migration.HEAD] * 4, [migration.version(s.result().engine) for s in stores]
         )
 
 

@@ -1,13 +1,24 @@
 """How many statements things cost: what round trips decide, decides the speed."""
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import sqlalchemy as sa
 
-from tests.factories import NOW, at, make_action, make_event, new_uuid, store_plan
+from tests.factories import (
+    NOW,
+    at,
+    make_action,
+    make_event,
+    make_goal,
+    make_strategy,
+    new_uuid,
+    store_plan,
+)
 from tests.functional.db import stores
+from watcherlite.db import listing
 from watcherlite.db.api import Transaction
 from watcherlite.db.sqlalchemy import claims, mysql
 from watcherlite.db.sqlalchemy.dialects import DIALECTS
@@ -195,6 +206,74 @@ class StatementTests(stores.StoreTests):
             with self.statements() as words:
                 read()
             self.assertEqual(['SELECT'], words, name)
+
+    def test_a_page_of_any_noun_is_one_statement_and_so_is_what_is_found(self) -> None:
+        plan, actions = store_plan(self.store, *(make_action() for _ in range(50)))
+        around = self.store.plan_surroundings(plan.id or 0)
+        assert around is not None and around.strategy is not None
+        audit, goal, strategy = around.audit, around.goal, around.strategy
+        store = self.store
+        lists: dict[str, tuple[Callable[..., list[Any]], Any]] = {
+            'goals': (store.list_goals, goal),
+            'strategies': (store.list_strategies, strategy),
+            'audits': (store.list_audits, audit),
+            'action_plans': (store.list_action_plans, plan),
+            'actions': (store.page_of_actions, actions[9]),
+        }
+        values = {
+            'goal': goal.name,
+            'strategy': strategy.uuid,
+            'audit_uuid': audit.uuid,
+            'action_plan_uuid': plan.uuid,
+        }
+        reads: dict[str, Callable[[], object]] = {
+            'find_goal': lambda: store.find_goal(goal.name),
+            'find_strategy': lambda: store.find_strategy(strategy.uuid),
+            'find_audit': lambda: store.find_audit(audit.name.upper()),
+            'find_action_plan': lambda: store.find_action_plan(plan.uuid),
+            'find_action': lambda: store.find_action(actions[0].uuid),
+            'list_workers': store.list_workers,
+            'get_audit': lambda: store.get_audit(audit.uuid),
+            'audit_surroundings': lambda: store.audit_surroundings(audit.id or 0),
+            'has_plan_in': lambda: store.has_plan_in(['ONGOING', 'PENDING']),
+            'expired_plans': lambda: store.expired_plans(['ONGOING'], at(1), 100),
+            'history': lambda: store.list_events(subject='audit', subject_id=1),
+        }
+        for noun, (pages, row) in lists.items():
+            filters = {name: values.get(name, 'x') for name in listing.FILTERS[noun]}
+            for key in listing.SORT_KEYS[noun]:
+                for query in (
+                    listing.Query(sort_key=key),
+                    listing.Query(filters, key, after=row.uuid),
+                ):
+                    reads[f'{noun} {query}'] = functools.partial(pages, query)
+        for name, read in reads.items():
+            with self.statements() as words:
+                read()
+            self.assertEqual(['SELECT'], words, name)
+
+    def test_syncing_costs_the_same_for_one_and_for_many(self) -> None:
+        def cost(count: int, display: str) -> int:
+            goals = [
+                make_goal(name=f'{count}-{n}', display_name=display)
+                for n in range(count)
+            ]
+            strategies = {
+                goal.name: [make_strategy(name=goal.name, display_name=display)]
+                for goal in goals
+            }
+
+            def sync(tx: Transaction) -> None:
+                tx.sync_goals(goals, NOW)
+                tx.sync_strategies(strategies, NOW)
+
+            return self.cost(sync)
+
+        # The goals twice, and the strategies, are read; both are written.
+        self.assertEqual(
+            [5] * 4, [cost(n, text) for n in (1, 50) for text in ('new', 'changed')]
+        )
+        self.assertEqual(3, cost(50, 'changed'))
 
     # the whole life of many
 

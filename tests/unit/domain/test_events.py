@@ -1,5 +1,6 @@
 """Ids of events and of the messages that they give rise to."""
 
+import os
 import uuid
 
 from tests import base, factories
@@ -33,6 +34,18 @@ class TestIds(base.TestCase):
         self.assertEqual({'0'}, {one[-1] for one in made})
         self.assertEqual(200, len(set(made)))
 
+    def test_a_process_that_was_forked_makes_others(self):
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if not pid:
+            os.write(writing, events.new_uuid().encode())
+            os._exit(0)
+        self.addCleanup(os.close, reading)
+        os.close(writing)
+        os.waitpid(pid, 0)
+
+        self.assertNotEqual(events.new_uuid(), os.read(reading, 100).decode())
+
     def test_no_message_of_one_event_has_an_id_of_another(self):
         ids = [
             events.message_id(event, index)
@@ -51,7 +64,10 @@ class TestIds(base.TestCase):
 
     def test_every_kind_says_what_it_means(self):
         self.assertEqual(
-            {'created', 'state_changed', 'message_changed', 'signalled', 'deleted'},
+            {
+                *('created', 'state_changed', 'message_changed', 'signalled'),
+                *('deleted', 'stepped'),
+            },
             set(events.KINDS),
         )
-        self.assertEqual(5, len(set(events.KINDS.values())))
+        self.assertEqual(6, len(set(events.KINDS.values())))

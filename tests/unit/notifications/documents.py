@@ -35,6 +35,7 @@ _ZONES = st.sampled_from(
 _VALUES = {
     'uuid': st.uuids().map(str),
     'string': _TEXT,
+    'boolean': st.booleans(),
     'datetime': st.datetimes(
         # Years are written with four digits, and no zone moves the day out of them.
         min_value=_naive(1000, 1, 2),

@@ -69,6 +69,7 @@ class Store:
         self.marked = {}
         self.relay = None
         self.plans = {4: told.SURROUNDINGS}
+        self.audits = {6: told.AUDIT_SURROUNDINGS}
 
     def add(self, *stored):
         self.pending.extend(stored)
@@ -96,6 +97,9 @@ class Store:
 
     def plan_surroundings(self, plan_id):
         return self.plans.get(plan_id)
+
+    def audit_surroundings(self, audit_id):
+        return self.audits.get(audit_id)
 
 
 class Publisher:

@@ -24,7 +24,7 @@ class TestGenerated(base.TestCase):
     def test_every_payload_of_the_rules_is_a_class(self):
         told = {
             notification.payload
-            for table in (rules.ACTION, rules.ACTION_PLAN)
+            for table in (rules.ACTION, rules.ACTION_PLAN, rules.AUDIT)
             for notification in table.values()
         }
 
@@ -60,6 +60,7 @@ class TestSamples(base.TestCase):
             {
                 *(f'actionplan.{name}' for name in rules.ACTION_PLAN),
                 *(f'action.{name}' for name in rules.ACTION),
+                *(f'audit.{name}' for name in rules.AUDIT),
             },
             set(samples.samples()),
         )

@@ -37,6 +37,7 @@ class MessagesTestCase(base.TestCase):
         return messages.MessageBuilder(
             NotificationSettings(**{'host': samples.HOST, **settings}),
             self.surroundings,
+            {6: told.AUDIT_SURROUNDINGS}.get,
         )
 
     def build(self, *stored, **settings):
@@ -219,10 +220,7 @@ class TestSettings(MessagesTestCase):
             sent = map(told.inner, self.build(stored, payload_version='1.0'))
             payload = {n['event_type']: n['payload'] for n in sent}[event_type]
             sample = samples.samples()[event_type]['payload']
-            cls = getattr(
-                action if event_type.startswith('action.') else action_plan,
-                sample['watcher_object.name'],
-            )
+            cls = _CLASSES[sample['watcher_object.name']]
             self.assertEqual(
                 cls.obj_from_primitive(sample).to_wire('1.0'), payload, event_type
             )

@@ -145,6 +145,23 @@ class TestWhatCannotBeBuilt(RelayTestCase):
             self.log.output,
         )
 
+    def test_an_audit_that_is_gone_is_named_by_its_id(self):
+        gone = told.audit_event(
+            1, 'PENDING', 'ONGOING', audit=told.TOLD_AUDIT.evolve(id=99)
+        )
+        self.store.add(gone, told.audit_event(2, 'PENDING', 'ONGOING'))
+
+        done = self.run_script()
+
+        self.assertEqual(
+            [TAKE, 'read [1, 2]', 'publish 1 within 30 s', 'mark [1, 2]', *END], done
+        )
+        self.assertIn(
+            f'Event {gone.event.uuid} (state_changed of audit with the id 99, '
+            'sequence 1) is not told of: the audit is not in the database any more',
+            self.log.output,
+        )
+
     def test_it_is_logged_once_however_often_the_batch_is_tried(self):
         self.store.add(started(1, plan_id=99), started(2))
         self.story.fail('publish', AWAY, AWAY)

@@ -3,10 +3,12 @@
 import dataclasses
 
 from tests import base, factories
+from tests.unit.notifications import told as stories
 from watcherlite.domain import events
 from watcherlite.notifications import rules
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as plan_states
+from watcherlite.states import audit as audit_states
 
 _ACTION = factories.make_action(id=7, plan_id=1, status=action_states.RUNNING)
 _PLAN = factories.make_plan(id=1)
@@ -180,6 +182,8 @@ class TestChangesOfPlans(base.TestCase):
                 ('RECOMMENDED', 'PENDING'): ('RECOMMENDED -> PENDING', 'update'),
                 ('RECOMMENDED', 'CANCELLED'): ('RECOMMENDED -> CANCELLED', 'update'),
                 ('RECOMMENDED', 'SUPERSEDED'): ('RECOMMENDED -> SUPERSEDED', 'update'),
+                # it was proposed without any action: nothing was executed
+                ('RECOMMENDED', 'SUCCEEDED'): ('RECOMMENDED -> SUCCEEDED', 'update'),
                 ('PENDING', 'ONGOING'): (
                     'PENDING -> ONGOING',
                     'update',
@@ -227,7 +231,120 @@ class TestChangesOfPlans(base.TestCase):
         )
 
 
+def told_of_audit(kind, old=None, new=None, **values):
+    """Return what is told of an audit, as `told` does."""
+    event = stories.audit_event(1, old, new, kind=kind, **values).event
+    found = rules.told_of(event)
+    if found is None:
+        return None
+    names = [notification.name for notification in found.notifications]
+    return f'{found.old_state} -> {found.state}', *names
+
+
+class TestChangesOfAudits(base.TestCase):
+    def test_every_transition_is_told_by_an_update_alone(self):
+        transitions = [
+            (old, new)
+            for old, new in audit_states.MACHINE.transitions
+            if new != audit_states.DELETED
+        ]
+
+        self.assertIn(('ONGOING', 'SUSPENDED'), transitions)
+        self.assertEqual(
+            {(old, new): (f'{old} -> {new}', 'update') for old, new in transitions},
+            {
+                (old, new): told_of_audit(events.STATE_CHANGED, old, new)
+                for old, new in transitions
+            },
+        )
+
+    def test_what_is_no_change_of_state(self):
+        self.assertEqual(
+            [
+                ('None -> PENDING', 'create'),
+                ('ONGOING -> ONGOING', 'update'),
+                ('SUSPENDED -> DELETED', 'update', 'delete'),
+                None,
+            ],
+            [
+                told_of_audit(events.CREATED, None, 'PENDING'),
+                told_of_audit(events.MESSAGE_CHANGED, 'ONGOING', 'ONGOING'),
+                told_of_audit(events.DELETED, 'SUSPENDED', 'DELETED'),
+                told_of_audit(events.STATE_CHANGED, 'ONGOING', 'ONGOING'),
+            ],
+        )
+
+    def test_every_step_of_a_run_is_told_in_the_state_that_the_audit_is_in(self):
+        steps = (
+            events.STRATEGY_START,
+            events.STRATEGY_END,
+            events.STRATEGY_ERROR,
+            events.PLANNER_START,
+            events.PLANNER_END,
+            events.PLANNER_ERROR,
+        )
+
+        self.assertEqual(
+            [
+                ('ONGOING -> ONGOING', 'strategy.start'),
+                ('ONGOING -> ONGOING', 'strategy.end'),
+                ('ONGOING -> ONGOING', 'strategy.error'),
+                ('ONGOING -> ONGOING', 'planner.start'),
+                ('ONGOING -> ONGOING', 'planner.end'),
+                ('ONGOING -> ONGOING', 'planner.error'),
+            ],
+            [
+                told_of_audit(
+                    events.STEPPED, 'ONGOING', 'ONGOING', detail={'step': step}
+                )
+                for step in steps
+            ],
+        )
+        self.assertEqual(set(steps), set(rules.OF_STEP))
+
+    def test_an_audit_needs_no_plan(self):
+        event = stories.audit_event(1, 'PENDING', 'ONGOING').event
+
+        self.assertEqual((None, None), (event.plan_id, event.action_id))
+        self.assertIsNotNone(rules.told_of(event))
+
+    def test_a_step_that_there_is_not_is_refused_by_name(self):
+        for detail, name in (
+            ({'step': 'scoring.start'}, 'scoring.start'),
+            (None, None),
+        ):
+            error = self.assertRaises(
+                ValueError,
+                told_of_audit,
+                events.STEPPED,
+                'ONGOING',
+                'ONGOING',
+                detail=detail,
+            )
+            self.assertIn(f'no audit has a step {name}', str(error))
+
+    def test_only_audits_have_steps(self):
+        error = self.assertRaises(
+            ValueError,
+            told,
+            _PLAN,
+            events.STEPPED,
+            'ONGOING',
+            'ONGOING',
+            detail={'step': events.STRATEGY_START},
+        )
+
+        self.assertIn('no action_plan has a step strategy.start', str(error))
+
+
 class TestContradictions(base.TestCase):
+    def test_a_state_that_no_audit_has_is_refused_by_name(self):
+        error = self.assertRaises(
+            ValueError, told_of_audit, events.STATE_CHANGED, 'PENDING', 'RECOMMENDED'
+        )
+
+        self.assertIn('no audit can be RECOMMENDED', str(error))
+
     def test_a_state_that_there_is_not_is_refused_by_name(self):
         for subject, status in ((_ACTION, 'ONGOING'), (_PLAN, 'RUNNING')):
             error = self.assertRaises(
@@ -244,10 +361,14 @@ class TestContradictions(base.TestCase):
 class TestTables(base.TestCase):
     def test_only_errors_are_errors(self):
         self.assertEqual(
-            {'execution.error': 'ERROR'},
+            {
+                'execution.error': 'ERROR',
+                'strategy.error': 'ERROR',
+                'planner.error': 'ERROR',
+            },
             {
                 name: row.priority
-                for table in (rules.ACTION, rules.ACTION_PLAN)
+                for table in (rules.ACTION, rules.ACTION_PLAN, rules.AUDIT)
                 for name, row in table.items()
                 if row.priority != 'INFO'
             },

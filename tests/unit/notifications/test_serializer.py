@@ -116,6 +116,17 @@ class TestErrors(base.TestCase):
                 f'ActionUpdatePayload 1.1: {name} must not be null', str(error)
             )
 
+    def test_a_boolean_must_not_be_null(self):
+        fields = {**_smallest('AuditCreatePayload'), 'auto_trigger': None}
+
+        error = self.assertRaises(
+            ValueError, serializer.encoder('AuditCreatePayload', '1.2'), **fields
+        )
+
+        self.assertEqual(
+            'AuditCreatePayload 1.2: auto_trigger must not be null', str(error)
+        )
+
     def test_a_value_that_cannot_be_written_is_told_of_with_its_class(self):
         error = self.assertRaises(
             ValueError, serializer.encoder(NAME, '1.1'), **{**UPDATE, 'state': 7}
@@ -152,6 +163,7 @@ def _smallest(payload):
     some = {
         'uuid': '4a97b9dd-2023-43dc-b713-815bdd94d4d6',
         'string': '',
+        'boolean': False,
         'datetime': None,
         'dict': {},
         'list': [],

@@ -1,10 +1,12 @@
-"""A plan with its surroundings, events of it, and messages taken apart."""
+"""A plan and an audit with what surrounds them, events, and messages taken apart."""
 
+import dataclasses
 import json
 
 from tests import factories
 from watcherlite.domain import audits, events
 from watcherlite.domain.action_plans import PlanSurroundings
+from watcherlite.domain.audits import AuditSurroundings
 from watcherlite.domain.events import StoredEvent
 from watcherlite.notifications import samples
 
@@ -34,6 +36,27 @@ PLAN = factories.make_plan(
     global_efficacy=[samples.EFFICACY, {'name': 'not the first'}],
     created_at=samples.CREATED_AT,
 )
+#: The one that the samples tell of; another than that of the plan.
+TOLD_AUDIT = factories.make_audit(
+    1,
+    id=6,
+    uuid=samples.AUDIT_UUID,
+    name='nightly',
+    audit_type=audits.CONTINUOUS,
+    state='ONGOING',
+    strategy_id=2,
+    parameters=samples.PARAMETERS,
+    interval='3600',
+    next_run_time=samples.NEXT_RUN_TIME,
+    created_at=samples.CREATED_AT,
+)
+TOLD_GOAL = dataclasses.replace(
+    GOAL,
+    name='dummy',
+    display_name='Dummy goal',
+    created_at=samples.STRATEGY_CREATED_AT,
+)
+AUDIT_SURROUNDINGS = AuditSurroundings(TOLD_AUDIT, TOLD_GOAL, STRATEGY)
 ACTION = factories.make_action(id=5, uuid=samples.ACTION_UUID, plan_id=4)
 SURROUNDINGS = PlanSurroundings(PLAN, AUDIT, GOAL, STRATEGY)
 
@@ -57,6 +80,45 @@ def action_event(sequence, old, new, *, action=ACTION, parents=(), **values):
         json.dumps(list(parents)),
         samples.CREATED_AT,
     )
+
+
+def audit_event(sequence, old, new, *, audit=TOLD_AUDIT, **values):
+    """Return a stored event of an audit whose state changed."""
+    event = events.Event(
+        **{
+            'subject': events.AUDIT,
+            'kind': events.STATE_CHANGED,
+            'plan_id': None,
+            'action_id': None,
+            'old_status': old,
+            'new_status': new,
+            'message': None,
+            'plan_state': None,
+            'plan_message': None,
+            'occurred_at': factories.NOW,
+            'subject_id': audit.id,
+            **values,
+        }
+    )
+    return StoredEvent(sequence, event)
+
+
+def audit_step(sequence, step, *, fault=None, state='ONGOING', **values):
+    """Return a stored event of an audit of which a step began, ended or failed."""
+    detail = {'step': step} if fault is None else {'step': step, 'fault': fault}
+    return audit_event(
+        sequence, state, state, kind=events.STEPPED, detail=detail, **values
+    )
+
+
+def fault_of(document):
+    """Return the fault that an event has, of the fields of an ExceptionPayload."""
+    return {
+        'exception': document['exception'],
+        'message': document['exception_message'],
+        'module': document['module_name'],
+        'function': document['function_name'],
+    }
 
 
 def inner(message):
@@ -83,12 +145,7 @@ def story(messages):
 def sample_events():
     """Return, for each event type, the stored event that its sample shows."""
     common = {'occurred_at': samples.OCCURRED_AT, 'uuid': samples.EVENT_UUID}
-    fault = {
-        'exception': samples.FAULT['exception'],
-        'message': samples.FAULT['exception_message'],
-        'module': samples.FAULT['module_name'],
-        'function': samples.FAULT['function_name'],
-    }
+    fault = fault_of(samples.FAULT)
     plans = {
         'create': (None, 'RECOMMENDED', events.CREATED, None),
         'update': ('RECOMMENDED', 'PENDING', events.STATE_CHANGED, None),
@@ -155,5 +212,25 @@ def sample_events():
             message=samples.MESSAGES.get(new),
             detail=detail,
             **common,
+        )
+    for name in ('create', 'update', 'delete'):
+        kinds = {'create': events.CREATED, 'delete': events.DELETED}
+        stored[f'audit.{name}'] = audit_event(
+            1,
+            *samples.AUDIT_STATES[name],
+            kind=kinds.get(name, events.STATE_CHANGED),
+            **common,
+        )
+    for step in (
+        events.STRATEGY_START,
+        events.STRATEGY_END,
+        events.STRATEGY_ERROR,
+        events.PLANNER_START,
+        events.PLANNER_END,
+        events.PLANNER_ERROR,
+    ):
+        failed = samples.AUDIT_FAULTS.get(step)
+        stored[f'audit.{step}'] = audit_step(
+            1, step, fault=fault_of(failed) if failed else None, **common
         )
     return stored

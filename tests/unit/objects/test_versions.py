@@ -31,8 +31,14 @@ FINGERPRINTS = {
     'ActionPlanUpdatePayload': '1.1-b8d0ee8c0f7497aaaa5b1fb07693f3b0',
     'ActionStateUpdatePayload': '1.1-44b5516178e87ca2611fb1d64feead41',
     'ActionUpdatePayload': '1.1-339fb9b4e6d6d6b8beab475faf7c802e',
+    'AuditActionPayload': '1.2-f176c82f442bfed528fa0db0bbfb10e7',
+    'AuditCreatePayload': '1.2-6a521863b8c177da42d47e3dfd5bd092',
+    'AuditDeletePayload': '1.2-6a521863b8c177da42d47e3dfd5bd092',
     'AuditPayload': '1.1-4ccb9b30582dd7256ef5b03e513717ec',
+    'AuditStateUpdatePayload': '1.1-44b5516178e87ca2611fb1d64feead41',
+    'AuditUpdatePayload': '1.2-5533518c7939f1fafaa71372234f3e8e',
     'ExceptionPayload': '1.0-0b372d97c81e9d232aeeb93ce29110b1',
+    'GoalPayload': '1.0-2fe0edd532eefb63948298c8b65448ac',
     'StrategyPayload': '1.0-fa29b2cd29da2f3ff606689e35a9551b',
     'TerseActionPlanPayload': '1.1-ecedca20c9c64426e5b1814727de891d',
 }
@@ -115,6 +121,29 @@ class TestOlderVersions(base.TestCase):
                 event_type,
             )
 
+    def test_of_an_audit_1_1_has_its_name_and_1_0_has_not(self):
+        sample = self.samples['audit.update']['payload']
+        cls = CLASSES[sample['watcher_object.name']]
+        whole = set(sample['watcher_object.data'])
+        left = {}
+        for version in ('1.0', '1.1', '1.2'):
+            document = cls.obj_from_primitive(sample).to_wire(version)
+            data = document['watcher_object.data']
+            nested = data['state_update']['watcher_object.version']
+            left[version] = (whole - set(data), nested)
+
+        self.assertEqual(
+            {
+                '1.0': (
+                    {'name', 'auto_trigger', 'next_run_time', 'status_message'},
+                    '1.0',
+                ),
+                '1.1': ({'status_message'}, '1.0'),
+                '1.2': (set(), '1.1'),
+            },
+            left,
+        )
+
     def test_a_version_that_there_is_not_is_refused(self):
         payload = action.ActionStateUpdatePayload(
             old_state=None, state=None, status_message=None
@@ -179,11 +208,19 @@ def _versions(document):
     return found.union(*(_versions(value) for value in document.values()))
 
 
-def _without_what_is_new(document):
+def _without_what_is_new(document, new=frozenset()):
+    """Return a document as its version 1.0 has it.
+
+    :param new: the fields of it that came later
+    """
     if not isinstance(document, dict):
         return document
+    name = document.get('watcher_object.name')
+    inner = CLASSES[name].added_in if name else frozenset()
     return {
-        key: '1.0' if key == 'watcher_object.version' else _without_what_is_new(value)
+        key: '1.0'
+        if key == 'watcher_object.version'
+        else _without_what_is_new(value, inner)
         for key, value in document.items()
-        if key != 'status_message'
+        if key not in new
     }

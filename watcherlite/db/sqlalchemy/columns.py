@@ -1,7 +1,7 @@
 """The columns of each kind of row, in the order of the fields of its dataclass.
 
 Both ways between rows and dataclasses are by position. A column differs from its
-field in one name: `interval` is `run_interval`.
+field in two names: `interval` is `run_interval`, and `force` is `forced`.
 """
 
 from collections.abc import Iterable
@@ -80,6 +80,7 @@ PLAN = {
     'on_worker_loss': TEXT,
     'max_parallel': INTEGER,
     'global_efficacy': TEXT,
+    'efficacy_indicators': TEXT,
     'created_at': TIME,
     'state': TEXT,
     'stage': TEXT,
@@ -108,6 +109,7 @@ EVENT = {
     'occurred_at': TIME,
     'detail': TEXT,
     'uuid': TEXT,
+    'subject_id': INTEGER,
 }
 WORKER = ('uuid', 'host', 'identity', 'lanes', 'started_at', 'lease_until')
 GOAL = (
@@ -148,6 +150,23 @@ AUDIT = (
     'created_at',
     'updated_at',
     'deleted_at',
+    'start_time',
+    'end_time',
+    'forced',
+    'action_id',
+)
+AUDIT_TEMPLATE = (
+    'uuid',
+    'name',
+    'goal_id',
+    'strategy_id',
+    'description',
+    'scope',
+    'default_parameters',
+    'id',
+    'created_at',
+    'updated_at',
+    'deleted_at',
 )
 
 
@@ -159,3 +178,7 @@ def named(table: str, columns: Iterable[str]) -> str:
 ACTION_COLUMNS = named('actions', ACTION)
 PLAN_COLUMNS = named('action_plans', PLAN)
 WORKER_COLUMNS = named('workers', WORKER)
+GOAL_COLUMNS = named('goals', GOAL)
+STRATEGY_COLUMNS = named('strategies', STRATEGY)
+AUDIT_COLUMNS = named('audits', AUDIT)
+AUDIT_TEMPLATE_COLUMNS = named('audit_templates', AUDIT_TEMPLATE)

@@ -30,6 +30,9 @@ _NO_HINTS = (r'\s+BY\(\w+\)', '')
 #: Compact, and ASCII only: what it returns can be stored on any database.
 dumps = json.JSONEncoder(separators=(',', ':')).encode
 
+#: Statements whose translation is kept: what users list by is many more.
+MOST_STATEMENTS = 1000
+
 INTEGER = 'integer'
 TEXT = 'text'
 TIME = 'time'
@@ -76,11 +79,17 @@ class Dialect:
     :cvar returning: whether an UPDATE can say what it has changed
     :cvar modifying_with: whether one statement may change several tables, and a
         statement costs more than what it does
+    :cvar guesses: whether it trusts statistics more than an index in the right order
+    :cvar lateral: whether a part of a FROM can use the rows of those before it
+    :cvar compares_rows: whether `(a, b) > (x, y)` is a range of an index of both
     """
 
     name = 'postgresql'
     returning = True
     modifying_with = True
+    guesses = True
+    lateral = True
+    compares_rows = True
     macros: Sequence[tuple[str, str]] = (
         (r'IN_IDS\((:\w+)\)', r'= ANY (CAST(\1 AS bigint[]))'),
         (r'IN_TEXTS\((:\w+)\)', r'= ANY (CAST(\1 AS text[]))'),
@@ -102,6 +111,8 @@ class Dialect:
         try:
             return self._statements[template]
         except KeyError:
+            if len(self._statements) >= MOST_STATEMENTS:
+                self._statements.clear()
             sql = self._statements[template] = self._translated(template)
             return sql
 
@@ -157,6 +168,9 @@ class SqliteDialect(Dialect):
 
     name = 'sqlite'
     modifying_with = False
+    guesses = False
+    lateral = False
+    compares_rows = False
     macros = (
         (r'IN_IDS\((:\w+)\)', r'IN (SELECT value FROM json_each(\1))'),
         (r'IN_TEXTS\((:\w+)\)', r'IN (SELECT value FROM json_each(\1))'),
@@ -202,6 +216,9 @@ class MysqlDialect(Dialect):
     name = 'mysql'
     returning = False
     modifying_with = False
+    guesses = False
+    lateral = False
+    compares_rows = False
     macros = (
         # PyMySQL puts parameters into the text itself: a tuple becomes a list.
         (r'IN_IDS\((:\w+)\)', r'IN \1'),

@@ -123,6 +123,8 @@ def _postgresql_arguments(url: sa.URL, settings: DatabaseSettings) -> dict[str, 
         # Likewise a hash of all actions for the few that a document names.
         'enable_hashjoin': 'off',
         'enable_mergejoin': 'off',
+        # For a page whose length it does not know it would start other processes.
+        'max_parallel_workers_per_gather': '0',
         # The plan is the same for all values; making it anew for each costs more
         # than the longer statements take.
         'plan_cache_mode': 'force_generic_plan',

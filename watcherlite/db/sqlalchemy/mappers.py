@@ -8,9 +8,10 @@ from typing import Any
 from watcherlite.db.api import Worker
 from watcherlite.db.sqlalchemy.columns import CHANGED_PLAN
 from watcherlite.db.sqlalchemy.dialects import Dialect, dumps, to_text
+from watcherlite.db.sqlalchemy.models import NAME_LENGTH
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import Action, cut
-from watcherlite.domain.audits import Audit, Goal, Strategy
+from watcherlite.domain.audits import Audit, AuditTemplate, Goal, Strategy
 from watcherlite.domain.events import Event, StoredEvent
 from watcherlite.states import action as states
 
@@ -125,6 +126,7 @@ def new_plan(plan: ActionPlan) -> dict[str, Any]:
         'on_worker_loss': plan.on_worker_loss,
         'max_parallel': plan.max_parallel,
         'global_efficacy': json_text(plan.global_efficacy),
+        'efficacy_indicators': json_text(plan.efficacy_indicators),
         'created_at': time_or_null(plan.created_at),
         **dict(zip(CHANGED_PLAN, changed_plan(plan), strict=True)),
     }
@@ -162,6 +164,7 @@ def new_event(event: Event) -> tuple[Any, ...]:
         to_text(event.occurred_at),
         json_or_null(event.detail),
         event.uuid,
+        event.subject_id,
     )
 
 
@@ -172,8 +175,7 @@ def new_goal(goal: Goal) -> dict[str, Any]:
         'name': goal.name,
         'display_name': goal.display_name,
         'efficacy_specification': json_text(goal.efficacy_specification),
-        'deleted': 0,
-        **_times(goal),
+        **_found_by(goal),
     }
 
 
@@ -185,8 +187,7 @@ def new_strategy(strategy: Strategy) -> dict[str, Any]:
         'display_name': strategy.display_name,
         'goal_id': strategy.goal_id,
         'parameters_spec': json_text(strategy.parameters_spec),
-        'deleted': 0,
-        **_times(strategy),
+        **_found_by(strategy),
     }
 
 
@@ -205,12 +206,38 @@ def new_audit(audit: Audit) -> dict[str, Any]:
         'auto_trigger': audit.auto_trigger,
         'status_message': cut(audit.status_message),
         'next_run_time': time_or_null(audit.next_run_time),
-        **_times(audit),
+        'start_time': time_or_null(audit.start_time),
+        'end_time': time_or_null(audit.end_time),
+        'forced': audit.force,
+        'action_id': audit.action_id,
+        **_found_by(audit),
     }
 
 
-def _times(row: Goal | Strategy | Audit) -> dict[str, Any]:
+def new_audit_template(template: AuditTemplate) -> dict[str, Any]:
+    """Return the values of AUDIT_TEMPLATE but for the id."""
     return {
+        'uuid': template.uuid,
+        'name': template.name,
+        'goal_id': template.goal_id,
+        'strategy_id': template.strategy_id,
+        'description': template.description,
+        'scope': json_text(template.scope),
+        'default_parameters': json_text(template.default_parameters),
+        **_found_by(template),
+    }
+
+
+def folded(name: str) -> str:
+    """Return a name as it is looked for in any case; no longer than a column."""
+    return name.lower()[:NAME_LENGTH]
+
+
+def _found_by(row: Goal | Strategy | AuditTemplate | Audit) -> dict[str, Any]:
+    """Return the times of a row, and what tells it from others of its name."""
+    return {
+        'lower_name': folded(row.name),
+        'deleted': 0 if row.deleted_at is None else row.id or 0,
         'created_at': time_or_null(row.created_at),
         'updated_at': time_or_null(row.updated_at),
         'deleted_at': time_or_null(row.deleted_at),
@@ -307,9 +334,11 @@ class Mapper:
         """Return the plan of a row of PLAN."""
         values = list(row)
         values[8] = loads(row[8])
-        values[9] = self.time(row[9])
-        values[18] = None if row[18] is None else loads(row[18])
-        values[19:] = map(self.time, row[19:])
+        # None in plans that were stored before there were any.
+        values[9] = [] if row[9] is None else loads(row[9])
+        values[10] = self.time(row[10])
+        values[19] = None if row[19] is None else loads(row[19])
+        values[20:] = map(self.time, row[20:])
         return ActionPlan(*values)
 
     def stored_event(self, row: Sequence[Any]) -> StoredEvent:
@@ -328,6 +357,7 @@ class Mapper:
             occurred,
             detail,
             uuid,
+            subject_id,
             action_uuid,
             action_name,
             action_type,
@@ -350,6 +380,7 @@ class Mapper:
                 self._time(occurred),
                 None if detail is None else loads(detail),
                 uuid,
+                subject_id,
             ),
             action_uuid,
             action_name,
@@ -391,5 +422,13 @@ class Mapper:
         values[6:8] = map(loads, row[6:8])
         values[9] = bool(row[9])
         values[11] = self.time(row[11])
-        values[13:] = map(self.time, row[13:])
+        values[13:18] = map(self.time, row[13:18])
+        values[18] = bool(row[18])
         return Audit(*values)
+
+    def audit_template(self, row: Sequence[Any]) -> AuditTemplate:
+        """Return the audit template of a row of AUDIT_TEMPLATE."""
+        values = list(row)
+        values[5:7] = map(loads, row[5:7])
+        values[8:] = map(self.time, row[8:])
+        return AuditTemplate(*values)

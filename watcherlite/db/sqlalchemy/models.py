@@ -29,7 +29,8 @@ JSON = sa.Text().with_variant(mysql.LONGTEXT(), 'mysql')
 #: DATETIME of MySQL has whole seconds unless told otherwise.
 TIME = sa.DateTime().with_variant(mysql.DATETIME(fsp=6), 'mysql')
 UUID = sa.String(36)
-NAME = sa.String(255)
+NAME_LENGTH = 255
+NAME = sa.String(NAME_LENGTH)
 WORD = sa.String(32)
 MESSAGE = sa.String(MESSAGE_LENGTH)
 FLAG = sa.SmallInteger()
@@ -77,6 +78,14 @@ def _named(name: str) -> sa.UniqueConstraint:
     return sa.UniqueConstraint('name', 'deleted', name=f'uq_{name}_name_deleted')
 
 
+def _in_any_case() -> sa.Column[str]:
+    """Return the column by which names are found in any case.
+
+    MariaDB cannot index what a function makes of another column.
+    """
+    return sa.Column('lower_name', NAME, nullable=False, server_default='')
+
+
 goals = _table(
     'goals',
     _counter(),
@@ -88,8 +97,10 @@ goals = _table(
     sa.Column('updated_at', TIME),
     sa.Column('deleted_at', TIME),
     _column('deleted', BIG),
+    _in_any_case(),
     sa.UniqueConstraint('uuid'),
     _named('goals'),
+    sa.Index('ix_goals_lower_name', 'lower_name'),
     counted=True,
 )
 
@@ -105,9 +116,34 @@ strategies = _table(
     sa.Column('updated_at', TIME),
     sa.Column('deleted_at', TIME),
     _column('deleted', BIG),
+    _in_any_case(),
     sa.UniqueConstraint('uuid'),
     _named('strategies'),
     sa.Index('ix_strategies_goal_id', 'goal_id'),
+    sa.Index('ix_strategies_lower_name', 'lower_name'),
+    counted=True,
+)
+
+audit_templates = _table(
+    'audit_templates',
+    _counter(),
+    _column('uuid', UUID),
+    _column('name', NAME),
+    sa.Column('goal_id', BIG, sa.ForeignKey('goals.id'), nullable=False),
+    sa.Column('strategy_id', BIG, sa.ForeignKey('strategies.id')),
+    sa.Column('description', NAME),
+    _column('scope', JSON),
+    _column('default_parameters', JSON),
+    sa.Column('created_at', TIME),
+    sa.Column('updated_at', TIME),
+    sa.Column('deleted_at', TIME),
+    _column('deleted', BIG),
+    _column('lower_name', NAME),
+    sa.UniqueConstraint('uuid'),
+    _named('audit_templates'),
+    sa.Index('ix_audit_templates_goal_id', 'goal_id'),
+    sa.Index('ix_audit_templates_strategy_id', 'strategy_id'),
+    sa.Index('ix_audit_templates_lower_name', 'lower_name'),
     counted=True,
 )
 
@@ -130,10 +166,22 @@ audits = _table(
     sa.Column('created_at', TIME),
     sa.Column('updated_at', TIME),
     sa.Column('deleted_at', TIME),
+    sa.Column('start_time', TIME),
+    sa.Column('end_time', TIME),
+    # FORCE is another one.
+    sa.Column('forced', sa.Boolean(), nullable=False, server_default=sa.false()),
+    # Without a foreign key: actions are purged when they are old.
+    sa.Column('action_id', BIG),
+    sa.Column('deleted', BIG, nullable=False, server_default='0'),
+    _in_any_case(),
     sa.UniqueConstraint('uuid'),
-    sa.Index('ix_audits_name', 'name'),
-    sa.Index('ix_audits_goal_id', 'goal_id'),
-    sa.Index('ix_audits_strategy_id', 'strategy_id'),
+    # An index, as SQLite cannot add a constraint without making the table anew.
+    sa.Index('uq_audits_name_deleted', 'name', 'deleted', unique=True),
+    sa.Index('ix_audits_lower_name', 'lower_name'),
+    sa.Index('ix_audits_goal_id_id', 'goal_id', 'id'),
+    sa.Index('ix_audits_strategy_id_id', 'strategy_id', 'id'),
+    sa.Index('ix_audits_state_id', 'state', 'id'),
+    sa.Index('ix_audits_created_at_id', 'created_at', 'id'),
     counted=True,
 )
 
@@ -162,9 +210,12 @@ action_plans = _table(
     sa.Column('fault', JSON),
     sa.Column('updated_at', TIME),
     sa.Column('deleted_at', TIME),
+    sa.Column('efficacy_indicators', JSON),
     sa.UniqueConstraint('uuid'),
-    sa.Index('ix_action_plans_audit_id', 'audit_id'),
-    sa.Index('ix_action_plans_strategy_id', 'strategy_id'),
+    sa.Index('ix_action_plans_audit_id_id', 'audit_id', 'id'),
+    sa.Index('ix_action_plans_strategy_id_id', 'strategy_id', 'id'),
+    sa.Index('ix_action_plans_state_id', 'state', 'id'),
+    sa.Index('ix_action_plans_created_at_id', 'created_at', 'id'),
     sa.Index('ix_action_plans_active', 'state', 'id', **_part(ACTIVE_PLANS)),
     counted=True,
 )
@@ -251,7 +302,9 @@ actions = _table(
         **_part('derived_from IS NOT NULL'),
     ),
     sa.Index('ix_actions_unfinished', 'plan_id', 'ended', 'id', **_part("ended = ''")),
-    sa.Index('ix_actions_ended', 'ended', 'id', **_part("ended <> ''")),
+    sa.Index('ix_actions_ended_id', 'ended', 'id'),
+    sa.Index('ix_actions_action_type_id', 'action_type', 'id'),
+    sa.Index('ix_actions_target', 'target', 'id', **_part('target IS NOT NULL')),
     counted=True,
 )
 
@@ -283,9 +336,17 @@ events = _table(
     _column('occurred_at', TIME),
     sa.Column('pending', FLAG),
     sa.Column('published_at', TIME),
+    sa.Column('subject_id', BIG),
     sa.UniqueConstraint('uuid'),
     sa.Index('ix_events_pending', 'pending', 'sequence', **_part('pending = 1')),
     sa.Index('ix_events_plan_id', 'plan_id', 'sequence'),
+    sa.Index(
+        'ix_events_subject',
+        'subject_id',
+        'subject',
+        'sequence',
+        **_part('subject_id IS NOT NULL'),
+    ),
     counted=True,
 )
 
@@ -298,12 +359,15 @@ locks = _table(
 
 workers = _table(
     'workers',
-    sa.Column('uuid', UUID, primary_key=True),
+    _counter(),
+    _column('uuid', UUID),
     _column('host', NAME),
     _column('identity', NAME),
     _column('lanes', JSON),
     _column('started_at', TIME),
     _column('lease_until', TIME),
+    sa.UniqueConstraint('uuid'),
+    counted=True,
 )
 
 roles = _table(

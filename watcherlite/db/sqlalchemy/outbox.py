@@ -2,13 +2,14 @@
 
 import datetime
 from collections.abc import Sequence
+from typing import Any
 
 from watcherlite.db.sqlalchemy.columns import EVENT, named
 from watcherlite.db.sqlalchemy.database import Database
 from watcherlite.db.sqlalchemy.dialects import INTEGER, insertion, to_text
 from watcherlite.db.sqlalchemy.mappers import new_event
 from watcherlite.db.sqlalchemy.part import Part
-from watcherlite.domain.events import Event, StoredEvent
+from watcherlite.domain.events import Event, StoredEvent, check_subject
 
 ADD = insertion('events', {**EVENT, 'pending': INTEGER})
 _OF_ACTION = named(
@@ -29,6 +30,9 @@ def _events(where: str) -> str:
 PENDING = _events('pending = 1')
 HISTORY = _events('sequence > :after')
 HISTORY_OF_PLAN = _events('plan_id = :plan_id AND sequence > :after')
+HISTORY_OF_SUBJECT = _events(
+    'subject_id = :subject_id AND subject = :subject AND sequence > :after'
+)
 MARK = (
     'UPDATE events SET pending = NULL, published_at = :now '
     'WHERE sequence IN_IDS(:sequences) AND pending = 1'
@@ -67,12 +71,23 @@ class Outbox:
         return self._db.mapper.time(rows[0][0]) if rows else None
 
     def list_events(
-        self, *, plan_id: int | None = None, after: int = 0, limit: int = 1000
+        self,
+        *,
+        plan_id: int | None = None,
+        subject: str | None = None,
+        subject_id: int | None = None,
+        after: int = 0,
+        limit: int = 1000,
     ) -> list[StoredEvent]:
-        if plan_id is None:
-            rows = self._db.rows(HISTORY, after=after, limit=limit)
+        values: dict[str, Any] = {'after': after, 'limit': limit}
+        check_subject(plan_id, subject, subject_id)
+        if subject_id is not None:
+            statement = HISTORY_OF_SUBJECT
+            values |= {'subject': subject, 'subject_id': subject_id}
+        elif plan_id is not None:
+            statement = HISTORY_OF_PLAN
+            values['plan_id'] = plan_id
         else:
-            rows = self._db.rows(
-                HISTORY_OF_PLAN, plan_id=plan_id, after=after, limit=limit
-            )
+            statement = HISTORY
+        rows = self._db.rows(statement, **values)
         return [self._db.mapper.stored_event(row) for row in rows]

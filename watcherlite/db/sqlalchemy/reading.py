@@ -4,17 +4,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.db.sqlalchemy.catalogue import (
-    AUDIT_COLUMNS,
-    GOAL_COLUMNS,
-    STRATEGY_COLUMNS,
-)
 from watcherlite.db.sqlalchemy.columns import (
     ACTION_COLUMNS,
     AUDIT,
+    AUDIT_COLUMNS,
     GOAL,
+    GOAL_COLUMNS,
     PLAN,
     PLAN_COLUMNS,
+    STRATEGY_COLUMNS,
 )
 from watcherlite.db.sqlalchemy.database import Database, Rows
 from watcherlite.db.sqlalchemy.dialects import Dialect

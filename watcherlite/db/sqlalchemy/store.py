@@ -7,11 +7,13 @@ import sqlalchemy as sa
 
 from watcherlite.db.api import Transaction
 from watcherlite.db.sqlalchemy import migration
+from watcherlite.db.sqlalchemy.auditing import Audits
 from watcherlite.db.sqlalchemy.database import Database
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
 from watcherlite.db.sqlalchemy.housekeeping import Housekeeping
 from watcherlite.db.sqlalchemy.leases import Leases
 from watcherlite.db.sqlalchemy.links import Links
+from watcherlite.db.sqlalchemy.listing import Lists
 from watcherlite.db.sqlalchemy.mysql import MysqlTransaction
 from watcherlite.db.sqlalchemy.outbox import Outbox
 from watcherlite.db.sqlalchemy.reading import Reading
@@ -26,7 +28,7 @@ _TRANSACTIONS: dict[str, type[SqlTransaction]] = {
 }
 
 
-class SqlStore(Leases, Work, Links, Outbox, Reading, Housekeeping):
+class SqlStore(Leases, Work, Links, Outbox, Reading, Housekeeping, Lists, Audits):
     """`db.api.Store` on PostgreSQL, MariaDB, MySQL or SQLite.
 
     Any number of threads may use it at once.

@@ -1,5 +1,6 @@
 """The transaction of the store: its parts together."""
 
+from watcherlite.db.sqlalchemy.auditing import AuditWriting
 from watcherlite.db.sqlalchemy.catalogue import Catalogue
 from watcherlite.db.sqlalchemy.changes import Changes
 from watcherlite.db.sqlalchemy.claims import Claims
@@ -11,6 +12,14 @@ from watcherlite.db.sqlalchemy.targets import Targets
 
 
 class SqlTransaction(
-    Plans, Insertion, Changes, Dependents, Claims, Targets, EventWriting, Catalogue
+    Plans,
+    Insertion,
+    Changes,
+    Dependents,
+    Claims,
+    Targets,
+    EventWriting,
+    Catalogue,
+    AuditWriting,
 ):
     """`db.api.Transaction` on PostgreSQL; what others do differently is overridden."""

@@ -1,0 +1,138 @@
+"""The store's contract: finding one by what users name."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from tests.contract.listing_case import ListingCase
+from tests.factories import (
+    NOW,
+    make_action,
+    make_audit,
+    make_goal,
+    make_worker,
+    new_uuid,
+    store_plan,
+)
+from watcherlite import exceptions
+from watcherlite.db import listing
+
+
+class StoreFindingContract(ListingCase):
+    """Finding: by uuid, by name in any case, by id; and the list of services."""
+
+    # finding
+
+    def test_one_is_found_by_uuid_by_name_in_any_case_and_by_id(self) -> None:
+        self.a_world()
+        finds: list[tuple[Callable[..., Any], Any, str]] = [
+            (self.store.find_goal, self.goals[1], 'goal'),
+            (self.store.find_strategy, self.strategies[1], 'strategy'),
+            (self.store.find_audit_template, self.templates[2], 'template'),
+            (self.store.find_audit, self.audits[3], 'audit'),
+        ]
+        for find, row, name in finds:
+            for words in (
+                row.uuid,
+                row.uuid.upper(),
+                row.name,
+                row.name.upper(),
+                row.name.title(),
+                str(row.id),
+            ):
+                self.assertEqual(row, getattr(find(words), name), words)
+            for words in ('', '0', 'nobody', '-1', '1.0', '9' * 40, '²', new_uuid()):
+                with self.assertRaisesRegex(exceptions.NotFound, 'could not be found'):
+                    find(words)
+
+    def test_names_beyond_ascii_are_found_in_any_case(self) -> None:
+        goal = self.commit(
+            lambda tx: tx.ensure_goal(make_goal(name='Größe Żółw %s :x'))
+        )
+        for name in ('GRÖßE ŻÓŁW %S :X', 'größe żółw %s :x'):
+            self.assertEqual(goal, self.store.find_goal(name).goal)
+
+    def test_what_no_database_can_hold_is_not_there(self) -> None:
+        self.a_world()
+        finds: list[Callable[[str], Any]] = [
+            self.store.find_goal,
+            self.store.find_strategy,
+            self.store.find_audit_template,
+            self.store.find_audit,
+            self.store.find_action_plan,
+            self.store.find_action,
+        ]
+        for text in ('a\x00b', '\ud800', '\x00'):
+            for find in finds:
+                self.assertRaises(exceptions.NotFound, find, text)
+            for noun, names in listing.FILTERS.items():
+                self.assertRaises(exceptions.NotFound, self.ids, noun, after=text)
+                for name in names:
+                    self.assertEqual([], self.ids(noun, filters={name: text}))
+
+    def test_the_name_that_is_written_so_is_found_first(self) -> None:
+        goals = [
+            self.commit(lambda tx, n=name: tx.ensure_goal(make_goal(name=n)))
+            for name in ('dummy', 'DUMMY', '1')
+        ]
+        self.assertEqual(goals[1], self.store.find_goal('DUMMY').goal)
+        self.assertEqual(goals[0], self.store.find_goal('dummy').goal)
+        # A name before an id.
+        self.assertEqual(goals[2], self.store.find_goal('1').goal)
+
+    def test_a_deleted_one_is_found_only_when_asked_for_and_after_a_new_one(
+        self,
+    ) -> None:
+        self.a_world()
+        old = self.audits[5]
+        for name in (old.uuid, old.name, str(old.id)):
+            with self.assertRaises(exceptions.NotFound):
+                self.store.find_audit(name)
+            self.assertEqual(old, self.store.find_audit(name, deleted=True).audit)
+        new = self.commit(
+            lambda tx: tx.insert_audit(make_audit(old.goal_id, name=old.name.upper()))
+        )
+        self.assertEqual(new, self.store.find_audit(old.name, deleted=True).audit)
+        self.assertEqual(old, self.store.find_audit(old.uuid, deleted=True).audit)
+
+    def test_a_plan_is_found_by_its_uuid_with_what_it_comes_from(self) -> None:
+        self.a_world()
+        plan, strategy = self.plans[1], self.strategies[0]
+        self.assertEqual(
+            listing.ListedPlan(plan, self.audits[1].uuid, strategy.uuid, strategy.name),
+            self.store.find_action_plan(plan.uuid),
+        )
+        gone = self.plans[4]
+        for uuid in (gone.uuid, new_uuid(), str(plan.id)):
+            with self.assertRaises(exceptions.NotFound):
+                self.store.find_action_plan(uuid)
+        self.assertEqual(gone, self.store.find_action_plan(gone.uuid, True).plan)
+
+    def test_an_action_is_found_with_the_uuid_of_its_plan(self) -> None:
+        plan, (action,) = store_plan(self.store, make_action(created_at=NOW))
+        self.assertEqual(
+            listing.ListedAction(action, plan.uuid), self.store.find_action(action.uuid)
+        )
+        with self.assertRaisesRegex(exceptions.NotFound, 'Action x could not be found'):
+            self.store.find_action('x')
+
+    # services
+
+    def test_workers_are_listed_with_a_number_that_stays(self) -> None:
+        first, second = make_worker(host='a'), make_worker(lanes=('engine', 'applier'))
+        stored = [self.store.register_worker(w, 60) for w in (first, second)]
+        self.store.end_lease(first.uuid)
+        found = self.store.list_workers()
+        self.assertEqual(
+            [
+                (first.uuid, 'a', ('applier',), stored[0].started_at, False),
+                (second.uuid, 'host-1', second.lanes, stored[1].started_at, True),
+            ],
+            [(w.uuid, w.host, w.lanes, w.started_at, w.live) for w in found],
+        )
+        self.assertEqual(stored[1].lease_until, found[1].lease_until)
+        self.assertLess(found[0].id, found[1].id)
+        self.assertTrue(self.store.remove_worker(first.uuid))
+        self.store.register_worker(dataclasses.replace(first, uuid=new_uuid()), 60)
+        again = [worker.id for worker in self.store.list_workers()]
+        self.assertEqual((found[1].id, True), (again[0], again[1] > again[0]))

@@ -1,0 +1,290 @@
+"""The store's contract: pages of rows."""
+
+from typing import Any
+
+from tests.contract.listing_case import ROWS, ListingCase
+from tests.factories import at, new_uuid
+from watcherlite import exceptions
+from watcherlite.db import listing
+from watcherlite.db.listing import ASCENDING, DESCENDING, Query
+
+
+class StoreListingContract(ListingCase):
+    """Lists: whole, in order, page by page, and only of what was asked for."""
+
+    # order and pages
+
+    def test_pages_by_every_key_both_ways_give_every_row_once_in_order(self) -> None:
+        self.a_world()
+        for noun, keys in listing.SORT_KEYS.items():
+            for deleted in (False, True):
+                whole = self.pages_of(noun)(Query(deleted=deleted))
+                self.assertGreater(len(whole), 2, noun)
+                for key in keys:
+                    for direction in (ASCENDING, DESCENDING):
+                        self.assert_walked(noun, whole, key, direction, deleted)
+
+    def assert_walked(
+        self, noun: str, whole: list[Any], key: str, direction: str, deleted: bool
+    ) -> None:
+        def place(one: Any) -> tuple[Any, int]:
+            value = self.value(noun, one, key)
+            return (0 if value is None else value), getattr(one, ROWS[noun]).id
+
+        absent = [one for one in whole if self.value(noun, one, key) is None]
+        present = [one for one in whole if self.value(noun, one, key) is not None]
+        for part in (present, absent):
+            part.sort(key=place, reverse=direction == DESCENDING)
+        for limit in (1, 3, 100):
+            query = Query(
+                sort_key=key, sort_dir=direction, limit=limit, deleted=deleted
+            )
+            self.assertEqual(
+                [*present, *absent],
+                list(self.walk(noun, query)),
+                (noun, key, direction, limit, deleted),
+            )
+
+    def test_filtered_lists_are_walked_in_every_order(self) -> None:
+        self.a_world()
+        filters: dict[str, list[dict[str, Any]]] = {
+            'audits': [{'goal': 'BETA'}, {'state': 'PENDING'}],
+            'action_plans': [{'state': 'ONGOING'}, {'strategy': 's00'}],
+            'actions': [
+                {'action_plan_uuid': self.plans[1].uuid},
+                {'audit_uuid': self.audits[1].uuid},
+                {'state': 'PENDING'},
+                {'state': 'SUCCEEDED', 'action_type': 'command'},
+                {'action_type': 'nop'},
+                {'target': 'node-1', 'state': 'ONGOING'},
+            ],
+        }
+        for noun, choices in filters.items():
+            for chosen in choices:
+                whole = self.pages_of(noun)(Query(chosen))
+                self.assertTrue(whole, chosen)
+                for key in listing.SORT_KEYS[noun]:
+                    for direction in (ASCENDING, DESCENDING):
+                        query = Query(chosen, key, direction, limit=1)
+                        walked = list(self.walk(noun, query))
+                        self.assertEqual(
+                            sorted(getattr(o, ROWS[noun]).id for o in whole),
+                            sorted(getattr(o, ROWS[noun]).id for o in walked),
+                            (chosen, key, direction),
+                        )
+                        larger = self.pages_of(noun)(Query(chosen, key, direction))
+                        self.assertEqual(larger, walked, (chosen, key, direction))
+
+    def test_a_page_goes_on_after_a_row_that_is_not_shown_any_more(self) -> None:
+        self.a_world()
+        hidden = self.audits[5]
+        self.assertEqual(
+            [audit.id for audit in self.audits[6:]],
+            self.ids('audits', after=hidden.uuid),
+        )
+        self.assertEqual([], self.ids('audits', after=self.audits[6].uuid))
+
+    def test_a_marker_that_is_not_there_is_refused(self) -> None:
+        self.a_world()
+        for noun, title in listing.TITLES.items():
+            missing = new_uuid()
+            with self.assertRaisesRegex(
+                exceptions.NotFound, f'{title} {missing} could'
+            ):
+                self.page(noun, after=missing)
+
+    def test_what_a_noun_does_not_have_is_refused(self) -> None:
+        for values in (
+            {'sort_key': 'links'},
+            {'sort_dir': 'up'},
+            {'filters': {'name': 'x'}},
+            {'sort_key': 'uuid; DROP TABLE goals'},
+        ):
+            with self.assertRaises(ValueError):
+                self.page('goals', **values)
+
+    def test_a_list_of_nothing_is_empty(self) -> None:
+        for noun, keys in listing.SORT_KEYS.items():
+            for key in keys:
+                self.assertEqual([], self.page(noun, sort_key=key), (noun, key))
+
+    # what is shown
+
+    def test_rows_come_back_as_stored_with_what_they_refer_to(self) -> None:
+        self.a_world()
+        goal, strategy = self.goals[1], self.strategies[0]
+        self.assertEqual(
+            [listing.ListedGoal(goal) for goal in self.goals],
+            self.store.list_goals(Query()),
+        )
+        self.assertEqual(
+            [
+                listing.ListedStrategy(self.strategies[0], goal.uuid, goal.name),
+                listing.ListedStrategy(self.strategies[2], None, None),
+            ],
+            self.store.list_strategies(Query())[0:3:2],
+        )
+        self.assertEqual(
+            listing.ListedTemplate(
+                self.templates[4],
+                self.goals[0].uuid,
+                'beta',
+                strategy.uuid,
+                strategy.name,
+            ),
+            self.store.list_audit_templates(Query())[-1],
+        )
+        self.assertEqual(
+            listing.ListedAudit(
+                self.audits[1], goal.uuid, 'Alpha', strategy.uuid, strategy.name
+            ),
+            self.store.list_audits(Query())[1],
+        )
+        self.assertEqual(
+            [
+                listing.ListedPlan(
+                    self.plans[1], self.audits[1].uuid, strategy.uuid, strategy.name
+                ),
+                listing.ListedPlan(self.plans[3], None, None, None),
+            ],
+            self.store.list_action_plans(Query())[1:4:2],
+        )
+        self.assertEqual(
+            listing.ListedAction(self.actions[2], self.plans[2].uuid),
+            self.store.page_of_actions(Query())[2],
+        )
+
+    def test_what_is_deleted_is_hidden_unless_it_is_asked_for(self) -> None:
+        self.a_world()
+        for noun, rows in (
+            ('audits', self.audits),
+            ('audit_templates', self.templates),
+            ('action_plans', self.plans),
+        ):
+            shown = [row.id for row in rows if row.deleted_at is None]
+            self.assertLess(len(shown), len(rows))
+            self.assertEqual(shown, self.ids(noun))
+            self.assertEqual([row.id for row in rows], self.ids(noun, deleted=True))
+
+    def test_an_action_is_deleted_with_its_plan(self) -> None:
+        self.a_world()
+        plan = self.plans[4]
+        shown = [a.id for a in self.actions[:16] if not self.is_deleted(a)]
+        self.assertEqual(shown, self.ids('actions'))
+        self.assertEqual(
+            [at(9)] * 2,
+            [
+                action.deleted_at
+                for action in self.page(
+                    'actions', filters={'action_plan_uuid': plan.uuid}, deleted=True
+                )
+            ],
+        )
+        action = next(a for a in self.actions if a.plan_id == plan.id)
+        with self.assertRaises(exceptions.NotFound):
+            self.store.find_action(action.uuid)
+        found = self.store.find_action(action.uuid, deleted=True)
+        self.assertEqual((at(9), plan.uuid), (found.action.deleted_at, found.plan_uuid))
+
+    def test_actions_without_a_plan_are_listed_only_with_what_is_deleted(self) -> None:
+        self.a_world()
+        self.assertEqual(
+            [a.id for a in self.actions], self.ids('actions', deleted=True)
+        )
+        alone = self.actions[16]
+        self.assertEqual(
+            listing.ListedAction(alone, None), self.store.find_action(alone.uuid)
+        )
+
+    # filters
+
+    def test_each_filter_leaves_what_it_names(self) -> None:
+        self.a_world()
+        goal, strategy = self.goals[0], self.strategies[0]
+        for noun, rows in (
+            ('audit_templates', self.templates),
+            ('audits', self.audits),
+        ):
+            shown = [row for row in rows if row.deleted_at is None]
+            self.assertEqual(
+                [row.id for row in shown if row.goal_id == goal.id],
+                self.ids(noun, filters={'goal': goal.uuid}),
+            )
+            self.assertEqual(
+                [row.id for row in shown if row.strategy_id == strategy.id],
+                self.ids(noun, filters={'strategy': strategy.name.upper()}),
+            )
+        self.assertEqual(
+            [self.strategies[1].id, self.strategies[3].id],
+            self.ids('strategies', filters={'goal': 'BETA'}),
+        )
+        self.assertEqual(
+            [self.audits[0].id],
+            self.ids('audits', filters={'state': 'PENDING', 'goal': str(goal.id)})[:1],
+        )
+        self.assertEqual(
+            [p.id for p in self.plans if p.audit_id == self.audits[1].id],
+            self.ids('action_plans', filters={'audit_uuid': self.audits[1].uuid}),
+        )
+        self.assertEqual(
+            [p.id for p in self.plans if p.state == 'ONGOING'],
+            self.ids('action_plans', filters={'state': 'ONGOING'}),
+        )
+        self.assertEqual(
+            [self.plans[4].id],
+            self.ids('action_plans', filters={'state': 'DELETED'}, deleted=True),
+        )
+        self.assertEqual(
+            [self.plans[1].id],
+            self.ids('action_plans', filters={'strategy': strategy.uuid}),
+        )
+
+    def test_actions_are_filtered_by_what_users_call_their_state(self) -> None:
+        self.a_world()
+        shown = [a for a in self.actions[:16] if not self.is_deleted(a)]
+        states_found = {action.state for action in shown}
+        self.assertEqual(
+            {'PENDING', 'ONGOING', 'SUCCEEDED', 'SKIPPED', 'FAILED'}, states_found
+        )
+        for state in (*states_found, 'CANCELLED', 'CANCELLING', 'nonsense'):
+            self.assertEqual(
+                [a.id for a in shown if a.state == state],
+                self.ids('actions', filters={'state': state}),
+                state,
+            )
+        self.assertEqual([], self.ids('actions', filters={'state': 'DELETED'}))
+        self.assertEqual(
+            [a.id for a in self.actions if self.is_deleted(a)],
+            self.ids('actions', filters={'state': 'DELETED'}, deleted=True),
+        )
+
+    def test_actions_are_filtered_by_all_that_is_given(self) -> None:
+        self.a_world()
+        shown = [a for a in self.actions[:16] if not self.is_deleted(a)]
+        plan, audit = self.plans[1], self.audits[1]
+        of_audit = {p.id for p in self.plans if p.audit_id == audit.id}
+        for filters, expected in (
+            ({'action_plan_uuid': plan.uuid}, lambda a: a.plan_id == plan.id),
+            ({'audit_uuid': audit.uuid}, lambda a: a.plan_id in of_audit),
+            ({'action_type': 'sleep'}, lambda a: a.action_type == 'sleep'),
+            ({'target': 'node-2'}, lambda a: a.target == 'node-2'),
+            (
+                {'target': 'node-2', 'state': 'SUCCEEDED', 'audit_uuid': audit.uuid},
+                lambda a: (
+                    (a.target, a.state) == ('node-2', 'SUCCEEDED')
+                    and a.plan_id in of_audit
+                ),
+            ),
+        ):
+            self.assertEqual(
+                [a.id for a in shown if expected(a)],
+                self.ids('actions', filters=filters),
+                filters,
+            )
+
+    def test_what_does_not_exist_filters_everything_out(self) -> None:
+        self.a_world()
+        for noun, names in listing.FILTERS.items():
+            for name in names:
+                for value in (new_uuid(), 'no such', '987654321', '9' * 30):
+                    self.assertEqual([], self.ids(noun, filters={name: value}), name)

@@ -1,0 +1,166 @@
+"""How pages are found: along an index, from where the last one ended.
+
+What is looked at is how the database says that it executes the statement, on tables
+of a thousand rows of which it has no statistics.
+"""
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from tests.factories import (
+    make_action,
+    make_audit,
+    make_plan,
+    new_uuid,
+    store_actions,
+    store_plan,
+)
+from tests.functional.db import stores
+from watcherlite.db import listing
+from watcherlite.db.listing import ASCENDING, DESCENDING, Query
+from watcherlite.db.sqlalchemy import pages
+from watcherlite.states import action as states
+
+ROWS = 1000
+
+
+class PageTests(stores.StoreTests):
+    """What holds on every database; how it is read from it differs."""
+
+    explain = 'EXPLAIN'
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.plan, _ = store_plan(self.store)
+        around = self.store.plan_surroundings(self.plan.id or 0)
+        assert around is not None
+        self.audit, self.goal = around.audit, around.goal
+        common = {'audit_id': self.audit.id, 'strategy_id': self.plan.strategy_id}
+        with self.store.transaction() as tx:
+            for _ in range(50):
+                tx.insert_audit(make_audit(self.goal.id or 0))
+                tx.insert_plan(make_plan(**common))
+        store_actions(
+            self.store,
+            *(
+                make_action(
+                    plan_id=self.plan.id,
+                    target=f'node-{n % 2}',
+                    status=states.FAILED if n % 2 else states.INIT,
+                )
+                for n in range(ROWS)
+            ),
+        )
+
+    def explained(self, noun: str, query: Query) -> str:
+        """Return what the database says of how it finds a page."""
+        page = pages.Page(noun, query, self.store._db.dialect)
+        sql = self.store._db.dialect.sql(page.template)
+        with self.store.engine.connect() as connection:
+            rows = connection.exec_driver_sql(f'{self.explain} {sql}', page.values)
+            return '\n'.join(' '.join(map(str, row)) for row in rows)
+
+    def test_the_default_order_and_each_filter_walk_along_an_index(self) -> None:
+        of_plan = {'action_plan_uuid': self.plan.uuid}
+        walks: list[tuple[str, dict[str, Any], str, str]] = [
+            ('audits', {}, 'id', 'pk_audits'),
+            ('audits', {'state': 'SUCCEEDED'}, 'id', 'ix_audits_state_id'),
+            ('audits', {}, 'created_at', 'ix_audits_created_at_id'),
+            ('audits', {}, 'state', 'ix_audits_state_id'),
+            ('audits', {}, 'uuid', 'uq_audits_uuid'),
+            ('action_plans', {}, 'id', 'pk_action_plans'),
+            ('action_plans', {'state': 'ONGOING'}, 'id', 'ix_action_plans_state_id'),
+            ('action_plans', {}, 'created_at', 'ix_action_plans_created_at_id'),
+            ('action_plans', {}, 'state', 'ix_action_plans_state_id'),
+            (
+                *('action_plans', {'audit_uuid': self.audit.uuid}, 'id'),
+                'ix_action_plans_audit_id_id',
+            ),
+            ('actions', {}, 'id', 'pk_actions'),
+            ('actions', of_plan, 'id', 'ix_actions_plan_id'),
+            ('actions', {'state': 'FAILED'}, 'id', 'ix_actions_ended_id'),
+            ('actions', {'state': 'PENDING'}, 'id', 'ix_actions_ended_id'),
+            ('actions', {'action_type': 'nop'}, 'id', 'ix_actions_action_type_id'),
+            ('actions', {'target': 'node-1'}, 'id', 'ix_actions_target'),
+        ]
+        after = {
+            'audits': self.audit.uuid,
+            'action_plans': self.plan.uuid,
+            'actions': self.store.page_of_actions(Query(limit=1))[0].action.uuid,
+        }
+        for noun, filters, key, index in walks:
+            for direction in (ASCENDING, DESCENDING):
+                for marker in (None, after[noun]):
+                    query = Query(filters, key, direction, marker, limit=100)
+                    said = self.explained(noun, query)
+                    self.assert_walks(said, index, f'{noun} {query}\n{said}')
+
+    def assert_walks(self, said: str, index: str, message: str) -> None:
+        raise NotImplementedError(f'{type(self).__name__} has to read it')
+
+    def test_names_are_found_along_their_index(self) -> None:
+        said = self.explained('audits', Query({'goal': self.goal.name}, limit=100))
+        self.assertIn('ix_goals_lower_name', said)
+
+    def test_translations_of_what_users_ask_for_do_not_pile_up(self) -> None:
+        dialect = self.store._db.dialect
+        for limit in range(200):
+            self.store.list_goals(Query(limit=limit + 1))
+        kept = len(dialect._statements)
+        self.assertLess(kept, 100)
+        for name in range(1200):
+            dialect.sql(f'SELECT {name}')
+        self.assertLessEqual(len(dialect._statements), 1000)
+
+    def test_a_page_is_found_whatever_limit_it_has(self) -> None:
+        for limit in (1, 7, 100, 101, 10**9):
+            for key in listing.SORT_KEYS['actions']:
+                found = self.store.page_of_actions(Query(sort_key=key, limit=limit))
+                self.assertEqual(min(limit, ROWS), len(found), (limit, key))
+
+    def test_an_unknown_marker_costs_one_statement_too(self) -> None:
+        count = 0
+
+        def note(*_arguments: Any) -> None:
+            nonlocal count
+            count += 1
+
+        sa.event.listen(self.store.engine, 'before_cursor_execute', note)
+        self.addCleanup(
+            sa.event.remove, self.store.engine, 'before_cursor_execute', note
+        )
+        self.assertRaises(
+            listing.exceptions.NotFound,
+            self.store.page_of_actions,
+            Query(after=new_uuid()),
+        )
+        self.assertEqual(1, count)
+
+
+class SqlitePageTest(PageTests, stores.SqliteDatabase):
+    explain = 'EXPLAIN QUERY PLAN'
+
+    def assert_walks(self, said: str, index: str, message: str) -> None:
+        walk = said.split('MATERIALIZE')[-1] if 'MATERIALIZE' in said else said
+        name = index if index.startswith('ix_') else index[3:].removesuffix('_uuid')
+        self.assertIn(name, walk, message)
+
+
+class PostgresqlPageTest(PageTests, stores.PostgresqlDatabase):
+    def assert_walks(self, said: str, index: str, message: str) -> None:
+        walk = said[said.index('Limit') :]
+        self.assertIn(f' using {index} on ', walk, message)
+        backward = "sort_dir='desc'" in message
+        self.assertEqual(backward, ' Scan Backward ' in walk, message)
+        self.assertNotIn('Seq Scan', said, message)
+        # Those with a time and those without are put together; none is sorted below.
+        merges = 1 if "sort_key='created_at'" in message else 0
+        self.assertEqual(merges, walk.count('Sort Key'), message)
+
+
+class MysqlPageTest(PageTests, stores.MysqlDatabase):
+    def assert_walks(self, said: str, index: str, message: str) -> None:
+        name = 'PRIMARY' if index.startswith('pk_') else index
+        walks = [line for line in said.splitlines() if ' DERIVED ' in line]
+        self.assertTrue(any(f' {name} ' in line for line in walks), message)

@@ -1,0 +1,120 @@
+"""Intervals: seconds, and cron lines of five to seven columns."""
+
+import datetime
+
+from hypothesis import given
+from hypothesis import strategies as some
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.clock import UTC
+from watcherlite.domain import schedules
+
+NOW = datetime.datetime(2030, 1, 1, tzinfo=UTC)
+
+
+def at(text: str) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+class SecondsTest(base.TestCase):
+    """A number of seconds."""
+
+    def test_the_first_run_is_at_once(self) -> None:
+        schedule = schedules.parse(' 60 ')
+        self.assertEqual((60, NOW), (schedule.seconds, schedule.first(NOW)))
+
+    def test_the_next_run_counts_from_the_start_of_the_last(self) -> None:
+        schedule = schedules.parse('60')
+        for took, due in ((1, 60), (60, 60), (90, 90)):
+            now = NOW + datetime.timedelta(seconds=took)
+            self.assertEqual(
+                NOW + datetime.timedelta(seconds=due), schedule.following(NOW, now)
+            )
+
+    def test_seconds_out_of_range_are_refused(self) -> None:
+        for text in ('0', '315360001', '9' * 400):
+            error = self.assertRaises(exceptions.Invalid, schedules.parse, text)
+            self.assertIn('1 to 315360000 seconds', str(error))
+
+
+class CronTest(base.TestCase):
+    """A cron line."""
+
+    def assert_times(self, line: str, *times: str) -> None:
+        schedule = schedules.parse(line)
+        found, now = [], NOW
+        for _ in times:
+            due = schedule.following(now, now)
+            if due is None:
+                break
+            found.append(due)
+            now = due
+        self.assertEqual([at(time) for time in times], found)
+
+    def test_five_columns_are_minute_to_day_of_week(self) -> None:
+        self.assert_times('30 4 * * *', '2030-01-01T04:30', '2030-01-02T04:30')
+        self.assert_times('0 0 * * MON', '2030-01-07', '2030-01-14')
+        self.assert_times('0 12 29 2 *', '2032-02-29T12:00', '2036-02-29T12:00')
+
+    def test_the_sixth_is_the_second_and_comes_last(self) -> None:
+        self.assert_times('* * * * * 15', '2030-01-01T00:00:15', '2030-01-01T00:01:15')
+        self.assert_times('5 * * * * */20', '2030-01-01T00:05', '2030-01-01T00:05:20')
+
+    def test_the_seventh_is_the_year(self) -> None:
+        self.assert_times('0 0 1 1 * 0 2040', '2040-01-01')
+        self.assert_times(
+            '0 0 1 6 * 0 2031-2035/2', *(f'{year}-06-01' for year in (2031, 2033, 2035))
+        )
+        self.assert_times('0 0 1 1 * 0 2033,2031', '2031-01-01', '2033-01-01')
+        self.assert_times('0 0 1 1 * 0 */50', '2070-01-01')
+        self.assert_times('0 0 1 2 * 0 *', '2030-02-01', '2031-02-01')
+
+    def test_a_time_that_is_right_now_is_the_first_but_never_the_next(self) -> None:
+        schedule = schedules.parse('0 0 * * *')
+        self.assertEqual(NOW, schedule.first(NOW))
+        tomorrow = NOW + datetime.timedelta(days=1)
+        self.assertEqual(tomorrow, schedule.following(NOW, NOW))
+        later = NOW + datetime.timedelta(microseconds=1)
+        self.assertEqual(tomorrow, schedule.first(later))
+
+    def test_what_passed_meanwhile_is_left_out(self) -> None:
+        schedule = schedules.parse('*/10 * * * *')
+        now = NOW + datetime.timedelta(minutes=25)
+        self.assertEqual(at('2030-01-01T00:30'), schedule.following(NOW, now))
+
+    def test_there_may_be_no_time_to_come(self) -> None:
+        schedule = schedules.parse('0 0 1 1 * 0 1999')
+        self.assertEqual(
+            (None, None), (schedule.first(NOW), schedule.following(NOW, NOW))
+        )
+
+    def test_lines_that_are_none_are_refused_with_a_reason(self) -> None:
+        for line, said in (
+            ('', 'it has 0'),
+            ('soon', 'it has 1'),
+            ('-5', 'it has 1'),
+            ('1.5', 'it has 1'),
+            ('* * * *', 'it has 4'),
+            ('* * * * * * * *', 'it has 8'),
+            ('60 * * * *', 'Bad minute'),
+            ('* 24 * * *', 'Bad hour'),
+            ('* * 31 2 *', 'Bad day-of-month'),
+            ('* * * * * 60', 'Bad second'),
+            ('* * * * * 0 1969', 'Bad year, they are 1970 to 2099'),
+            ('* * * * * 0 2040-2030', 'Bad year'),
+            ('* * * * * 0 2040/0', 'Bad year'),
+            ('* * * * * 0 soon', 'Bad year'),
+        ):
+            error = self.assertRaises(exceptions.Invalid, schedules.parse, line)
+            self.assertIn(said, str(error))
+
+    @given(some.text(alphabet='0123456789*/-,L#W MON', max_size=30))
+    def test_no_text_raises_anything_else(self, text: str) -> None:
+        try:
+            schedule = schedules.parse(text)
+        except exceptions.Invalid:
+            return
+        due = schedule.following(NOW, NOW)
+        if due is not None:
+            self.assertGreater(due, NOW)

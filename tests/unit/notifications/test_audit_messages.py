@@ -1,0 +1,305 @@
+"""From batches of events of audits to messages."""
+
+from tests import base, factories
+from tests.unit.notifications import told
+from watcherlite import exceptions
+from watcherlite.domain import events
+from watcherlite.domain.audits import AuditSurroundings
+from watcherlite.notifications import messages, samples
+from watcherlite.notifications.settings import NotificationSettings
+
+FAULT = {'exception': 'E', 'message': 'no host', 'module': 'm', 'function': 'f'}
+
+
+class Surroundings:
+    """What surrounds audits; `asked` are the ids that it was asked for."""
+
+    def __init__(self, *surroundings):
+        self.known = {found.audit.id: found for found in surroundings}
+        self.asked = []
+        self.error = None
+
+    def __call__(self, audit_id):
+        self.asked.append(audit_id)
+        if self.error is not None:
+            raise self.error
+        return self.known.get(audit_id)
+
+    def becomes(self, audit, strategy=told.STRATEGY):
+        self.known[audit.id] = AuditSurroundings(audit, told.TOLD_GOAL, strategy)
+
+
+class AuditMessagesTestCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.surroundings = Surroundings(told.AUDIT_SURROUNDINGS)
+
+    def builder(self, **settings):
+        return messages.MessageBuilder(
+            NotificationSettings(**{'host': samples.HOST, **settings}),
+            {4: told.SURROUNDINGS}.get,
+            self.surroundings,
+        )
+
+    def build(self, *stored, **settings):
+        batch = self.builder(**settings).build(stored)
+        self.assertEqual([], batch.unbuildable)
+        return batch.messages
+
+
+class TestStates(AuditMessagesTestCase):
+    def test_they_are_those_of_the_event_whatever_the_audit_has_become(self):
+        self.surroundings.becomes(
+            told.TOLD_AUDIT.evolve(
+                state='FAILED',
+                status_message='too late',
+                updated_at=factories.at(60),
+                deleted_at=factories.at(60),
+            )
+        )
+
+        sent = self.build(
+            told.audit_event(1, None, 'PENDING', kind=events.CREATED),
+            told.audit_event(2, 'PENDING', 'ONGOING'),
+            told.audit_step(3, events.STRATEGY_START),
+            told.audit_event(4, 'ONGOING', 'FAILED', message='no host'),
+        )
+
+        at = '2026-03-29T01:30:15Z'
+        self.assertEqual(
+            [
+                ('PENDING', None, None, None),
+                ('ONGOING', None, at, None),
+                ('ONGOING', None, at, None),
+                ('FAILED', 'no host', at, None),
+            ],
+            [
+                tuple(
+                    _data(message)[key]
+                    for key in ('state', 'status_message', 'updated_at', 'deleted_at')
+                )
+                for message in sent
+            ],
+        )
+
+    def test_an_update_says_what_the_state_was_and_what_it_is(self):
+        sent = self.build(
+            told.audit_event(1, 'PENDING', 'ONGOING'),
+            told.audit_event(
+                2, 'ONGOING', 'ONGOING', kind=events.MESSAGE_CHANGED, message='a run'
+            ),
+            told.audit_event(3, 'ONGOING', 'FAILED', message='no host'),
+        )
+
+        self.assertEqual(
+            [
+                {'old_state': 'PENDING', 'state': 'ONGOING', 'status_message': None},
+                {'old_state': 'ONGOING', 'state': 'ONGOING', 'status_message': 'a run'},
+                {
+                    'old_state': 'ONGOING',
+                    'state': 'FAILED',
+                    'status_message': 'no host',
+                },
+            ],
+            [_data(message)['state_update']['watcher_object.data'] for message in sent],
+        )
+
+    def test_a_deletion_has_its_time(self):
+        sent = self.build(told.audit_event(1, 'FAILED', 'DELETED', kind=events.DELETED))
+
+        at = '2026-03-29T01:30:15Z'
+        self.assertEqual(
+            ['audit.update: FAILED -> DELETED', 'audit.delete: DELETED'],
+            told.story(sent),
+        )
+        self.assertEqual(
+            [(at, at)] * 2,
+            [
+                (_data(message)['updated_at'], _data(message)['deleted_at'])
+                for message in sent
+            ],
+        )
+
+
+class TestFaults(AuditMessagesTestCase):
+    def test_an_error_has_its_own_and_nothing_else_has_one(self):
+        sent = self.build(
+            told.audit_step(1, events.STRATEGY_START),
+            told.audit_step(2, events.STRATEGY_ERROR, fault=FAULT),
+            told.audit_step(3, events.STRATEGY_START),
+            told.audit_step(4, events.STRATEGY_END),
+            told.audit_step(5, events.PLANNER_START),
+            told.audit_step(6, events.PLANNER_ERROR, fault={**FAULT, 'message': 'no'}),
+        )
+
+        fault = {'exception': 'E', 'module_name': 'm', 'function_name': 'f'}
+        self.assertEqual(
+            [
+                ('audit.strategy.start', None),
+                ('audit.strategy.error', {**fault, 'exception_message': 'no host'}),
+                ('audit.strategy.start', None),
+                ('audit.strategy.end', None),
+                ('audit.planner.start', None),
+                ('audit.planner.error', {**fault, 'exception_message': 'no'}),
+            ],
+            [(told.inner(message)['event_type'], _fault(message)) for message in sent],
+        )
+        self.assertEqual(
+            ['info', 'error', 'info', 'info', 'info', 'error'],
+            [routing_key.rpartition('.')[2] for routing_key, _ in sent],
+        )
+
+
+class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
+    def test_one_that_leaves_the_strategy_to_its_goal_has_null_there(self):
+        self.surroundings.becomes(
+            told.TOLD_AUDIT.evolve(strategy_id=None), strategy=None
+        )
+
+        (created,) = self.build(
+            told.audit_event(1, None, 'PENDING', kind=events.CREATED)
+        )
+
+        data = _data(created)
+        self.assertEqual((None, None), (data['strategy'], data['strategy_uuid']))
+        self.assertEqual('dummy', data['goal']['watcher_object.data']['name'])
+        self.assertEqual(samples.GOAL_UUID, data['goal_uuid'])
+
+    def test_it_is_read_once_a_batch_and_anew_for_the_next(self):
+        builder = self.builder()
+        stored = [told.audit_event(n, 'PENDING', 'ONGOING') for n in range(3)]
+        intervals = []
+        for interval in ('60', '*/5 * * * *'):
+            self.surroundings.becomes(told.TOLD_AUDIT.evolve(interval=interval))
+            batch = builder.build(stored)
+            intervals.append([_data(message)['interval'] for message in batch.messages])
+
+        self.assertEqual([['60'] * 3, ['*/5 * * * *'] * 3], intervals)
+        self.assertEqual([6, 6], self.surroundings.asked)
+
+    def test_two_audits_and_a_plan_of_one_id_are_told_apart(self):
+        other = told.TOLD_AUDIT.evolve(id=4, uuid=factories.new_uuid())
+        self.surroundings.becomes(other)
+
+        sent = self.build(
+            told.audit_event(1, 'PENDING', 'ONGOING', audit=other),
+            told.plan_event(2, 'RECOMMENDED', 'PENDING'),
+            told.audit_event(3, 'PENDING', 'ONGOING'),
+        )
+
+        self.assertEqual(
+            [
+                ('audit.update', other.uuid),
+                ('actionplan.update', samples.PLAN_UUID),
+                ('audit.update', samples.AUDIT_UUID),
+            ],
+            [
+                (told.inner(message)['event_type'], _data(message)['uuid'])
+                for message in sent
+            ],
+        )
+
+    def test_nothing_is_read_of_what_is_below_the_level(self):
+        sent = self.build(
+            told.audit_event(1, 'PENDING', 'ONGOING'),
+            told.audit_step(2, events.STRATEGY_START),
+            level='error',
+        )
+
+        self.assertEqual(([], []), (sent, self.surroundings.asked))
+
+    def test_the_prefix_of_plans_is_not_that_of_audits(self):
+        sent = self.build(
+            told.audit_event(1, 'PENDING', 'ONGOING'), event_prefix='action_plan'
+        )
+
+        self.assertEqual(['audit.update: PENDING -> ONGOING'], told.story(sent))
+
+
+class TestPinned(AuditMessagesTestCase):
+    def test_1_0_leaves_out_what_came_later(self):
+        (sent,) = self.build(
+            told.audit_event(1, 'PENDING', 'ONGOING'), payload_version='1.0'
+        )
+
+        payload = told.inner(sent)['payload']
+        self.assertEqual('1.0', payload['watcher_object.version'])
+        self.assertEqual(
+            [
+                'uuid',
+                'audit_type',
+                'state',
+                'parameters',
+                'interval',
+                'scope',
+                'goal_uuid',
+                'strategy_uuid',
+                'goal',
+                'strategy',
+                'created_at',
+                'updated_at',
+                'deleted_at',
+                'state_update',
+            ],
+            list(payload['watcher_object.data']),
+        )
+        self.assertEqual(
+            {'old_state': 'PENDING', 'state': 'ONGOING'},
+            _data(sent)['state_update']['watcher_object.data'],
+        )
+
+
+class TestWhatCannotBeBuilt(AuditMessagesTestCase):
+    def test_it_does_not_hold_up_the_rest(self):
+        gone = told.audit_event(
+            1, 'PENDING', 'ONGOING', audit=told.TOLD_AUDIT.evolve(id=99)
+        )
+        nonsense = told.audit_step(2, 'scoring.start')
+        unreadable = told.audit_event(
+            3, 'PENDING', 'ONGOING', audit=told.TOLD_AUDIT.evolve(id=7)
+        )
+        self.surroundings.becomes(
+            told.TOLD_AUDIT.evolve(id=7, parameters={'hosts': {'a', 'b'}})
+        )
+        fine = told.audit_event(4, 'PENDING', 'ONGOING')
+
+        batch = self.builder().build([gone, nonsense, unreadable, fine])
+
+        self.assertEqual(
+            ['audit.update: PENDING -> ONGOING'], told.story(batch.messages)
+        )
+        self.assertEqual(
+            [
+                (1, 'None'),
+                (2, f'event {nonsense.event.uuid}: no audit has a step scoring.start'),
+                (3, 'a set is no JSON'),
+            ],
+            [(u.stored.sequence, str(u.error)) for u in batch.unbuildable],
+        )
+
+    def test_errors_of_the_store_are_not_taken_for_it(self):
+        builder = self.builder()
+        self.surroundings.error = exceptions.StoreUnavailable()
+        stored = [told.audit_event(1, 'PENDING', 'ONGOING')]
+        self.assertRaises(exceptions.StoreUnavailable, builder.build, stored)
+        self.surroundings.error = None
+
+        batch = builder.build(stored)
+
+        self.assertEqual((1, []), (len(batch.messages), batch.unbuildable))
+
+    def test_an_event_without_an_audit_is_of_none(self):
+        stored = told.audit_event(1, 'PENDING', 'ONGOING', subject_id=None)
+
+        batch = self.builder().build([stored])
+
+        self.assertEqual(([], 1), (batch.messages, len(batch.unbuildable)))
+
+
+def _data(message):
+    return told.inner(message)['payload']['watcher_object.data']
+
+
+def _fault(message):
+    fault = _data(message)['fault']
+    return fault and fault['watcher_object.data']

@@ -1,0 +1,145 @@
+"""What a strategy proposes, before a planner makes a plan of it."""
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from watcherlite import exceptions
+
+#: Filled from `resource_id`; nobody else may put it among the inputs.
+RESOURCE_ID = 'resource_id'
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class IndicatorSpecification:
+    """One figure by which solutions for a goal are compared.
+
+    :param schema: JSON schema of its value, a number
+    """
+
+    name: str
+    description: str = ''
+    unit: str | None = None
+    schema: Mapping[str, Any] = dataclasses.field(
+        default_factory=lambda: {'type': 'number'}
+    )
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return what the API shows: there the schema is text, as in Watcher."""
+        return {
+            'name': self.name,
+            'description': self.description,
+            'unit': self.unit,
+            'schema': json.dumps(dict(self.schema), sort_keys=True),
+        }
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Indicator:
+    """A figure with its value."""
+
+    name: str
+    value: float
+    description: str = ''
+    unit: str | None = None
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return it as plans keep it."""
+        return {
+            'name': self.name,
+            'description': self.description,
+            'unit': self.unit,
+            'value': self.value,
+        }
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProposedAction:
+    """One action of a solution.
+
+    :param name: unique in the solution
+    :param parents: names of others; only some planners heed them
+    :param timeout: seconds; 0: the option `default_action_timeout`
+    """
+
+    name: str
+    action_type: str
+    input_parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    parents: tuple[str, ...] = ()
+    target: str | None = None
+    timeout: int = 0
+
+
+class Solution:
+    """Actions in the order in which the strategy gave them, and what they are for.
+
+    :param planner: which planner is to make the plan; None: that of the strategy
+    :ivar indicators: the values of the goal's indicators, by name
+    """
+
+    def __init__(self, planner: str | None = None) -> None:
+        self.planner = planner
+        self.indicators: dict[str, float] = {}
+        self._actions: dict[str, ProposedAction] = {}
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def actions(self) -> Sequence[ProposedAction]:
+        """Return the actions, in the order in which they were added."""
+        return tuple(self._actions.values())
+
+    def add_action(
+        self,
+        action_type: str,
+        input_parameters: Mapping[str, Any] | None = None,
+        resource_id: str | None = None,
+        *,
+        name: str | None = None,
+        parents: Iterable[str] = (),
+        target: str | None = None,
+        timeout: int = 0,
+    ) -> str:
+        """Add an action and return its name.
+
+        One without a name that is there already, with all that it has, is not
+        added again; its name is returned then.
+
+        :param resource_id: put among the inputs under that key
+        :param name: None: one is made of the type and a number
+        :raises Invalid: the name is taken, or `resource_id` is among the inputs
+        """
+        inputs = dict(input_parameters or {})
+        if RESOURCE_ID in inputs:
+            raise exceptions.Invalid(
+                f'The input {RESOURCE_ID} of a proposed {action_type} is reserved; '
+                f'hand it over as the argument {RESOURCE_ID}'
+            )
+        if resource_id is not None:
+            inputs[RESOURCE_ID] = resource_id
+        action = ProposedAction(
+            name or '', action_type, inputs, tuple(parents), target, timeout
+        )
+        if name is None:
+            for known in self._actions.values():
+                if dataclasses.replace(known, name='') == action:
+                    return known.name
+            action = dataclasses.replace(action, name=self._free_name(action_type))
+        elif name in self._actions:
+            raise exceptions.Invalid(
+                f'Two proposed actions have the name {name}; each needs its own'
+            )
+        self._actions[action.name] = action
+        return action.name
+
+    def set_efficacy_indicators(self, **values: float) -> None:
+        """Set the values of indicators of the goal, by name."""
+        self.indicators.update(values)
+
+    def _free_name(self, action_type: str) -> str:
+        while True:
+            number = self._numbers.get(action_type, 0) + 1
+            self._numbers[action_type] = number
+            name = f'{action_type}-{number}'
+            if name not in self._actions:
+                return name

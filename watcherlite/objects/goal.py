@@ -1,0 +1,24 @@
+"""The goal, within the payloads of the audits that are to reach it."""
+
+# oslo.versionedobjects reads plain dicts off the class.
+# ruff: noqa: RUF012
+
+from watcherlite.objects import base, fields
+
+
+@base.register
+class GoalPayload(base.Payload):
+    """What an audit is to reach."""
+
+    # Version 1.0: as Watcher has it
+    VERSION = '1.0'
+
+    fields = {
+        'uuid': fields.UUIDField(),
+        'name': fields.StringField(),
+        'display_name': fields.StringField(),
+        'efficacy_specification': fields.FlexibleListField(),
+        'created_at': fields.DateTimeField(nullable=True),
+        'updated_at': fields.DateTimeField(nullable=True),
+        'deleted_at': fields.DateTimeField(nullable=True),
+    }

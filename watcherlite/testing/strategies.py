@@ -1,0 +1,51 @@
+"""Runs one strategy as an audit would, without engine or store."""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from watcherlite.clock import UTC, Clock
+from watcherlite.domain.audits import ONESHOT, Audit
+from watcherlite.domain.solutions import Solution
+from watcherlite.engine.strategy_context import Model, StrategyContext
+from watcherlite.plugins import options as plugin_options
+from watcherlite.plugins import parameters as plugin_parameters
+from watcherlite.plugins.base import Strategy
+from watcherlite.states import audit as states
+from watcherlite.testing.context import UUID, FakeContext, Injected
+
+
+def run_strategy(
+    strategy: type[Strategy],
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    scope: Sequence[Any] = (),
+    models: Mapping[str, Model] | None = None,
+    options: Mapping[str, Any] | None = None,
+    signals: Sequence[Injected] = (),
+    clock: Clock | None = None,
+) -> Solution:
+    """Return what a strategy proposes; raises whatever it raises.
+
+    :param parameters: as an audit gives them; InvalidInput unless they fit
+    :param models: name -> what returns the model of a scope
+    :param signals: made by `at_checkpoint` and `after_seconds`
+    """
+    filled = plugin_parameters.fill(strategy.schema, parameters or {})
+    audit = Audit(
+        uuid=UUID,
+        name='an audit',
+        audit_type=ONESHOT,
+        state=states.ONGOING,
+        goal_id=1,
+        scope=scope,
+        created_at=datetime.datetime(2030, 1, 1, tzinfo=UTC),
+    )
+    context = StrategyContext(
+        FakeContext(clock=clock, signals=signals),
+        audit,
+        strategy.goal,
+        filled,
+        models or {},
+    )
+    return strategy(plugin_options.alone(strategy, options)).execute(context)
