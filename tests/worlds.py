@@ -20,6 +20,7 @@ from watcherlite.domain import commands, documents, events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import ENGINE, Action, Edge
 from watcherlite.execution.policy_chain import PolicyChain
+from watcherlite.execution.runner import ActionTypes
 from watcherlite.execution.settings import ExecutionSettings
 from watcherlite.execution.worker import Worker
 from watcherlite.plugins import loader
@@ -242,7 +243,7 @@ class World:
         mortal = Mortal(store or self.store, dies_before, dies_after)
         worker = Worker(
             mortal,
-            self.types,
+            self.worker_types(mortal),
             self.progress,
             self.clock,
             ExecutionSettings(**{**self._settings, **settings}),
@@ -254,10 +255,18 @@ class World:
             only_plan=only_plan,
         )
         self._mortals[worker.me.uuid] = mortal
-        worker.add_listener(lambda stored: self.changed())
+        self.listen(worker)
         worker.start()
         self.workers.append(worker)
         return worker
+
+    def listen(self, worker: Worker) -> None:
+        """Hear what a worker stores, before it begins."""
+        worker.add_listener(lambda stored: self.changed())
+
+    def worker_types(self, store: Store) -> ActionTypes:
+        """Return the action types of a worker that has this way to the store."""
+        return self.types
 
     def is_dead(self, worker: Worker) -> bool:
         """Say whether a worker has died."""

@@ -1,5 +1,6 @@
 """The one place that chooses concrete classes and puts them together."""
 
+import functools
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -15,9 +16,17 @@ from watcherlite.db.api import Store
 from watcherlite.db.sqlalchemy import store as database
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings
 from watcherlite.domain import commands
-from watcherlite.domain.actions import APPLIER
+from watcherlite.domain.actions import APPLIER, ENGINE
 from watcherlite.domain.events import Event
+from watcherlite.engine import catalogue
+from watcherlite.engine.audit_action import EngineTypes
+from watcherlite.engine.operations import AuditOperations
+from watcherlite.engine.proposing import Proposing
+from watcherlite.engine.runs import AuditRun, Parts
+from watcherlite.engine.templates import TemplateOperations
+from watcherlite.engine.upkeep import ROLE, Upkeep, UpkeepSettings
 from watcherlite.execution import identity
+from watcherlite.execution.runner import ActionTypes
 from watcherlite.execution.settings import ExecutionSettings
 from watcherlite.execution.worker import Worker
 from watcherlite.messaging import factory
@@ -37,6 +46,8 @@ class Runtime:
     """A process that can execute plans: every part of it, started and stopped.
 
     :ivar plans: the operations on plans
+    :ivar audits: the operations on audits
+    :ivar templates: the operations on audit templates
     :ivar worker: None in a process that executes nothing
     """
 
@@ -63,9 +74,12 @@ class Runtime:
             self._tell,
             conf.applier.on_worker_loss,
         )
+        self.audits = AuditOperations(self.store, self.plugins, self.clock, self._tell)
+        self.templates = TemplateOperations(self.store, self.plugins, self.clock)
         self.settings = execution_settings(conf, lanes[0] if lanes else APPLIER)
         self.worker: Worker | None = None
         self.relay: Relay | None = None
+        self.upkeep: Upkeep | None = None
         self._lost = lost
         self._only_plan = only_plan
         self._lanes = tuple(lanes)
@@ -74,9 +88,11 @@ class Runtime:
 
     def start(self) -> None:
         """Begin to work, and to publish; raises StoreUnavailable."""
+        if ENGINE in self._lanes:
+            self.sync()
         worker = Worker(
             self.store,
-            self.plugins,
+            self._types(),
             self.progress,
             self.clock,
             self.settings,
@@ -96,11 +112,46 @@ class Runtime:
             elsewhere=self._tell_relay,
         )
         worker.add_listener(self._wake_relay)
+        upkeep = self._make_upkeep(worker) if ENGINE in self._lanes else None
         worker.start()
         # Not before: what has not begun has nothing to leave behind.
         self.worker, self.relay = worker, relay
         relay.start()
+        if upkeep is not None:
+            upkeep.start()
+            self.upkeep = upkeep
         self.bus.start(self._lanes, self._on_command, self._on_control)
+
+    def sync(self) -> None:
+        """Store the goals and strategies that are installed here.
+
+        Called by `start` where audits are run; a process that only answers requests
+        calls it before it does.
+        """
+        catalogue.sync(self.store, self.plugins, self.clock)
+
+    def _types(self) -> ActionTypes:
+        """Return the action types of the worker, that of audits included."""
+        parts = Parts(
+            self.store,
+            Proposing(self.store, self.plugins, self.plugins, models={}),
+            self.progress,
+            self._tell,
+            self.conf.applier.on_worker_loss,
+        )
+        return EngineTypes.of(self.plugins, functools.partial(AuditRun, parts))
+
+    def _make_upkeep(self, worker: Worker) -> Upkeep:
+        upkeep = Upkeep(
+            self.store,
+            self.clock,
+            self._tell,
+            worker.me.uuid,
+            upkeep_settings(self.conf),
+        )
+        # Before the worker begins, so that it hears of all that is stored.
+        worker.add_listener(upkeep.hear)
+        return upkeep
 
     def stop(self, drain: float | None = None) -> bool:
         """Let what runs finish, and close everything.
@@ -112,6 +163,8 @@ class Runtime:
         ended = True
         if self.worker is not None:
             ended = self.worker.stop(seconds)
+        if self.upkeep is not None:
+            self.upkeep.stop()
         if self.relay is not None:
             self.relay.stop(CLOSING)
         self.bus.close(CLOSING)
@@ -124,6 +177,8 @@ class Runtime:
         self.settings.update(execution_settings(self.conf, lane))
         if self.worker is not None:
             self.worker.begin_sweeping()
+        if self.upkeep is not None:
+            self.upkeep.reconfigure(upkeep_settings(self.conf))
         if self.relay is not None:
             self.relay.reconfigure(
                 payload_settings(self.conf), relay_settings(self.conf)
@@ -149,7 +204,8 @@ class Runtime:
         for worker in gone:
             LOG.info('The process of worker %s is gone; its lease ends', worker.uuid)
             self.store.end_lease(worker.uuid)
-            self.store.drop_role(Relay.ROLE, worker.uuid)
+            for role in (Relay.ROLE, ROLE):
+                self.store.drop_role(role, worker.uuid)
         return len(gone)
 
     # hints
@@ -301,6 +357,15 @@ def execution_settings(conf: cfg.ConfigOpts, lane: str) -> ExecutionSettings:
         max_attempts=group.max_attempts,
         signal_grace=group.signal_grace,
         default_action_timeout=conf.default_action_timeout,
+    )
+
+
+def upkeep_settings(conf: cfg.ConfigOpts) -> UpkeepSettings:
+    """Return what the engine looks after by itself, and how often."""
+    group = conf.engine
+    return UpkeepSettings(
+        action_plan_expiry=group.action_plan_expiry,
+        check_periodic_interval=group.check_periodic_interval,
     )
 
 

@@ -1,11 +1,13 @@
 """From a plan document to a stored plan with everything that it belongs to."""
 
+import dataclasses
 import datetime
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
+from watcherlite.applier.progress import plan_event
 from watcherlite.clock import EPOCH
 from watcherlite.db.api import Transaction
 from watcherlite.domain import events, graph
@@ -18,7 +20,6 @@ from watcherlite.domain.documents import (
     Validate,
     check_inputs,
 )
-from watcherlite.domain.events import Event
 from watcherlite.execution.facts import created_event
 from watcherlite.execution.runner import ActionTypes
 from watcherlite.states import action as action_states
@@ -67,15 +68,47 @@ def store(
 ) -> ActionPlan:
     """Store goal, strategy, audit, plan and actions; return the plan."""
     audit = _audit(tx, document, now)
+    origin = Origin(audit.id, audit.strategy_id)
+    return propose(tx, document, origin, now, context, on_worker_loss)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Origin:
+    """What a plan was proposed by, and what its figures are.
+
+    :param efficacy_indicators: as `domain.solutions.Indicator.to_mapping`, and so
+        `global_efficacy`
+    """
+
+    audit_id: int | None
+    strategy_id: int | None
+    efficacy_indicators: Sequence[Mapping[str, Any]] = ()
+    global_efficacy: Sequence[Mapping[str, Any]] = ()
+
+
+def propose(
+    tx: Transaction,
+    document: PlanDocument,
+    origin: Origin,
+    now: datetime.datetime,
+    context: Mapping[str, Any],
+    on_worker_loss: str,
+) -> ActionPlan:
+    """Store a plan and its actions for an audit that is there; return the plan.
+
+    It is RECOMMENDED, or SUCCEEDED at once when there is nothing to do.
+    """
     plan = tx.insert_plan(
         ActionPlan(
             uuid=str(uuid.uuid4()),
             name=document.name,
-            audit_id=audit.id,
-            strategy_id=audit.strategy_id,
+            audit_id=origin.audit_id,
+            strategy_id=origin.strategy_id,
             on_failure=document.on_failure,
             on_worker_loss=on_worker_loss,
             max_parallel=document.max_parallel,
+            efficacy_indicators=origin.efficacy_indicators,
+            global_efficacy=origin.global_efficacy,
             created_at=now,
             total=len(document.actions),
             unfinished=len(document.actions),
@@ -83,22 +116,7 @@ def store(
     )
     actions, edges = _graph(document, plan, now, context)
     ids = tx.insert_actions(actions, edges)
-    tx.add_events(
-        [
-            Event(
-                events.ACTION_PLAN,
-                events.CREATED,
-                plan.id,
-                None,
-                None,
-                states.RECOMMENDED,
-                None,
-                states.RECOMMENDED,
-                None,
-                now,
-            )
-        ]
-    )
+    tx.add_events([plan_event(None, plan, now, events.CREATED)])
     for begin in range(0, len(actions), CHUNK):
         tx.add_events(
             [
@@ -110,7 +128,13 @@ def store(
                 )
             ]
         )
-    return plan
+    if actions:
+        return plan
+    over = plan.evolve(state=states.SUCCEEDED, updated_at=now)
+    tx.lock_plans([plan.id or 0])
+    tx.save_plans([over])
+    tx.add_events([plan_event(plan, over, now)])
+    return over
 
 
 def _audit(tx: Transaction, document: PlanDocument, now: datetime.datetime) -> Audit:

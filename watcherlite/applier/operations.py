@@ -7,10 +7,9 @@ hints that may be lost.
 
 import contextlib
 import datetime
-import functools
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.applier import creation
@@ -29,6 +28,7 @@ from watcherlite.domain.actions import (
 from watcherlite.domain.documents import PlanDocument
 from watcherlite.domain.events import Event
 from watcherlite.execution import locking, results, successors
+from watcherlite.execution.conflicts import again_on_conflict
 from watcherlite.execution.facts import action_event
 from watcherlite.execution.runner import ActionTypes
 from watcherlite.states import action as action_states
@@ -36,28 +36,7 @@ from watcherlite.states import action_plan as states
 
 LOG = logging.getLogger(__name__)
 
-#: How often an operation is tried that loses against other transactions.
-TRIES = 5
-
-P = ParamSpec('P')
-R = TypeVar('R')
-
 Tell = Callable[[str | None, commands.Command | commands.Broadcast], None]
-
-
-def _again_on_conflict(operation: Callable[P, R]) -> Callable[P, R]:
-    """Try an operation again as a whole when its transaction lost to another one."""
-
-    @functools.wraps(operation)
-    def tried(*args: P.args, **kwargs: P.kwargs) -> R:
-        for _ in range(TRIES - 1):
-            try:
-                return operation(*args, **kwargs)
-            except exceptions.StoreConflict as error:
-                LOG.debug('%s is tried again: %s', operation.__name__, error)
-        return operation(*args, **kwargs)
-
-    return tried
 
 
 class PlanOperations:
@@ -86,7 +65,7 @@ class PlanOperations:
 
     # plans
 
-    @_again_on_conflict
+    @again_on_conflict
     def create(
         self, document: PlanDocument, context: Mapping[str, Any] | None = None
     ) -> ActionPlan:
@@ -103,19 +82,22 @@ class PlanOperations:
         LOG.info('Plan %s is stored with %d actions', plan.uuid, plan.total)
         return plan
 
-    @_again_on_conflict
-    def start(self, uuid: str) -> ActionPlan:
+    @again_on_conflict
+    def start(self, uuid: str, expected: str | None = None) -> ActionPlan:
         """Let workers execute a plan; raises NotFound and Conflict.
 
         Starting one that is started already changes nothing.
+
+        :param expected: the only state in which it may be; None: any that allows it
         """
         now = self._clock.now()
         plan_id = self._store.get_plan(uuid).id
         with self._store.transaction() as tx:
             plan = self._locked(tx, plan_id)
-            if plan.state in states.ACTIVE and plan.state != states.CANCELLING:
+            as_expected = expected in (None, plan.state)
+            if as_expected and plan.state in (states.PENDING, states.ONGOING):
                 return plan
-            if not states.MACHINE.allows(plan.state, states.PENDING):
+            if not as_expected or not states.MACHINE.allows(plan.state, states.PENDING):
                 raise exceptions.Conflict(
                     f"Couldn't start when state is '{plan.state}'."
                 )
@@ -126,23 +108,26 @@ class PlanOperations:
         self._tell(None, commands.EventsStored())
         return after
 
-    @_again_on_conflict
-    def cancel(self, uuid: str) -> ActionPlan:
+    @again_on_conflict
+    def cancel(self, uuid: str, expected: str | None = None) -> ActionPlan:
         """Cancel a plan; raises NotFound and Conflict.
 
         One that has not been taken is CANCELLED at once; a running one is
         CANCELLING until the last running action has ended.
+
+        :param expected: the only state in which it may be; None: any that allows it
         """
         now = self._clock.now()
         plan_id = self._store.get_plan(uuid).id
         with self._store.transaction() as tx:
             plan = self._locked(tx, plan_id)
-            if plan.state in (states.CANCELLING, states.CANCELLED):
+            as_expected = expected in (None, plan.state)
+            if as_expected and plan.state in (states.CANCELLING, states.CANCELLED):
                 return plan
-            if plan.state == states.ONGOING:
+            if as_expected and plan.state == states.ONGOING:
                 after = cancelling(tx, plan, now)
-            elif states.MACHINE.allows(plan.state, states.CANCELLED):
-                after = self._cancel_unstarted(tx, plan, now)
+            elif as_expected and states.MACHINE.allows(plan.state, states.CANCELLED):
+                after = self._progress.cancel_unstarted(tx, plan, now)
             else:
                 raise exceptions.Conflict(
                     f"Couldn't cancel when state is '{plan.state}'."
@@ -152,21 +137,7 @@ class PlanOperations:
         self._tell(None, commands.EventsStored())
         return after
 
-    def _cancel_unstarted(
-        self, tx: Transaction, plan: ActionPlan, now: datetime.datetime
-    ) -> ActionPlan:
-        after = plan.evolve(state=states.CANCELLED, updated_at=now)
-        more = True
-        while more:
-            # What has not been taken has blocked nobody.
-            after, written, _, more = self._progress.end_window(
-                tx, after, WINDOW * 4, now
-            )
-            tx.add_events(written)
-        tx.add_events([plan_event(plan, after, now)])
-        return after
-
-    @_again_on_conflict
+    @again_on_conflict
     def delete(self, uuid: str) -> None:
         """Delete a plan softly, with its actions; raises NotFound and Conflict."""
         now = self._clock.now()
@@ -207,7 +178,7 @@ class PlanOperations:
 
     # actions
 
-    @_again_on_conflict
+    @again_on_conflict
     def skip_action(self, uuid: str, reason: str | None = None) -> Action:
         """Skip a PENDING action of a plan that has not been taken (spec 000).
 
@@ -241,7 +212,7 @@ class PlanOperations:
         self._tell(None, commands.EventsStored())
         return after
 
-    @_again_on_conflict
+    @again_on_conflict
     def edit_skip_message(self, uuid: str, reason: str | None) -> Action:
         """Change the message of a SKIPPED action, whatever its plan's state.
 
@@ -267,7 +238,7 @@ class PlanOperations:
         self._tell(None, commands.EventsStored())
         return after
 
-    @_again_on_conflict
+    @again_on_conflict
     def signal_action(self, uuid: str, signal: str) -> Action:
         """Send CANCEL, SUSPEND or RESUME to an action; NotFound, Conflict, Invalid.
 

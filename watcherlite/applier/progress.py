@@ -26,19 +26,19 @@ WINDOW = 500
 
 
 def plan_event(
-    before: ActionPlan,
+    before: ActionPlan | None,
     after: ActionPlan,
     now: datetime.datetime,
     kind: str = events.STATE_CHANGED,
 ) -> Event:
-    """Return the event of one change of a plan."""
+    """Return the event of one change of a plan; `before` is None for a new one."""
     failed = after.state == states.FAILED and after.fault is not None
     return Event(
         events.ACTION_PLAN,
         kind,
         after.id,
         None,
-        before.state,
+        before.state if before is not None else None,
         after.state,
         after.status_message,
         after.state,
@@ -178,6 +178,22 @@ class PlanProgress:
                 tx.save_plans([plan])
             tx.add_events([*written, *last])
             return Step(more, unblocked)
+
+    def cancel_unstarted(
+        self, tx: Transaction, plan: ActionPlan, now: datetime.datetime
+    ) -> ActionPlan:
+        """Return a plan that no worker has taken as CANCELLED, its actions as well.
+
+        The plan itself is for the caller to save.
+        """
+        after = plan.evolve(state=states.CANCELLED, updated_at=now)
+        more = True
+        while more:
+            # What has not been taken has blocked nobody.
+            after, written, _, more = self.end_window(tx, after, WINDOW * 4, now)
+            tx.add_events(written)
+        tx.add_events([plan_event(plan, after, now)])
+        return after
 
     def end_window(
         self, tx: Transaction, plan: ActionPlan, limit: int, now: datetime.datetime

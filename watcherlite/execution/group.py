@@ -231,9 +231,7 @@ class GroupCommit:
                 self._note(written, before, conclusion.action, plans, now, None)
         written.released = released
         # Between two runs of a repeated action its target is free for others.
-        between = [
-            a for i, a in applied if a.interval and results.repeated(i.before, a)
-        ]
+        between = [a for i, a in applied if results.repeated(i.before, a)]
         if ended or ended_too or between:
             written.unblocked = locking.release(tx, [*ended, *ended_too, *between])
         derived: dict[int, int] = {}

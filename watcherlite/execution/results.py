@@ -109,16 +109,16 @@ def conclude(
     if data is not None and data != action.data:
         action = action.evolve(data=data)
     match outcome:
-        case outcomes.Done(outputs=outputs):
-            return _repeat_or_end(action, states.SUCCEEDED, None, now, outputs)
+        case outcomes.Done():
+            return _repeat_or_end(action, states.SUCCEEDED, None, now, outcome)
         case outcomes.Skipped(reason=reason):
             return _skip(action, reason, step, now)
-        case outcomes.Failed(reason=reason, fault=fault, outputs=outputs):
-            return _fail(action, reason, fault, outputs, step, now)
+        case outcomes.Failed():
+            return _fail(action, outcome, step, now)
         case outcomes.TimedOut(reason=reason):
             text = reason or 'it ran longer than its timeout'
             fault = outcomes.Fault('TimedOut', text, '', '')
-            return _fail(action, text, fault, None, step, now)
+            return _fail(action, outcomes.Failed(text, fault), step, now)
         case outcomes.Cancelled(reason=reason):
             message = reason or cancelled_text(action, CANCELLED_UNSTARTED)
             return Conclusion(_end(action, states.CANCELLED, message, now))
@@ -158,10 +158,11 @@ def conclude_unstarted(action: Action, message: str, now: datetime.datetime) -> 
 
 def repeated(before: Action, after: Action) -> bool:
     """Say whether this change ends one run of a repeated action."""
+    # Only the end of a run sets an end time, and its start takes it away.
     return (
-        after.interval > 0
-        and after.status == states.READY
-        and (after.end_time is not None and after.end_time != before.end_time)
+        after.status == states.READY
+        and after.end_time is not None
+        and after.end_time != before.end_time
     )
 
 
@@ -172,7 +173,7 @@ def fail_lost_run(
 
     It is FAILED, unless it is repeated: then the next run comes when it is due.
     """
-    done = _repeat_or_end(action, states.FAILED, message, now, None)
+    done = _repeat_or_end(action, states.FAILED, message, now)
     return Conclusion(done.action, fault_detail(fault))
 
 
@@ -219,7 +220,7 @@ def _repeat_or_end(
     status: str,
     message: str | None,
     now: datetime.datetime,
-    outputs: Mapping[str, Any] | None,
+    said: outcomes.Done | outcomes.Failed | None = None,
 ) -> Conclusion:
     """A repeated action goes back to READY, and says how its last run went.
 
@@ -227,9 +228,16 @@ def _repeat_or_end(
     apply now may apply the next time.
 
     The next run starts `interval` seconds after the start of this one, at once
-    when this one took longer, and never while this one runs.
+    when this one took longer, and never while this one runs; a run may name
+    another time instead, or be the last.
     """
-    if action.interval <= 0:
+    said = said or outcomes.Done()
+    outputs = said.outputs
+    if said.again_at is not None:
+        again = _ready(action, now, 0.0, message, outputs)
+        again = again.evolve(not_before=max(said.again_at, EPOCH))
+        return Conclusion(again.evolve(end_time=now, recoveries=0))
+    if action.interval <= 0 or said.last:
         return Conclusion(_end(action, status, message, now, outputs))
     # One that ended before it started counts from its end.
     started = action.start_time if action.status in states.STARTED else None
@@ -243,21 +251,17 @@ def _repeat_or_end(
 def _skip(action: Action, reason: str, step: str, now: datetime.datetime) -> Conclusion:
     if step != PRE_CONDITION:
         reason = f'{step} said Skipped ({reason}), which only pre_condition may'
-        return _fail(action, reason, None, None, step, now)
+        return _fail(action, outcomes.Failed(reason), step, now)
     message = SKIPPED_AUTOMATICALLY_BECAUSE.format(reason)
-    return _repeat_or_end(action, states.SKIPPED, message, now, None)
+    return _repeat_or_end(action, states.SKIPPED, message, now)
 
 
 def _fail(
-    action: Action,
-    reason: str,
-    fault: outcomes.Fault | None,
-    outputs: Mapping[str, Any] | None,
-    step: str,
-    now: datetime.datetime,
+    action: Action, failed: outcomes.Failed, step: str, now: datetime.datetime
 ) -> Conclusion:
-    message = FAILED_IN.format(step, reason)
+    message = FAILED_IN.format(step, failed.reason)
+    fault = failed.fault
     if fault is None:
-        fault = outcomes.Fault('ActionFailed', reason, action.action_type, step)
-    done = _repeat_or_end(action, states.FAILED, message, now, outputs)
+        fault = outcomes.Fault('ActionFailed', failed.reason, action.action_type, step)
+    done = _repeat_or_end(action, states.FAILED, message, now, failed)
     return Conclusion(done.action, fault_detail(fault))

@@ -7,6 +7,7 @@ reaches the transaction that it would share with others.
 """
 
 import dataclasses
+import datetime
 import json
 import math
 from collections.abc import Sequence
@@ -22,7 +23,9 @@ MAX_DELAY = 315_360_000
 
 def sound(outcome: Outcome) -> Outcome:
     """Return the outcome, or the failure that stands for it if it is not sound."""
-    if isinstance(outcome, outcomes.Done) and outcome.outputs is None:
+    if isinstance(outcome, outcomes.Done) and (
+        outcome.outputs is None and outcome.again_at is None
+    ):
         return outcome
     problem = _problem(outcome)
     if problem is None:
@@ -51,12 +54,15 @@ def _first_problem(value: object) -> str | None:
 
 def _problem(outcome: Outcome) -> str | None:
     match outcome:
-        case outcomes.Done(outputs=outputs):
-            return _outputs_problem(outputs)
-        case outcomes.Failed(reason=reason, fault=fault, outputs=outputs):
+        case outcomes.Done(outputs=outputs, again_at=again):
+            return _outputs_problem(outputs) or _time_problem(again)
+        case outcomes.Failed(
+            reason=reason, fault=fault, outputs=outputs, again_at=again
+        ):
             if not _is_fault(fault):
                 return f'has a fault that is {json_values.kind(fault)}'
-            return _reason_problem(reason) or _outputs_problem(outputs)
+            problem = _reason_problem(reason) or _outputs_problem(outputs)
+            return problem or _time_problem(again)
         case outcomes.Retry(reason=reason, delay=delay):
             return _reason_problem(reason) or _delay_problem(delay)
         case outcomes.InProgress(token=token, delay=delay):
@@ -93,6 +99,15 @@ def _delay_problem(delay: object) -> str | None:
         return None
     shown = delay if number else json_values.kind(delay)
     return f'has a delay of {shown}; it must be a number of seconds, at least 0'
+
+
+def _time_problem(time: object) -> str | None:
+    """Return why the next run cannot be at a time; None: at none is right, too."""
+    if time is None:
+        return None
+    if not isinstance(time, datetime.datetime) or time.tzinfo is None:
+        return 'has an again_at that is no time with a time zone'
+    return None
 
 
 def _is_fault(fault: object) -> bool:

@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from watcherlite.domain.documents import PlanDocument
 from watcherlite.domain.outcomes import Outcome
+from watcherlite.domain.solutions import Indicator, IndicatorSpecification, Solution
 
 if TYPE_CHECKING:
     from oslo_config import cfg
@@ -30,6 +32,8 @@ NAMESPACES = (
     STRATEGIES,
     PLANNERS,
 )
+#: Action types of watcherlite itself, which no plan names and no plugin may be.
+RESERVED = ('audit',)
 
 
 class DerivedResult(Protocol):
@@ -243,3 +247,105 @@ class Policy:
 
     def post_op(self, context: ActionContext, data: dict[str, Any]) -> None:
         """Act after the action ran; raise to fail the action."""
+
+
+class Plugin:
+    """What goals, strategies and planners have in common: their options.
+
+    One instance serves one call.
+    """
+
+    #: One sentence for operators.
+    description: ClassVar[str] = ''
+
+    def __init__(self, options: 'cfg.ConfigOpts | Any' = None) -> None:
+        """Keep `options`: the group `<namespace>.<name>` of the ini file."""
+        self.options = options
+
+    @classmethod
+    def get_config_opts(cls) -> Sequence['cfg.Opt']:
+        """Return the options of this plugin, for its group and the sample."""
+        return ()
+
+
+class Goal(Plugin):
+    """What an audit is to reach, and how solutions for it are compared."""
+
+    #: For people; without one the name of the entry point is shown.
+    display_name: ClassVar[str] = ''
+    #: The figures that a strategy for this goal has to give.
+    indicators: ClassVar[Sequence[IndicatorSpecification]] = ()
+
+    def global_efficacy(self, indicators: Mapping[str, float]) -> Sequence[Indicator]:
+        """Return what the figures come to, the most telling first.
+
+        :param indicators: the value of each of `indicators`, by name, each checked
+            against its schema
+        """
+        return ()
+
+
+class StrategyContext(Protocol):
+    """What a strategy may know and do while it runs.
+
+    :cvar audit_uuid: of the audit that is run
+    :cvar goal: the name of its goal
+    :cvar parameters: with the defaults of the schema, checked against it
+    :cvar scope: to what of the infrastructure it is limited; [] is all of it
+    """
+
+    audit_uuid: str
+    audit_name: str
+    goal: str
+    parameters: Mapping[str, Any]
+    scope: Sequence[Any]
+
+    def checkpoint(self) -> None:
+        """Heed signals: raises Cancelled or TimedOut. Call it where it can stop."""
+
+    def sleep(self, seconds: float) -> None:
+        """Sleep, but wake for signals; a checkpoint before and after."""
+
+    def now(self) -> datetime.datetime:
+        """Return the wall-clock time, aware, in UTC; tests turn it."""
+
+    def model(self, name: str) -> Any:
+        """Return a model of the infrastructure, limited to the scope.
+
+        :param name: 'compute', for example
+        :raises NotFound: nothing here keeps such a model
+        """
+
+
+class Strategy(Plugin):
+    """Looks for a solution that brings the infrastructure closer to a goal.
+
+    It only looks: what is to be changed, it proposes as actions.
+    """
+
+    #: The entry point of the goal that it reaches.
+    goal: ClassVar[str] = 'unclassified'
+    display_name: ClassVar[str] = ''
+    #: JSON schema of the parameters; the values of `default` are filled in.
+    schema: ClassVar[Mapping[str, Any]] = {'type': 'object', 'properties': {}}
+    #: The entry point of the planner that makes a plan of its solutions.
+    planner: ClassVar[str] = 'weight'
+
+    def execute(self, context: StrategyContext) -> Solution:
+        """Return a solution, which has no actions when there is nothing to do.
+
+        It may be called again when a worker was lost. Raise to fail the run.
+        """
+        raise NotImplementedError
+
+
+class Planner(Plugin):
+    """Makes a plan of a solution: says what waits for what."""
+
+    def plan(self, solution: Solution, name: str | None = None) -> PlanDocument:
+        """Return the plan; it has every action of the solution, and no other.
+
+        :param name: of the plan
+        :raises Invalid: no plan can be made of this solution; the text says why
+        """
+        raise NotImplementedError

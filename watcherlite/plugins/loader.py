@@ -18,7 +18,8 @@ from oslo_config import cfg
 
 from watcherlite import exceptions
 from watcherlite.conf import masking
-from watcherlite.plugins import base, options, schemas
+from watcherlite.domain.solutions import IndicatorSpecification
+from watcherlite.plugins import base, options, parameters, schemas
 
 LOG = logging.getLogger(__name__)
 
@@ -26,6 +27,9 @@ LOG = logging.getLogger(__name__)
 BASES: Mapping[str, type] = {
     base.ACTION_TYPES: base.ActionType,
     base.POLICIES: base.Policy,
+    base.GOALS: base.Goal,
+    base.STRATEGIES: base.Strategy,
+    base.PLANNERS: base.Planner,
 }
 #: What one plugin of a namespace is called.
 NOUNS: Mapping[str, str] = {
@@ -105,6 +109,9 @@ class _Candidate:
                 f'it is no subclass of {expected.__module__}.{expected.__name__}'
             )
             return
+        if self.namespace == base.ACTION_TYPES and self.name in base.RESERVED:
+            self.reason = 'the name is one of watcherlite itself'
+            return
         self.options = options.of(plugin)
         self.plugin = plugin
 
@@ -122,7 +129,7 @@ class Plugins:
         self._all = list(candidates)
         self._conf = conf
         self._by_name = _unique(self._all)
-        self._made: dict[str, tuple[type[base.ActionType], Any]] = {}
+        self._made: dict[tuple[str, str], tuple[type[Any], Any]] = {}
         if conf is not None:
             self._register_options(conf)
 
@@ -132,12 +139,18 @@ class Plugins:
         *,
         action_types: Mapping[str, type] | None = None,
         policies: Mapping[str, type] | None = None,
+        goals: Mapping[str, type] | None = None,
+        strategies: Mapping[str, type] | None = None,
+        planners: Mapping[str, type] | None = None,
         options: cfg.ConfigOpts | None = None,
     ) -> 'Plugins':
         """Return plugins from classes in hand, as tests want them."""
         given = {
             base.ACTION_TYPES: action_types or {},
             base.POLICIES: policies or {},
+            base.GOALS: goals or {},
+            base.STRATEGIES: strategies or {},
+            base.PLANNERS: planners or {},
         }
         return cls(
             [
@@ -163,11 +176,37 @@ class Plugins:
 
     def make_action_type(self, name: str) -> base.ActionType:
         """Return a new instance with its options; raises what `action_type` does."""
-        made = self._made.get(name)
+        return self.make(base.ACTION_TYPES, name)
+
+    def make(self, namespace: str, name: str) -> Any:
+        """Return a new instance of any plugin; raises what `plugin` does."""
+        made = self._made.get((namespace, name))
         if made is None:
-            kind = self.action_type(name)
-            made = self._made[name] = (kind, self._group(base.ACTION_TYPES, name))
+            kind = self.plugin(namespace, name)
+            made = (kind, self._group(namespace, name))
+            self._made[(namespace, name)] = made
         return made[0](made[1])
+
+    def make_goal(self, name: str) -> base.Goal:
+        """Return a goal with its options; raises what `plugin` does."""
+        return self.make(base.GOALS, name)
+
+    def make_strategy(self, name: str) -> base.Strategy:
+        """Return a strategy with its options; raises what `plugin` does."""
+        return self.make(base.STRATEGIES, name)
+
+    def make_planner(self, name: str) -> base.Planner:
+        """Return a planner with its options; raises what `plugin` does."""
+        return self.make(base.PLANNERS, name)
+
+    def loadable(self, namespace: str) -> dict[str, Any]:
+        """Return the classes of a namespace that can be used, by name."""
+        found = {}
+        for name in self.names(namespace):
+            plugin = self._by_name[(namespace, name)].load()
+            if plugin is not None:
+                found[name] = plugin
+        return found
 
     def may_revert(self, name: str) -> bool:
         """Say whether an action type overrides `revert`, or nobody can tell.
@@ -185,6 +224,18 @@ class Plugins:
     ) -> None:
         """Check inputs; see `schemas.validate_inputs`."""
         schemas.validate_inputs(action_type, inputs)
+
+    def fill_parameters(
+        self, spec: Mapping[str, Any], given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return parameters with their defaults; see `parameters.fill`."""
+        return parameters.fill(spec, given)
+
+    def check_indicator(
+        self, specification: IndicatorSpecification, value: object
+    ) -> None:
+        """Check a figure; see `parameters.check_indicator`."""
+        parameters.check_indicator(specification, value)
 
     def plugin(self, namespace: str, name: str) -> Any:
         """Return a class; raises PluginNotFound or PluginError."""

@@ -58,9 +58,9 @@ def validate_inputs(action_type: ActionType | type[ActionType], inputs: Any) -> 
     except RecursionError:
         raise exceptions.InvalidInput(f'{PLACE}: nested too deeply') from None
     except referencing.exceptions.Unresolvable as error:
-        raise _broken_schema(kind, f'it has no {error.ref}') from None
+        raise _broken(_label(kind), f'it has no {error.ref}') from None
     if errors:
-        raise exceptions.InvalidInput('; '.join(_problems(errors)))
+        raise exceptions.InvalidInput('; '.join(problems(errors)))
     if kind.supports('validate'):
         instance = (
             kind(options.alone(kind)) if isinstance(action_type, type) else action_type
@@ -75,12 +75,16 @@ def compiled(kind: type[ActionType]) -> Any:
     """
     validator = _COMPILED.get(kind)
     if validator is None:
-        validator = _COMPILED[kind] = _compile(kind)
+        validator = _COMPILED[kind] = validator_of(kind.schema, _label(kind))
     return validator
 
 
-def _compile(kind: type[ActionType]) -> Any:
-    schema = kind.schema
+def validator_of(schema: Mapping[str, Any], label: str) -> Any:
+    """Return a validator that fetches nothing from anywhere.
+
+    :param label: how messages name the schema
+    :raises PluginError: see `validate_inputs`
+    """
     try:
         made = jsonschema.validators.validator_for(
             schema, default=jsonschema.Draft202012Validator
@@ -88,22 +92,22 @@ def _compile(kind: type[ActionType]) -> Any:
         made.check_schema(dict(schema))
     except jsonschema.SchemaError as error:
         place = ''.join(f'.{part}' for part in error.absolute_path)
-        raise _broken_schema(kind, f'schema{place}: {error.message}') from None
+        raise _broken(label, f'schema{place}: {error.message}') from None
     except Exception as error:
-        raise _broken_schema(kind, f'{type(error).__name__}: {error}') from error
+        raise _broken(label, f'{type(error).__name__}: {error}') from error
     resource = referencing.jsonschema.DRAFT202012.create_resource(schema)
     registry = referencing.Registry().with_resource('', resource)
     for ref in _references(schema):
         if not ref.startswith('#'):
-            raise _broken_schema(
-                kind,
+            raise _broken(
+                label,
                 f'it refers to {ref}; only references into the schema itself, such '
                 'as #/$defs/name, are followed',
             )
         try:
             registry.resolver('').lookup(ref)
         except referencing.exceptions.Unresolvable:
-            raise _broken_schema(kind, f'it has no {ref}') from None
+            raise _broken(label, f'it has no {ref}') from None
     # An empty registry, not the default one, which would fetch from the network.
     return made(schema, registry=referencing.Registry())
 
@@ -120,10 +124,12 @@ def _references(schema: Any) -> Iterator[str]:
             yield from _references(value)
 
 
-def _broken_schema(kind: type[ActionType], reason: str) -> exceptions.PluginError:
-    return exceptions.PluginError(
-        f'The schema of {kind.__module__}:{kind.__qualname__} is not usable: {reason}'
-    )
+def _label(kind: type[ActionType]) -> str:
+    return f'The schema of {kind.__module__}:{kind.__qualname__}'
+
+
+def _broken(label: str, reason: str) -> exceptions.PluginError:
+    return exceptions.PluginError(f'{label} is not usable: {reason}')
 
 
 def _validate(instance: ActionType, inputs: Mapping[str, Any]) -> None:
@@ -139,16 +145,22 @@ def _validate(instance: ActionType, inputs: Mapping[str, Any]) -> None:
         ) from error
 
 
-def _problems(errors: Iterable[Any]) -> list[str]:
+def problems(errors: Iterable[Any], root: str = PLACE) -> list[str]:
+    """Return one line for each thing that validation errors tell of.
+
+    :param root: what the paths of the lines begin with
+    """
     found = []
     ordered = sorted(errors, key=lambda e: [str(part) for part in e.absolute_path])
     for error in ordered:
         # Of several alternatives, the one that came nearest, if there is one.
         nearest = jsonschema.exceptions.best_match([error]) if error.context else error
         if nearest is not None and nearest.context:
-            found.append(' or '.join(t for e in nearest.context for t in _explain(e)))
+            found.append(
+                ' or '.join(t for e in nearest.context for t in _explain(e, root))
+            )
         else:
-            found += list(_explain(nearest))
+            found += list(_explain(nearest, root))
     unique = list(dict.fromkeys(found))
     if len(unique) > MAX_PROBLEMS:
         more = len(unique) - MAX_PROBLEMS
@@ -156,10 +168,10 @@ def _problems(errors: Iterable[Any]) -> list[str]:
     return unique
 
 
-def _explain(error: Any) -> Iterator[str]:
+def _explain(error: Any, root: str) -> Iterator[str]:
     """Yield one line for each thing that a validation error tells of."""
     keyword, right, instance = error.validator, error.validator_value, error.instance
-    place = '.'.join([PLACE, *(str(part) for part in error.absolute_path)])
+    place = '.'.join([root, *(str(part) for part in error.absolute_path)])
     value = _shown(instance, error.absolute_path)
     match keyword:
         case 'required':

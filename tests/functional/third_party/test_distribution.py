@@ -118,8 +118,10 @@ class TestDistribution(base.TestCase):
     def test_the_built_ins_do_not_suffer(self):
         ours = {
             name: error
-            for _, name, distribution, _, _, _, error in self.installation.run(LIST)
-            if distribution == 'watcherlite'
+            for namespace, name, distribution, _, _, _, error in self.installation.run(
+                LIST
+            )
+            if (namespace, distribution) == ('watcherlite.action_types', 'watcherlite')
         }
 
         self.assertEqual(

@@ -3,10 +3,8 @@
 from tests import factories
 from tests.unit.applier.operating import EVENTS, NOW, OperationsCase
 from watcherlite import exceptions
-from watcherlite.applier.operations import (
-    TRIES,
-)
 from watcherlite.domain import commands, documents
+from watcherlite.execution.conflicts import TRIES
 from watcherlite.states import action_plan as states
 
 

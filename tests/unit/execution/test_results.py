@@ -312,7 +312,27 @@ class IntervalTest(base.TestCase):
         self.assertTrue(results.repeated(running, ended))
         self.assertFalse(results.repeated(running, retried))
         self.assertFalse(results.repeated(ended, given_back))
-        self.assertFalse(results.repeated(a_running(), ended.evolve(interval=0)))
+
+    def test_a_run_may_name_the_time_of_the_next_one(self) -> None:
+        for interval in (0, 60):
+            running = a_running(interval=interval)
+            for outcome in (
+                outcomes.Done({'n': 1}, again_at=at(99)),
+                outcomes.Failed('no', None, {'n': 1}, again_at=at(99)),
+            ):
+                again = results.conclude(running, outcome, EXECUTE, at(1)).action
+                self.assertEqual(
+                    (states.READY, at(99), at(1), {'n': 1}),
+                    (again.status, again.not_before, again.end_time, again.outputs),
+                )
+                self.assertTrue(results.repeated(running, again))
+
+    def test_a_run_may_be_the_last(self) -> None:
+        for outcome, status in (
+            (outcomes.Done(last=True), states.SUCCEEDED),
+            (outcomes.Failed('no', last=True), states.FAILED),
+        ):
+            self.assertEqual(status, self.ended(outcome, 1).status)
 
     def test_a_run_that_was_lost_is_followed_by_the_next(self) -> None:
         for interval, status in ((60, states.READY), (0, states.FAILED)):

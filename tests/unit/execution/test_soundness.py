@@ -1,8 +1,10 @@
 """Which outcomes can be kept, and what is said of the others."""
 
+import datetime
 from typing import Any
 
 from tests import base
+from watcherlite.clock import EPOCH
 from watcherlite.domain.outcomes import (
     Cancelled,
     Derived,
@@ -28,6 +30,8 @@ class SoundTest(base.TestCase):
         for outcome in (
             Done(),
             Done({}),
+            Done(again_at=EPOCH),
+            Failed('x', again_at=EPOCH),
             Done({'a': {'b': [1, 2.5, None, True, 'ž', '😀', '\\u0000']}}),
             Failed(''),
             Failed('x', Fault('a', 'b', 'c', 'd'), {'n': 1}),
@@ -47,6 +51,13 @@ class SoundTest(base.TestCase):
 
     def assert_refused(self, outcome: Any, said: str) -> None:
         self.assertEqual(Failed(f'its {type(outcome).__name__} {said}'), sound(outcome))
+
+    def test_the_next_run_is_at_a_time_with_a_zone(self) -> None:
+        for again in ('tomorrow', 5, datetime.datetime(2030, 1, 1)):
+            self.assert_refused(
+                Done(again_at=again),  # type: ignore[arg-type]
+                'has an again_at that is no time with a time zone',
+            )
 
     def test_outputs_are_a_mapping_of_json(self) -> None:
         self.assert_refused(Done('x'), 'has outputs that are text, not a mapping')

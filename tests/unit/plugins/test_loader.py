@@ -148,12 +148,32 @@ class TestEntryPoints(base.TestCase):
 
         self.assertEqual('it is a function, not a class', error)
 
-    def test_any_class_may_be_a_strategy(self):
+    def test_each_namespace_has_its_own_contract(self):
+        target = f'{__name__}:TestByHand'
+        for namespace, name in (
+            (contract.GOALS, 'Goal'),
+            (contract.STRATEGIES, 'Strategy'),
+            (contract.PLANNERS, 'Planner'),
+        ):
+            (error,) = _errors(_candidate('odd', target, namespace)).values()
+
+            self.assertEqual(
+                f'it is no subclass of watcherlite.plugins.base.{name}', error
+            )
+
+    def test_any_class_may_be_a_resource_handler(self):
         target = f'{__name__}:TestByHand'
 
-        found = _errors(_candidate('odd', target, contract.STRATEGIES))
+        found = _errors(_candidate('odd', target, contract.RESOURCE_HANDLERS))
 
         self.assertEqual({('odd', target): None}, found)
+
+    def test_no_plugin_takes_the_name_of_an_action_type_of_watcherlite(self):
+        target = f'{__name__}:Plain'
+
+        (error,) = _errors(_candidate('audit', target)).values()
+
+        self.assertEqual('the name is one of watcherlite itself', error)
 
     def test_two_of_one_name_are_both_refused(self):
         other = f'{__name__}:Plain'
@@ -227,7 +247,11 @@ class TestInstalled(base.TestCase):
         self.plugins = loader.load()
 
     def test_the_built_ins_come_through_entry_points(self):
-        ours = [e for e in self.plugins.entries() if e.distribution == 'watcherlite']
+        ours = [
+            e
+            for e in self.plugins.entries()
+            if e.distribution == 'watcherlite' and e.namespace == contract.ACTION_TYPES
+        ]
 
         self.assertEqual(
             [

@@ -1,0 +1,237 @@
+"""A world in which audits propose plans; see `tests.worlds`."""
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tests.worlds import World, WorldCase, kind
+from watcherlite.applier.operations import PlanOperations
+from watcherlite.clock import Clock
+from watcherlite.db.api import Store
+from watcherlite.domain import events
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.audits import Audit, NewAudit
+from watcherlite.domain.solutions import Solution
+from watcherlite.engine import catalogue
+from watcherlite.engine.audit_action import EngineTypes
+from watcherlite.engine.operations import AuditOperations
+from watcherlite.engine.proposing import Proposing
+from watcherlite.engine.runs import AuditRun, Parts
+from watcherlite.engine.templates import TemplateOperations
+from watcherlite.engine.upkeep import Upkeep, UpkeepSettings
+from watcherlite.execution.runner import ActionTypes
+from watcherlite.execution.worker import Worker
+from watcherlite.plugins import base, loader
+from watcherlite.plugins.action_types.nop import Nop
+from watcherlite.plugins.goals import measured, simple
+from watcherlite.plugins.planners.graph import Graph
+from watcherlite.plugins.planners.weight import Weight
+from watcherlite.plugins.strategies.actuator import Actuator
+from watcherlite.plugins.strategies.dummy import Dummy
+from watcherlite.states import audit as states
+from watcherlite.testing.clock import ManualClock
+
+#: Of leases, in worlds whose clock is turned by hours.
+FOREVER = 10**8
+
+
+def strategy(
+    execute: Callable[[Any], Any] | None = None, /, **members: Any
+) -> type[base.Strategy]:
+    """Return a strategy for the goal dummy; by default it proposes one nop."""
+
+    def propose(self: Any, context: Any) -> Any:
+        if execute is not None:
+            return execute(context)
+        return proposes('nop')
+
+    members.setdefault('goal', 'dummy')
+    return type('Made', (base.Strategy,), {'execute': propose, **members})
+
+
+def proposes(*action_types: str) -> Solution:
+    """Return a solution with an action of each of these types."""
+    solution = Solution()
+    for at, action_type in enumerate(action_types):
+        solution.add_action(action_type, {'message': str(at)})
+    return solution
+
+
+class AuditWorld(World):
+    """A system whose workers run audits.
+
+    :ivar clock: turned by the test
+    """
+
+    clock: Clock
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        strategies: Mapping[str, type] | None = None,
+        goals: Mapping[str, type] | None = None,
+        planners: Mapping[str, type] | None = None,
+        types: Mapping[str, type] | None = None,
+        expiry: float = 24.0,
+        **settings: Any,
+    ) -> None:
+        super().__init__(store, **{'lease': FOREVER, 'linger': 0.0, **settings})
+        self.clock = clock
+        self.types = loader.Plugins.of(
+            action_types={'nop': Nop, 'sleep': kind(), **(types or {})},
+            goals={
+                'dummy': simple.Dummy,
+                'unclassified': simple.Unclassified,
+                'server_consolidation': measured.ServerConsolidation,
+                **(goals or {}),
+            },
+            strategies={'dummy': Dummy, 'actuator': Actuator, **(strategies or {})},
+            planners={'weight': Weight, 'graph': Graph, **(planners or {})},
+        )
+        self.plans = PlanOperations(
+            store,
+            self.types,
+            self.progress,
+            self.clock,
+            lambda lane, message: self.tell(message),
+        )
+        tell: Any = lambda lane, message: self.tell(message)  # noqa: E731
+        self.audits = AuditOperations(store, self.types, clock, tell)
+        self.templates = TemplateOperations(store, self.types, clock)
+        self.upkeep = Upkeep(store, clock, tell, 'the-upkeep', UpkeepSettings(expiry))
+        self.models: dict[str, Any] = {}
+        catalogue.sync(store, self.types, clock)
+
+    def worker_types(self, store: Store) -> ActionTypes:
+        parts = Parts(
+            store,
+            Proposing(store, self.types, self.types, self.models),
+            self.progress,
+            lambda lane, message: self.tell(message),
+        )
+        return EngineTypes.of(self.types, functools.partial(AuditRun, parts))
+
+    def listen(self, worker: Worker) -> None:
+        super().listen(worker)
+        worker.add_listener(self.upkeep.hear)
+
+    def engine(self, **keys: Any) -> Worker:
+        """Start a worker that serves both lanes."""
+        return self.worker(lanes=('applier', 'engine'), **keys)
+
+    def audit(self, **keys: Any) -> Audit:
+        """Store an audit: ONESHOT, of the goal and strategy dummy."""
+        wanted = {'audit_type': 'ONESHOT', 'name': 'the audit', **keys}
+        if 'goal' not in wanted and 'audit_template' not in wanted:
+            wanted |= {'goal': 'dummy'}
+        if wanted.get('goal') == 'dummy':
+            wanted.setdefault('strategy', 'dummy')
+        return self.audits.create(NewAudit(**wanted), {'user': 'a test'})
+
+    def now(self, audit: Audit) -> Audit:
+        """Return an audit as it is now."""
+        return self.store.get_audit(audit.uuid)
+
+    def until_audit(self, audit: Audit, *wanted: str) -> Audit:
+        """Wait until an audit is in one of these states."""
+        self.until(
+            lambda: self.now(audit).state in wanted,
+            lambda: f'{self.now(audit)}\n{self.whole_story()}',
+        )
+        return self.now(audit)
+
+    def until_over(self, audit: Audit) -> Audit:
+        """Wait until an audit has ended, and its action as well."""
+        ended = self.until_audit(audit, *states.ENDED)
+        self.until_idle(audit)
+        return ended
+
+    def until_idle(self, audit: Audit) -> None:
+        """Wait until no worker has the action of an audit."""
+        self.until(
+            lambda: all(a.owner is None for a in self._of(audit)),
+            lambda: self.whole_story(),
+        )
+
+    def until_runs(self, audit: Audit, count: int) -> Audit:
+        """Wait until so many runs of an audit have ended, whatever they came to."""
+        self.until(
+            lambda: (
+                self.runs_of(audit) >= count
+                and all(a.owner is None for a in self._of(audit))
+            ),
+            lambda: f'{self.runs_of(audit)} runs\n{self.whole_story()}',
+        )
+        return self.now(audit)
+
+    def runs_of(self, audit: Audit) -> int:
+        """Return how often the actions of an audit have ended a run."""
+        ids = {action.id for action in self._of(audit)}
+        return sum(
+            event.action_id in ids
+            and event.kind == events.STATE_CHANGED
+            and event.old_status == 'RUNNING'
+            for event in self.events()
+        )
+
+    def _of(self, audit: Audit) -> list[Any]:
+        return [a for a in self._actions() if a.inputs.get('audit') == audit.uuid]
+
+    def plans_of(self, audit: Audit) -> list[ActionPlan]:
+        """Return the plans of an audit, the oldest first."""
+        plans = self.store.list_plans(limit=1000)
+        return [plan for plan in plans if plan.audit_id == audit.id]
+
+    def audit_story(self, audit: Audit) -> list[Any]:
+        """Return what happened to an audit: (kind or step, state, message)."""
+        return [
+            (
+                (event.detail or {}).get('step', event.kind),
+                event.new_status,
+                event.message,
+            )
+            for event in self.events()
+            if event.subject == events.AUDIT and event.subject_id == audit.id
+        ]
+
+    def whole_story(self) -> list[str]:
+        """Return all events, one line each: subject, kind or step, states."""
+        return [
+            ' '.join(
+                str(part)
+                for part in (
+                    event.subject,
+                    (event.detail or {}).get('step', event.kind),
+                    event.old_status,
+                    event.new_status,
+                )
+                if part is not None
+            )
+            for event in self.events()
+        ]
+
+
+class AuditCase(WorldCase):
+    """Tests of whole stories of audits."""
+
+    def an_audit_world(self, **keys: Any) -> AuditWorld:
+        """Return a world with a clock that stands still, and start its upkeep."""
+        self.clock = ManualClock()
+        world = AuditWorld(self.make_store(), self.clock, **keys)
+        self.addCleanup(world.stop)
+        return world
+
+    def an_engine(self, **keys: Any) -> AuditWorld:
+        """Return such a world with one worker that serves both lanes."""
+        world = self.an_audit_world(**keys)
+        world.upkeep.start()
+        self.addCleanup(world.upkeep.stop)
+        world.engine()
+        return world
+
+    def pass_time(self, world: AuditWorld, audit: Audit, seconds: float) -> Audit:
+        """Turn the clock, and wait for the run that is due then."""
+        count = world.runs_of(audit)
+        self.clock.advance(seconds)
+        return world.until_runs(audit, count + 1)

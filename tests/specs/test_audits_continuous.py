@@ -1,0 +1,393 @@
+"""CONTINUOUS audits: again and again, until somebody or the time says no."""
+
+import datetime
+from typing import Any
+
+from tests.audit_worlds import AuditCase, proposes, strategy
+from watcherlite import exceptions
+from watcherlite.domain.audits import Audit
+from watcherlite.engine import runs
+from watcherlite.testing.clock import ManualClock
+
+MINUTE = datetime.timedelta(minutes=1)
+
+
+class ContinuousCase(AuditCase):
+    """With a strategy `made` whose runs are counted."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.ran_at: list[datetime.datetime] = []
+        self.fails = False
+
+    def a_world(self, **keys: Any) -> Any:
+        def execute(context: Any) -> Any:
+            self.ran_at.append(context.now())
+            if self.fails:
+                raise exceptions.Invalid('no luck')
+            return proposes('nop')
+
+        return self.an_engine(strategies={'made': strategy(execute)}, **keys)
+
+    def a_continuous(self, world: Any, **keys: Any) -> Audit:
+        return world.audit(
+            **{
+                'audit_type': 'CONTINUOUS',
+                'strategy': 'made',
+                'interval': '60',
+                **keys,
+            }
+        )
+
+    def minutes(self) -> list[float]:
+        """Return at which minutes of the clock the strategy ran."""
+        start = ManualClock().now()
+        return [(at - start).total_seconds() / 60 for at in self.ran_at]
+
+    def at(self, minutes: float) -> datetime.datetime:
+        return ManualClock().now() + minutes * MINUTE
+
+
+class TestInterval(ContinuousCase):
+    """An interval in seconds."""
+
+    def test_it_runs_at_once_and_then_every_interval(self) -> None:
+        world = self.a_world()
+        audit = self.a_continuous(world)
+        audit = world.until_runs(audit, 1)
+        self.assertEqual(('ONGOING', self.at(1)), (audit.state, audit.next_run_time))
+        for _ in range(2):
+            audit = self.pass_time(world, audit, 60)
+        self.assertEqual([0, 1, 2], self.minutes())
+        self.assertEqual(('ONGOING', self.at(3)), (audit.state, audit.next_run_time))
+        self.assertEqual(1, len([a for a in world._actions() if a.lane == 'engine']))
+
+    def test_the_action_has_the_interval(self) -> None:
+        world = self.a_world()
+        world.until_runs(self.a_continuous(world), 1)
+        self.assertEqual(60, world.action('the audit').interval)
+
+    def test_each_run_tells_of_its_steps_and_not_of_a_change_of_state(self) -> None:
+        world = self.a_world()
+        audit = self.a_continuous(world)
+        world.until_runs(audit, 1)
+        self.pass_time(world, audit, 60)
+        steps = ['strategy.start', 'strategy.end', 'planner.start', 'planner.end']
+        self.assertEqual(
+            ['created', 'state_changed', *steps, *steps],
+            [line[0] for line in world.audit_story(audit)],
+        )
+
+    def test_a_new_proposal_cancels_the_older_one_that_nobody_started(self) -> None:
+        world = self.a_world()
+        audit = self.a_continuous(world)
+        world.until_runs(audit, 1)
+        first = world.plans_of(audit)[0]
+        self.pass_time(world, audit, 60)
+        second = world.plans_of(audit)[1]
+        world.until_ended(world.plans.start(second.uuid))
+        self.pass_time(world, audit, 60)
+        self.assertEqual(
+            ['CANCELLED', 'SUCCEEDED', 'RECOMMENDED'],
+            [plan.state for plan in world.plans_of(audit)],
+        )
+        self.assertEqual({'nop-1': 'CANCELLED'}, world.statuses(first))
+
+    def test_a_run_that_fails_says_so_and_the_next_one_comes(self) -> None:
+        world = self.a_world()
+        self.fails = True
+        audit = self.a_continuous(world)
+        audit = world.until_runs(audit, 1)
+        message = 'Strategy made failed: no luck'
+        self.assertEqual(
+            ('ONGOING', message, self.at(1)),
+            (audit.state, audit.status_message, audit.next_run_time),
+        )
+        self.fails = False
+        audit = self.pass_time(world, audit, 60)
+        self.assertEqual(
+            ('ONGOING', None, 1),
+            (audit.state, audit.status_message, len(world.plans_of(audit))),
+        )
+        self.assertEqual(
+            [
+                ('created', 'PENDING', None),
+                ('state_changed', 'ONGOING', None),
+                ('strategy.start', 'ONGOING', None),
+                ('strategy.error', 'ONGOING', message),
+                ('message_changed', 'ONGOING', message),
+                ('strategy.start', 'ONGOING', message),
+                ('strategy.end', 'ONGOING', message),
+                ('planner.start', 'ONGOING', message),
+                ('planner.end', 'ONGOING', message),
+                ('message_changed', 'ONGOING', None),
+            ],
+            world.audit_story(audit),
+        )
+
+    def test_nothing_runs_before_its_start(self) -> None:
+        world = self.a_world()
+        audit = self.a_continuous(world, start_time=self.at(5))
+        self.assertEqual(('PENDING', self.at(5)), (audit.state, audit.next_run_time))
+        self.pass_time(world, audit, 5 * 60)
+        self.assertEqual([5], self.minutes())
+
+    def test_it_has_succeeded_when_its_end_has_come(self) -> None:
+        world = self.a_world()
+        audit = self.a_continuous(world, end_time=self.at(1.5))
+        world.until_runs(audit, 1)
+        audit = self.pass_time(world, audit, 60)
+        self.assertEqual(('ONGOING', None), (audit.state, audit.next_run_time))
+        audit = self.pass_time(world, audit, 30)
+        self.assertEqual(('SUCCEEDED', runs.ENDED), (audit.state, audit.status_message))
+        self.assertEqual([0, 1], self.minutes())
+        self.assertEqual('SUCCEEDED', world.action('the audit').status)
+
+    def test_a_run_that_takes_longer_than_the_interval_is_followed_at_once(
+        self,
+    ) -> None:
+        def slow(context: Any) -> Any:
+            self.ran_at.append(context.now())
+            if len(self.ran_at) == 1:
+                self.clock.advance(150)
+            return proposes('nop')
+
+        world = self.an_engine(strategies={'made': strategy(slow)})
+        world.until_runs(self.a_continuous(world), 2)
+        self.assertEqual([0, 2.5], self.minutes())
+
+
+class TestCron(ContinuousCase):
+    """A cron line instead of seconds."""
+
+    def test_it_runs_at_its_times_and_not_at_once(self) -> None:
+        world = self.a_world()
+        audit = self.a_continuous(world, interval='*/10 * * * *')
+        # It is midnight, which is one of the times.
+        audit = world.until_runs(audit, 1)
+        self.assertEqual(self.at(10), audit.next_run_time)
+        self.clock.advance(60)
+        audit = self.pass_time(world, audit, 9 * 60)
+        self.assertEqual(self.at(20), audit.next_run_time)
+        self.assertEqual([0, 10], self.minutes())
+
+    def test_it_waits_for_its_first_time(self) -> None:
+        world = self.a_world()
+        audit = self.a_continuous(world, interval='5,7 * * * * 30')
+        self.assertEqual(self.at(5.5), audit.next_run_time)
+        audit = self.pass_time(world, audit, 5.5 * 60)
+        self.pass_time(world, audit, 2 * 60)
+        self.assertEqual([5.5, 7.5], self.minutes())
+
+    def test_a_failed_run_does_not_kill_it(self) -> None:
+        world = self.a_world()
+        self.fails = True
+        audit = self.a_continuous(world, interval='* * * * *')
+        audit = world.until_runs(audit, 1)
+        self.assertEqual(
+            ('ONGOING', 'Strategy made failed: no luck'),
+            (audit.state, audit.status_message),
+        )
+        self.fails = False
+        audit = self.pass_time(world, audit, 60)
+        self.assertEqual(('ONGOING', None), (audit.state, audit.status_message))
+
+    def test_times_that_passed_during_a_run_are_left_out(self) -> None:
+        def slow(context: Any) -> Any:
+            self.ran_at.append(context.now())
+            if len(self.ran_at) == 1:
+                self.clock.advance(150)
+            return proposes('nop')
+
+        world = self.an_engine(strategies={'made': strategy(slow)})
+        audit = self.a_continuous(world, interval='* * * * *')
+        audit = world.until_runs(audit, 1)
+        self.assertEqual(self.at(3), audit.next_run_time)
+        self.pass_time(world, audit, 30)
+        self.assertEqual([0, 3], self.minutes())
+
+    def test_without_a_time_to_come_it_has_succeeded(self) -> None:
+        world = self.a_world()
+        audit = self.a_continuous(world, interval='0 0 1 1 * 0 2030')
+        audit = world.until_runs(audit, 1)
+        self.assertEqual(
+            ('SUCCEEDED', runs.NEVER_AGAIN, None),
+            (audit.state, audit.status_message, audit.next_run_time),
+        )
+        self.assertEqual('SUCCEEDED', world.action('the audit').status)
+
+
+class TestOperators(ContinuousCase):
+    """What operators do meanwhile."""
+
+    def test_suspended_it_does_not_run_until_it_is_resumed(self) -> None:
+        world = self.a_world()
+        audit = self.a_continuous(world)
+        world.until_runs(audit, 1)
+        audit = world.audits.update(audit.uuid, {'state': 'SUSPENDED'})
+        self.assertEqual(('SUSPENDED', None), (audit.state, audit.next_run_time))
+        self.assertEqual('CANCELLED', world.action('the audit').status)
+        self.clock.advance(600)
+        audit = world.audits.update(audit.uuid, {'state': 'ONGOING'})
+        audit = world.until_runs(audit, 2)
+        self.assertEqual([0, 10], self.minutes())
+        self.assertEqual(('ONGOING', self.at(11)), (audit.state, audit.next_run_time))
+
+    def test_suspended_in_the_middle_of_a_run_nothing_is_proposed(self) -> None:
+        gate = self.a_gate(proposes('nop'))
+        world = self.an_engine(strategies={'made': strategy(lambda context: gate())})
+        audit = self.a_continuous(world)
+        gate.until_entered()
+        world.audits.update(audit.uuid, {'state': 'SUSPENDED'})
+        gate.open()
+        world.until_action('the audit', 'CANCELLED')
+        self.assertEqual('SUSPENDED', world.now(audit).state)
+        self.assertEqual([], world.plans_of(audit))
+
+    def test_a_run_that_comes_back_after_a_resume_proposes_nothing(self) -> None:
+        gates = [self.a_gate(proposes('nop')), self.a_gate(proposes('nop', 'nop'))]
+        waiting = iter(gates)
+        world = self.an_engine(
+            strategies={'made': strategy(lambda context: next(waiting)())}
+        )
+        audit = self.a_continuous(world)
+        gates[0].until_entered()
+        world.audits.update(audit.uuid, {'state': 'SUSPENDED'})
+        world.audits.update(audit.uuid, {'state': 'ONGOING'})
+        gates[1].until_entered()
+        gates[0].open()
+        world.until(lambda: 'CANCELLED' in [a.status for a in world._of(audit)])
+        gates[1].open()
+        audit = world.until_runs(audit, 2)
+        self.assertEqual(
+            ('ONGOING', [2]),
+            (audit.state, [plan.total for plan in world.plans_of(audit)]),
+        )
+
+    def test_cancelled_it_stops_for_good(self) -> None:
+        world = self.a_world()
+        audit = self.a_continuous(world)
+        world.until_runs(audit, 1)
+        world.audits.update('THE AUDIT', {'state': 'CANCELLED'})
+        self.assertEqual('CANCELLED', world.action('the audit').status)
+        self.assertEqual('CANCELLED', world.now(audit).state)
+
+    def test_a_cancel_stops_a_strategy_that_listens(self) -> None:
+        entered = self.a_gate()
+        entered.open()
+
+        def listens(context: Any) -> Any:
+            entered()
+            context.sleep(10**6)
+
+        world = self.an_engine(strategies={'made': strategy(listens)})
+        audit = self.a_continuous(world)
+        entered.until_entered()
+        world.audits.update(audit.uuid, {'state': 'CANCELLED'})
+        world.until_action('the audit', 'CANCELLED')
+        self.assertEqual(
+            [
+                ('created', 'PENDING', None),
+                ('state_changed', 'ONGOING', None),
+                ('strategy.start', 'ONGOING', None),
+                ('state_changed', 'CANCELLED', None),
+            ],
+            world.audit_story(audit),
+        )
+
+    def test_a_cancel_of_the_action_alone_cancels_the_audit(self) -> None:
+        for listens in (True, False):
+            world = self.a_world()
+            audit = self.a_continuous(world, start_time=None)
+            world.until_runs(audit, 1)
+            action = world.action('the audit')
+            world.plans.signal_action(action.uuid, 'CANCEL')
+            # Nobody was there to write it down; the next look at all audits does.
+            world.upkeep.reconcile()
+            self.assertEqual('CANCELLED', world.now(audit).state, listens)
+
+    def test_another_interval_counts_from_the_last_run(self) -> None:
+        world = self.a_world()
+        audit = self.a_continuous(world, interval='3600')
+        world.until_runs(audit, 1)
+        self.clock.advance(60)
+        audit = world.audits.update(audit.uuid, {'interval': '300'})
+        self.assertEqual(self.at(5), audit.next_run_time)
+        self.pass_time(world, audit, 240)
+        self.pass_time(world, audit, 300)
+        self.assertEqual([0, 5, 10], self.minutes())
+
+    def test_a_cron_line_takes_the_place_of_an_interval(self) -> None:
+        world = self.a_world()
+        audit = self.a_continuous(world, interval='3600')
+        world.until_runs(audit, 1)
+        audit = world.audits.update(audit.uuid, {'interval': '30 * * * *'})
+        self.assertEqual(self.at(30), audit.next_run_time)
+        audit = self.pass_time(world, audit, 30 * 60)
+        self.assertEqual(self.at(90), audit.next_run_time)
+        self.pass_time(world, audit, 60 * 60)
+        self.assertEqual([0, 30, 90], self.minutes())
+
+    def test_a_later_start_is_waited_for(self) -> None:
+        world = self.a_world()
+        audit = self.a_continuous(world, start_time=self.at(2))
+        world.audits.update(audit.uuid, {'start_time': self.at(4)})
+        self.clock.advance(120)
+        self.pass_time(world, audit, 120)
+        self.assertEqual([4], self.minutes())
+
+
+class TestEvent(AuditCase):
+    """EVENT audits: a run for each call of the webhook."""
+
+    def an_event(self, **keys: Any) -> tuple[Any, Audit]:
+        world = self.an_engine(**keys)
+        return world, world.audit(audit_type='EVENT')
+
+    def test_it_waits_for_its_event(self) -> None:
+        world, audit = self.an_event()
+        self.assertEqual(('PENDING', None), (audit.state, audit.action_id))
+        self.assertEqual([], world._actions())
+
+    def test_each_event_is_a_run(self) -> None:
+        world, audit = self.an_event()
+        for count in (1, 2):
+            world.audits.trigger('The Audit', {'alarm': 'cpu'})
+            audit = world.until_runs(audit, count)
+            self.assertEqual(
+                ('SUCCEEDED', count), (audit.state, len(world.plans_of(audit)))
+            )
+        steps = ['strategy.start', 'strategy.end', 'planner.start', 'planner.end']
+        run = ['state_changed', *steps, 'state_changed']
+        self.assertEqual(
+            ['created', *run, *run], [line[0] for line in world.audit_story(audit)]
+        )
+
+    def test_two_events_before_the_run_begins_are_one_run(self) -> None:
+        world = self.an_audit_world()
+        audit = world.audit(audit_type='EVENT')
+        world.audits.trigger(audit.uuid)
+        world.audits.trigger(audit.uuid)
+        self.assertEqual(['the audit'], [a.name for a in world._actions()])
+        world.engine()
+        world.until_runs(audit, 1)
+        self.assertEqual(1, len(world.plans_of(audit)))
+
+    def test_after_a_failure_it_takes_no_more_events(self) -> None:
+        def fails(context: Any) -> Any:
+            raise exceptions.Invalid('no luck')
+
+        world = self.an_engine(strategies={'bad': strategy(fails)})
+        audit = world.audit(audit_type='EVENT', strategy='bad')
+        world.audits.trigger(audit.uuid)
+        audit = world.until_audit(audit, 'FAILED')
+        error = self.assertRaises(exceptions.Invalid, world.audits.trigger, audit.uuid)
+        self.assertEqual('Audit state FAILED is disallowed.', str(error))
+        self.assertEqual('Strategy bad failed: no luck', audit.status_message)
+
+    def test_only_event_audits_are_triggered(self) -> None:
+        world = self.an_audit_world()
+        audit = world.audit()
+        error = self.assertRaises(exceptions.Invalid, world.audits.trigger, audit.uuid)
+        self.assertEqual('Audit type ONESHOT is disallowed.', str(error))
+        self.assertRaises(exceptions.NotFound, world.audits.trigger, 'nobody')

@@ -1,0 +1,229 @@
+"""Audits whose worker dies in the middle: one plan a run, and nothing is stuck."""
+
+from typing import Any
+
+from tests.audit_worlds import AuditCase, proposes, strategy
+from watcherlite.engine import runs, upkeep
+from watcherlite.states import audit as states
+
+#: More commits than one run has.
+COMMITS = range(1, 9)
+
+
+class TestLostWorkers(AuditCase):
+    """A run begins again at another worker, and proposes one plan."""
+
+    def survive(self, **death: int) -> None:
+        """Run an audit at a worker that dies, and again at one that does not."""
+        world = self.an_audit_world(sweep_interval=0.05)
+        audit = world.audit()
+        mortal = world.engine(**death)
+        world.until(
+            lambda: world.is_dead(mortal) or world.now(audit).state in states.ENDED,
+            lambda: '\n'.join(world.whole_story()),
+        )
+        world.kill(mortal)
+        world.engine()
+        audit = world.until_over(audit)
+        world.until_action('the audit', 'SUCCEEDED')
+        self.assertEqual('SUCCEEDED', audit.state, death)
+        self.assertEqual(
+            ['RECOMMENDED'], [plan.state for plan in world.plans_of(audit)], death
+        )
+        self.assertEqual('SUCCEEDED', world.action('the audit').status, death)
+
+    def test_one_that_dies_before_a_commit(self) -> None:
+        for commit in COMMITS:
+            self.survive(dies_before=commit)
+
+    def test_one_that_dies_after_a_commit(self) -> None:
+        for commit in COMMITS:
+            self.survive(dies_after=commit)
+
+    def test_a_worker_that_is_stopped_cancels_nothing(self) -> None:
+        entered = self.a_gate()
+        entered.open()
+        calls: list[Any] = []
+
+        def listens(context: Any) -> Any:
+            calls.append(context)
+            entered()
+            if len(calls) == 1:
+                context.sleep(10**6)
+            return proposes('nop')
+
+        world = self.an_audit_world(
+            strategies={'made': strategy(listens)}, sweep_interval=0.05
+        )
+        stopped = world.engine()
+        audit = world.audit(strategy='made')
+        entered.until_entered()
+        stopped.stop(0)
+        world.engine()
+        world.until_audit(audit, *states.ENDED)
+        self.assertEqual('SUCCEEDED', world.now(audit).state)
+        self.assertEqual(1, len(world.plans_of(audit)))
+
+    def test_a_cancel_of_the_action_reaches_the_audit(self) -> None:
+        entered = self.a_gate()
+        entered.open()
+
+        def listens(context: Any) -> Any:
+            entered()
+            context.sleep(10**6)
+
+        world = self.an_engine(strategies={'made': strategy(listens)})
+        audit = world.audit(strategy='made')
+        entered.until_entered()
+        world.plans.signal_action(world.action('the audit').uuid, 'CANCEL')
+        audit = world.until_over(audit)
+        self.assertEqual(
+            ('CANCELLED', runs.CANCELLED), (audit.state, audit.status_message)
+        )
+
+    def test_a_strategy_that_comes_back_too_late_proposes_nothing(self) -> None:
+        gate, first = self.a_gate(), []
+
+        def execute(context: Any) -> Any:
+            if not first:
+                first.append(context)
+                gate()
+            return proposes('nop')
+
+        world = self.an_audit_world(
+            strategies={'made': strategy(execute)}, sweep_interval=0.05
+        )
+        slow = world.engine()
+        audit = world.audit(strategy='made')
+        gate.until_entered()
+        world.store.end_lease(slow.me.uuid)
+        world.engine()
+        # Another worker has taken it over, and both want to store a plan now.
+        audit = world.until_audit(audit, 'SUCCEEDED')
+        gate.open()
+        world.until(lambda: 'dropped' in self.log.output or slow in world.lost)
+        self.assertEqual(1, len(world.plans_of(audit)))
+
+    def test_while_the_second_runs_the_first_proposes_nothing(self) -> None:
+        gates = [self.a_gate(proposes('nop')), self.a_gate(proposes('nop', 'nop'))]
+        waiting = iter(gates)
+        world = self.an_audit_world(
+            strategies={'made': strategy(lambda context: next(waiting)())},
+            sweep_interval=0.05,
+        )
+        slow = world.engine()
+        audit = world.audit(strategy='made')
+        gates[0].until_entered()
+        world.store.end_lease(slow.me.uuid)
+        world.engine()
+        gates[1].until_entered()
+        before = world.whole_story()
+        gates[0].open()
+        world.until(lambda: not slow.dispatcher.owned)
+        self.assertEqual(before, world.whole_story())
+        gates[1].open()
+        world.until_audit(audit, 'SUCCEEDED')
+        self.assertEqual([2], [plan.total for plan in world.plans_of(audit)])
+
+    def test_one_that_costs_too_many_workers_fails_its_audit(self) -> None:
+        gate = self.a_gate()
+        world = self.an_audit_world(
+            strategies={'made': strategy(lambda context: gate())},
+            max_attempts=1,
+            sweep_interval=0.05,
+        )
+        doomed = world.engine()
+        audit = world.audit(strategy='made')
+        gate.until_entered()
+        world.kill(doomed)
+        world.upkeep.start()
+        self.addCleanup(world.upkeep.stop)
+        world.engine()
+        audit = world.until_audit(audit, 'FAILED')
+        self.assertIn('was lost while the action ran', audit.status_message or '')
+        self.assertEqual(
+            [('state_changed', 'FAILED', audit.status_message)],
+            world.audit_story(audit)[3:],
+        )
+
+    def test_a_continuous_one_goes_on_even_then(self) -> None:
+        for interval in ('60', '* * * * *'):
+            gate, calls = self.a_gate(), []
+
+            def execute(context: Any, gate: Any = gate, calls: Any = calls) -> Any:
+                calls.append(context)
+                if len(calls) == 1:
+                    gate()
+                return proposes('nop')
+
+            world = self.an_audit_world(
+                strategies={'made': strategy(execute)},
+                max_attempts=1,
+                sweep_interval=0.05,
+            )
+            doomed = world.engine()
+            audit = world.audit(
+                audit_type='CONTINUOUS', interval=interval, strategy='made'
+            )
+            gate.until_entered()
+            world.kill(doomed)
+            world.upkeep.start()
+            self.addCleanup(world.upkeep.stop)
+            world.engine()
+            world.until(
+                lambda world=world, audit=audit: bool(world.now(audit).status_message)
+            )
+            found = world.now(audit)
+            self.assertEqual('ONGOING', found.state)
+            self.assertIn('was lost while the action ran', found.status_message or '')
+            self.assertIsNotNone(found.next_run_time)
+            found = self.pass_time(world, audit, 60)
+            self.assertEqual(
+                ('ONGOING', None, 1),
+                (found.state, found.status_message, len(world.plans_of(audit))),
+            )
+
+
+class TestNobodySaidSo(AuditCase):
+    """What no worker could write down, the look at all audits finds."""
+
+    def test_a_run_that_was_purged_is_no_longer_waited_for(self) -> None:
+        world = self.an_audit_world()
+        audit = world.audit()
+        with world.store.transaction() as tx:
+            locked = tx.lock_audit(audit.uuid)
+            assert locked is not None
+            tx.save_audit(locked.evolve(action_id=None))
+        world.upkeep.reconcile()
+        found = world.now(audit)
+        self.assertEqual(
+            ('FAILED', upkeep.LOST_RUN), (found.state, found.status_message)
+        )
+        self.assertEqual(
+            ['PENDING', 'ONGOING', 'FAILED'],
+            [line[1] for line in world.audit_story(audit)],
+        )
+
+    def test_what_waits_is_left_alone(self) -> None:
+        world = self.an_audit_world()
+        audits = [
+            world.audit(name='a'),
+            world.audit(name='b', audit_type='EVENT'),
+            world.audit(name='c', audit_type='CONTINUOUS', interval='60'),
+        ]
+        before = world.whole_story()
+        world.upkeep.reconcile()
+        self.assertEqual(audits, [world.now(audit) for audit in audits])
+        self.assertEqual(before, world.whole_story())
+
+    def test_it_looks_at_all_of_them(self) -> None:
+        world = self.an_audit_world()
+        count = upkeep.WINDOW + 1
+        for number in range(count):
+            audit = world.audit(name=f'audit {number}')
+        with world.store.transaction() as tx:
+            locked = tx.lock_audit(audit.uuid)
+            assert locked is not None
+            tx.save_audit(locked.evolve(action_id=None))
+        world.upkeep.reconcile()
+        self.assertEqual('FAILED', world.now(audit).state)

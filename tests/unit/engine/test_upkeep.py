@@ -1,0 +1,83 @@
+"""Plans that expire; what is lost is in tests/specs/test_audits_lost_workers.py."""
+
+from tests.audit_worlds import AuditCase, AuditWorld
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.engine.upkeep import ROLE, UpkeepSettings
+
+DAY = 24 * 3600
+
+
+class ExpiryTest(AuditCase):
+    """RECOMMENDED plans become SUPERSEDED."""
+
+    def plan(self, world: AuditWorld) -> ActionPlan:
+        return world.create(
+            *({'name': n, 'action_type': 'sleep', 'input_parameters': {}} for n in 'ab')
+        )
+
+    def states(self, world: AuditWorld) -> list[str]:
+        return [plan.state for plan in world.store.list_plans()]
+
+    def test_what_nobody_started_in_time_is_superseded(self) -> None:
+        world = self.an_audit_world()
+        old, started = self.plan(world), self.plan(world)
+        world.plans.start(started.uuid)
+        self.clock.advance(DAY)
+        self.plan(world)
+        self.assertEqual(0, world.upkeep.supersede())
+        self.clock.advance(1)
+        self.assertEqual(1, world.upkeep.supersede())
+        self.assertEqual(['SUPERSEDED', 'PENDING', 'RECOMMENDED'], self.states(world))
+        # As in Watcher, its actions stay as they are; nothing can start them.
+        self.assertEqual({'a': 'INIT', 'b': 'INIT'}, world.statuses(old))
+        self.assertEqual(
+            [
+                (
+                    'plan',
+                    'RECOMMENDED',
+                    'SUPERSEDED',
+                    'Nobody started it for 24 h after it was proposed.',
+                )
+            ],
+            world.story(old),
+        )
+
+    def test_zero_hours_are_for_ever(self) -> None:
+        world = self.an_audit_world(expiry=0)
+        self.plan(world)
+        self.clock.advance(100 * DAY)
+        self.assertEqual(0, world.upkeep.supersede())
+        self.assertEqual(['RECOMMENDED'], self.states(world))
+
+    def test_it_looks_at_its_start_and_every_interval(self) -> None:
+        world = self.an_audit_world()
+        self.plan(world)
+        self.clock.advance(2 * DAY)
+        world.upkeep.start()
+        self.addCleanup(world.upkeep.stop)
+        world.until(lambda: self.states(world) == ['SUPERSEDED'])
+        self.plan(world)
+        self.clock.until_waiting(1)
+        self.clock.advance(2 * DAY)
+        world.until(lambda: self.states(world) == ['SUPERSEDED', 'SUPERSEDED'])
+
+    def test_a_reload_looks_with_the_new_settings(self) -> None:
+        world = self.an_audit_world(expiry=0)
+        self.plan(world)
+        self.clock.advance(2 * DAY)
+        world.upkeep.start()
+        self.addCleanup(world.upkeep.stop)
+        self.clock.until_waiting(1)
+        self.assertEqual(['RECOMMENDED'], self.states(world))
+        world.upkeep.reconfigure(UpkeepSettings(24.0))
+        world.until(lambda: self.states(world) == ['SUPERSEDED'])
+
+    def test_of_several_engines_one_looks(self) -> None:
+        world = self.an_audit_world()
+        self.plan(world)
+        self.clock.advance(2 * DAY)
+        world.store.take_role(ROLE, 'another engine', 100 * DAY)
+        world.upkeep.start()
+        self.addCleanup(world.upkeep.stop)
+        self.clock.until_waiting(1)
+        self.assertEqual(['RECOMMENDED'], self.states(world))

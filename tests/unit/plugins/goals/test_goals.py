@@ -1,0 +1,103 @@
+"""The goals that come with watcherlite."""
+
+from tests import base
+from watcherlite.plugins import loader
+from watcherlite.plugins.base import GOALS, STRATEGIES
+
+#: Watcher's names -> how it shows them.
+NAMES = {
+    'airflow_optimization': 'Airflow Optimization',
+    'cluster_maintaining': 'Cluster Maintaining',
+    'dummy': 'Dummy goal',
+    'hardware_maintenance': 'Hardware Maintenance',
+    'noisy_neighbor': 'Noisy Neighbor',
+    'saving_energy': 'Saving Energy',
+    'server_consolidation': 'Server Consolidation',
+    'thermal_optimization': 'Thermal Optimization',
+    'unclassified': 'Unclassified',
+    'workload_balancing': 'Workload Balancing',
+}
+
+
+class GoalsTest(base.TestCase):
+    """Names and figures."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.plugins = loader.load()
+
+    def test_all_goals_of_watcher_are_there(self) -> None:
+        found = self.plugins.loadable(GOALS)
+        self.assertEqual(
+            NAMES,
+            {
+                name: kind.display_name
+                for name, kind in found.items()
+                if kind.__module__.startswith('watcherlite.')
+            },
+        )
+        for kind in found.values():
+            self.assertTrue(kind.description or kind.__doc__)
+
+    def test_each_strategy_has_a_goal_and_a_planner_that_are_there(self) -> None:
+        for kind in self.plugins.loadable(STRATEGIES).values():
+            self.plugins.make_goal(kind.goal)
+            self.plugins.make_planner(kind.planner)
+
+    def overall(self, goal: str, **figures: float) -> dict[str, float]:
+        made = self.plugins.make_goal(goal)
+        wanted = {indicator.name for indicator in made.indicators}
+        self.assertEqual(wanted, set(figures))
+        return {i.name: i.value for i in made.global_efficacy(figures)}
+
+    def test_goals_without_figures_come_to_nothing(self) -> None:
+        for goal in set(NAMES) - {
+            *('server_consolidation', 'workload_balancing', 'hardware_maintenance')
+        }:
+            self.assertEqual({}, self.overall(goal))
+
+    def test_consolidation_is_the_ratio_of_released_nodes(self) -> None:
+        for released, nodes, ratio in ((1, 4, 25.0), (0, 4, 0.0), (0, 0, 0.0)):
+            self.assertEqual(
+                {'released_nodes_ratio': ratio},
+                self.overall(
+                    'server_consolidation',
+                    compute_nodes_count=nodes,
+                    released_compute_nodes_count=released,
+                    instance_migrations_count=3,
+                ),
+            )
+
+    def test_balancing_is_the_ratio_of_migrated_instances(self) -> None:
+        for migrated, instances, ratio in ((1, 8, 12.5), (0, 0, 0.0)):
+            self.assertEqual(
+                {'live_migrations_count': ratio},
+                self.overall(
+                    'workload_balancing',
+                    instance_migrations_count=migrated,
+                    instances_count=instances,
+                    standard_deviation_before_audit=2.5,
+                    standard_deviation_after_audit=0.5,
+                ),
+            )
+
+    def test_maintenance_is_what_moved_of_what_was_planned(self) -> None:
+        self.assertEqual(
+            {
+                'live_instance_migrate_ratio': 50.0,
+                'cold_instance_migrate_ratio': 100.0,
+                'volume_migrate_ratio': 0.0,
+                'volume_update_ratio': 0.0,
+            },
+            self.overall(
+                'hardware_maintenance',
+                live_migrate_instance_count=1,
+                planned_live_migrate_instance_count=2,
+                cold_migrate_instance_count=3,
+                planned_cold_migrate_instance_count=3,
+                volume_migrate_count=0,
+                planned_volume_migrate_count=5,
+                volume_update_count=0,
+                planned_volume_update_count=0,
+            ),
+        )

@@ -1,0 +1,149 @@
+"""The strategies that come with watcherlite."""
+
+from typing import Any
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.domain.solutions import Solution
+from watcherlite.plugins import loader
+from watcherlite.plugins.base import STRATEGIES
+from watcherlite.plugins.strategies import dummy_with_scorer
+
+
+class Context:
+    """What these strategies ask for."""
+
+    audit_uuid = '00000000-0000-4000-8000-000000000001'
+    audit_name = 'x'
+    goal = 'dummy'
+    scope = ()
+
+    def __init__(self, parameters: dict[str, Any]) -> None:
+        self.parameters = parameters
+
+
+class StrategiesTest(base.TestCase):
+    """What each of them proposes."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.plugins = loader.load()
+
+    def solve(self, name: str, **parameters: Any) -> Solution:
+        made = self.plugins.make_strategy(name)
+        filled = self.plugins.fill_parameters(made.schema, parameters)
+        return made.execute(Context(filled))  # type: ignore[arg-type]
+
+    def proposed(self, name: str, **parameters: Any) -> list[tuple[str, Any]]:
+        return [
+            (action.action_type, dict(action.input_parameters))
+            for action in self.solve(name, **parameters).actions
+        ]
+
+    def test_all_of_them_are_there(self) -> None:
+        ours = {
+            name: kind.goal
+            for name, kind in self.plugins.loadable(STRATEGIES).items()
+            if kind.__module__.startswith('watcherlite.')
+        }
+        self.assertEqual(
+            {
+                'actuator': 'unclassified',
+                'dummy': 'dummy',
+                'dummy_with_scorer': 'dummy',
+            },
+            ours,
+        )
+
+    def test_dummy_proposes_the_three_actions_of_watcher(self) -> None:
+        self.assertEqual(
+            [
+                ('nop', {'message': 'hello World'}),
+                ('nop', {'message': 'hello'}),
+                ('sleep', {'duration': 3.2}),
+            ],
+            self.proposed('dummy'),
+        )
+        self.assertEqual(
+            [('nop', {'message': 'x'}), ('sleep', {'duration': 10.2})],
+            self.proposed('dummy', para1=10.2, para2='x')[1:],
+        )
+
+    def test_dummy_with_scorer_proposes_what_its_scores_came_to(self) -> None:
+        first, second, third, last = self.proposed('dummy_with_scorer')
+        self.assertEqual(
+            ('nop', {'message': 'Hello from Dummy Strategy with Scorer!'}), first
+        )
+        self.assertIn(
+            second[1]['message'].removeprefix('Detected Workload: '),
+            dummy_with_scorer.WORKLOADS,
+        )
+        self.assertTrue(third[1]['message'].startswith('AVG Scorer result: '))
+        self.assertEqual(('sleep', {'duration': 5.0}), last)
+        # A second try at another worker proposes the same.
+        self.assertEqual(
+            [first, second, third, last], self.proposed('dummy_with_scorer')
+        )
+
+    def test_the_highest_load_names_the_workload(self) -> None:
+        for shares, name in (
+            ((0.1, 0.2, 0.3, 0.4), 'idle'),
+            ((0.9, 0.8, 0.1, 0.1), 'CPU'),
+            ((0.1, 0.8, 0.1, 0.1), 'memory'),
+            ((0.1, 0.1, 0.5, 0.1), 'disk'),
+            ((0.1, 0.1, 0.1, 0.6), 'network'),
+        ):
+            self.assertEqual(name, dummy_with_scorer.workload(shares))
+
+    def test_actuator_proposes_what_it_is_given(self) -> None:
+        solution = self.solve(
+            'actuator',
+            actions=[
+                {'action_type': 'nop', 'input_parameters': {'message': 'x'}},
+                {
+                    'action_type': 'migrate',
+                    'input_parameters': {},
+                    'resource_id': 'a-uuid',
+                },
+            ],
+        )
+        self.assertIsNone(solution.planner)
+        self.assertEqual(
+            [('nop', {'message': 'x'}), ('migrate', {'resource_id': 'a-uuid'})],
+            [(a.action_type, dict(a.input_parameters)) for a in solution.actions],
+        )
+
+    def test_actuator_keeps_the_order_when_it_is_given_parents(self) -> None:
+        solution = self.solve(
+            'actuator',
+            actions=[
+                {'action_type': 'nop', 'input_parameters': {}, 'name': 'a'},
+                {
+                    'action_type': 'nop',
+                    'input_parameters': {},
+                    'name': 'b',
+                    'parents': ['a'],
+                },
+            ],
+        )
+        self.assertEqual('graph', solution.planner)
+        self.assertEqual(
+            [('a', ()), ('b', ('a',))], [(a.name, a.parents) for a in solution.actions]
+        )
+
+    def test_parameters_that_do_not_fit_are_refused(self) -> None:
+        for name, parameters, said in (
+            ('dummy', {'para1': 0.5}, 'less than the minimum of 1.0'),
+            ('dummy', {'para3': 1}, 'Audit parameter para3 are not allowed'),
+            ('actuator', {}, 'parameters.actions: is required'),
+            ('actuator', {'actions': [{}]}, 'parameters.actions.0.action_type'),
+            (
+                'actuator',
+                {'actions': [{'action_type': 'nop', 'input_parameters': [], 'x': 1}]},
+                'parameters.actions.0.x: is not known',
+            ),
+        ):
+            error = self.assertRaises(
+                exceptions.InvalidInput, self.solve, name, **parameters
+            )
+            self.assertIn(said, str(error))

@@ -1,0 +1,159 @@
+"""The action that runs an audit: made, put off, stopped.
+
+The functions run inside a transaction that has locked the audit.
+"""
+
+import dataclasses
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.clock import EPOCH
+from watcherlite.db.api import Transaction
+from watcherlite.domain import events, schedules
+from watcherlite.domain.actions import ENGINE, Action, ActionChange
+from watcherlite.domain.audits import CONTINUOUS, EVENT, Audit
+from watcherlite.domain.events import Event
+from watcherlite.execution import results
+from watcherlite.execution.facts import action_event, created_event
+from watcherlite.states import action as action_states
+from watcherlite.states import audit as states
+
+#: The name of the action type; plan documents cannot use it.
+AUDIT = 'audit'
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class NextRun:
+    """When an audit is looked at next.
+
+    :param at: of the action; None: never
+    :param shown: the next run; None also when only the end of the audit comes
+    """
+
+    at: datetime.datetime | None
+    shown: datetime.datetime | None
+
+
+def first_run(audit: Audit, now: datetime.datetime) -> NextRun:
+    """Return when an audit runs that has not run, or was suspended."""
+    if audit.audit_type != CONTINUOUS:
+        return NextRun(now, None)
+    begin = max(now, audit.start_time) if audit.start_time is not None else now
+    return _limited(audit, schedules.parse(audit.interval or '').first(begin))
+
+
+def following_run(
+    audit: Audit, started: datetime.datetime, now: datetime.datetime
+) -> NextRun:
+    """Return when a CONTINUOUS audit runs again.
+
+    :param started: when the last run began
+    """
+    schedule = schedules.parse(audit.interval or '')
+    return _limited(audit, schedule.following(started, now))
+
+
+def _limited(audit: Audit, due: datetime.datetime | None) -> NextRun:
+    """Let an audit be looked at once more at its end, which ends it."""
+    end = audit.end_time
+    if end is not None and (due is None or due >= end):
+        return NextRun(end, None)
+    return NextRun(due, due)
+
+
+def wants_action(audit: Audit) -> bool:
+    """Say whether an audit in this state is run, now or later, without a webhook."""
+    if audit.state == states.ONGOING:
+        return True
+    return audit.state == states.PENDING and audit.audit_type != EVENT
+
+
+def of_audit(tx: Transaction, audit: Audit) -> Action | None:
+    """Lock and return the action that runs an audit, or has run it; None: none."""
+    if audit.action_id is None:
+        return None
+    return tx.lock_actions([audit.action_id]).get(audit.action_id)
+
+
+def insert(
+    tx: Transaction,
+    audit: Audit,
+    now: datetime.datetime,
+    context: Mapping[str, Any],
+    run: NextRun | None = None,
+) -> tuple[Audit, Event]:
+    """Store the action that runs an audit next; return the audit with it.
+
+    The audit is for the caller to store, and so is the event, after its own.
+
+    :param run: when; None: as soon as one that has not run
+    """
+    run = run or first_run(audit, now)
+    at = run.at
+    if at is None:
+        raise exceptions.Invalid(
+            f'The interval {audit.interval!r} has no time that is still to come'
+        )
+    action = Action(
+        uuid=events.new_uuid(),
+        action_type=AUDIT,
+        lane=ENGINE,
+        name=audit.name,
+        inputs={'audit': audit.uuid},
+        context=context,
+        interval=_seconds(audit),
+        status=action_states.READY,
+        not_before=at if at > now else EPOCH,
+        created_at=now,
+    )
+    (action_id,) = tx.insert_actions([action], [])
+    after = audit.evolve(action_id=action_id, next_run_time=run.shown)
+    return after, created_event(action.evolve(id=action_id), None, now)
+
+
+def put_off(
+    tx: Transaction, audit: Audit, action: Action, now: datetime.datetime
+) -> Audit:
+    """Let the waiting action of a CONTINUOUS audit follow a changed schedule.
+
+    What runs, or is about to, follows it at its end.
+    """
+    if action.end_time is None:
+        run = first_run(audit, now)
+    else:
+        began = action.start_time or action.end_time
+        run = following_run(audit, began, now)
+    if run.at is None:
+        raise exceptions.Invalid(
+            f'The interval {audit.interval!r} has no time that is still to come'
+        )
+    if action.status == action_states.READY and action.owner is None:
+        later = action.evolve(not_before=run.at, updated_at=now)
+        tx.change_actions([ActionChange(action, later)])
+    return audit.evolve(next_run_time=run.shown)
+
+
+def stop(tx: Transaction, action: Action, now: datetime.datetime) -> bool:
+    """End an action, or tell it to; say whether it has to be told."""
+    if action.finished:
+        return False
+    if action.status in action_states.NOT_STARTED:
+        over = results.conclude_unstarted(action, results.CANCELLED_UNSTARTED, now)
+        if tx.change_actions([ActionChange(action, over)]):
+            tx.add_events([action_event(action, over, None, now)])
+        return False
+    told = tx.set_control(action_states.CANCEL, now, action_ids=[action.id or 0])
+    detail = {'signal': action_states.CANCEL}
+    tx.add_events(
+        [action_event(a, a, None, now, detail, events.SIGNALLED) for a in told]
+    )
+    return bool(told)
+
+
+def _seconds(audit: Audit) -> int:
+    """Return the interval of the action; one by a cron line names its times itself."""
+    if audit.audit_type != CONTINUOUS:
+        return 0
+    return schedules.parse(audit.interval or '').seconds

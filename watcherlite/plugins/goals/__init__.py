@@ -1,0 +1,1 @@
+"""The goals that come with watcherlite; all have Watcher's names."""

@@ -1,0 +1,33 @@
+"""The planner that leaves the order to the strategy."""
+
+from watcherlite import exceptions
+from watcherlite.domain import graph
+from watcherlite.domain.documents import PlanDocument
+from watcherlite.domain.solutions import Solution
+from watcherlite.plugins import base
+from watcherlite.plugins.planners import documents
+
+
+class Graph(base.Planner):
+    """Keeps order and parents as the strategy gave them."""
+
+    description = 'Keeps order and parents as the strategy gave them.'
+
+    def plan(self, solution: Solution, name: str | None = None) -> PlanDocument:
+        """Return the plan; Invalid for parents that are not there, or a cycle."""
+        index = {action.name: at for at, action in enumerate(solution.actions)}
+        for action in solution.actions:
+            for parent in action.parents:
+                if parent not in index:
+                    raise exceptions.Invalid(
+                        f'The action {action.name} has the parent {parent}, and no '
+                        'action of the solution has that name'
+                    )
+        edges = [[index[p] for p in action.parents] for action in solution.actions]
+        for cycle in graph.find_cycles(edges, limit=1):
+            names = ' -> '.join(solution.actions[at].name for at in (*cycle, cycle[0]))
+            raise exceptions.Invalid(f'These actions wait for each other: {names}')
+        return documents.document(
+            name,
+            [documents.action(action, action.parents) for action in solution.actions],
+        )

@@ -1,0 +1,119 @@
+"""The planner that orders actions by their types."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
+
+from oslo_config import cfg, types
+
+from watcherlite import exceptions
+from watcherlite.domain.documents import PlanDocument
+from watcherlite.domain.solutions import ProposedAction, Solution
+from watcherlite.plugins import base
+from watcherlite.plugins.planners import documents
+
+#: More actions than these in one layer would make edges without number.
+MOST_PARALLEL = 100
+
+
+class Weight(base.Planner):
+    """Runs the types with the highest weight first, each a few at a time.
+
+    The actions of one weight are cut into layers: each layer has as many of a type
+    as may run in parallel, in the order of the strategy, and waits for the whole
+    layer before it. Types of equal weight share their layers.
+    """
+
+    description = 'Orders actions by the weights of their types.'
+
+    weights: ClassVar[Mapping[str, int]] = {
+        'nop': 70,
+        'volume_migrate': 60,
+        'change_nova_service_state': 50,
+        'http_request': 45,
+        'command': 45,
+        'sleep': 40,
+        'shelve': 37,
+        'stop': 35,
+        'delete': 33,
+        'migrate': 30,
+        'resize': 20,
+        'turn_host_to_acpi_s3_state': 10,
+        'change_node_power_state': 9,
+    }
+    parallelization: ClassVar[Mapping[str, int]] = {
+        'nop': 1,
+        'volume_migrate': 2,
+        'change_nova_service_state': 1,
+        'http_request': 2,
+        'command': 2,
+        'sleep': 1,
+        'shelve': 2,
+        'stop': 2,
+        'delete': 2,
+        'migrate': 2,
+        'resize': 2,
+        'turn_host_to_acpi_s3_state': 2,
+        'change_node_power_state': 2,
+    }
+
+    @classmethod
+    def get_config_opts(cls) -> Sequence[cfg.Opt]:
+        """Return the weights and how many run in parallel."""
+        return (
+            cfg.Opt(
+                'weights',
+                type=types.Dict(value_type=types.Integer()),
+                default=dict(cls.weights),
+                help='The weight of each action type. Those with the highest run '
+                'first; those of equal weight run alongside. A setting replaces all '
+                'of the defaults, so name every type that strategies propose.',
+            ),
+            cfg.Opt(
+                'parallelization',
+                type=types.Dict(value_type=types.Integer(1, MOST_PARALLEL)),
+                default=dict(cls.parallelization),
+                help='How many actions of a type run at the same time in one plan. '
+                'What is not named runs one at a time.',
+            ),
+        )
+
+    def plan(self, solution: Solution, name: str | None = None) -> PlanDocument:
+        """Return the plan; Invalid for a type without a weight."""
+        weights = self.options.weights
+        unknown = sorted({a.action_type for a in solution.actions} - set(weights))
+        if unknown:
+            raise exceptions.Invalid(
+                f'There is no weight for the action type {", ".join(unknown)}; add it '
+                'to weights in [watcherlite.planners.weight]'
+            )
+        planned = []
+        before: tuple[str, ...] = ()
+        for layer in self._layers(solution, weights):
+            planned += [documents.action(action, before) for action in layer]
+            before = tuple(action.name for action in layer)
+        return documents.document(name, planned)
+
+    def _layers(
+        self, solution: Solution, weights: Mapping[str, int]
+    ) -> Iterator[list[ProposedAction]]:
+        """Yield what may run at the same time, the first first."""
+        # Sorted as they are given where they are equal.
+        ordered = sorted(solution.actions, key=lambda a: -weights[a.action_type])
+        for _, same in itertools.groupby(ordered, key=lambda a: weights[a.action_type]):
+            by_type: dict[str, list[ProposedAction]] = {}
+            for action in same:
+                by_type.setdefault(action.action_type, []).append(action)
+            chunks = [
+                list(_chunks(actions, self.options.parallelization.get(kind, 1)))
+                for kind, actions in by_type.items()
+            ]
+            for layer in itertools.zip_longest(*chunks, fillvalue=()):
+                yield [action for chunk in layer for action in chunk]
+
+
+def _chunks(
+    actions: Sequence[ProposedAction], size: int
+) -> Iterator[Sequence[ProposedAction]]:
+    for begin in range(0, len(actions), size):
+        yield actions[begin : begin + size]

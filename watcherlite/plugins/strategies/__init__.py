@@ -1,0 +1,1 @@
+"""The strategies that come with watcherlite; none of them needs a cloud."""
