@@ -47,6 +47,22 @@ class TransitionNotAllowed(Conflict):
     """The state machine has no such transition."""
 
 
+class Unauthorized(WatcherliteError):
+    """The request does not say who makes it, or not so that it could be believed."""
+
+
+class Forbidden(WatcherliteError):
+    """The caller may not do this."""
+
+
+class NotAcceptable(WatcherliteError):
+    """The request asks for a version or a form that there is not."""
+
+
+class TooManyRequests(WatcherliteError):
+    """So much is asked for at the same time that this has to wait."""
+
+
 # What a plugin may raise
 
 
@@ -107,6 +123,10 @@ class SchemaMismatch(WatcherliteError):
 
 class BrokerUnavailable(WatcherliteError):
     """The message broker cannot be reached."""
+
+
+class ApiUnavailable(WatcherliteError):
+    """The API cannot be reached, or cannot answer now."""
 
 
 class LeaseLost(WatcherliteError):

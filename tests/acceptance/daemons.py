@@ -34,6 +34,7 @@ TELLING = ('mark', 'mark_once', 'mark_checked', 'patient', 'moody')
 APPLIER = ('watcherlite-applier',)
 ENGINE = ('watcherlite-engine',)
 STANDALONE = ('watcherlite', 'standalone')
+API = ('watcherlite-api',)
 #: How often a look is taken at what changes in other processes, at first and later.
 FIRST_LOOK, LAST_LOOK = 0.01, 0.1
 
@@ -318,6 +319,8 @@ class DaemonTestCase(base.TestCase):
             'messaging': {'url': self.broker_url, 'reconnect_max': 1},
             # The role of the relay is held for ten seconds longer than this.
             'notifications': {'publish_timeout': 1},
+            # Any that is free; the log tells which one.
+            'api': {'port': 0},
             **(own if self.third_party else {}),
         }
         for group in ('applier', 'engine'):

@@ -57,7 +57,12 @@ def add_common_options(parser: argparse.ArgumentParser) -> None:
         metavar='DIRECTORY',
         help='read the *.conf files of this directory; may be repeated',
     )
-    group.add_argument(
+    add_debug_option(group)
+
+
+def add_debug_option(parser: argparse._ActionsContainer) -> None:
+    """Add the option that says to tell more of what goes on."""
+    parser.add_argument(
         '--debug',
         action='store_true',
         help='log everything to standard error, and show where an error came from',

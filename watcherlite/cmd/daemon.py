@@ -5,11 +5,14 @@ import io
 import logging
 import os
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Sequence
+from typing import Protocol
 
 import cotyledon
+from oslo_config import cfg
 
 from watcherlite import bootstrap, conf, exceptions
 from watcherlite.cmd import arguments, exits
@@ -21,6 +24,8 @@ LOG = logging.getLogger(__name__)
 LEASE_LOST = 75
 #: Seconds between two tries to begin while the database is away.
 RETRY = 2.0
+#: Seconds that requests get at most to be answered when a process stops.
+ANSWERING = 10.0
 #: Seconds beyond the drain after which a process that does not end is ended.
 MARGIN = 30
 
@@ -34,10 +39,29 @@ class Manager(cotyledon.ServiceManager):
         super()._on_signal_received(signal.SIGTERM if sig == signal.SIGINT else sig)
 
 
-class LaneService(cotyledon.Service):
-    """One worker process.
+class Server(Protocol):
+    """What serves the API in a process."""
+
+    def stop(self, timeout: float) -> bool:
+        """Let requests be answered, but not longer than these seconds."""
+
+
+class Api(Protocol):
+    """`cmd.serving.Api`; a daemon that serves no API need not load it."""
+
+    def listen(self, conf: cfg.ConfigOpts) -> socket.socket:
+        """Return the socket to serve on; raises ConfigurationError."""
+
+    def serve(self, listening: socket.socket, runtime: bootstrap.Runtime) -> Server:
+        """Serve, and return what stops it; raises StoreUnavailable."""
+
+
+class DaemonService(cotyledon.Service):
+    """One worker process: it serves lanes, the API, or both.
 
     SIGTERM drains it, SIGHUP reloads the options that are mutable.
+
+    :param api: what serves the API, and on what; None: it is not served
     """
 
     name = 'worker'
@@ -48,6 +72,7 @@ class LaneService(cotyledon.Service):
         configuration: conf.Configuration,
         plugins: loader.Plugins,
         lanes: Sequence[str],
+        api: tuple[Api, socket.socket] | None,
     ) -> None:
         super().__init__(worker_id)
         # A terminal sends it to all; the manager says what it means.
@@ -55,7 +80,9 @@ class LaneService(cotyledon.Service):
         self._conf = configuration
         self._plugins = plugins
         self._lanes = lanes
+        self._api = api
         self._runtime: bootstrap.Runtime | None = None
+        self._server: Server | None = None
         self._starting = threading.Lock()
         self._stopping = threading.Event()
 
@@ -77,10 +104,14 @@ class LaneService(cotyledon.Service):
                     lost=_leave_at_once,
                 )
                 try:
-                    # What ran in the process whose place this one takes would else
-                    # wait until its lease has run out.
-                    runtime.take_over_from_the_dead()
-                    runtime.start()
+                    if self._lanes:
+                        # What ran in the process whose place this one takes would
+                        # else wait until its lease has run out.
+                        runtime.take_over_from_the_dead()
+                        runtime.start()
+                    if self._api is not None:
+                        api, listening = self._api
+                        self._server = api.serve(listening, runtime)
                 except exceptions.WatcherliteError:
                     runtime.stop(0)
                     raise
@@ -93,13 +124,29 @@ class LaneService(cotyledon.Service):
     def terminate(self) -> None:
         """Drain; the process ends when this returns."""
         self._stopping.set()
+        seconds = self._conf.graceful_shutdown_timeout
         with self._starting:
             if self._runtime is not None:
-                LOG.info(
-                    'Nothing more is taken; what runs has %d s to end',
-                    self._conf.graceful_shutdown_timeout,
-                )
-                self._runtime.stop()
+                LOG.info('Nothing more is taken; what runs has %d s to end', seconds)
+                self._stop(self._runtime, seconds)
+
+    def _stop(self, runtime: bootstrap.Runtime, seconds: float) -> None:
+        """Let requests be answered while actions end.
+
+        A worker takes nothing more from now on, however long requests take; what only
+        answers requests needs the runtime until they are answered.
+        """
+        if self._server is None:
+            runtime.stop()
+            return
+        answering = threading.Thread(
+            target=self._server.stop, args=(min(seconds, ANSWERING),)
+        )
+        answering.start()
+        if not self._lanes:
+            answering.join()
+        runtime.stop()
+        answering.join()
 
     def reload(self) -> None:
         """Read the files again; a bad one changes nothing."""
@@ -152,17 +199,29 @@ def _reload(configuration: conf.Configuration) -> None:
         configuration.mutate_config_files()
 
 
-def main(product: str, lanes: Sequence[str], args: Sequence[str] | None = None) -> int:
+def main(
+    product: str,
+    lanes: Sequence[str],
+    args: Sequence[str] | None = None,
+    *,
+    api: Api | None = None,
+) -> int:
     """Run a daemon until it is told to stop; return its exit code, see `exits`.
 
     :param product: the name of the command, for logs and `--help`
+    :param lanes: none: it executes nothing
+    :param api: what serves the API, if it is to be served
     """
+    served: tuple[Api, socket.socket] | None = None
     try:
         configuration = _configuration(product, sys.argv[1:] if args is None else args)
         # First of all: the log tells of plugins that cannot be used.
         conf.setup_logging(configuration, product)
         plugins = bootstrap.load_plugins(configuration)
         bootstrap.check(configuration)
+        if api is not None:
+            # The processes share the socket: none of them can find the port taken.
+            served = api, api.listen(configuration)
     except exceptions.WatcherliteError as error:
         print(exits.explain(product, error), file=sys.stderr)
         return exits.code_of(error)
@@ -172,9 +231,16 @@ def main(product: str, lanes: Sequence[str], args: Sequence[str] | None = None) 
     # A worker that takes the place of another one has the options of this process.
     manager.register_hooks(on_reload=lambda: _reload(configuration))
     manager.add(
-        LaneService,
-        workers=configuration[lanes[0]].workers if len(lanes) == 1 else 1,
-        args=(configuration, plugins, tuple(lanes)),
+        DaemonService,
+        workers=_processes(configuration, lanes),
+        args=(configuration, plugins, tuple(lanes), served),
     )
     manager.run()
     return exits.SUCCESS
+
+
+def _processes(configuration: conf.Configuration, lanes: Sequence[str]) -> int:
+    """Return how many processes serve these lanes, or the API if there are none."""
+    if len(lanes) > 1:
+        return 1
+    return int(configuration[lanes[0] if lanes else 'api'].workers)

@@ -1,15 +1,15 @@
 """How a command ends: its exit code, and what it says when something is wrong.
 
-==== ==========================================================================
+==== =================================================================================
 code meaning
-==== ==========================================================================
+==== =================================================================================
 0    it did what it was asked; of `run`: the action plan SUCCEEDED
 1    the action plan did not succeed, or the command failed while it worked
 2    what was asked is wrong: the command line, the plan, the configuration
-3    the database or the broker cannot be reached, or the schema does not fit
+3    the database, the broker or the API cannot be reached, or the schema does not fit
 130  interrupted by Ctrl-C; of `run`: the action plan was cancelled
 143  the same by SIGTERM
-==== ==========================================================================
+==== =================================================================================
 """
 
 import sys
@@ -32,6 +32,7 @@ _UNAVAILABLE = (
     exceptions.StoreConflict,
     exceptions.SchemaMismatch,
     exceptions.BrokerUnavailable,
+    exceptions.ApiUnavailable,
 )
 _BAD_INPUT = (
     exceptions.Invalid,

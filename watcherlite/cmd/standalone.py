@@ -1,8 +1,8 @@
-"""`watcherlite standalone`: all lanes in one process."""
+"""`watcherlite standalone`: all lanes and the API in one process."""
 
 from collections.abc import Sequence
 
-from watcherlite.cmd import daemon
+from watcherlite.cmd import daemon, serving
 from watcherlite.domain.actions import LANES
 
 
@@ -11,4 +11,4 @@ def main(args: Sequence[str] = ()) -> int:
 
     :param args: configuration arguments, as the daemons take them
     """
-    return daemon.main('watcherlite standalone', LANES, args)
+    return daemon.main('watcherlite standalone', LANES, args, api=serving.Api())

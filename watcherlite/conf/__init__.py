@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from oslo_config import cfg
 
 from watcherlite.conf import (
+    api,
     applier,
     database,
     default,
@@ -40,7 +41,7 @@ __all__ = [
 PROJECT = 'watcherlite'
 
 #: The modules of the option groups, in the order of the sample file.
-GROUPS = (default, database, messaging, applier, engine, notifications)
+GROUPS = (default, database, messaging, api, applier, engine, notifications)
 
 
 def register_opts(conf: cfg.ConfigOpts) -> None:

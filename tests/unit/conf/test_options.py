@@ -34,6 +34,24 @@ DEFAULTS = {
         'confirm_timeout': 10,
         'reconnect_max': 30,
     },
+    'api': {
+        'host': '127.0.0.1',
+        'port': 9322,
+        'workers': 1,
+        'threads': 16,
+        'max_limit': 1000,
+        'max_event_streams': None,
+        'max_body_size': 4194304,
+        'auth_strategy': 'noauth',
+        'noauth_on_any_address': False,
+        'http_basic_auth_user_file': '/etc/watcherlite/htpasswd',
+        'http_basic_user_roles': {},
+        'http_basic_default_roles': ['admin'],
+        'enable_webhooks_auth': True,
+        'healthcheck_details': False,
+        'healthcheck_disable_file': '',
+        'metrics': False,
+    },
     'applier': {
         'workers': 1,
         'max_parallel': 8,
@@ -52,6 +70,8 @@ DEFAULTS = {
         'sweep_interval': 10.0,
         'max_attempts': 5,
         'signal_grace': 5.0,
+        'action_plan_expiry': 24.0,
+        'check_periodic_interval': 1800.0,
     },
     'notifications': {
         'level': 'info',
@@ -172,6 +192,9 @@ class TestDeclarations(base.TestCase):
     def test_what_a_lane_marks_as_mutable_is_what_the_core_takes_over(self):
         for module in (applier, engine):
             marked = {option.dest for option in module.OPTS if option.mutable}
+            if module is engine:
+                # What the upkeep takes over.
+                marked -= {'action_plan_expiry', 'check_periodic_interval'}
 
             self.assertEqual(set(settings.MUTABLE) - {'default_action_timeout'}, marked)
 

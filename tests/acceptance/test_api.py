@@ -1,0 +1,299 @@
+"""The API as an operator starts it, and as clients find it."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+
+import bcrypt
+
+from tests.acceptance.daemons import (
+    API,
+    APPLIER,
+    PATIENCE,
+    STANDALONE,
+    DaemonTestCase,
+    wait_until,
+)
+
+SERVED = re.compile(r'The API is served on (\S+), port (\d+)')
+DOCUMENT = {
+    'name': 'nightly',
+    'actions': [
+        {
+            'name': 'one',
+            'action_type': 'nop',
+            'input_parameters': {'message': 'hello'},
+        }
+    ],
+}
+
+
+class ApiCase(DaemonTestCase):
+    """Talks HTTP to a daemon."""
+
+    database = None
+    broker = False
+    third_party = False
+
+    def serve(self, what=API, **groups):
+        """Start a daemon that serves the API; return it and the port."""
+        daemon = self.start(what, self.ini(**groups))
+        return daemon, self.port_of(daemon)
+
+    def port_of(self, daemon):
+        """Return the port that it serves on, once it does."""
+        daemon.wait_for_text('The API is served on')
+        return int(SERVED.search(daemon.text())[2])
+
+    def ask(self, port, method, path, body=None, **headers):
+        """Return (status, JSON of the body) of an answer."""
+        connection = http.client.HTTPConnection('127.0.0.1', port, timeout=PATIENCE)
+        self.addCleanup(connection.close)
+        data = None if body is None else json.dumps(body)
+        headers = {name.replace('_', '-'): value for name, value in headers.items()}
+        if data is not None:
+            headers['Content-Type'] = 'application/json'
+        connection.request(method, path, data, headers)
+        answer = connection.getresponse()
+        text = answer.read()
+        return answer.status, json.loads(text) if text else None
+
+    def refused(self, what=API, **groups):
+        """Start a daemon that must not start; return what it says about it."""
+        daemon = self.start(what, self.ini(**groups))
+        self.assertEqual(2, daemon.end(), daemon.text())
+        self.assertEqual(1, daemon.text().count('\n'), daemon.text())
+        return daemon.text().strip()
+
+
+class TestApi(ApiCase):
+    """watcherlite-api."""
+
+    def test_it_serves_and_ends_gracefully(self):
+        daemon, port = self.serve()
+
+        status, root = self.ask(port, 'GET', '/')
+        daemon.send(signal.SIGTERM)
+
+        self.assertEqual((200, 'v1'), (status, root['versions'][0]['id']))
+        self.assertEqual(0, daemon.end(), daemon.text())
+        self.assertNotIn('Traceback', daemon.text())
+
+    def test_several_processes_share_a_port_and_one_that_dies_is_replaced(self):
+        daemon, port = self.serve(api={'workers': 2, 'port': 0})
+        daemon.wait_for_text('The API is served on', times=2)
+        first = daemon.workers()
+
+        for pid in first:
+            os.kill(pid, signal.SIGKILL)
+        daemon.wait_for_text('The API is served on', times=4)
+
+        self.assertEqual(2, len(first))
+        self.assertEqual(
+            {200}, {self.ask(port, 'GET', '/v1/goals')[0] for _ in range(8)}
+        )
+
+    def test_what_is_created_here_is_executed_by_a_worker_elsewhere(self):
+        _, port = self.serve()
+        # Without a broker nobody tells the worker; it looks by itself.
+        self.start_ready(APPLIER, self.ini(applier={'sweep_interval': 0.2}))
+
+        status, plan = self.ask(port, 'POST', '/v1/action_plans', DOCUMENT)
+        self.ask(port, 'POST', f'/v1/action_plans/{plan["uuid"]}/start')
+
+        def state():
+            return self.ask(port, 'GET', f'/v1/action_plans/{plan["uuid"]}')[1]['state']
+
+        self.assertEqual(201, status)
+        wait_until(lambda: state() == 'SUCCEEDED', state)
+
+    def test_a_reload_takes_over_options_and_a_bad_file_changes_nothing(self):
+        daemon, port = self.serve()
+
+        self.ini(DEFAULT={'debug': True})
+        daemon.send(signal.SIGHUP)
+        daemon.wait_for_text('[DEFAULT] debug was None and is True now')
+        self.ini(DEFAULT={'graceful_shutdown_timeout': 'soon'})
+        daemon.send(signal.SIGHUP)
+        daemon.wait_for_text('The configuration stays as it was')
+
+        self.assertEqual(200, self.ask(port, 'GET', '/')[0])
+
+    def test_a_broker_that_is_away_holds_nothing_up(self):
+        daemon, port = self.serve(
+            messaging={'url': 'amqp://u:hunter2@127.0.0.1:1/', 'connect_timeout': 600}
+        )
+
+        _, plan = self.ask(port, 'POST', '/v1/action_plans', DOCUMENT)
+        status, _ = self.ask(port, 'POST', f'/v1/action_plans/{plan["uuid"]}/start')
+        _, health = self.ask(port, 'GET', '/healthcheck')
+        daemon.send(signal.SIGTERM)
+
+        self.assertEqual((200, 'degraded'), (status, health['status']))
+        self.assertEqual('failed', health['broker']['status'])
+        self.assertEqual(0, daemon.end(), daemon.text())
+        self.assertNotIn('hunter2', daemon.text() + json.dumps(health))
+
+    def test_a_port_in_use_is_one_line(self):
+        with socket.create_server(('127.0.0.1', 0)) as taken:
+            port = taken.getsockname()[1]
+
+            for what in (API, STANDALONE):
+                self.assertEqual(
+                    f'{" ".join(what)}: [api] host 127.0.0.1, port {port} is in use by '
+                    'another program',
+                    self.refused(what, api={'port': port}),
+                )
+
+    def test_without_authentication_it_listens_to_this_machine_only(self):
+        text = self.refused(api={'host': '0.0.0.0', 'port': 0})
+
+        self.assertIn('[api] host is 0.0.0.0 and auth_strategy is noauth', text)
+        self.assertIn('noauth_on_any_address', text)
+
+        _, port = self.serve(
+            api={'host': '0.0.0.0', 'port': 0, 'noauth_on_any_address': True}
+        )
+        self.assertEqual(200, self.ask(port, 'GET', '/v1/goals')[0])
+
+    def test_what_authentication_lacks_is_one_line(self):
+        self.assertIn(
+            'The password file /nowhere of [api] http_basic_auth_user_file cannot be '
+            'read: No such file or directory',
+            self.refused(
+                api={
+                    'port': 0,
+                    'auth_strategy': 'http_basic',
+                    'http_basic_auth_user_file': '/nowhere',
+                }
+            ),
+        )
+        self.assertIn(
+            '[keystone_authtoken] has no auth_type',
+            self.refused(api={'port': 0, 'auth_strategy': 'keystone'}),
+        )
+
+    def test_users_of_a_password_file_have_the_roles_of_the_options(self):
+        users = self.home / 'htpasswd'
+        hashed = bcrypt.hashpw(b'secret', bcrypt.gensalt(4)).decode()
+        users.write_text(f'alice:{hashed}\nbob:{hashed}\n')
+        _, port = self.serve(
+            api={
+                'port': 0,
+                'auth_strategy': 'http_basic',
+                'http_basic_auth_user_file': users,
+                'http_basic_user_roles': 'bob:reader',
+            }
+        )
+        alice, bob = 'Basic YWxpY2U6c2VjcmV0', 'Basic Ym9iOnNlY3JldA=='
+
+        statuses = [
+            self.ask(port, 'GET', '/')[0],
+            self.ask(port, 'GET', '/v1/goals', X_Roles='admin')[0],
+            self.ask(port, 'GET', '/v1/goals', Authorization=bob)[0],
+            self.ask(port, 'POST', '/v1/action_plans', DOCUMENT, Authorization=bob)[0],
+            self.ask(port, 'POST', '/v1/action_plans', DOCUMENT, Authorization=alice)[
+                0
+            ],
+        ]
+
+        self.assertEqual([200, 401, 200, 403, 201], statuses)
+        self.assertEqual({'status': 'ok'}, self.ask(port, 'GET', '/healthcheck')[1])
+        self.assertEqual(
+            401, self.ask(port, 'GET', '/healthcheck', Authorization='Basic x')[0]
+        )
+        self.assertIn(
+            'lanes', self.ask(port, 'GET', '/healthcheck', Authorization=alice)[1]
+        )
+
+
+class TestStandalone(ApiCase):
+    """watcherlite standalone."""
+
+    def test_it_serves_the_api_and_executes_what_is_asked_for(self):
+        daemon, port = self.serve(STANDALONE)
+
+        _, plan = self.ask(port, 'POST', '/v1/action_plans', DOCUMENT)
+        place = f'/v1/action_plans/{plan["uuid"]}'
+        self.ask(port, 'POST', f'{place}/start')
+
+        def state():
+            return self.ask(port, 'GET', place)[1]['state']
+
+        wait_until(lambda: state() == 'SUCCEEDED', state)
+        daemon.send(signal.SIGTERM)
+        self.assertEqual(0, daemon.end(), daemon.text())
+
+    def test_an_open_stream_of_events_keeps_nothing_from_ending(self):
+        daemon, port = self.serve(STANDALONE)
+        _, plan = self.ask(port, 'POST', '/v1/action_plans', DOCUMENT)
+        connection = http.client.HTTPConnection('127.0.0.1', port, timeout=PATIENCE)
+        self.addCleanup(connection.close)
+        connection.request(
+            'GET',
+            f'/v1/action_plans/{plan["uuid"]}/events',
+            headers={'Accept': 'text/event-stream'},
+        )
+        stream = connection.getresponse()
+        self.assertEqual('text/event-stream', stream.headers['Content-Type'])
+        stream.readline()
+
+        daemon.send(signal.SIGTERM)
+
+        self.assertEqual(0, daemon.end(), daemon.text())
+
+
+class TestWsgi(ApiCase):
+    """watcherlite.wsgi:application."""
+
+    PROGRAM = """
+import io, json, sys
+from watcherlite.wsgi import application
+def start(status, headers, *rest):
+    print(status)
+for client in sys.argv[1:]:
+    environ = {
+        'REQUEST_METHOD': 'GET', 'PATH_INFO': '/v1/goals', 'SERVER_NAME': 'api',
+        'SERVER_PORT': '80', 'wsgi.url_scheme': 'http', 'wsgi.input': io.BytesIO(),
+        'wsgi.errors': sys.stderr, 'REMOTE_ADDR': client, 'QUERY_STRING': '',
+        'SERVER_PROTOCOL': 'HTTP/1.1', 'SCRIPT_NAME': '',
+    }
+    b''.join(application(environ, start))
+"""
+
+    def run_it(self, *clients, **groups):
+        """Return the status lines that clients at these addresses get."""
+        ini = self.ini(**groups)
+        done = subprocess.run(
+            [sys.executable, '-c', self.PROGRAM, *clients],
+            env={**os.environ, 'OS_WATCHERLITE_CONFIG_FILES': str(ini)},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+        self.assertEqual(0, done.returncode, done.stderr)
+        # The log is written there too.
+        return re.findall(r'^\d{3} [A-Z].*$', done.stdout, re.MULTILINE)
+
+    def test_it_reads_the_files_of_the_environment_and_answers(self):
+        self.assertEqual(['200 OK', '200 OK'], self.run_it('127.0.0.1', ''))
+
+    def test_without_authentication_it_serves_this_machine_only(self):
+        self.assertEqual(['403 Forbidden'], self.run_it('192.0.2.1'))
+        self.assertEqual(
+            ['200 OK'],
+            self.run_it('192.0.2.1', api={'noauth_on_any_address': True}),
+        )
+
+    def test_a_database_that_is_away_is_tried_again_with_each_request(self):
+        nowhere = 'postgresql+psycopg://u:hunter2@127.0.0.1:1/watcherlite'
+
+        self.assertEqual(
+            ['503 Service Unavailable'] * 2,
+            self.run_it('127.0.0.1', '127.0.0.1', database={'connection': nowhere}),
+        )

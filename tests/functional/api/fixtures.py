@@ -1,0 +1,155 @@
+"""What the stories in `gabbits/` begin with; named there under `fixtures:`.
+
+A story sees one application, and all its requests share one database. Add a class
+here for a story that needs more to begin with.
+"""
+
+import pathlib
+import tempfile
+from typing import Any, ClassVar
+
+import bcrypt
+from gabbi import fixture
+from oslo_middleware import cors, http_proxy_to_wsgi
+
+from tests.factories import make_worker
+from tests.functional.api import audits, plans
+from watcherlite import bootstrap, conf
+from watcherlite.api import deploy
+from watcherlite.domain.actions import LANES
+
+#: The applications of the fixtures that are in use; the last one answers.
+_RUNNING: list[Any] = []
+
+
+def application() -> Any:
+    """Return the application of the story that will be told.
+
+    The steps are put together before their fixture begins.
+    """
+    return lambda environ, start_response: _RUNNING[-1](environ, start_response)
+
+
+class ApiFixture(fixture.GabbiFixture):
+    """The application on an SQLite store of its own, without authentication.
+
+    Nothing is executed: plans and actions stay as requests leave them.
+
+    :cvar options: (group, option) -> value, besides those of the fixture
+    """
+
+    options: ClassVar[dict[tuple[str, str], Any]] = {}
+    #: The lanes that are served.
+    lanes: ClassVar[tuple[str, ...]] = ()
+
+    def start_fixture(self) -> None:
+        self._directory = tempfile.TemporaryDirectory()
+        self.directory = pathlib.Path(self._directory.name)
+        ini = self.directory / 'watcherlite.conf'
+        ini.write_text(self.ini())
+        configuration = conf.new([], [str(ini)])
+        configuration.set_override('state_path', self._directory.name)
+        self.configure(configuration)
+        for (group, option), value in self.options.items():
+            configuration.set_override(option, value, group)
+        self.runtime = bootstrap.build(configuration, lanes=self.lanes)
+        self.runtime.sync()
+        self.prepare()
+        if self.lanes:
+            self.runtime.start()
+        _RUNNING.append(
+            deploy.make_application(
+                deploy.services_of(self.runtime),
+                deploy.settings_of(configuration),
+                configuration,
+            )
+        )
+
+    def ini(self) -> str:
+        """Return the ini file, for options that libraries register late."""
+        return ''
+
+    def configure(self, configuration: conf.Configuration) -> None:
+        """Set options that are known only now; `self.directory` is there."""
+
+    def prepare(self) -> None:
+        """Store what the story begins with; `self.runtime` is there."""
+
+    def stop_fixture(self) -> None:
+        _RUNNING.pop()
+        self.runtime.stop(0)
+        self._directory.cleanup()
+
+
+class WorkingApiFixture(ApiFixture):
+    """The same, with workers that execute plans and audits."""
+
+    lanes = LANES
+
+
+class PlansFixture(ApiFixture):
+    """Plans and actions in every state; see `plans`."""
+
+    def configure(self, configuration: conf.Configuration) -> None:
+        """Set options that are known only now; `self.directory` is there."""
+
+    def prepare(self) -> None:
+        plans.store_all(self.runtime.store)
+
+
+class InstalledFixture(ApiFixture):
+    """The goals and strategies that are installed, as an engine stores them."""
+
+    def configure(self, configuration: conf.Configuration) -> None:
+        """Set options that are known only now; `self.directory` is there."""
+
+    def prepare(self) -> None:
+        self.runtime.sync()
+
+
+class AuditsFixture(InstalledFixture):
+    """Audits in every state; see `audits`."""
+
+    def configure(self, configuration: conf.Configuration) -> None:
+        """Set options that are known only now; `self.directory` is there."""
+
+    def prepare(self) -> None:
+        super().prepare()
+        audits.store_all(self.runtime.store)
+
+
+class ServicesFixture(ApiFixture):
+    """Three workers, the second of which has stopped."""
+
+    def configure(self, configuration: conf.Configuration) -> None:
+        """Set options that are known only now; `self.directory` is there."""
+
+    def prepare(self) -> None:
+        store = self.runtime.store
+        served = {'alpha': LANES[:1], 'beta': LANES[1:], 'gamma': LANES}
+        for host, lanes in served.items():
+            store.register_worker(make_worker(uuid=host, host=host, lanes=lanes), 3600)
+        store.end_lease('beta')
+
+
+class ReaderApiFixture(ApiFixture):
+    """With authentication: the user reader, password secret, has the role reader.
+
+    A dashboard and a proxy are trusted, and there are metrics.
+    """
+
+    options: ClassVar[dict[tuple[str, str], Any]] = {
+        ('api', 'auth_strategy'): 'http_basic',
+        ('api', 'http_basic_user_roles'): {'reader': 'reader'},
+        ('api', 'metrics'): True,
+        ('cors', 'allowed_origin'): ['https://dashboard.example.org'],
+        ('oslo_middleware', 'enable_proxy_headers_parsing'): True,
+    }
+
+    def configure(self, configuration: conf.Configuration) -> None:
+        users = self.directory / 'htpasswd'
+        hashed = bcrypt.hashpw(b'secret', bcrypt.gensalt(4)).decode()
+        users.write_text(f'reader:{hashed}\n')
+        configuration.set_override('http_basic_auth_user_file', str(users), 'api')
+        configuration.register_opts(cors.CORS_OPTS, 'cors')
+        configuration.register_opts(http_proxy_to_wsgi.OPTS, 'oslo_middleware')

@@ -1,0 +1,123 @@
+"""Plans and actions in every state, under uuids that a story can name.
+
+Plan n is `aaaaaaaa-0000-4000-8000-00000000000n` and has one PENDING action,
+`bbbbbbbb-…n`; which state it is in says PLAN_STATES. Plan 9 is ONGOING and has
+actions in the other states, `cccccccc-…n`. All are of one audit, `dddddddd-…1`, but
+for plan 9, which is of `dddddddd-…2`.
+"""
+
+from typing import Any
+
+from tests.factories import at, make_action, make_audit, make_plan, make_strategy
+from watcherlite.db.api import Store
+from watcherlite.domain.actions import Action
+from watcherlite.domain.audits import Goal
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+
+PLAN_STATES = (
+    plan_states.RECOMMENDED,
+    plan_states.PENDING,
+    plan_states.ONGOING,
+    plan_states.SUCCEEDED,
+    plan_states.FAILED,
+    plan_states.CANCELLING,
+    plan_states.CANCELLED,
+    plan_states.SUPERSEDED,
+)
+#: The actions of plan 9.
+ACTIONS: tuple[dict[str, Any], ...] = (
+    {
+        'status': states.SKIPPED,
+        'status_message': 'Action skipped by user. Reason: not now',
+    },
+    {
+        'status': states.SKIPPED,
+        'status_message': 'Action was skipped automatically: the host is gone',
+    },
+    {'status': states.RUNNING, 'start_time': at(1)},
+    {'status': states.SUSPENDED, 'start_time': at(1)},
+    {'status': states.SUCCEEDED, 'start_time': at(1), 'end_time': at(2)},
+    {
+        'status': states.FAILED,
+        'status_message': 'Action failed in execute: no disk',
+        'start_time': at(1),
+        'end_time': at(2),
+    },
+    {'status': states.CANCELLED},
+    {'status': states.WAITING, 'pending': 1},
+    {
+        'action_type': 'sleep',
+        'name': 'rest',
+        'target': 'host-7',
+        'inputs': {'duration': 1.5, 'password': 's3cret'},
+    },
+)
+
+
+def uuid(letter: str, number: int) -> str:
+    """Return the uuid of something here."""
+    return f'{letter * 8}-0000-4000-8000-{number:012d}'
+
+
+def store_all(store: Store) -> None:
+    """Store all of it."""
+    with store.transaction() as tx:
+        goal = tx.ensure_goal(
+            Goal(uuid('e', 1), 'reached', 'Reached', created_at=at(0))
+        )
+        strategy = tx.ensure_strategy(
+            make_strategy(uuid=uuid('e', 2), name='by_hand', goal_id=goal.id)
+        )
+        audits = [
+            tx.insert_audit(
+                make_audit(
+                    goal.id or 0,
+                    uuid=uuid('d', number),
+                    name=f'audit-{number}',
+                    strategy_id=strategy.id,
+                )
+            )
+            for number in (1, 2)
+        ]
+        common = {'strategy_id': strategy.id, 'updated_at': at(3)}
+        for number, state in enumerate(PLAN_STATES, 1):
+            plan = tx.insert_plan(
+                make_plan(
+                    uuid=uuid('a', number),
+                    state=state,
+                    audit_id=audits[0].id,
+                    total=1,
+                    unfinished=1,
+                    **common,
+                )
+            )
+            tx.insert_actions([_action('b', number, plan.id)], [])
+        plan = tx.insert_plan(
+            make_plan(
+                uuid=uuid('a', 9),
+                name='nightly',
+                audit_id=audits[1].id,
+                status_message='One or more actions were skipped.',
+                total=len(ACTIONS),
+                unfinished=4,
+                active=2,
+                failed=1,
+                skipped=2,
+                global_efficacy=[
+                    {'name': 'saved', 'description': 'd', 'unit': '%', 'value': 50.0}
+                ],
+                **common,
+            )
+        )
+        tx.insert_actions(
+            [
+                _action('c', number, plan.id, **values)
+                for number, values in enumerate(ACTIONS, 1)
+            ],
+            [],
+        )
+
+
+def _action(letter: str, number: int, plan_id: int | None, **values: Any) -> Action:
+    return make_action(uuid=uuid(letter, number), plan_id=plan_id, **values)

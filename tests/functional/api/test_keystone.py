@@ -1,0 +1,157 @@
+"""keystonemiddleware as it is, asking an identity service that knows two tokens."""
+
+import datetime
+import http.server
+import json
+import threading
+from typing import Any, ClassVar
+
+from oslo_config import cfg
+
+from tests import base
+from tests.functional.api import fixtures
+from tests.unit.api.asking import ask
+from watcherlite import exceptions
+from watcherlite.api import keystone
+from watcherlite.api.authentication import AWAY
+
+ROLES = {'token-of-a-reader': ['reader'], 'token-of-an-admin': ['Admin', 'member']}
+NOBODY = 'token-of-nobody'
+
+
+class Identity(http.server.BaseHTTPRequestHandler):
+    """Answers what keystonemiddleware asks: the versions, and about a token."""
+
+    def do_GET(self) -> None:
+        subject = self.headers.get('X-Subject-Token')
+        if subject is None:
+            self.answer(300, {'versions': {'values': [self.version()]}})
+        elif subject in ROLES:
+            self.answer(200, {'token': self.token(ROLES[subject])})
+        else:
+            self.answer(404, {'error': {'code': 404}})
+
+    def version(self) -> dict[str, Any]:
+        """Return the one version that there is."""
+        links = [{'rel': 'self', 'href': f'http://{self.headers["Host"]}/v3/'}]
+        return {'id': 'v3.14', 'status': 'stable', 'links': links}
+
+    def token(self, roles: list[str]) -> dict[str, Any]:
+        """Return a token that is good for an hour."""
+        expires = datetime.datetime.now(datetime.UTC) + datetime.timedelta(hours=1)
+        domain = {'id': 'default', 'name': 'Default'}
+        return {
+            'methods': ['password'],
+            'expires_at': expires.strftime('%Y-%m-%dT%H:%M:%S.%fZ'),
+            'issued_at': '2030-01-01T00:00:00.000000Z',
+            'user': {'id': 'u1', 'name': 'alice', 'domain': domain},
+            'project': {'id': 'p1', 'name': 'demo', 'domain': domain},
+            'roles': [{'id': role, 'name': role} for role in roles],
+        }
+
+    def answer(self, status: int, body: Any) -> None:
+        """Send JSON."""
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header('Content-Type', 'application/json')
+        self.send_header('Content-Length', str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Keep quiet."""
+
+
+class KeystoneApiFixture(fixtures.ApiFixture):
+    """With auth_strategy keystone."""
+
+    options: ClassVar[dict[tuple[str, str], Any]] = {
+        ('api', 'auth_strategy'): 'keystone'
+    }
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.url = url
+
+    def ini(self) -> str:
+        return (
+            '[keystone_authtoken]\n'
+            'auth_type = admin_token\n'
+            f'endpoint = {self.url}\n'
+            'token = of-the-service\n'
+            f'www_authenticate_uri = {self.url}\n'
+            'http_request_max_retries = 0\n'
+        )
+
+
+class TestKeystone(base.TestCase):
+    """auth_strategy keystone."""
+
+    def serve(self, url: str) -> Any:
+        fixture = KeystoneApiFixture(url)
+        fixture.start_fixture()
+        self.addCleanup(fixture.stop_fixture)
+        return fixtures.application()
+
+    def identity(self) -> str:
+        """Start the identity service; return its URL."""
+        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Identity)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return f'http://127.0.0.1:{server.server_port}'
+
+    def test_a_token_says_who_asks_and_with_which_roles(self):
+        api = self.serve(self.identity())
+
+        answers = [
+            ask(api, method, path, X_Auth_Token=token, X_Roles='admin')
+            for method, path, token in (
+                ('GET', '/v1/goals', 'token-of-a-reader'),
+                ('DELETE', '/v1/audits/x', 'token-of-a-reader'),
+                ('DELETE', '/v1/audits/x', 'token-of-an-admin'),
+                ('GET', '/v1/goals', NOBODY),
+            )
+        ]
+
+        self.assertEqual([200, 403, 404, 401], [answer.status for answer in answers])
+        self.assertEqual(
+            'The request you have made requires authentication.', answers[-1].fault
+        )
+        self.assertIn('Keystone uri=', answers[-1].headers['WWW-Authenticate'])
+
+    def test_without_a_token_only_the_root_and_the_health_are_there(self):
+        api = self.serve(self.identity())
+
+        self.assertEqual(
+            [200, 200, 200, 401, 401],
+            [
+                ask(api, 'GET', path).status
+                for path in ('/', '/infra-optim/', '/healthcheck', '/v1', '/v1/goals')
+            ],
+        )
+        self.assertEqual(
+            {'status': 'ok'},
+            ask(api, 'GET', '/healthcheck', X_Auth_Token='token-of-a-reader').body,
+        )
+        self.assertIn(
+            'lanes',
+            ask(api, 'GET', '/healthcheck', X_Auth_Token='token-of-an-admin').body,
+        )
+
+    def test_an_identity_service_that_is_away_is_told(self):
+        api = self.serve('http://127.0.0.1:1')
+
+        answer = ask(api, 'GET', '/v1/goals', X_Auth_Token='token-of-a-reader')
+
+        self.assertEqual((503, AWAY), (answer.status, answer.fault))
+
+    def test_what_the_options_lack_is_told(self):
+        conf = cfg.ConfigOpts()
+        conf([], project='watcherlite', default_config_files=[])
+
+        error = self.assertRaises(exceptions.ConfigurationError, keystone.checker, conf)
+
+        self.assertIn('[keystone_authtoken] has no auth_type', str(error))

@@ -1,0 +1,353 @@
+"""Spec 000: skip actions, as REST clients see it. One class per paragraph of it."""
+
+from typing import Any
+
+from tests.specs.api_case import ApiCase, Client, Meanwhile
+from tests.worlds import action, chain, kind, raises
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+
+SKIP = ('replace', '/state', 'SKIPPED')
+BY_USER = 'Action skipped by user.'
+PLAN_BY_USER = 'One or more actions were skipped.'
+
+
+def because(text: Any) -> tuple[str, str, Any]:
+    """Return the line of a patch that gives a reason."""
+    return 'add', '/status_message', text
+
+
+class TestAdminOverride(ApiCase):
+    """Administrators can use a patch API call to move an action to SKIPPED."""
+
+    def test_what_was_skipped_is_not_executed_when_the_plan_is(self) -> None:
+        plan = self.world.create(*chain('a', 'b', 'c', action_type='told'))
+        self.world.worker()
+
+        skipped = self.patch('b', SKIP, because('Exclude migration of instance foo'))
+        started = self.client('POST', f'/v1/action_plans/{plan.uuid}/start')
+        self.world.until_ended(plan)
+
+        self.assertEqual((200, 200), (skipped.status_code, started.status_code))
+        self.assertEqual(['a', 'c'], self.calls.of('execute'))
+        listed = self.client.get(f'/v1/actions?action_plan_uuid={plan.uuid}')
+        self.assertEqual(
+            ['SUCCEEDED', 'SKIPPED', 'SUCCEEDED'],
+            [each['state'] for each in listed['actions']],
+        )
+
+    def test_the_message_says_that_a_user_did_it(self) -> None:
+        self.world.create('a')
+        self.assertEqual(BY_USER, self.patch('a', SKIP).json['status_message'])
+
+    def test_users_may_add_details(self) -> None:
+        self.world.create('a')
+        answer = self.patch('a', SKIP, because('not now'))
+        self.assertEqual(f'{BY_USER} Reason: not now', answer.json['status_message'])
+        self.assertEqual(answer.json, self.shown('a'))
+
+    def test_no_reason_and_an_empty_one_are_the_same(self) -> None:
+        self.world.create('a', 'b')
+        self.assertEqual(
+            [BY_USER, BY_USER],
+            [
+                self.patch('a', SKIP, because(None)).json['status_message'],
+                self.patch('b', SKIP, because('')).json['status_message'],
+            ],
+        )
+
+
+class TestPreConditionDetection(ApiCase):
+    """What pre_condition finds is not executed, and the action says why."""
+
+    def test_clients_see_the_state_and_the_message(self) -> None:
+        self.world.run(action('a', 'gone'))
+        shown = self.shown('a')
+        self.assertEqual(
+            (
+                'SKIPPED',
+                'Action was skipped automatically: the instance does not exist',
+            ),
+            (shown['state'], shown['status_message']),
+        )
+
+
+class TestOnlyWhileThePlanIsPending(ApiCase):
+    """From PENDING to SKIPPED only when the parent plan is PENDING as well."""
+
+    def test_in_a_plan_that_nobody_has_started(self) -> None:
+        self.world.create('a')
+        self.assertEqual(200, self.patch('a', SKIP).status_code)
+
+    def test_in_a_plan_that_was_started_and_not_taken(self) -> None:
+        self.world.start('a')
+        self.assertEqual(200, self.patch('a', SKIP).status_code)
+
+    def test_not_in_a_plan_that_runs(self) -> None:
+        self.world.worker()
+        later = '2999-01-01T00:00:00Z'
+        plan = self.world.start(action('first'), action('a', not_before=later))
+        self.world.until_plan(plan, plan_states.ONGOING)
+        self.assert_refused(
+            409,
+            'State update not allowed for actionplan state: ONGOING',
+            self.patch('a', SKIP),
+        )
+
+    def test_a_plan_that_is_taken_between_the_check_and_the_change_refuses(
+        self,
+    ) -> None:
+        later = '2999-01-01T00:00:00Z'
+        plan = self.world.start(action('first'), action('a', not_before=later))
+
+        def taken() -> None:
+            self.world.worker()
+            self.world.until_plan(plan, plan_states.ONGOING)
+
+        client = Client(self.world, Meanwhile(self.world.plans, taken))
+        self.assert_refused(
+            409,
+            'State update not allowed for actionplan state: ONGOING',
+            self.patch('a', SKIP, client=client),
+        )
+        self.assertEqual(states.INIT, self.world.action('a').status)
+
+    def test_an_action_that_is_cancelled_between_the_check_and_the_change_refuses(
+        self,
+    ) -> None:
+        plan = self.world.create('a')
+        plans = Meanwhile(self.world.plans, lambda: self.world.plans.cancel(plan.uuid))
+        self.assert_refused(
+            409,
+            'State transition not allowed: (CANCELLED -> SKIPPED)',
+            self.patch('a', SKIP, client=Client(self.world, plans)),
+        )
+
+
+class TestTheStateIsNotMicroversioned(ApiCase):
+    """The value of the state is the same in every version."""
+
+    def test_the_first_version_shows_what_the_last_one_shows(self) -> None:
+        plan = self.world.create('a', 'b')
+        self.patch('a', SKIP)
+        for version in (None, '1.0', '1.4', '1.5', '1.7'):
+            listed = self.client.get(
+                f'/v1/actions?action_plan_uuid={plan.uuid}', version
+            )
+            self.assertEqual(
+                (['SKIPPED', 'PENDING'], 'SKIPPED'),
+                (
+                    [each['state'] for each in listed['actions']],
+                    self.shown('a', version)['state'],
+                ),
+                version,
+            )
+
+
+class TestTheMessageIsInTheNewVersion(ApiCase):
+    """status_message is in actions and action plans from the new version on only."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.plan = self.world.create('a')
+        self.patch('a', SKIP)
+
+    def all_views(self, version: str) -> list[Any]:
+        """Return what is shown of the action and its plan where details are."""
+        return [
+            self.shown('a', version),
+            self.client.get('/v1/actions/detail', version)['actions'][0],
+            self.client.get(f'/v1/action_plans/{self.plan.uuid}', version),
+            self.client.get('/v1/action_plans/detail', version)['action_plans'][0],
+        ]
+
+    def test_the_new_version_and_those_after_it_have_it(self) -> None:
+        uuid = self.world.action('a').uuid
+        plan = f'{PLAN_BY_USER} Action {uuid} was skipped by user.'
+        for version in ('1.5', '1.6', '1.7'):
+            self.assertEqual(
+                [BY_USER, BY_USER, plan, plan],
+                [view['status_message'] for view in self.all_views(version)],
+            )
+
+    def test_those_before_it_do_not(self) -> None:
+        for version in ('1.0', '1.1', '1.2', '1.3', '1.4'):
+            for view in self.all_views(version):
+                self.assertNotIn('status_message', view)
+
+    def test_lists_without_details_have_it_in_no_version(self) -> None:
+        for path in ('actions', 'action_plans'):
+            for version in ('1.0', '1.7'):
+                listed = self.client.get(f'/v1/{path}', version)[path]
+                self.assertNotIn('status_message', listed[0])
+
+
+class TestThePatchIsInTheNewVersion(ApiCase):
+    """New patch API calls are only available from the new version on."""
+
+    def test_earlier_ones_are_told_which_it_is(self) -> None:
+        self.world.create('a')
+        for version in (None, '1.0', '1.4'):
+            self.assert_refused(
+                400,
+                'API microversion 1.5 or higher is required.',
+                self.patch('a', SKIP, version=version),
+            )
+        self.assertEqual('PENDING', self.shown('a')['state'])
+        for version in ('1.5', 'latest'):
+            self.assertEqual(200, self.patch('a', SKIP, version=version).status_code)
+
+
+class TestThePatch(ApiCase):
+    """PATCH /v1/actions/{action_id}: 200, and 400, 409, 404."""
+
+    def test_the_example_of_the_spec(self) -> None:
+        self.world.create('a')
+        answer = self.client(
+            'PATCH',
+            self.place('a'),
+            [
+                {'op': 'replace', 'value': 'SKIPPED', 'path': '/state'},
+                {
+                    'op': 'add',
+                    'value': 'Exclude migration of intance foo',
+                    'path': '/status_message',
+                },
+            ],
+        )
+        self.assertEqual(
+            (200, 'SKIPPED', f'{BY_USER} Reason: Exclude migration of intance foo'),
+            (
+                answer.status_code,
+                answer.json['state'],
+                answer.json['status_message'],
+            ),
+        )
+
+    def test_an_action_that_there_is_not_is_404(self) -> None:
+        uuid = '00000000-0000-4000-8000-000000000000'
+        answer = self.client(
+            'PATCH',
+            f'/v1/actions/{uuid}',
+            [{'op': 'replace', 'path': '/state', 'value': 'SKIPPED'}],
+        )
+        self.assert_refused(404, f'Action {uuid} could not be found', answer)
+
+    def test_any_other_state_than_pending_is_409(self) -> None:
+        gate = self.a_gate()
+        world = self.world = self.a_world(
+            {
+                'waits': kind(execute=gate),
+                'fails': kind(execute=raises(KeyError('no disk'))),
+            }
+        )
+        self.client = Client(world)
+        world.run('done', action('failed', 'fails'))
+        world.start(action('running', 'waits'))
+        gate.until_entered()
+        for name, state in (
+            ('done', 'SUCCEEDED'),
+            ('failed', 'FAILED'),
+            ('running', 'ONGOING'),
+        ):
+            self.assert_refused(
+                409,
+                f'State transition not allowed: ({state} -> SKIPPED)',
+                self.patch(name, SKIP),
+            )
+
+    def test_a_state_that_there_is_not_is_400(self) -> None:
+        self.world.create('a')
+        for value in ('skipped', 'BOGUS', 5, True, ['SKIPPED'], {}):
+            answer = self.patch('a', ('replace', '/state', value))
+            self.assert_refused(400, 'Invalid state: ', answer)
+
+    def test_what_asks_for_nothing_changes_nothing(self) -> None:
+        plan = self.world.create('a')
+        before = self.shown('a')
+        self.assertEqual(
+            [before, before],
+            [
+                self.patch('a').json,
+                self.patch('a', ('replace', '/state', 'PENDING')).json,
+            ],
+        )
+        self.assertEqual([], self.world.story(plan))
+
+
+class TestTheMessageOfASkippedActionCanBeEdited(ApiCase):
+    """The patch allows to modify the status_message of a SKIPPED action."""
+
+    def test_before_while_and_after_the_plan_runs(self) -> None:
+        plan = self.world.create('a', 'b')
+        self.patch('a', SKIP)
+        first = self.patch('a', because('one'))
+        self.world.worker()
+        self.world.plans.start(plan.uuid)
+        self.world.until_ended(plan)
+        second = self.patch('a', because('two'))
+        self.assertEqual(
+            [(200, f'{BY_USER} Reason: one'), (200, f'{BY_USER} Reason: two')],
+            [
+                (each.status_code, each.json['status_message'])
+                for each in (first, second)
+            ],
+        )
+
+    def test_what_was_skipped_automatically_stays_so(self) -> None:
+        self.world.run(action('a', 'gone'))
+        edited = self.patch('a', because('it was replaced')).json
+        again = self.patch('a', SKIP).json
+        message = 'Action was skipped automatically: it was replaced'
+        self.assertEqual(
+            [message, message], [edited['status_message'], again['status_message']]
+        )
+
+    def test_not_of_an_action_that_was_not_skipped(self) -> None:
+        self.world.create('a')
+        self.assert_refused(
+            409,
+            'status_message update only allowed when action state is SKIPPED',
+            self.patch('a', because('why')),
+        )
+
+
+class TestTheColumnHas255Characters(ApiCase):
+    """A longer message of a user is refused, with what stands before it counted."""
+
+    def test_what_just_fits_and_what_just_does_not(self) -> None:
+        self.world.create('a')
+        self.assert_refused(
+            400, 'at most 223 are kept', self.patch('a', SKIP, because('x' * 224))
+        )
+        self.assertEqual('PENDING', self.shown('a')['state'])
+        fits = self.patch('a', SKIP, because('x' * 223))
+        self.assertEqual(255, len(fits.json['status_message']))
+
+    def test_an_edited_one_neither(self) -> None:
+        self.world.create('a')
+        self.patch('a', SKIP)
+        self.assert_refused(
+            400, 'at most 223 are kept', self.patch('a', because('x' * 224))
+        )
+        self.assertEqual(BY_USER, self.shown('a')['status_message'])
+
+
+class TestCancelledIsForOtherCases(ApiCase):
+    """Cancelling the plan leaves what was skipped as it is."""
+
+    def test_a_skipped_action_of_a_cancelled_plan_is_skipped(self) -> None:
+        plan = self.world.create('a', 'b')
+        self.patch('a', SKIP, because('not now'))
+        self.client(
+            'PATCH',
+            f'/v1/action_plans/{plan.uuid}',
+            [{'op': 'replace', 'path': '/state', 'value': 'CANCELLED'}],
+        )
+        self.assertEqual(
+            [('SKIPPED', f'{BY_USER} Reason: not now'), ('CANCELLED', None)],
+            [
+                (shown['state'], shown['status_message'] if name == 'a' else None)
+                for name, shown in (('a', self.shown('a')), ('b', self.shown('b')))
+            ],
+        )

@@ -1,0 +1,40 @@
+"""Requests as operations get them, with the services that they need."""
+
+from typing import Any
+
+from watcherlite.api.operation import Caller, Request, Version
+from watcherlite.api.services import Services
+from watcherlite.clock import SystemClock
+
+HOST = 'http://127.0.0.1:9322'
+
+
+def services(**parts: Any) -> Services:
+    """Return services; what is not given is None and must not be needed."""
+    nothing: dict[str, Any] = dict.fromkeys(
+        ('store', 'plans', 'audits', 'templates', 'plugins')
+    )
+    return Services(**{**nothing, 'clock': SystemClock(), **parts})
+
+
+def request(
+    parts: Services | None = None,
+    *,
+    version: Version = (1, 5),
+    path: dict[str, str] | None = None,
+    query: dict[str, Any] | None = None,
+    body: Any = None,
+    **more: Any,
+) -> Request:
+    """Return a request of somebody called 'ada'."""
+    return Request(
+        services=parts or services(),
+        version=version,
+        caller=Caller(user_name='ada'),
+        path=path or {},
+        query=query or {},
+        body=body,
+        host_url=HOST,
+        request_id='req-1',
+        **more,
+    )

@@ -1,0 +1,52 @@
+"""Operations called on a world, as the application calls them."""
+
+from typing import Any
+
+import jsonschema
+
+from tests.unit.api.infra_optim import calling
+from tests.worlds import World, WorldCase
+from watcherlite.api.infra_optim.routes import ROUTES
+from watcherlite.api.operation import Answer, Version, at
+from watcherlite.api.services import Services
+
+
+class HandlerCase(WorldCase):
+    """A world, and its operations by address and method."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = self.a_world()
+        self.services = self.services_of(self.world)
+
+    def services_of(self, world: World, **parts: Any) -> Services:
+        """Return the services of a world."""
+        return calling.services(
+            **{
+                'store': world.store,
+                'plans': world.plans,
+                'plugins': world.types,
+                'clock': world.clock,
+                **parts,
+            }
+        )
+
+    def call(
+        self, method: str, template: str, version: Version = (1, 7), **request: Any
+    ) -> Answer:
+        """Return an answer that fits the schema that is promised for it."""
+        services = request.pop('services', self.services)
+        operation = ROUTES[template][method]
+        answer = operation.call(calling.request(services, version=version, **request))
+        self.assertIn(answer.status, operation.answers)
+        promised = operation.answers[answer.status]
+        if promised is None:
+            return answer
+        if answer.stream is None:
+            jsonschema.validate(
+                answer.body,
+                at(promised, version),
+                jsonschema.Draft202012Validator,
+                format_checker=jsonschema.FormatChecker(),
+            )
+        return answer

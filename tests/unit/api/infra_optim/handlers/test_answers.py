@@ -1,0 +1,60 @@
+"""What is answered fits the schemas that are promised, in every version."""
+
+from tests.unit.api.infra_optim.handlers.case import HandlerCase
+from tests.worlds import action
+from watcherlite.api.microversions import INFRA_OPTIM
+
+
+class TestAnswers(HandlerCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.plan = self.world.run('a', action('b', parents=['a'], target='host-7'))
+        self.one = {'uuid': self.plan.uuid}
+        self.action = {'uuid': self.world.action('b').uuid}
+
+    def test_of_every_read(self) -> None:
+        for version in INFRA_OPTIM.history:
+            for template, path in (
+                ('/', {}),
+                ('/v1', {}),
+                ('/v1/action_plans', {}),
+                ('/v1/action_plans/detail', {}),
+                ('/v1/action_plans/{uuid}', self.one),
+                ('/v1/action_plans/{uuid}/events', self.one),
+                ('/v1/actions', {}),
+                ('/v1/actions/detail', {}),
+                ('/v1/actions/{uuid}', self.action),
+            ):
+                answer = self.call('GET', template, version, path=path)
+                self.assertEqual(200, answer.status)
+
+    def test_of_every_change(self) -> None:
+        document = {'actions': [{'name': 'c', 'action_type': 'nop'}]}
+        made = self.call('POST', '/v1/action_plans', body=document)
+        plan = {'uuid': made.body['uuid']}
+        skip = [{'op': 'replace', 'path': '/state', 'value': 'SKIPPED'}]
+        cancel = [{'op': 'replace', 'path': '/state', 'value': 'CANCELLED'}]
+        skipped = {'uuid': self.world.action('c').uuid}
+        self.world.stop()
+        answers = [
+            self.call('PATCH', '/v1/actions/{uuid}', path=skipped, body=skip),
+            self.call('POST', '/v1/action_plans/{uuid}/start', path=plan),
+            self.call('PATCH', '/v1/action_plans/{uuid}', path=plan, body=cancel),
+            self.call('DELETE', '/v1/action_plans/{uuid}', path=plan),
+        ]
+        self.assertEqual([200, 200, 200, 204], [each.status for each in answers])
+
+    def test_who_handed_a_document_in_is_kept_with_its_actions(self) -> None:
+        document = {'actions': [{'name': 'c', 'action_type': 'nop'}]}
+        self.call('POST', '/v1/action_plans', body=document)
+        self.assertEqual(
+            {'user_name': 'ada', 'request_id': 'req-1'}, self.world.action('c').context
+        )
+
+    def test_an_action_whose_type_is_not_installed_has_no_description(self) -> None:
+        bare = type(self.world.types).of(action_types={})
+        services = self.services_of(self.world, plugins=bare)
+        answer = self.call(
+            'GET', '/v1/actions/{uuid}', path=self.action, services=services
+        )
+        self.assertEqual('', answer.body['description'])

@@ -1,0 +1,90 @@
+"""Streams of the events of a plan that runs."""
+
+import json
+
+from tests.unit.api.infra_optim.handlers.case import HandlerCase
+from tests.worlds import kind
+from watcherlite.api.infra_optim.following import BEGIN, END
+from watcherlite.api.operation import Answer
+from watcherlite.domain.action_plans import ActionPlan
+
+EVENTS = '/v1/action_plans/{uuid}/events'
+
+
+class TestFollowingAPlan(HandlerCase):
+    def follow(self, plan: ActionPlan, **request: object) -> Answer:
+        return self.call(
+            'GET', EVENTS, path={'uuid': plan.uuid}, event_stream=True, **request
+        )
+
+    def test_all_that_happens_is_told_and_then_the_stream_ends(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world({'waits': kind(execute=gate)})
+        self.services = self.services_of(world)
+        streams = self.services.streams
+        worker = world.worker()
+        worker.add_listener(lambda stored: streams.wake())
+        plan = world.start({'name': 'a', 'action_type': 'waits'})
+        gate.until_entered()
+
+        answer = self.follow(plan)
+        assert answer.stream is not None
+        chunks = [next(answer.stream), next(answer.stream)]
+        self.assertEqual(1, streams.open)
+        gate.open()
+        chunks += answer.stream
+
+        self.assertEqual((BEGIN, END), (chunks[0], chunks[-1]))
+        told = [
+            json.loads(line.removeprefix('data: '))
+            for line in b''.join(chunks[1:-1]).decode().splitlines()
+            if line.startswith('data: ')
+        ]
+        self.assertEqual(
+            [
+                ('action_plan', None, 'RECOMMENDED'),
+                ('action', None, 'PENDING'),
+                ('action_plan', 'RECOMMENDED', 'PENDING'),
+                ('action_plan', 'PENDING', 'ONGOING'),
+                ('action', 'PENDING', 'ONGOING'),
+                ('action', 'ONGOING', 'SUCCEEDED'),
+                ('action_plan', 'ONGOING', 'SUCCEEDED'),
+            ],
+            [(each['subject'], each['old_state'], each['new_state']) for each in told],
+        )
+        self.assertEqual(0, streams.open)
+
+    def test_who_is_one_too_many_is_told_when_to_come_back(self) -> None:
+        plan = self.world.create('a')
+        self.services = self.services_of(self.world, max_event_streams=1)
+        first = self.follow(plan)
+        second = self.follow(plan)
+        self.assertEqual((503, {'Retry-After': '10'}), (second.status, second.headers))
+        fault = json.loads(second.body['error_message'])
+        self.assertEqual('Server', fault['faultcode'])
+        self.assertIn('1 streams of events are open', fault['faultstring'])
+        assert first.stream is not None
+        first.stream.close()  # type: ignore[attr-defined]
+        self.assertEqual(200, self.follow(plan).status)
+
+    def test_a_plan_that_is_deleted_meanwhile_ends_its_stream(self) -> None:
+        plan = self.world.create('a')
+        answer = self.follow(plan)
+        self.world.plans.delete(plan.uuid)
+        assert answer.stream is not None
+        self.assertEqual(END, list(answer.stream)[-1])
+
+    def test_who_knows_all_of_a_plan_that_has_ended_is_sent_away(self) -> None:
+        plan = self.world.create('a')
+        self.world.plans.cancel(plan.uuid)
+        last = self.world.store.list_events(plan_id=plan.id)[-1].sequence
+        known = self.follow(plan, last_event_id=str(last))
+        self.assertEqual((204, None), (known.status, known.stream))
+        unknown = self.follow(plan, last_event_id=str(last - 1))
+        self.assertEqual(200, unknown.status)
+
+    def test_a_page_is_no_stream(self) -> None:
+        plan = self.world.create('a')
+        answer = self.call('GET', EVENTS, path={'uuid': plan.uuid}, query={'limit': 1})
+        self.assertEqual(1, len(answer.body['events']))
+        self.assertTrue(answer.body['next'].endswith('?after=1&limit=1'))

@@ -1,0 +1,55 @@
+"""What a strategy needs, as `strategy state` shows it."""
+
+import jsonschema
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.api.infra_optim.representations import requirements
+from watcherlite.api.infra_optim.schemas import strategies as schemas
+from watcherlite.api.operation import at
+
+
+class Installed:
+    """Plugins, of which one can be used."""
+
+    def plugin(self, namespace, name):
+        if (namespace, name) != ('watcherlite.strategies', 'dummy'):
+            raise exceptions.PluginNotFound(f'There is no strategy {name}.')
+        return object
+
+
+class TestRequirements(base.TestCase):
+    """One object for each kind of thing."""
+
+    def test_nothing_is_mandatory_and_no_model_is_there(self):
+        shown = requirements.of('dummy', Installed())
+
+        self.assertEqual(
+            [
+                {
+                    'type': 'Datasource',
+                    'state': 'Datasource is not presented for this strategy',
+                    'mandatory': False,
+                    'comment': '',
+                },
+                {'type': 'Metrics', 'state': [], 'mandatory': False, 'comment': ''},
+                {
+                    'type': 'CDM',
+                    'state': [
+                        {'compute_model': 'not available'},
+                        {'storage_model': 'not available'},
+                        {'baremetal_model': 'not available'},
+                    ],
+                    'mandatory': False,
+                    'comment': '',
+                },
+                {'type': 'Name', 'state': 'dummy', 'mandatory': '', 'comment': ''},
+            ],
+            shown,
+        )
+        jsonschema.validate(shown, at(schemas.STATE, (1, 0)))
+
+    def test_a_strategy_that_is_not_installed_any_more_says_so(self):
+        shown = requirements.of('gone', Installed())
+
+        self.assertEqual('There is no strategy gone.', shown[-1]['comment'])

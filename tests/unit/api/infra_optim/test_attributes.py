@@ -1,0 +1,92 @@
+"""What a patch makes of attributes."""
+
+import datetime
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.api.infra_optim import attributes
+from watcherlite.api.infra_optim.patches import Change
+
+SCHEMAS = {
+    'name': {'type': 'string'},
+    'parameters': {'type': ['object', 'null']},
+    'interval': {'type': ['string', 'null']},
+}
+DOCUMENT = {'name': 'nightly', 'parameters': {'para1': 1}, 'interval': '60'}
+
+
+def change(op, path, value=None):
+    return Change(op, path.split('/')[1], path, value)
+
+
+class TestPatched(base.TestCase):
+    """Only what is named is returned, and it fits."""
+
+    def patched(self, *changes):
+        check = attributes.checker(SCHEMAS)
+        return attributes.patched(DOCUMENT, changes, check, {'parameters': {}})
+
+    def test_no_lines_change_nothing(self):
+        self.assertEqual({}, self.patched())
+
+    def test_what_is_named_is_returned_even_if_it_stays_the_same(self):
+        self.assertEqual(
+            {'name': 'nightly'}, self.patched(change('replace', '/name', 'nightly'))
+        )
+
+    def test_a_part_of_an_attribute_returns_all_of_it(self):
+        self.assertEqual(
+            {'parameters': {'para1': 1, 'para2': 'x'}},
+            self.patched(change('add', '/parameters/para2', 'x')),
+        )
+
+    def test_what_is_removed_becomes_empty(self):
+        self.assertEqual(
+            {'parameters': {}, 'interval': None},
+            self.patched(
+                change('remove', '/parameters'), change('remove', '/interval')
+            ),
+        )
+
+    def test_null_is_empty_too(self):
+        self.assertEqual(
+            {'parameters': {}}, self.patched(change('replace', '/parameters', None))
+        )
+
+    def test_a_value_that_does_not_fit_is_refused_with_its_name(self):
+        error = self.assertRaises(
+            exceptions.Invalid, self.patched, change('replace', '/name', 5)
+        )
+
+        self.assertEqual(
+            "Invalid input for field/attribute name. Value: '5'. It must be text and "
+            'is a number.',
+            str(error),
+        )
+
+
+class TestMoment(base.TestCase):
+    """Times that users write."""
+
+    def test_a_time_is_in_utc_unless_it_has_an_offset(self):
+        noon = datetime.datetime(2030, 1, 31, 12, tzinfo=datetime.UTC)
+        for text in (
+            '2030-01-31T12:00:00',
+            '2030-01-31 12:00:00',
+            '2030-01-31T12:00:00Z',
+            '2030-01-31T14:00:00+02:00',
+            '2030-01-31T12:00:00.000000+00:00',
+        ):
+            with self.subTest(text=text):
+                self.assertEqual(noon, attributes.moment('start_time', text))
+
+    def test_none_is_none(self):
+        self.assertIsNone(attributes.moment('start_time', None))
+
+    def test_what_is_no_time_is_refused(self):
+        for text in ('', 'tomorrow', '2030-02-31', '0001-01-01T00:00:00+12:00'):
+            with self.subTest(text=text):
+                error = self.assertRaises(
+                    exceptions.Invalid, attributes.moment, 'start_time', text
+                )
+                self.assertIn(f"attribute start_time. Value: '{text}'.", str(error))

@@ -1,0 +1,204 @@
+"""What a patch may ask for, how it is refused, and what it makes of a document."""
+
+from typing import Any
+
+import hypothesis
+from hypothesis import strategies as st
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.api.infra_optim import patches
+from watcherlite.api.infra_optim.patches import Change
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner)
+    ),
+    max_leaves=5,
+)
+
+
+def line(op: str, path: str, *value: Any) -> dict[str, Any]:
+    """Return a line of a patch, with a value if one is given."""
+    return {'op': op, 'path': path, **({'value': value[0]} if value else {})}
+
+
+class TestReadingAPatch(base.TestCase):
+    def refused(self, body: Any, **limits: Any) -> str:
+        """Return why a patch is refused."""
+        return str(self.assertRaises(exceptions.Invalid, patches.parse, body, **limits))
+
+    def test_the_three_operations(self) -> None:
+        self.assertEqual(
+            [
+                Change('add', 'a', '/a', 1),
+                Change('replace', 'b', '/b/c', None),
+                Change('remove', 'd', '/d'),
+            ],
+            patches.parse(
+                [
+                    line('add', '/a', 1),
+                    line('replace', '/b/c', None),
+                    line('remove', '/d'),
+                ]
+            ),
+        )
+
+    def test_an_empty_patch_changes_nothing(self) -> None:
+        self.assertEqual([], patches.parse([]))
+
+    def test_what_is_no_list_of_objects(self) -> None:
+        self.assertEqual(
+            [
+                'A patch is a list of {"op": ..., "path": ..., "value": ...}; this is '
+                'a mapping',
+                'A line of a patch is an object with op and path; this is a number',
+            ],
+            [self.refused({}), self.refused([5])],
+        )
+
+    def test_op_and_path_must_be_there_and_text(self) -> None:
+        self.assertEqual(
+            [
+                'Invalid input for field/attribute op. Mandatory field missing.',
+                'Invalid input for field/attribute path. Mandatory field missing.',
+                'Invalid input for field/attribute op. It must be text and is a number',
+                'Invalid input for field/attribute path. It must be text and is a list',
+            ],
+            [
+                self.refused([{'path': '/a', 'value': 1}]),
+                self.refused([{'op': 'add', 'value': 1}]),
+                self.refused([{'op': 1, 'path': '/a'}]),
+                self.refused([{'op': 'add', 'path': []}]),
+            ],
+        )
+
+    def test_other_operations_of_the_standard(self) -> None:
+        for op in ('test', 'move', 'copy', 'ADD', ''):
+            self.assertEqual(
+                f"Invalid input for field/attribute op. Value: '{op}'. Value should be "
+                'one of: add, replace, remove',
+                self.refused([line(op, '/a', 1)]),
+            )
+
+    def test_paths_that_are_none(self) -> None:
+        for path in ('', '/', 'state', '/a/', '/a~1b', '/a b', '/state\n', '//'):
+            self.assertIn(
+                'Value should match the pattern ^(/[\\w-]+)+$',
+                self.refused([line('add', path, 1)]),
+            )
+
+    def test_a_key_that_nobody_knows(self) -> None:
+        self.assertEqual(
+            'Unknown attribute for argument patch: from',
+            self.refused([{**line('add', '/a', 1), 'from': '/b'}]),
+        )
+
+    def test_only_what_is_allowed_where_there_is_a_list(self) -> None:
+        self.assertEqual(
+            "'/x/y' is not an allowed attribute and can not be updated",
+            self.refused([line('add', '/x/y', 1)], allowed=['state']),
+        )
+        self.assertEqual(
+            1, len(patches.parse([line('add', '/state', 1)], allowed=['state']))
+        )
+
+    def test_what_no_patch_changes(self) -> None:
+        for name in ('id', 'uuid', 'links', 'created_at', 'updated_at', 'deleted_at'):
+            self.assertEqual(
+                f"'/{name}' is an internal attribute and can not be updated",
+                self.refused([line('replace', f'/{name}', 1)]),
+            )
+
+    def test_what_patches_of_this_object_do_not_change(self) -> None:
+        self.assertEqual(
+            "'/hostname' is an internal attribute and can not be updated",
+            self.refused([line('remove', '/hostname')], internal=['hostname']),
+        )
+
+    def test_what_must_stay_can_be_replaced_and_not_removed(self) -> None:
+        self.assertEqual(
+            "'/goal' is a mandatory attribute and can not be removed",
+            self.refused([line('remove', '/goal')], mandatory=['goal']),
+        )
+        changes = patches.parse([line('replace', '/goal', 'x')], mandatory=['goal'])
+        self.assertEqual('x', changes[0].value)
+
+    def test_add_and_replace_need_a_value(self) -> None:
+        for op in ('add', 'replace'):
+            self.assertEqual(
+                "'add' and 'replace' operations needs value",
+                self.refused([line(op, '/a')]),
+            )
+
+
+class TestApplyingAPatch(base.TestCase):
+    def patched(self, document: Any, *lines: dict[str, Any]) -> dict[str, Any]:
+        return patches.apply(document, patches.parse(list(lines)))
+
+    def test_lines_are_applied_in_order(self) -> None:
+        self.assertEqual(
+            {'a': 3, 'b': {'c': [1, 2]}},
+            self.patched(
+                {'a': 1, 'b': {'c': [1]}, 'd': 1},
+                line('replace', '/a', 2),
+                line('add', '/a', 3),
+                line('add', '/b/c/-', 2),
+                line('remove', '/d'),
+            ),
+        )
+
+    def test_the_given_document_stays_as_it_is(self) -> None:
+        document = {'a': {'b': 1}}
+        self.patched(document, line('replace', '/a/b', 2))
+        self.assertEqual({'a': {'b': 1}}, document)
+
+    def test_what_does_not_fit_is_refused_with_its_path_and_without_values(
+        self,
+    ) -> None:
+        document = {'state': 'PENDING', 'parameters': {'password': 's3cret'}}
+        refusals = [
+            str(self.assertRaises(exceptions.Invalid, self.patched, document, wrong))
+            for wrong in (
+                line('replace', '/state/0', 's3cret'),
+                line('add', '/state/0', 's3cret'),
+                line('remove', '/nowhere'),
+                line('replace', '/parameters/token', 's3cret'),
+                line('add', '/parameters/password/x', 's3cret'),
+            )
+        ]
+        self.assertEqual(
+            [
+                "Couldn't apply patch '/state/0'. Reason: there is nothing to replace",
+                "Couldn't apply patch '/state/0'. Reason: nothing can be added there",
+                "Couldn't apply patch '/nowhere'. Reason: there is nothing to remove",
+                "Couldn't apply patch '/parameters/token'. Reason: there is nothing to "
+                'replace',
+                "Couldn't apply patch '/parameters/password/x'. Reason: nothing can be "
+                'added there',
+            ],
+            refusals,
+        )
+
+    @hypothesis.settings(deadline=None, database=None, derandomize=True)
+    @hypothesis.given(
+        st.dictionaries(st.sampled_from(['a', 'b', '0']), json_values),
+        st.lists(
+            st.builds(
+                line,
+                st.sampled_from(patches.OPS),
+                st.from_regex(r'(/(a|b|0|-|7)){1,3}', fullmatch=True),
+                json_values,
+            ),
+            max_size=4,
+        ),
+    )
+    def test_whatever_it_is_it_is_applied_or_refused(
+        self, document: dict[str, Any], lines: list[dict[str, Any]]
+    ) -> None:
+        try:
+            patched = self.patched(document, *lines)
+        except exceptions.Invalid:
+            return
+        self.assertIsInstance(patched, dict)

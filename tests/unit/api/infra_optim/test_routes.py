@@ -1,0 +1,66 @@
+"""The table of routes: complete, without doubles, and each row sound."""
+
+import re
+
+import jsonschema
+
+from tests import base
+from watcherlite.api.infra_optim import routes
+from watcherlite.api.microversions import INFRA_OPTIM
+from watcherlite.api.operation import Operation, Request, Versioned, at
+
+
+def nothing(request: Request) -> None:
+    """Stand for an operation that is never called."""
+
+
+class TestTheTable(base.TestCase):
+    def test_two_nouns_cannot_have_the_same_operation(self) -> None:
+        one = {'/v1/a': {'GET': Operation(nothing, None, 'A.')}}  # type: ignore[arg-type]
+        error = self.assertRaises(ValueError, routes.merged, one, one)
+        self.assertEqual('GET /v1/a is there twice', str(error))
+
+    def test_two_nouns_can_share_an_address(self) -> None:
+        get = {'/v1/a': {'GET': Operation(nothing, None, 'A.')}}  # type: ignore[arg-type]
+        post = {'/v1/a': {'POST': Operation(nothing, None, 'B.')}}  # type: ignore[arg-type]
+        self.assertEqual({'GET', 'POST'}, set(routes.merged(get, post)['/v1/a']))
+
+    def test_every_collection_of_the_document_is_there(self) -> None:
+        nouns = {
+            template.split('/')[2] for template in routes.ROUTES if len(template) > 3
+        }
+        self.assertEqual(
+            {
+                *('goals', 'strategies', 'audit_templates', 'audits', 'action_plans'),
+                *('actions', 'services', 'scoring_engines', 'data_model', 'webhooks'),
+            },
+            nouns,
+        )
+
+    def test_addresses_are_spelled_the_same_way(self) -> None:
+        for template in routes.ROUTES:
+            self.assertRegex(template, r'\A/\Z|\A/v1(/[a-z_]+|/\{[a-z_]+\})*\Z')
+
+    def test_everything_but_the_documents_has_a_policy_rule(self) -> None:
+        for template, operations in routes.ROUTES.items():
+            for operation in operations.values():
+                self.assertEqual(template in ('/', '/v1'), operation.rule is None)
+
+    def test_every_schema_is_one_in_every_version(self) -> None:
+        for operations in routes.ROUTES.values():
+            for operation in operations.values():
+                for schemas in _schemas(operation):
+                    for version in INFRA_OPTIM.history:
+                        jsonschema.Draft202012Validator.check_schema(
+                            at(schemas, version)
+                        )
+
+    def test_summaries_are_sentences(self) -> None:
+        for operations in routes.ROUTES.values():
+            for operation in operations.values():
+                self.assertTrue(re.fullmatch(r'[A-Z].*\.', operation.summary))
+
+
+def _schemas(operation: Operation) -> list[Versioned]:
+    found = [operation.query, operation.body, *operation.answers.values()]
+    return [schemas for schemas in found if schemas is not None]

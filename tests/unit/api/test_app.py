@@ -1,0 +1,424 @@
+import webob
+from oslo_config import cfg
+
+from tests import base
+from tests.unit.api.asking import ask
+from watcherlite.api.app import CALLER, REQUEST_ID, ROUTE, Application, Mount
+from watcherlite.api.microversions import INFRA_OPTIM, Versions
+from watcherlite.api.operation import Answer, Caller, Operation, always
+from watcherlite.api.policy import Policy
+
+ADMIN = Caller(user_id='alice', roles=frozenset({'admin'}))
+RULE = 'action:get'
+REQUEST = 'req-1'
+BODY = always({'type': 'object', 'properties': {'n': {'type': 'integer'}}})
+QUERY = always(
+    {
+        'type': 'object',
+        'properties': {'limit': {'type': 'integer'}},
+        'additionalProperties': False,
+    }
+)
+RANGE = {
+    'vary': 'OpenStack-API-Version',
+    'openstack-api-minimum-version': '1.0',
+    'openstack-api-maximum-version': '1.7',
+}
+CLUSTERING = Versions('clustering', {(1, 0): 'The beginning.'})
+
+
+def shown(request):
+    """Answer what an operation gets to see."""
+    return Answer(
+        {
+            'version': list(request.version),
+            'path': dict(request.path),
+            'query': request.query,
+            'body': request.body,
+            'host_url': request.host_url,
+            'request_id': request.request_id,
+            'user': request.caller.user_id,
+            'show_deleted': request.show_deleted,
+            'last_event_id': request.last_event_id,
+            'event_stream': request.event_stream,
+        }
+    )
+
+
+def operation(call=shown, rule=RULE, **values):
+    return Operation(call, rule, 'Do it.', **values)
+
+
+class AppCase(base.TestCase):
+    """Asks an application with routes of the test."""
+
+    def app(self, routes, *others, max_body_size=1000):
+        conf = cfg.ConfigOpts()
+        conf([], project='watcherlite', default_config_files=[])
+        mounts = [Mount(('', '/infra-optim'), INFRA_OPTIM, routes), *others]
+        return Application(None, Policy(conf), mounts, max_body_size)
+
+    def ask(self, app, method, url, body=None, caller=ADMIN, **headers):
+        environ = {CALLER: caller, REQUEST_ID: REQUEST}
+        return ask(app, method, url, body, environ, **headers)
+
+
+class TestAddresses(AppCase):
+    """How an address may be spelled, and what is at it."""
+
+    def setUp(self):
+        super().setUp()
+        self.api = self.app(
+            {
+                '/': {'GET': operation(lambda r: Answer('root'), None)},
+                '/v1': {'GET': operation(lambda r: Answer('v1'), None)},
+                '/v1/actions': {'GET': operation(lambda r: Answer('list'))},
+                '/v1/actions/detail': {'GET': operation(lambda r: Answer('detail'))},
+                '/v1/actions/{uuid}': {
+                    'GET': operation(lambda r: Answer(r.path['uuid']))
+                },
+            },
+            Mount(
+                ('/clustering',),
+                CLUSTERING,
+                {'/v1/actions': {'GET': operation(lambda r: Answer('clusters'))}},
+            ),
+        )
+
+    def test_each_spelling_of_an_address_is_understood(self):
+        for place, text in (
+            ('/', 'root'),
+            ('', 'root'),
+            ('/infra-optim', 'root'),
+            ('/infra-optim/', 'root'),
+            ('/v1', 'v1'),
+            ('/v1/', 'v1'),
+            ('/infra-optim/v1/', 'v1'),
+            ('/v1/actions', 'list'),
+            ('/v1/actions/', 'list'),
+            ('/v1//actions', 'list'),
+            ('//infra-optim//v1///actions//', 'list'),
+            ('/actions', 'list'),
+            ('/infra-optim/actions', 'list'),
+            ('/v1/actions.json', 'list'),
+            ('/v1/actions/detail', 'detail'),
+            ('/v1/actions/5', '5'),
+            ('/v1/actions/5.json', '5'),
+            ('/v1/actions/%C3%A4%20b', 'ä b'),
+            ('/clustering/v1/actions', 'clusters'),
+            ('/clustering/actions', 'clusters'),
+        ):
+            with self.subTest(place=place):
+                answer = self.ask(self.api, 'GET', place)
+
+                self.assertEqual((200, text), (answer.status, answer.body))
+
+    def test_there_is_nothing_at_other_addresses(self):
+        for place in (
+            '/v2',
+            '/v1/nonsense',
+            '/v1/actions/5/detail',
+            '/infra-optimal',
+            '/clustering/v1/goals',
+        ):
+            with self.subTest(place=place):
+                answer = self.ask(self.api, 'GET', place)
+
+                self.assertEqual(
+                    (404, 'There is nothing at this address.'),
+                    (answer.status, answer.fault),
+                )
+
+    def test_a_method_that_there_is_not_is_told_with_those_that_there_are(self):
+        for method in ('PUT', 'POST', 'DELETE', 'PATCH'):
+            with self.subTest(method=method):
+                answer = self.ask(self.api, method, '/v1/actions')
+
+                self.assertEqual(405, answer.status)
+                self.assertEqual('GET, OPTIONS', answer.headers['Allow'])
+                self.assertEqual(
+                    'This address does not take the method; it takes GET, OPTIONS.',
+                    answer.fault,
+                )
+
+    def test_head_is_no_method_and_has_no_body(self):
+        answer = self.ask(self.api, 'HEAD', '/v1/actions')
+
+        self.assertEqual((405, b''), (answer.status, answer.data))
+        self.assertEqual('GET, OPTIONS', answer.headers['Allow'])
+
+    def test_options_are_told(self):
+        answer = self.ask(self.api, 'OPTIONS', '/v1/actions')
+
+        self.assertEqual((200, b''), (answer.status, answer.data))
+        self.assertEqual('GET', answer.headers['Allow'])
+
+    def test_a_method_that_nobody_knows_is_a_bad_request(self):
+        self.assertEqual(400, self.ask(self.api, 'EXPLODE', '/v1/actions').status)
+
+    def test_an_address_with_what_cannot_be_stored_is_a_bad_request(self):
+        self.assertEqual(400, self.ask(self.api, 'GET', '/v1/actions/a%00b').status)
+
+    def test_the_template_is_left_for_the_metrics(self):
+        environ = environ_of('GET', '/actions/5') | {CALLER: ADMIN}
+
+        self.api(environ, lambda *answer: None)
+
+        self.assertEqual('/v1/actions/{uuid}', environ[ROUTE])
+
+
+class TestVersions(AppCase):
+    """Microversions."""
+
+    def setUp(self):
+        super().setUp()
+        late = {'since': (1, 5)}
+        self.api = self.app(
+            {
+                '/': {'GET': operation()},
+                '/v1/actions': {
+                    'GET': operation(),
+                    'PATCH': operation(too_early=400, **late),
+                    'POST': operation(too_early=406, too_early_text='Wait.', **late),
+                    'PUT': operation(**late),
+                },
+            }
+        )
+
+    def ask_in(self, version, method='GET', place='/v1/actions'):
+        header = f'infra-optim {version}'
+        return self.ask(self.api, method, place, openstack_api_version=header)
+
+    def versions_of(self, answer):
+        return {
+            name.lower(): value
+            for name, value in answer.headers.items()
+            if 'version' in name.lower() or name.lower() == 'vary'
+        }
+
+    def test_every_answer_tells_the_range_and_the_version_used(self):
+        for place, status in (('/v1/actions', 200), ('/v1/nonsense', 404)):
+            with self.subTest(place=place):
+                answer = self.ask_in('1.4', place=place)
+
+                self.assertEqual(status, answer.status)
+                self.assertEqual(
+                    {**RANGE, 'openstack-api-version': 'infra-optim 1.4'},
+                    self.versions_of(answer),
+                )
+
+    def test_the_root_has_no_version(self):
+        self.assertEqual({}, self.versions_of(self.ask_in('1.9', place='/')))
+
+    def test_a_version_that_there_is_not_is_refused_with_the_range_only(self):
+        answer = self.ask_in('1.9')
+
+        self.assertEqual(406, answer.status)
+        self.assertEqual(RANGE, self.versions_of(answer))
+        self.assertIn('supported version range is: [1.0, 1.7]', answer.fault)
+
+    def test_an_operation_gets_the_version(self):
+        self.assertEqual([1, 3], self.ask_in('1.3').body['version'])
+        self.assertEqual([1, 7], self.ask_in('latest').body['version'])
+
+    def test_an_operation_of_a_later_version_is_refused_as_it_wants(self):
+        required = 'API microversion 1.5 or higher is required.'
+
+        self.assertEqual(
+            [(400, required), (406, 'Wait.'), (404, required)],
+            [
+                (answer.status, answer.fault)
+                for answer in map(self.ask_in, ['1.4'] * 3, ['PATCH', 'POST', 'PUT'])
+            ],
+        )
+        self.assertEqual(200, self.ask_in('1.5', 'PATCH').status)
+
+
+class TestCallers(AppCase):
+    """Who may."""
+
+    def setUp(self):
+        super().setUp()
+        self.api = self.app(
+            {
+                '/v1': {'GET': operation(rule=None)},
+                '/v1/actions': {'GET': operation()},
+            }
+        )
+
+    def test_who_may_not_is_told_the_rule(self):
+        nobody = Caller(user_id='eve')
+
+        answer = self.ask(self.api, 'GET', '/v1/actions?foo=1', caller=nobody)
+
+        self.assertEqual(
+            (403, "Policy doesn't allow action:get to be performed."),
+            (answer.status, answer.fault),
+        )
+
+    def test_who_was_not_authenticated_may_nothing(self):
+        self.assertEqual(
+            403, self.ask(self.api, 'GET', '/v1/actions', caller=None).status
+        )
+
+    def test_what_has_no_rule_is_open(self):
+        self.assertEqual(200, self.ask(self.api, 'GET', '/v1', caller=None).status)
+
+    def test_a_rule_that_there_is_not_is_found_when_the_application_is_made(self):
+        error = self.assertRaises(
+            ValueError, self.app, {'/v1': {'GET': operation(rule='a:b')}}
+        )
+
+        self.assertEqual("There is no policy rule 'a:b'", str(error))
+
+
+class TestRequests(AppCase):
+    """What a request brings."""
+
+    def setUp(self):
+        super().setUp()
+        self.api = self.app(
+            {
+                '/v1/x': {
+                    'GET': operation(query=QUERY),
+                    'POST': operation(body=BODY),
+                    'PATCH': operation(body=BODY),
+                    'DELETE': operation(lambda r: Answer(status=204)),
+                },
+                '/v1/x/start': {'POST': operation()},
+                '/v1/x/hook': {'POST': operation(body=BODY, needs_body=False)},
+                '/v1/x/events': {'GET': operation(streams=True)},
+            }
+        )
+
+    def test_an_operation_gets_all_of_it(self):
+        answer = self.ask(
+            self.api,
+            'GET',
+            '/infra-optim/v1/x?limit=3',
+            x_show_deleted='True',
+            last_event_id='7',
+        )
+
+        self.assertEqual(
+            {
+                'version': [1, 0],
+                'path': {},
+                'query': {'limit': 3},
+                'body': None,
+                'host_url': 'http://api:9322',
+                'request_id': REQUEST,
+                'user': 'alice',
+                'show_deleted': True,
+                'last_event_id': '7',
+                'event_stream': False,
+            },
+            answer.body,
+        )
+
+    def test_an_argument_is_refused_by_its_name(self):
+        answers = [
+            self.ask(self.api, 'GET', f'/v1/x?{query}')
+            for query in ('foo=1', 'limit=1&limit=2', 'limit=')
+        ]
+
+        self.assertEqual([400] * 3, [answer.status for answer in answers])
+        self.assertEqual('Unknown argument: "foo"', answers[0].fault)
+
+    def test_a_body_is_missed(self):
+        self.assertEqual(
+            ['Missing argument: "body"', 'Missing argument: "patch"'],
+            [self.ask(self.api, m, '/v1/x').fault for m in ('POST', 'PATCH')],
+        )
+        self.assertEqual(200, self.ask(self.api, 'POST', '/v1/x/hook').status)
+
+    def test_a_body_is_json(self):
+        posted = self.ask(self.api, 'POST', '/v1/x', {'n': 5})
+        broken = self.ask(self.api, 'POST', '/v1/x', b'{')
+        plain = self.ask(self.api, 'POST', '/v1/x', b'n', content_type='text/plain')
+
+        self.assertEqual({'n': 5}, posted.body['body'])
+        self.assertEqual((400, 415), (broken.status, plain.status))
+
+    def test_a_body_that_nobody_asked_for_is_ignored_if_it_is_json(self):
+        self.assertEqual(
+            [200, 200, 415],
+            [
+                self.ask(self.api, 'POST', '/v1/x/start').status,
+                self.ask(self.api, 'POST', '/v1/x/start', {'a': 1}).status,
+                self.ask(
+                    self.api, 'POST', '/v1/x/start', b'a', content_type='text/plain'
+                ).status,
+            ],
+        )
+
+    def test_delete_takes_any_content_type(self):
+        for kind in ('text/plain', 'application/xml', ''):
+            with self.subTest(kind=kind):
+                answer = self.ask(self.api, 'DELETE', '/v1/x', b'x', content_type=kind)
+
+                self.assertEqual((204, b''), (answer.status, answer.data))
+
+    def test_a_body_is_not_longer_than_allowed(self):
+        answer = self.ask(self.api, 'POST', '/v1/x', b' ' * 1001)
+
+        self.assertEqual(
+            (413, 'The body is too large; at most 1000 bytes are taken'),
+            (answer.status, answer.fault),
+        )
+
+    def test_a_body_of_chunks_is_not_longer_than_allowed_either(self):
+        statuses = []
+        for size in (1000, 1001):
+            environ = environ_of('POST', '/v1/x', b'{}'.ljust(size))
+            del environ['CONTENT_LENGTH']
+            environ |= {'HTTP_TRANSFER_ENCODING': 'chunked', CALLER: ADMIN}
+            self.api(environ, lambda status, *rest: statuses.append(status[:3]))
+
+        self.assertEqual(['200', '413'], statuses)
+
+    def test_a_body_that_ends_too_early_is_refused(self):
+        environ = environ_of('POST', '/v1/x', b'{}') | {CALLER: ADMIN}
+        environ['CONTENT_LENGTH'] = '10'
+        statuses = []
+
+        self.api(environ, lambda status, *rest: statuses.append(status[:3]))
+
+        self.assertEqual(['400'], statuses)
+
+    def test_the_answer_is_json_or_not_acceptable(self):
+        for accept, status in (
+            ('application/json', 200),
+            ('*/*', 200),
+            ('application/*', 200),
+            ('text/html,application/xhtml+xml,*/*;q=0.8', 200),
+            ('text/html', 406),
+            ('application/xml', 406),
+            ('text/event-stream', 406),
+            ('application/json;q=0', 406),
+        ):
+            with self.subTest(accept=accept):
+                answer = self.ask(self.api, 'GET', '/v1/x', accept=accept)
+
+                self.assertEqual(status, answer.status)
+
+    def test_a_stream_is_asked_for_by_accept(self):
+        preferred = {
+            accept: self.ask(self.api, 'GET', '/v1/x/events', accept=accept).body[
+                'event_stream'
+            ]
+            for accept in ('*/*', 'application/json', 'text/event-stream')
+        }
+
+        self.assertEqual(
+            {'*/*': False, 'application/json': False, 'text/event-stream': True},
+            preferred,
+        )
+
+
+def environ_of(method, path, body=b''):
+    """Return the environment of a request."""
+    request = webob.Request.blank(path, method=method, body=body)
+    if body:
+        request.content_type = 'application/json'
+    return request.environ

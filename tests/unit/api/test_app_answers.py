@@ -1,0 +1,115 @@
+import json
+
+from tests.unit.api.test_app import AppCase, operation
+from watcherlite import exceptions
+from watcherlite.api.operation import Answer
+
+
+def raising(error):
+    """Return a call that raises."""
+
+    def call(request):
+        raise error
+
+    return call
+
+
+class TestAnswers(AppCase):
+    """What an operation answers, and what it raises."""
+
+    def answer(self, call):
+        return self.ask(self.app({'/v1/x': {'GET': operation(call)}}), 'GET', '/v1/x')
+
+    def test_status_headers_and_text_are_passed_on(self):
+        answer = self.answer(
+            lambda r: Answer({'name': 'ä'}, 201, {'Location': 'http://api/v1/x/1'})
+        )
+
+        self.assertEqual((201, {'name': 'ä'}), (answer.status, answer.body))
+        self.assertEqual('application/json', answer.headers['Content-Type'])
+        self.assertEqual('http://api/v1/x/1', answer.headers['Location'])
+
+    def test_a_stream_is_sent_as_it_comes_and_closed(self):
+        events = []
+
+        class Stream:
+            def __iter__(self):
+                yield b'data: 1\n\n'
+                yield b'data: 2\n\n'
+
+            def close(self):
+                events.append('closed')
+
+        answer = self.answer(lambda r: Answer(stream=Stream()))
+
+        self.assertEqual(b'data: 1\n\ndata: 2\n\n', answer.data)
+        self.assertEqual('text/event-stream', answer.headers['Content-Type'])
+        self.assertEqual('no-store', answer.headers['Cache-Control'])
+        self.assertEqual(['closed'], events)
+
+    def test_each_error_has_its_status(self):
+        for error, status in (
+            (exceptions.Invalid('No.'), 400),
+            (exceptions.InvalidDocument(['a', 'b']), 400),
+            (exceptions.PluginNotFound('No.'), 400),
+            (exceptions.Unauthorized(), 401),
+            (exceptions.Forbidden('No.'), 403),
+            (exceptions.NotFound('No.'), 404),
+            (exceptions.NotAcceptable('No.'), 406),
+            (exceptions.Conflict('No.'), 409),
+            (exceptions.TransitionNotAllowed('No.'), 409),
+            (exceptions.TooManyRequests('No.'), 429),
+            (exceptions.PluginError('secret'), 500),
+            (ValueError('secret'), 500),
+            (KeyError('secret'), 500),
+            (exceptions.StoreUnavailable('secret'), 503),
+            (exceptions.StoreConflict('secret'), 503),
+            (exceptions.SchemaMismatch('secret'), 503),
+        ):
+            with self.subTest(error=error):
+                answer = self.answer(raising(error))
+
+                self.assertEqual(status, answer.status)
+                self.assertNotIn(b'secret', answer.data)
+
+    def test_the_body_of_an_error_is_that_of_upstream(self):
+        answer = self.answer(raising(exceptions.Conflict('It runs.')))
+
+        self.assertEqual(
+            {
+                'error_message': json.dumps(
+                    {
+                        'faultcode': 'Client',
+                        'faultstring': 'It runs.',
+                        'debuginfo': None,
+                    }
+                )
+            },
+            answer.body,
+        )
+
+    def test_an_unexpected_error_tells_the_log_more_than_the_client(self):
+        answer = self.answer(raising(ZeroDivisionError('division of secrets')))
+
+        inner = json.loads(answer.body['error_message'])
+        self.assertEqual('Server', inner['faultcode'])
+        self.assertEqual(
+            'The server met an error that it did not expect. The log of the API has '
+            'more under the request id req-1.',
+            inner['faultstring'],
+        )
+        self.assertIn('Request req-1, GET /v1/x', self.log.output)
+        self.assertIn('division of secrets', self.log.output)
+
+    def test_a_database_that_is_away_is_worth_another_try(self):
+        answer = self.answer(raising(exceptions.StoreUnavailable('at 10.0.0.1')))
+
+        self.assertEqual('2', answer.headers['Retry-After'])
+        self.assertEqual(
+            'The database cannot be used at the moment. Try again.', answer.fault
+        )
+
+    def test_no_error_tells_a_password(self):
+        answer = self.answer(raising(exceptions.Invalid('amqp://u:geheim@host')))
+
+        self.assertNotIn(b'geheim', answer.data)

@@ -1,0 +1,281 @@
+import json
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.api import arguments
+
+QUERY = {
+    'type': 'object',
+    'properties': {
+        'limit': {'type': 'integer', 'minimum': 1},
+        'share': {'type': 'number'},
+        'force': {'type': 'boolean'},
+        'name': {'type': 'string', 'maxLength': 5},
+        'audit_uuid': {'type': 'string', 'format': 'uuid'},
+        'sort_dir': {'type': 'string', 'enum': ['asc', 'desc']},
+        'state': {'type': 'string', 'enum': ['PENDING', 'ONGOING']},
+    },
+    'additionalProperties': False,
+}
+BODY = {
+    'title': 'audit',
+    'type': 'object',
+    'properties': {
+        'audit_type': {'enum': ['ONESHOT', 'EVENT']},
+        'interval': {'type': ['string', 'integer', 'null']},
+        'name': {'type': 'string', 'pattern': '^[a-z]+$'},
+        'parameters': {
+            'type': 'object',
+            'properties': {'password': {'type': 'string'}, 'n': {'maximum': 3}},
+        },
+    },
+    'required': ['audit_type'],
+    'additionalProperties': False,
+}
+PATCH = {
+    'type': 'array',
+    'items': {
+        'type': 'object',
+        'properties': {'op': {'enum': ['add', 'remove']}, 'path': {'type': 'string'}},
+        'required': ['op', 'path'],
+        'additionalProperties': False,
+    },
+}
+
+
+def said(call, *args):
+    """Return the refusal that a call raises."""
+    try:
+        call(*args)
+    except exceptions.Invalid as error:
+        return str(error)
+    raise AssertionError('it was not refused')
+
+
+class TestQuery(base.TestCase):
+    """The arguments of a URL."""
+
+    def setUp(self):
+        super().setUp()
+        self.checker = arguments.Checker(QUERY)
+
+    def test_arguments_are_converted_as_their_schema_says(self):
+        uuid = '3F2504E0-4F89-41D3-9A0C-0305E82C3301'
+
+        self.assertEqual(
+            {
+                'limit': 5,
+                'share': 0.5,
+                'force': True,
+                'name': '7',
+                'audit_uuid': uuid,
+            },
+            self.checker.query(
+                {
+                    'limit': '5',
+                    'share': '.5',
+                    'force': 'True',
+                    'name': '7',
+                    'audit_uuid': uuid,
+                }
+            ),
+        )
+
+    def test_refusals_have_the_texts_that_clients_know(self):
+        field = 'Invalid input for field/attribute'
+        for given, text in (
+            ({'foo': '1'}, 'Unknown argument: "foo"'),
+            ({'limit': '0'}, 'Limit must be positive'),
+            ({'limit': '-3'}, 'Limit must be positive'),
+            (
+                {'limit': 'x'},
+                f"{field} limit. Value: 'x'. unable to convert to int. Error: a whole "
+                'number is expected',
+            ),
+            (
+                {'limit': '9' * 40},
+                f"{field} limit. Value: '{'9' * 40}'. unable to convert to int. "
+                'Error: a whole number is expected',
+            ),
+            (
+                {'share': '1e999'},
+                f"{field} share. Value: '1e999'. unable to convert to float. Error: a "
+                'number is expected',
+            ),
+            (
+                {'force': 'perhaps'},
+                f"{field} force. Value: 'perhaps'. unable to convert to boolean. "
+                'Error: true or false is expected',
+            ),
+            (
+                {'audit_uuid': 'v'},
+                f"{field} audit_uuid. Value: 'v'. unable to convert to uuid. Error: "
+                'Expected a uuid but received v',
+            ),
+            (
+                {'sort_dir': 'up'},
+                "Invalid sort direction: up. Acceptable values are 'asc' or 'desc'",
+            ),
+            (
+                {'state': 'BOGUS'},
+                f"{field} state. Value: 'BOGUS'. Value should be one of: PENDING, "
+                'ONGOING',
+            ),
+            (
+                {'name': 'abcdef'},
+                f"{field} name. Value: 'abcdef'. Value should have a maximum length "
+                'of 5',
+            ),
+            ({'name': ['a', 'b']}, 'The argument "name" is given twice'),
+            (
+                {'name': 'a\0'},
+                'The argument "name": this text has a NUL character, which databases '
+                'cannot store',
+            ),
+        ):
+            with self.subTest(given=given):
+                self.assertEqual(text, said(self.checker.query, given))
+
+    def test_an_argument_that_is_needed_is_missed_by_name(self):
+        checker = arguments.Checker({**QUERY, 'required': ['name']})
+
+        self.assertEqual('Missing argument: "name"', said(checker.query, {}))
+
+    def test_a_long_value_is_not_repeated_whole(self):
+        self.assertLess(len(said(self.checker.query, {'x' * 5000: ''})), 200)
+
+
+class TestBody(base.TestCase):
+    """The body."""
+
+    def test_what_the_schema_allows_is_returned_as_it_is(self):
+        body = {'audit_type': 'EVENT', 'interval': None}
+
+        self.assertIs(body, arguments.Checker(BODY).body(body))
+
+    def test_refusals_have_the_texts_that_clients_know(self):
+        field = 'Invalid input for field/attribute'
+        for given, text in (
+            (
+                {'audit_type': 'EVENT', 'foo': 1},
+                'Unknown attribute for argument audit: foo',
+            ),
+            (
+                {'audit_type': 'EVENT', 'foo': 1, 'bar': 2},
+                'Unknown attributes for argument audit: foo, bar',
+            ),
+            (
+                {},
+                f"{field} audit_type. Value: 'None'. Mandatory field missing.",
+            ),
+            (
+                {'audit_type': 'x'},
+                f"{field} audit_type. Value: 'x'. Value should be one of: ONESHOT, "
+                'EVENT',
+            ),
+            (
+                {'audit_type': 'EVENT', 'interval': True},
+                f"{field} interval. Value: 'True'. It must be text or a whole number "
+                'or null and is true or false.',
+            ),
+            (
+                {'audit_type': 'EVENT', 'name': 'A'},
+                f"{field} name. Value: 'A'. Value should match the pattern ^[a-z]+$",
+            ),
+            ([], f'{field} audit. It must be an object and is a list.'),
+        ):
+            with self.subTest(given=given):
+                self.assertEqual(text, said(arguments.Checker(BODY).body, given))
+
+    def test_a_value_that_lies_deeper_is_not_repeated(self):
+        body = {'audit_type': 'EVENT', 'parameters': {'password': 5150}}
+
+        self.assertEqual(
+            'Invalid input for field/attribute parameters.password. It must be text '
+            'and is a number.',
+            said(arguments.Checker(BODY).body, body),
+        )
+
+    def test_a_patch_is_refused_by_the_names_of_its_attributes(self):
+        checker = arguments.Checker(PATCH, arguments.PATCH)
+        field = 'Invalid input for field/attribute'
+
+        self.assertEqual(
+            [
+                'Unknown attribute for argument patch: foo',
+                f"{field} path. Value: 'None'. Mandatory field missing.",
+                f"{field} op. Value: 'test'. Value should be one of: add, remove",
+            ],
+            [
+                said(checker.body, [line])
+                for line in (
+                    {'op': 'add', 'path': '/x', 'foo': 1},
+                    {'op': 'add'},
+                    {'op': 'test', 'path': '/x'},
+                )
+            ],
+        )
+
+
+class TestParsing(base.TestCase):
+    """The bytes of a body."""
+
+    def test_json_is_read(self):
+        self.assertEqual({'a': [1, 0.5]}, arguments.parse(b'{"a": [1, 0.5]}'))
+
+    def test_what_cannot_be_stored_is_refused(self):
+        bad = 'The body is not valid JSON'
+        for data, text in (
+            (b'{', f'{bad}: Expecting property name enclosed in double quotes, line 1'),
+            (b'\xff', bad),
+            (b'[' * 100_000, bad),
+            (b'9' * 5000, bad),
+            (b'[NaN]', bad),
+            (b'[1e999]', bad),
+            (
+                b'{"a": "\\u0000"}',
+                'a: this text has a NUL character, which databases cannot store',
+            ),
+            (
+                b'["\\ud800"]',
+                '0: this text has half of a surrogate pair, which is not a character',
+            ),
+            (
+                json.dumps(_nested(150)).encode(),
+                '0.' * 59 + '0…: this is nested deeper than 100 levels',
+            ),
+        ):
+            with self.subTest(data=data[:20]):
+                self.assertEqual(text, said(arguments.parse, data))
+
+    def test_types_that_are_json(self):
+        accepted = {
+            kind: arguments.accepts_json(kind)
+            for kind in (
+                '',
+                'application/json',
+                'Application/JSON; charset=utf-8',
+                'application/json-patch+json',
+                'text/plain',
+                'application/xml',
+            )
+        }
+
+        self.assertEqual(
+            {
+                '': True,
+                'application/json': True,
+                'Application/JSON; charset=utf-8': True,
+                'application/json-patch+json': True,
+                'text/plain': False,
+                'application/xml': False,
+            },
+            accepted,
+        )
+
+
+def _nested(depth):
+    value = 1
+    for _ in range(depth):
+        value = [value]
+    return value

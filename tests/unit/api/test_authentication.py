@@ -1,0 +1,339 @@
+import base64
+
+import bcrypt
+
+from tests import base
+from tests.unit.api.asking import ask
+from watcherlite import exceptions
+from watcherlite.api.app import CALLER
+from watcherlite.api.authentication import (
+    SYNTHETIC,
+    Gate,
+    HttpBasic,
+    Keystone,
+    LocalPages,
+    NoAuthentication,
+    credentials,
+)
+from watcherlite.api.operation import Caller
+from watcherlite.api.passwords import PasswordFile
+
+CLAIMS = {
+    'X_Roles': 'admin',
+    'X_Role': 'admin',
+    'X_User': 'root',
+    'X_User_Id': 'root',
+    'X_User_Name': 'root',
+    'X_Project_Id': 'theirs',
+    'X_Tenant_Name': 'theirs',
+    'X_Domain_Id': 'theirs',
+    'X_Identity_Status': 'Confirmed',
+    'X_Is_Admin_Project': 'True',
+    'X_Service_Roles': 'service',
+    'X_Service_Identity_Status': 'Confirmed',
+    'OpenStack_System_Scope': 'all',
+}
+PASSWORD = 'Grüße:1'
+
+
+def hashed(password):
+    """Return a hash that costs the tests no time."""
+    return bcrypt.hashpw(password.encode(), bcrypt.gensalt(4)).decode()
+
+
+class Endpoint:
+    """An application that notes who asks."""
+
+    def __init__(self):
+        self.callers = []
+        self.environs = []
+
+    def __call__(self, environ, start_response):
+        self.callers.append(environ.get(CALLER))
+        self.environs.append(environ)
+        start_response('200 OK', [('Content-Type', 'application/json')])
+        return [b'{}']
+
+
+class AuthenticationCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.endpoint = Endpoint()
+
+    def gate(self, strategy=NoAuthentication, public=()):
+        return Gate(self.endpoint, strategy, lambda e: e['PATH_INFO'] in public)
+
+
+class TestGate(AuthenticationCase):
+    """What a client says about itself, and what needs no authentication."""
+
+    def test_no_claim_of_a_client_gets_through(self):
+        ask(self.gate(), 'GET', '/v1', **CLAIMS)
+
+        (environ,) = self.endpoint.environs
+        claims = {f'HTTP_{name.upper()}' for name in CLAIMS}
+        self.assertEqual(set(), claims & set(environ))
+
+    def test_a_client_cannot_bring_a_caller(self):
+        ask(self.gate(public=['/']), 'GET', '/', environ={CALLER: SYNTHETIC})
+
+        self.assertEqual([None], self.endpoint.callers)
+
+    def test_tokens_get_through_to_be_checked(self):
+        tokens = {'X_Auth_Token': 'a', 'X_Service_Token': 'b', 'Authorization': 'c'}
+
+        ask(self.gate(), 'GET', '/v1', **tokens)
+
+        (environ,) = self.endpoint.environs
+        self.assertEqual(
+            ['a', 'b', 'c'], [environ[f'HTTP_{name.upper()}'] for name in tokens]
+        )
+
+    def test_a_public_address_asks_nobody(self):
+        def nobody(application):
+            raise_ = Endpoint()
+            return lambda environ, start: raise_(environ, start)
+
+        ask(self.gate(nobody, public=['/']), 'GET', '/')
+
+        self.assertEqual([None], self.endpoint.callers)
+
+
+class TestNoAuthentication(AuthenticationCase):
+    """auth_strategy noauth."""
+
+    def test_everybody_is_an_administrator(self):
+        ask(self.gate(), 'GET', '/v1', X_Roles='reader')
+
+        self.assertEqual([SYNTHETIC], self.endpoint.callers)
+        self.assertEqual({'admin'}, SYNTHETIC.roles)
+
+
+class TestLocalPages(AuthenticationCase):
+    """Without authentication, a browser is not to be led here from elsewhere."""
+
+    def status(self, **headers):
+        api = LocalPages(self.endpoint, {'https://dashboard.example.org'})
+        return ask(api, 'POST', '/v1', **headers).status
+
+    def test_this_machine_asks(self):
+        for host in ('127.0.0.1:9322', 'localhost', 'LOCALHOST:9322', '[::1]:9322'):
+            with self.subTest(host=host):
+                self.assertEqual(200, self.status(Host=host))
+
+    def test_a_name_of_elsewhere_that_leads_here_is_refused(self):
+        for host in ('evil.example.org:9322', '127.0.0.1.evil.example.org', '[', ''):
+            with self.subTest(host=host):
+                self.assertEqual(403, self.status(Host=host))
+
+    def test_a_page_from_elsewhere_is_refused_unless_it_is_welcome(self):
+        self.assertEqual(
+            [403, 403, 403, 200, 200],
+            [
+                self.status(Host='localhost', Origin=origin)
+                for origin in (
+                    'https://evil.example.org',
+                    'null',
+                    '',
+                    'http://localhost:8080',
+                    'https://dashboard.example.org',
+                )
+            ],
+        )
+
+
+class TestHttpBasic(AuthenticationCase):
+    """auth_strategy http_basic."""
+
+    def setUp(self):
+        super().setUp()
+        self.path = self.home / 'htpasswd'
+        self.path.write_text(f'# users\n\nalice:{hashed(PASSWORD)}\n')
+        self.passwords = PasswordFile(str(self.path))
+        self.api = self.gate(
+            lambda application: HttpBasic(
+                application, self.passwords, {'bob': ('Reader', 'service')}, ('admin',)
+            )
+        )
+
+    def ask_as(self, user, password=PASSWORD):
+        pair = base64.b64encode(f'{user}:{password}'.encode()).decode()
+        return ask(self.api, 'GET', '/v1', Authorization=f'Basic {pair}')
+
+    def test_who_knows_the_password_gets_the_roles_of_the_user(self):
+        self.path.write_text(f'alice:{hashed(PASSWORD)}\nbob:{hashed("b")}\n')
+
+        statuses = [self.ask_as('alice').status, self.ask_as('bob', 'b').status]
+
+        self.assertEqual([200, 200], statuses)
+        self.assertEqual(
+            [
+                Caller('alice', 'alice', roles=frozenset({'admin'})),
+                Caller('bob', 'bob', roles=frozenset({'reader', 'service'})),
+            ],
+            self.endpoint.callers,
+        )
+
+    def test_nobody_else_gets_in(self):
+        headers = [
+            {},
+            {'Authorization': ''},
+            {'Authorization': 'Basic'},
+            {'Authorization': 'Basic !!!'},
+            {'Authorization': 'Basic ' + base64.b64encode(b'alice').decode()},
+            {'Authorization': 'Basic ' + base64.b64encode(b'\xff:\xfe').decode()},
+            {'Authorization': 'Bearer abc'},
+            {'X_Auth_Token': 'abc'},
+        ]
+
+        answers = [ask(self.api, 'GET', '/v1', **each) for each in headers]
+        answers += [self.ask_as('alice', 'x'), self.ask_as('eve'), self.ask_as('')]
+        answers += [self.ask_as('alice', PASSWORD + 'x'), self.ask_as('# users', '')]
+
+        self.assertEqual({401}, {answer.status for answer in answers})
+        self.assertEqual([], self.endpoint.callers)
+        self.assertEqual(
+            'Basic realm="watcherlite", charset="UTF-8"',
+            answers[0].headers['WWW-Authenticate'],
+        )
+        self.assertEqual(
+            'The request you have made requires authentication.', answers[0].fault
+        )
+
+    def test_a_long_password_is_no_error(self):
+        self.assertEqual(401, self.ask_as('alice', 'x' * 1000).status)
+
+    def test_a_password_with_a_nul_is_no_error(self):
+        self.assertEqual(401, self.ask_as('alice', 'x\0y').status)
+
+    def test_a_right_password_is_hashed_once(self):
+        self.ask_as('alice')
+        slow = self.passwords._hashes['alice']
+        # Nothing compares with this one; the answer comes from memory.
+        self.assertEqual(200, self.ask_as('alice').status)
+        self.passwords._hashes['alice'] = slow.replace(b'$04$', b'$05$')
+
+        self.assertEqual(401, self.ask_as('alice').status)
+
+    def test_a_change_of_the_file_counts_at_once(self):
+        self.ask_as('alice')
+        self.path.write_text(f'alice:{hashed("new password")}\n')
+
+        self.assertEqual(
+            [401, 200],
+            [self.ask_as('alice').status, self.ask_as('alice', 'new password').status],
+        )
+
+    def test_a_file_that_goes_bad_changes_nothing_and_is_told_once(self):
+        self.path.write_text('alice:plain text password\n')
+
+        self.assertEqual([200] * 3, [self.ask_as('alice').status for _ in range(3)])
+        self.assertEqual(1, self.log.output.count('The passwords stay as they were'))
+        self.assertNotIn('plain text', self.log.output)
+
+    def test_a_file_that_goes_away_changes_nothing(self):
+        self.path.unlink()
+
+        self.assertEqual(200, self.ask_as('alice').status)
+
+    def test_a_bad_file_is_told_by_its_line_without_what_is_in_it(self):
+        self.path.write_text(f'alice:{hashed("a")}\nbob:$apr1$secret\n')
+
+        error = self.assertRaises(
+            exceptions.ConfigurationError, PasswordFile, str(self.path)
+        )
+
+        self.assertEqual(
+            f'Line 2 of {self.path} is not USER:HASH with a hash of bcrypt; `htpasswd '
+            '-B` writes such lines',
+            str(error),
+        )
+
+    def test_a_file_that_there_is_not_is_told_with_its_option(self):
+        error = self.assertRaises(
+            exceptions.ConfigurationError, PasswordFile, '/nowhere/htpasswd'
+        )
+
+        self.assertEqual(
+            'The password file /nowhere/htpasswd of [api] http_basic_auth_user_file '
+            'cannot be read: No such file or directory',
+            str(error),
+        )
+
+    def test_a_password_may_have_colons(self):
+        pair = base64.b64encode(b'a:b:c').decode()
+
+        self.assertEqual(('a', 'b:c'), credentials(f'basic  {pair} '))
+
+
+class TestKeystone(AuthenticationCase):
+    """auth_strategy keystone: what is made of what keystonemiddleware found."""
+
+    def api(self, around):
+        return self.gate(lambda application: Keystone(application, around))
+
+    def test_the_caller_is_who_the_token_says(self):
+        found = {
+            'HTTP_X_USER_ID': 'u1',
+            'HTTP_X_USER_NAME': 'alice',
+            'HTTP_X_PROJECT_ID': 'p1',
+            'HTTP_X_ROLES': 'Member, reader',
+            'HTTP_OPENSTACK_SYSTEM_SCOPE': 'all',
+        }
+
+        ask(
+            self.api(lambda app: lambda environ, start: app(environ | found, start)),
+            'GET',
+            '/v1',
+        )
+
+        self.assertEqual(
+            [Caller('u1', 'alice', 'p1', frozenset({'member', 'reader'}), 'all')],
+            self.endpoint.callers,
+        )
+
+    def test_a_refusal_gets_the_shape_of_all_others_and_keeps_its_challenge(self):
+        closed = []
+
+        class Body(list):
+            def close(self):
+                closed.append(True)
+
+        def refusing(application):
+            def call(environ, start):
+                start(
+                    '401 Unauthorized',
+                    [
+                        ('Content-Type', 'text/html'),
+                        ('Content-Length', '4'),
+                        ('WWW-Authenticate', 'Keystone uri="http://keystone"'),
+                    ],
+                )
+                return Body([b'html'])
+
+            return call
+
+        answer = ask(self.api(refusing), 'GET', '/v1')
+
+        self.assertEqual(
+            (401, 'The request you have made requires authentication.'),
+            (answer.status, answer.fault),
+        )
+        self.assertEqual(
+            'Keystone uri="http://keystone"', answer.headers['WWW-Authenticate']
+        )
+        self.assertEqual(str(len(answer.data)), answer.headers['Content-Length'])
+        self.assertEqual(([True], []), (closed, self.endpoint.callers))
+
+    def test_errors_of_the_api_itself_are_left_as_they_are(self):
+        def failing(environ, start):
+            start('409 Conflict', [('Content-Type', 'application/json')])
+            return [b'{"error_message": "as it is"}']
+
+        self.endpoint = failing
+
+        answer = ask(self.api(lambda app: app), 'GET', '/v1')
+
+        self.assertEqual(
+            (409, 'as it is'), (answer.status, answer.body['error_message'])
+        )

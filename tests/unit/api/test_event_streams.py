@@ -1,0 +1,100 @@
+"""Streams that are open: counted, woken, ended."""
+
+import threading
+
+from tests import base
+from watcherlite.api.event_streams import EventStreams, TooManyStreams
+from watcherlite.testing import ManualClock
+
+
+class TestHowManyAreOpen(base.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.streams = EventStreams()
+
+    def test_a_stream_counts_from_its_beginning_to_its_close(self) -> None:
+        stream = self.streams.serve(2, iter([b'a']))
+        self.assertEqual(1, self.streams.open)
+        stream.close()
+        stream.close()
+        self.assertEqual(0, self.streams.open)
+
+    def test_one_too_many_is_refused_and_told_when_to_try_again(self) -> None:
+        self.streams.serve(1, iter(()))
+        held = self.streams.serve(1, iter(()))
+        error = self.assertRaises(TooManyStreams, self.streams.serve, 1, iter(()))
+        self.assertEqual(
+            '1 streams of events are open, and this process serves no more; try again '
+            'in 10 s',
+            str(error),
+        )
+        held.close()
+        self.streams.serve(1, iter(())).close()
+
+    def test_a_place_is_free_again_when_the_chunks_are_through(self) -> None:
+        stream = self.streams.serve(1, iter([b'a', b'b']))
+        self.assertEqual([b'a', b'b'], list(stream))
+        self.assertEqual(0, self.streams.open)
+
+    def test_a_place_is_free_again_after_an_error(self) -> None:
+        def chunks() -> object:
+            yield b'a'
+            raise KeyError
+
+        stream = self.streams.serve(1, chunks())  # type: ignore[arg-type]
+        self.assertEqual(b'a', next(stream))
+        self.assertRaises(KeyError, next, stream)
+        self.assertEqual(0, self.streams.open)
+
+    def test_a_place_is_free_again_when_nobody_ever_reads(self) -> None:
+        self.streams.serve(1, iter([b'a']))
+        self.assertEqual(0, self.streams.open)
+
+
+class TestWaiting(base.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.streams, self.clock = EventStreams(), ManualClock()
+
+    def wait(self, seen: int | None = None) -> threading.Thread:
+        """Let a thread wait for 1 to 5 s; `seen` is how often it saw it woken."""
+        known = self.streams.wakes() if seen is None else seen
+        thread = threading.Thread(
+            target=self.streams.wait, args=(self.clock, known, 1.0, 5.0), daemon=True
+        )
+        thread.start()
+        return thread
+
+    def assert_over(self, thread: threading.Thread) -> None:
+        thread.join(10)
+        self.assertFalse(thread.is_alive())
+
+    def test_a_wake_ends_it_once_the_least_time_is_over(self) -> None:
+        thread = self.wait()
+        self.clock.until_waiting()
+        self.streams.wake()
+        self.clock.advance(1)
+        self.assert_over(thread)
+
+    def test_a_wake_between_the_look_and_the_wait_is_not_lost(self) -> None:
+        seen = self.streams.wakes()
+        self.streams.wake()
+        thread = self.wait(seen)
+        self.clock.until_waiting()
+        self.clock.advance(1)
+        self.assert_over(thread)
+
+    def test_without_a_wake_the_longest_time_ends_it(self) -> None:
+        thread = self.wait()
+        self.clock.until_waiting()
+        self.clock.advance(4)
+        self.assertTrue(thread.is_alive())
+        self.clock.advance(1)
+        self.assert_over(thread)
+
+    def test_the_end_of_the_process_ends_it_at_once(self) -> None:
+        thread = self.wait()
+        self.clock.until_waiting()
+        self.streams.end()
+        self.assert_over(thread)
+        self.assertTrue(self.streams.ended)

@@ -1,0 +1,71 @@
+from tests import base
+from watcherlite import exceptions
+from watcherlite.api.microversions import INFRA_OPTIM
+
+
+class TestNegotiation(base.TestCase):
+    """Which version a header stands for; as measured at a Watcher."""
+
+    def test_a_version_that_there_is(self):
+        asked = {
+            text: INFRA_OPTIM.negotiate(f'infra-optim {text}')
+            for text in ('1.0', '1.5', '1.7', '1', 'latest', 'LATEST')
+        }
+
+        self.assertEqual(
+            {
+                '1.0': (1, 0),
+                '1.5': (1, 5),
+                '1.7': (1, 7),
+                '1': (1, 0),
+                'latest': (1, 7),
+                'LATEST': (1, 7),
+            },
+            asked,
+        )
+
+    def test_what_is_no_version_stands_for_the_first(self):
+        for header in (
+            None,
+            '',
+            'compute 2.1',
+            'infra-optim',
+            'infra-optim abc',
+            'infra-optim 1.5x',
+            'infra-optim 1_5',
+            'infra-optim 1.',
+            '1.5',
+        ):
+            with self.subTest(header=header):
+                self.assertEqual((1, 0), INFRA_OPTIM.negotiate(header))
+
+    def test_the_header_may_name_several_services(self):
+        header = 'compute 2.1, infra-optim 1.4'
+
+        self.assertEqual((1, 4), INFRA_OPTIM.negotiate(header))
+
+    def test_a_version_that_there_is_not_is_refused_with_the_range(self):
+        for text in ('1.8', '2.0', '0.9', '1.-1', '1.5.0', '2', '1.99999999'):
+            with self.subTest(text=text):
+                error = self.assertRaises(
+                    exceptions.NotAcceptable,
+                    INFRA_OPTIM.negotiate,
+                    f'infra-optim {text}',
+                )
+
+                self.assertEqual(
+                    f'Version {text} was requested and there is no such version; the '
+                    'supported version range is: [1.0, 1.7].',
+                    str(error),
+                )
+
+
+class TestHistory(base.TestCase):
+    """The list of versions."""
+
+    def test_versions_ascend_without_a_gap_and_each_has_a_reason(self):
+        versions = list(INFRA_OPTIM.history)
+
+        self.assertEqual([(1, minor) for minor in range(len(versions))], versions)
+        self.assertNotIn('', INFRA_OPTIM.history.values())
+        self.assertEqual(((1, 0), (1, 7)), (INFRA_OPTIM.minimum, INFRA_OPTIM.maximum))

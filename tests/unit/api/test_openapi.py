@@ -1,0 +1,170 @@
+import openapi_spec_validator
+
+from tests import base
+from tests.unit.api.asking import ask
+from tests.unit.api.test_app import AppCase, operation
+from watcherlite.api import deploy, openapi
+from watcherlite.api.microversions import INFRA_OPTIM
+from watcherlite.api.operation import always
+
+#: One operation that changed with a version.
+ROUTES = {
+    '/v1/things/{uuid}': {
+        'PATCH': operation(
+            query=always(
+                {
+                    'type': 'object',
+                    'properties': {'n': {'type': 'integer', 'description': 'How.'}},
+                    'required': ['n'],
+                }
+            ),
+            body={(1, 0): {'type': 'array'}, (1, 5): {'type': 'object'}},
+            answers={200: {(1, 0): True, (1, 5): False}, 409: None},
+            since=(1, 4),
+        )
+    }
+}
+
+
+def document(version, routes=None):
+    return openapi.document(
+        INFRA_OPTIM,
+        deploy.infra_optim().routes if routes is None else routes,
+        version,
+    )
+
+
+class TestDocuments(base.TestCase):
+    """The documents of what is served."""
+
+    def test_the_documents_are_valid(self):
+        # Those between differ from these in attributes only, and each takes a while.
+        for version in (INFRA_OPTIM.minimum, (1, 5), INFRA_OPTIM.maximum):
+            with self.subTest(version=version):
+                openapi_spec_validator.validate(document(version))
+
+    def test_each_operation_is_in_the_documents_from_its_version_on(self):
+        for version in INFRA_OPTIM.history:
+            described = {
+                (template, method.upper())
+                for template, item in document(version)['paths'].items()
+                for method in item
+                if method != 'parameters'
+            }
+
+            self.assertEqual(
+                {
+                    (template, method)
+                    for template, operations in deploy.infra_optim().routes.items()
+                    for method, operation in operations.items()
+                    if operation.since <= version
+                },
+                described,
+            )
+
+    def test_no_two_operations_have_the_same_id(self):
+        ids = [
+            operation['operationId']
+            for item in document((1, 7))['paths'].values()
+            for method, operation in item.items()
+            if method != 'parameters'
+        ]
+
+        self.assertEqual(len(ids), len(set(ids)))
+
+
+class TestOperations(base.TestCase):
+    """What is said of one operation."""
+
+    def described(self, version):
+        return document(version, ROUTES)['paths']['/v1/things/{uuid}']
+
+    def test_it_is_as_the_schemas_of_the_version_have_it(self):
+        old, new = self.described((1, 4))['patch'], self.described((1, 5))['patch']
+
+        self.assertEqual(
+            [
+                {'application/json': {'schema': {'type': 'array'}}},
+                {'application/json': {'schema': True}},
+                {'application/json': {'schema': {'type': 'object'}}},
+                {'application/json': {'schema': False}},
+            ],
+            [
+                old['requestBody']['content'],
+                old['responses']['200']['content'],
+                new['requestBody']['content'],
+                new['responses']['200']['content'],
+            ],
+        )
+
+    def test_it_names_its_variables_arguments_and_headers(self):
+        item = self.described((1, 5))
+
+        self.assertEqual(
+            [
+                {
+                    'name': 'uuid',
+                    'in': 'path',
+                    'required': True,
+                    'schema': {'type': 'string', 'format': 'uuid'},
+                }
+            ],
+            item['parameters'],
+        )
+        self.assertEqual(
+            [
+                {
+                    'name': 'n',
+                    'in': 'query',
+                    'required': True,
+                    'schema': {'type': 'integer'},
+                    'description': 'How.',
+                },
+                {'$ref': '#/components/parameters/Version'},
+                {'$ref': '#/components/parameters/ShowDeleted'},
+            ],
+            item['patch']['parameters'],
+        )
+
+    def test_it_names_each_status(self):
+        self.assertEqual(
+            ['200', '400', '401', '403', '404', '406', '409', '413', '415', '503'],
+            list(self.described((1, 5))['patch']['responses']),
+        )
+
+    def test_it_names_its_rule(self):
+        self.assertEqual('action:get', self.described((1, 5))['patch']['x-policy-rule'])
+
+    def test_what_is_younger_is_not_there(self):
+        self.assertEqual({}, document((1, 3), ROUTES)['paths'])
+
+
+class TestServed(AppCase):
+    """GET /v1/openapi.json."""
+
+    def test_each_version_has_its_own_document(self):
+        routes = {'/v1/x': {'GET': operation(since=(1, 5))}}
+        api = self.app({**routes, **openapi.routes(INFRA_OPTIM, routes)})
+
+        old, new = (
+            self.ask(
+                api,
+                'GET',
+                '/v1/openapi.json',
+                openstack_api_version=f'infra-optim {version}',
+            )
+            for version in ('1.4', '1.5')
+        )
+
+        self.assertEqual(
+            [('1.4', ['/v1/openapi.json']), ('1.5', ['/v1/x', '/v1/openapi.json'])],
+            [
+                (answer.body['info']['version'], list(answer.body['paths']))
+                for answer in (old, new)
+            ],
+        )
+
+    def test_whoever_reads_nothing_else_does_not_read_it(self):
+        api = self.app(openapi.routes(INFRA_OPTIM, {}))
+
+        self.assertEqual(403, ask(api, 'GET', '/v1/openapi.json').status)

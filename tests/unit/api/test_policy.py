@@ -1,0 +1,238 @@
+import itertools
+import pathlib
+
+from oslo_config import cfg
+from oslo_policy import generator
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.api import deploy, policies
+from watcherlite.api.operation import Caller
+from watcherlite.api.policy import LOOK, Policy, get_enforcer, names
+
+ROOT = pathlib.Path(__file__).parents[3]
+SAMPLE = ROOT / 'etc/watcherlite/policy.yaml.sample'
+
+#: Who may, beside `admin`, by the rule: least is allowed last.
+READERS = frozenset({'reader', 'member', 'manager', 'admin', 'administrator'})
+MANAGERS = frozenset({'manager', 'admin', 'administrator'})
+ADMINS = frozenset({'admin', 'administrator'})
+ROLES = ('', 'reader', 'member', 'manager', 'admin', 'administrator', 'service')
+#: Every operation of the API: who may.
+MATRIX = {
+    'GET /': {*ROLES},
+    'GET /v1': {*ROLES},
+    'GET /v1/openapi.json': READERS,
+    'GET /v1/goals': READERS,
+    'GET /v1/goals/detail': READERS,
+    'GET /v1/goals/{goal}': READERS,
+    'GET /v1/strategies': READERS,
+    'GET /v1/strategies/detail': READERS,
+    'GET /v1/strategies/{strategy}': READERS,
+    'GET /v1/strategies/{strategy}/state': READERS,
+    'GET /v1/audit_templates': READERS,
+    'POST /v1/audit_templates': MANAGERS,
+    'GET /v1/audit_templates/detail': READERS,
+    'GET /v1/audit_templates/{audit_template}': READERS,
+    'PATCH /v1/audit_templates/{audit_template}': MANAGERS,
+    'DELETE /v1/audit_templates/{audit_template}': ADMINS,
+    'GET /v1/audits': READERS,
+    'POST /v1/audits': MANAGERS,
+    'GET /v1/audits/detail': READERS,
+    'GET /v1/audits/{audit}': READERS,
+    'PATCH /v1/audits/{audit}': MANAGERS,
+    'DELETE /v1/audits/{audit}': ADMINS,
+    'GET /v1/action_plans': READERS,
+    'POST /v1/action_plans': MANAGERS,
+    'GET /v1/action_plans/detail': READERS,
+    'GET /v1/action_plans/{uuid}': READERS,
+    'PATCH /v1/action_plans/{uuid}': MANAGERS,
+    'DELETE /v1/action_plans/{uuid}': ADMINS,
+    'POST /v1/action_plans/{uuid}/start': MANAGERS,
+    'GET /v1/action_plans/{uuid}/events': READERS,
+    'GET /v1/audits/{audit}/events': READERS,
+    'GET /v1/actions': READERS,
+    'GET /v1/actions/detail': READERS,
+    'GET /v1/actions/{uuid}': READERS,
+    'PATCH /v1/actions/{uuid}': MANAGERS,
+    'POST /v1/actions/{uuid}/cancel': MANAGERS,
+    'POST /v1/actions/{uuid}/suspend': MANAGERS,
+    'POST /v1/actions/{uuid}/resume': MANAGERS,
+    'GET /v1/services': READERS,
+    'GET /v1/services/detail': READERS,
+    'GET /v1/services/{service}': READERS,
+    'GET /v1/scoring_engines': READERS,
+    'GET /v1/scoring_engines/detail': READERS,
+    'GET /v1/scoring_engines/{scoring_engine}': READERS,
+    'GET /v1/data_model': READERS,
+    'POST /v1/webhooks/{audit}': MANAGERS | {'service'},
+}
+
+
+def operations():
+    """Return 'METHOD URL' -> operation, of all that is served."""
+    return {
+        f'{method} {template}': operation
+        for template, by_method in deploy.infra_optim().routes.items()
+        for method, operation in by_method.items()
+    }
+
+
+def configuration(*args):
+    conf = cfg.ConfigOpts()
+    conf([*args], project='watcherlite', default_config_files=[])
+    return conf
+
+
+class TestMatrix(base.TestCase):
+    """Every operation with every role."""
+
+    def test_each_role_may_do_what_the_table_says_and_nothing_else(self):
+        policy = Policy(configuration())
+
+        allowed = {
+            name: {
+                role
+                for role in ROLES
+                if operation.rule is None
+                or policy.allows(operation.rule, Caller(roles=frozenset({role} - {''})))
+            }
+            for name, operation in operations().items()
+        }
+
+        self.assertEqual(MATRIX, allowed)
+
+    def test_who_has_several_roles_may_what_any_of_them_may(self):
+        policy = Policy(configuration())
+
+        caller = Caller(roles=frozenset({'reader', 'service'}))
+
+        self.assertTrue(policy.allows('webhook:trigger', caller))
+        self.assertTrue(policy.allows('audit:get', caller))
+        self.assertFalse(policy.allows('audit:create', caller))
+
+    def test_no_rule_is_open_to_a_caller_without_roles(self):
+        policy = Policy(configuration())
+
+        self.assertEqual([], [n for n in names() if policy.allows(n, Caller())])
+
+    def test_a_system_scoped_caller_may_what_its_role_may(self):
+        policy = Policy(configuration())
+
+        reader = Caller(roles=frozenset({'reader'}), system_scope='all')
+
+        self.assertTrue(policy.allows('audit:get', reader))
+        self.assertFalse(policy.allows('audit:create', reader))
+
+
+class TestRules(base.TestCase):
+    """The rules know the operations, and the operations the rules."""
+
+    def test_each_rule_is_documented_with_the_operations_that_it_decides(self):
+        documented = {
+            rule.name: {f'{o["method"]} {o["path"]}' for o in rule.operations}
+            for rule in policies.list_rules()
+            if ':' in rule.name
+        }
+        decided = {}
+        for name, operation in operations().items():
+            decided.setdefault(operation.rule, set()).add(name)
+        del decided[None]
+        # This one is no operation of a vocabulary.
+        decided['healthcheck:detail'] = {'GET /healthcheck'}
+
+        self.assertEqual(decided, documented)
+
+    def test_the_tools_of_oslo_policy_find_an_enforcer(self):
+        self.assertEqual(
+            {rule.name for rule in policies.list_rules()},
+            set(get_enforcer().registered_rules),
+        )
+
+    def test_the_sample_is_current(self):
+        output = self.home / 'policy.yaml.sample'
+
+        generator.generate_sample(
+            ['--namespace', 'watcherlite', '--output-file', str(output)],
+            conf=cfg.ConfigOpts(),
+        )
+
+        self.assertEqual(
+            output.read_text(),
+            SAMPLE.read_text(),
+            'run: oslopolicy-sample-generator '
+            '--config-file etc/watcherlite/policy-generator.conf',
+        )
+
+
+class TestPolicy(base.TestCase):
+    """Decisions, and how long they are kept."""
+
+    READER = Caller(roles=frozenset({'reader'}))
+
+    def setUp(self):
+        super().setUp()
+        self.path = self.home / 'policy.yaml'
+        self.now = 0.0
+
+    def policy(self, text=None):
+        if text is not None:
+            self.path.write_text(text)
+        ini = self.home / 'watcherlite.conf'
+        ini.write_text(f'[oslo_policy]\npolicy_file = {self.path}\n')
+        return Policy(configuration('--config-file', str(ini)), lambda: self.now)
+
+    def test_a_refusal_says_what_upstream_says(self):
+        error = self.assertRaises(
+            exceptions.Forbidden, self.policy().check, 'audit:create', self.READER
+        )
+
+        self.assertEqual(
+            "Policy doesn't allow audit:create to be performed.", str(error)
+        )
+
+    def test_a_rule_that_there_is_not_is_a_mistake_of_ours(self):
+        self.assertRaises(ValueError, self.policy().check_name, 'audit:explode')
+
+    def test_the_file_of_the_operator_counts(self):
+        policy = self.policy('"audit:create": "role:reader"')
+
+        self.assertTrue(policy.allows('audit:create', self.READER))
+
+    def test_a_rule_may_ask_who_the_caller_is(self):
+        policy = self.policy('"audit:create": "user_id:alice and project_id:here"')
+
+        asked = [
+            policy.allows('audit:create', Caller(user, user, project))
+            for user, project in itertools.product(('alice', 'bob'), ('here', 'there'))
+        ]
+
+        self.assertEqual([True, False, False, False], asked)
+
+    def test_a_change_of_the_file_is_taken_over_after_a_while(self):
+        policy = self.policy('"audit:create": "role:reader"')
+        asked = [policy.allows('audit:create', self.READER)]
+
+        self.path.write_text('"audit:create": "role:nobody_has_this"')
+        asked.append(policy.allows('audit:create', self.READER))
+        self.now += LOOK
+        asked.append(policy.allows('audit:create', self.READER))
+
+        self.assertEqual([True, True, False], asked)
+
+    def test_a_bad_file_keeps_an_api_from_starting(self):
+        error = self.assertRaises(
+            exceptions.ConfigurationError, self.policy, '"audit:create": ['
+        )
+
+        self.assertIn(str(self.path), str(error))
+
+    def test_a_file_that_goes_bad_changes_nothing_and_is_told_once(self):
+        policy = self.policy('"audit:create": "role:reader"')
+        self.path.write_text('"audit:create": [')
+
+        for _ in range(3):
+            self.now += LOOK
+            self.assertTrue(policy.allows('audit:create', self.READER))
+
+        self.assertEqual(1, self.log.output.count('The policies stay as they were'))

@@ -1,0 +1,1 @@
+"""The REST API: one WSGI application, a mount for each vocabulary."""

@@ -1,0 +1,360 @@
+"""The WSGI application: it turns requests into calls of operations.
+
+In this order: the mount and the version, the route, whether the caller may, the
+form of the answer, the arguments, the body. Whatever goes wrong becomes an answer
+in the shape of upstream; see `errors`.
+"""
+
+import dataclasses
+import functools
+import json
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import falcon
+
+from watcherlite import exceptions
+from watcherlite.api import arguments, errors
+from watcherlite.api.microversions import HEADER, Versions
+from watcherlite.api.operation import (
+    NOTHING,
+    Answer,
+    Caller,
+    Operation,
+    Request,
+    Routes,
+    Version,
+    Versioned,
+    at,
+)
+from watcherlite.api.policy import Policy
+from watcherlite.api.services import Services
+from watcherlite.domain import json_values
+
+LOG = logging.getLogger(__name__)
+
+#: Where the authentication leaves the `Caller`, and oslo.middleware the request id.
+CALLER = 'watcherlite.caller'
+REQUEST_ID = 'openstack.request_id'
+#: Where the template of the route is left, for the metrics.
+ROUTE = 'watcherlite.route'
+
+EVENT_STREAM = 'text/event-stream'
+_TRUE = frozenset({'1', 't', 'true', 'on', 'y', 'yes'})
+_SLASHES = re.compile('/{2,}')
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Mount:
+    """One vocabulary, and where it is served.
+
+    :param prefixes: of its URLs: '' for the root, '/infra-optim'
+    :param version_prefix: what a URL without it is understood to begin with: '/v1'
+    """
+
+    prefixes: Sequence[str]
+    versions: Versions
+    routes: Routes
+    version_prefix: str = '/v1'
+
+
+class Application:
+    """The part of the application behind authentication, as a WSGI callable.
+
+    :param mounts: their prefixes are looked for longest first
+    :raises ValueError: an operation names a policy rule that there is not
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        policy: Policy,
+        mounts: Sequence[Mount],
+        max_body_size: int,
+    ) -> None:
+        self.services = services
+        self.policy = policy
+        self.max_body_size = max_body_size
+        places = [
+            _Place(prefix, f'/{number}', mount)
+            for number, mount in enumerate(mounts)
+            for prefix in mount.prefixes
+        ]
+        app = falcon.App(middleware=[_Placing(places)])
+        app.add_error_handler(Exception, self._fail)
+        app.add_error_handler(falcon.HTTPError, self._fail)
+        for number, mount in enumerate(mounts):
+            for template, operations in mount.routes.items():
+                internal = f'/{number}{template}'.rstrip('/').removesuffix('.json')
+                app.add_route(internal, Endpoint(self, mount, template, operations))
+        self._app = app
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+        """Answer a request."""
+        return self._app(environ, start_response)
+
+    def _fail(
+        self,
+        request: falcon.Request,
+        response: falcon.Response,
+        error: Exception,
+        params: Mapping[str, Any],
+    ) -> None:
+        request_id = request.env.get(REQUEST_ID, '')
+        fault = errors.fault_of(error, request_id)
+        if fault.status >= 500:
+            _log(request, request_id, fault.status, error)
+        response.status = fault.status
+        response.set_headers(dict(fault.headers))
+        response.content_type = falcon.MEDIA_JSON
+        response.data = fault.body()
+
+
+def _log(
+    request: falcon.Request, request_id: str, status: int, error: Exception
+) -> None:
+    """Tell operators what a client is not told.
+
+    That the database is away is known, and says nothing new with a traceback.
+    """
+    LOG.error(
+        'Request %s, %s %s, was answered with %d: %s',
+        request_id,
+        request.method,
+        request.env.get('PATH_INFO'),
+        status,
+        error,
+        exc_info=error if status == 500 else None,
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Place:
+    """A prefix of URLs.
+
+    :param internal: what the router knows it by
+    """
+
+    prefix: str
+    internal: str
+    mount: Mount
+
+
+class _Placing:
+    """Finds the mount and the version of a request, and spells its path properly.
+
+    Slashes that are doubled or at the end do not count, nor does '.json'; a path
+    without a version is of the only one that there is.
+    """
+
+    def __init__(self, places: Sequence[_Place]) -> None:
+        self._places = sorted(places, key=lambda place: -len(place.prefix))
+
+    def process_request(
+        self, request: falcon.Request, response: falcon.Response
+    ) -> None:
+        """Set the context of the request, and its path for the router."""
+        path = _SLASHES.sub('/', request.path).rstrip('/')
+        place = next(
+            (
+                place
+                for place in self._places
+                if path == place.prefix or path.startswith(f'{place.prefix}/')
+            ),
+            None,
+        )
+        if place is None:
+            raise falcon.HTTPNotFound
+        mount, path = place.mount, path.removeprefix(place.prefix)
+        request.context.version = mount.versions.minimum
+        if path:
+            path = path.removesuffix('.json')
+            begin = mount.version_prefix
+            if path != begin and not path.startswith(f'{begin}/'):
+                path = begin + path
+            response.set_headers(mount.versions.headers())
+            request.context.version = mount.versions.negotiate(
+                request.get_header(HEADER)
+            )
+            response.set_headers(mount.versions.used(request.context.version))
+        request.path = place.internal + path
+
+
+class Endpoint:
+    """The operations of one URL, as falcon looks for them: `on_get`, `on_post`."""
+
+    def __init__(
+        self,
+        application: Application,
+        mount: Mount,
+        template: str,
+        operations: Mapping[str, Operation],
+    ) -> None:
+        self._application = application
+        self._mount = mount
+        self._template = template
+        for method, operation in operations.items():
+            if operation.rule is not None:
+                application.policy.check_name(operation.rule)
+            schemas = _Schemas(operation, method)
+            call = functools.partial(self._answer, operation, schemas)
+            setattr(self, f'on_{method.lower()}', call)
+
+    def _answer(
+        self,
+        operation: Operation,
+        schemas: '_Schemas',
+        request: falcon.Request,
+        response: falcon.Response,
+        **path: str,
+    ) -> None:
+        request.env[ROUTE] = self._template
+        version: Version = request.context.version
+        if version < operation.since:
+            raise _too_early(operation, request)
+        caller: Caller = request.env.get(CALLER) or Caller()
+        if operation.rule is not None:
+            self._application.policy.check(operation.rule, caller)
+        event_stream = _form(operation, request)
+        for text in path.values():
+            problem = json_values.text_problem(text)
+            if problem:
+                raise exceptions.Invalid(f'In the address, {problem}')
+        query = schemas.query(version).query(request.params)
+        answer = operation.call(
+            Request(
+                services=self._application.services,
+                version=version,
+                caller=caller,
+                path=path,
+                query=query,
+                body=self._body(operation, schemas, request, version),
+                host_url=f'{request.scheme}://{request.netloc}',
+                request_id=request.env.get(REQUEST_ID, ''),
+                show_deleted=_is_true(request.get_header('X-Show-Deleted')),
+                last_event_id=request.get_header('Last-Event-ID'),
+                event_stream=event_stream,
+            )
+        )
+        self._render(answer, response)
+
+    def _body(
+        self,
+        operation: Operation,
+        schemas: '_Schemas',
+        request: falcon.Request,
+        version: Version,
+    ) -> Any:
+        if request.method == 'DELETE':
+            return None
+        data = _read(request, self._application.max_body_size)
+        if data and not arguments.accepts_json(request.content_type or ''):
+            raise falcon.HTTPUnsupportedMediaType(
+                description='The body must be application/json and is '
+                f'{request.content_type}'
+            )
+        checker = schemas.body(version)
+        if checker is None:
+            return None
+        if not data:
+            if operation.needs_body:
+                raise arguments.missing(checker.name)
+            return None
+        return checker.body(arguments.parse(data))
+
+    def _render(self, answer: Answer, response: falcon.Response) -> None:
+        response.status = answer.status
+        if answer.stream is not None:
+            response.content_type = EVENT_STREAM
+            response.set_header('Cache-Control', 'no-store')
+            # Else a proxy may keep events back until there are many of them.
+            response.set_header('X-Accel-Buffering', 'no')
+            response.stream = answer.stream
+        elif answer.body is not None:
+            response.content_type = falcon.MEDIA_JSON
+            response.data = json.dumps(answer.body, ensure_ascii=False).encode()
+        response.set_headers(dict(answer.headers))
+
+
+class _Schemas:
+    """The checkers of an operation, by version; each is made when first needed."""
+
+    def __init__(self, operation: Operation, method: str) -> None:
+        self._query = operation.query or NOTHING
+        self._body = operation.body
+        self._name = arguments.PATCH if method == 'PATCH' else arguments.BODY
+        self._made: dict[tuple[int, Version], arguments.Checker] = {}
+
+    def query(self, version: Version) -> arguments.Checker:
+        return self._checker(self._query, version)
+
+    def body(self, version: Version) -> arguments.Checker | None:
+        return None if self._body is None else self._checker(self._body, version)
+
+    def _checker(self, schemas: Versioned, version: Version) -> arguments.Checker:
+        key = (id(schemas), version)
+        if key not in self._made:
+            self._made[key] = arguments.Checker(at(schemas, version), self._name)
+        return self._made[key]
+
+
+def _too_early(operation: Operation, request: falcon.Request) -> Exception:
+    text = operation.too_early_text
+    if text is None:
+        major, minor = operation.since
+        text = f'API microversion {major}.{minor} or higher is required.'
+    kinds: Mapping[int, Callable[[str], Exception]] = {
+        400: exceptions.Invalid,
+        404: exceptions.NotFound,
+        406: exceptions.NotAcceptable,
+    }
+    return kinds[operation.too_early](text)
+
+
+def _form(operation: Operation, request: falcon.Request) -> bool:
+    """Say whether the answer is to be a stream; NotAcceptable if there is no way."""
+    forms = [falcon.MEDIA_JSON]
+    if operation.streams:
+        forms.append(EVENT_STREAM)
+    accepted = request.accept
+    if accepted == '*/*' or accepted == falcon.MEDIA_JSON:
+        return False
+    chosen = request.client_prefers(forms)
+    if chosen is None:
+        raise exceptions.NotAcceptable(
+            f'The answer can be {" or ".join(forms)}, and the request accepts only '
+            f'{accepted}'
+        )
+    return chosen == EVENT_STREAM
+
+
+def _read(request: falcon.Request, most: int) -> bytes:
+    """Return the body; an error that names the limit for one that is too long."""
+    length = request.content_length
+    chunked = request.get_header('Transfer-Encoding') is not None
+    if length is None and not chunked:
+        return b''
+    if length is not None and length > most:
+        raise _too_large(most)
+    # A server gives the parts of a chunked body as one, up to its end.
+    stream = request.bounded_stream if length is not None else request.stream
+    data: bytes = stream.read(most + 1)
+    if len(data) > most:
+        raise _too_large(most)
+    if length is not None and len(data) < length:
+        raise exceptions.Invalid(
+            f'The body has {len(data)} bytes; Content-Length announces {length}'
+        )
+    return data
+
+
+def _too_large(most: int) -> falcon.HTTPError:
+    return falcon.HTTPContentTooLarge(
+        description=f'The body is too large; at most {most} bytes are taken'
+    )
+
+
+def _is_true(text: str | None) -> bool:
+    return text is not None and text.strip().lower() in _TRUE

@@ -1,0 +1,249 @@
+"""The arguments and the body of a request against their schemas.
+
+The texts of the refusals are those that clients of Watcher know. A value is shown
+only where it is a plain argument: what lies deeper may be a secret.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import jsonschema
+import referencing
+
+from watcherlite import exceptions
+from watcherlite.api.operation import Schema
+from watcherlite.domain import json_values
+
+#: A value longer than this is not repeated in a refusal.
+SHOWN = 120
+#: What a patch is called in refusals, and any other body that has no title.
+PATCH, BODY = 'patch', 'body'
+
+_UUID = re.compile(
+    r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}', re.IGNORECASE
+)
+_INTEGER = re.compile(r'[+-]?[0-9]{1,18}')
+_BOOLEANS = {
+    **dict.fromkeys(('1', 't', 'true', 'on', 'y', 'yes'), True),
+    **dict.fromkeys(('0', 'f', 'false', 'off', 'n', 'no'), False),
+}
+_TYPES = {
+    'array': 'a list',
+    'boolean': 'true or false',
+    'integer': 'a whole number',
+    'null': 'null',
+    'number': 'a number',
+    'object': 'an object',
+    'string': 'text',
+}
+_FORMATS = jsonschema.FormatChecker(())
+
+
+@_FORMATS.checks('uuid')
+def _is_uuid(value: object) -> bool:
+    return not isinstance(value, str) or bool(_UUID.fullmatch(value))
+
+
+class Checker:
+    """Checks what requests bring against one schema; made once for each.
+
+    :param name: of the body in refusals
+    """
+
+    def __init__(self, schema: Schema, name: str = BODY) -> None:
+        self._schema = schema
+        self.name = str(schema.get('title', name))
+        # An empty registry, not the default one, which would fetch from the network.
+        self._validator = jsonschema.Draft202012Validator(
+            schema, format_checker=_FORMATS, registry=referencing.Registry()
+        )
+
+    def query(self, given: Mapping[str, str | list[str]]) -> dict[str, Any]:
+        """Return the arguments of a URL, converted as the schema says; or Invalid."""
+        known = self._schema.get('properties', {})
+        found: dict[str, Any] = {}
+        for name, value in given.items():
+            if name not in known:
+                raise exceptions.Invalid(f'Unknown argument: "{_cut(name)}"')
+            if not isinstance(value, str):
+                raise exceptions.Invalid(f'The argument "{name}" is given twice')
+            found[name] = _converted(name, value, known[name])
+        for name in self._schema.get('required', ()):
+            if name not in found:
+                raise exceptions.Invalid(f'Missing argument: "{name}"')
+        self._check(found)
+        return found
+
+    def body(self, value: Any) -> Any:
+        """Return a body that the schema allows; Invalid."""
+        self._check(value)
+        return value
+
+    def _check(self, value: Any) -> None:
+        try:
+            error = jsonschema.exceptions.best_match(self._validator.iter_errors(value))
+        except RecursionError:
+            raise exceptions.Invalid('The body is nested too deeply') from None
+        if error is not None:
+            raise exceptions.Invalid(_explain(error, self.name))
+
+
+def missing(name: str) -> exceptions.Invalid:
+    """Return the refusal of a request without a body."""
+    return exceptions.Invalid(f'Missing argument: "{name}"')
+
+
+def parse(data: bytes) -> Any:
+    """Return the JSON value of a body; Invalid if it is none that can be stored."""
+    try:
+        value = json.loads(
+            data.decode(), parse_constant=_refuse_constant, parse_float=_finite
+        )
+    except (ValueError, RecursionError) as error:
+        reason = getattr(error, 'msg', None)
+        where = getattr(error, 'lineno', None)
+        what = f': {reason}, line {where}' if reason and where else ''
+        raise exceptions.Invalid(f'The body is not valid JSON{what}') from None
+    for path, problem in json_values.problems(value):
+        place = '.'.join(str(part) for part in path) or 'the body'
+        raise exceptions.Invalid(f'{_cut(place)}: {problem}')
+    return value
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f'{name} is not a number in JSON')
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError('a number is too large')
+    return value
+
+
+def _converted(name: str, value: str, schema: Schema) -> Any:
+    problem = json_values.text_problem(value)
+    if problem:
+        raise exceptions.Invalid(f'The argument "{name}": {problem}')
+    kinds = schema.get('type', 'string')
+    for kind in [kinds] if isinstance(kinds, str) else kinds:
+        convert = _CONVERSIONS.get(kind)
+        if convert is not None:
+            return convert(name, value)
+    return value
+
+
+def _integer(name: str, value: str) -> int:
+    if not _INTEGER.fullmatch(value.strip()):
+        raise _not_converted(name, value, 'int', 'a whole number is expected')
+    return int(value)
+
+
+def _number(name: str, value: str) -> float:
+    try:
+        return _finite(value)
+    except ValueError:
+        raise _not_converted(name, value, 'float', 'a number is expected') from None
+
+
+def _boolean(name: str, value: str) -> bool:
+    try:
+        return _BOOLEANS[value.strip().lower()]
+    except KeyError:
+        raise _not_converted(
+            name, value, 'boolean', 'true or false is expected'
+        ) from None
+
+
+def _not_converted(name: str, value: str, kind: str, reason: str) -> exceptions.Invalid:
+    return exceptions.Invalid(
+        f"Invalid input for field/attribute {name}. Value: '{_cut(value)}'. unable to "
+        f'convert to {kind}. Error: {reason}'
+    )
+
+
+_CONVERSIONS: Mapping[str, Callable[[str, str], Any]] = {
+    'integer': _integer,
+    'number': _number,
+    'boolean': _boolean,
+}
+
+
+def _explain(error: Any, argument: str) -> str:
+    """Return the refusal that a validation error stands for."""
+    # Which line of a patch it is says nothing to who reads it
+    path = [part for part in error.absolute_path if isinstance(part, str)]
+    keyword, right, value = error.validator, error.validator_value, error.instance
+    if keyword == 'additionalProperties' and right is False:
+        names = list(_unknown(value, error.schema))
+        many = 's' if len(names) > 1 else ''
+        place = '.'.join([argument, *path])
+        return f'Unknown attribute{many} for argument {place}: {_cut(", ".join(names))}'
+    if keyword == 'required':
+        name = next(name for name in right if name not in value)
+        field = '.'.join([*path, name])
+        return (
+            f"Invalid input for field/attribute {field}. Value: 'None'. Mandatory "
+            'field missing.'
+        )
+    name = '.'.join(path) or argument
+    if name == 'limit' and keyword in ('minimum', 'exclusiveMinimum'):
+        return 'Limit must be positive'
+    if name == 'sort_dir' and keyword == 'enum':
+        return (
+            f"Invalid sort direction: {_cut(str(value))}. Acceptable values are 'asc' "
+            "or 'desc'"
+        )
+    shown = ''
+    if len(path) == 1 and isinstance(value, str | int | float | None):
+        shown = f"Value: '{_cut(str(value))}'. "
+    return f'Invalid input for field/attribute {name}. {shown}{_rule(error)}'
+
+
+def _rule(error: Any) -> str:
+    keyword, right, value = error.validator, error.validator_value, error.instance
+    match keyword:
+        case 'type':
+            kinds = [right] if isinstance(right, str) else right
+            wanted = ' or '.join(_TYPES[kind] for kind in kinds)
+            return f'It must be {wanted} and is {json_values.kind(value)}.'
+        case 'enum':
+            return f'Value should be one of: {", ".join(str(each) for each in right)}'
+        case 'pattern':
+            return f'Value should match the pattern {right}'
+        case 'format' if right == 'uuid':
+            return (
+                'unable to convert to uuid. Error: Expected a uuid but received '
+                f'{_cut(str(value))}'
+            )
+        case 'minimum':
+            return f'Value should be greater or equal to {right}'
+        case 'maximum':
+            return f'Value should be lower or equal to {right}'
+        case 'minLength' | 'minItems' | 'minProperties':
+            return f'Value should have a minimum length of {right}'
+        case 'maxLength' | 'maxItems' | 'maxProperties':
+            return f'Value should have a maximum length of {right}'
+    return f'It breaks the rule {keyword}.'
+
+
+def _unknown(value: Mapping[str, Any], schema: Schema) -> Iterator[str]:
+    patterns: Iterable[str] = schema.get('patternProperties', {})
+    for name in value:
+        if name not in schema.get('properties', {}) and not any(
+            re.search(pattern, name) for pattern in patterns
+        ):
+            yield name
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'
+
+
+def accepts_json(content_type: str) -> bool:
+    """Say whether a body of this type is read as JSON; no type is JSON too."""
+    kind = content_type.partition(';')[0].strip().lower()
+    return kind in ('', 'application/json') or kind.endswith('+json')

@@ -1,0 +1,152 @@
+"""Whether this process can serve, and how the rest of the service is.
+
+A load balancer wants the first: the API serves as long as the database does,
+whatever the broker and the daemons do. An administrator gets the second as well.
+"""
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.clock import Clock
+from watcherlite.db.api import Store
+from watcherlite.domain.actions import LANES
+
+LOG = logging.getLogger(__name__)
+
+OK = 'ok'
+DEGRADED = 'degraded'
+FAILED = 'failed'
+DISABLED = 'disabled'
+UNKNOWN = 'unknown'
+#: Seconds that a notification may wait before something is wrong.
+LATE = 300.0
+#: Seconds for which the last answer of the broker counts.
+FRESH = 10.0
+#: Seconds that a request waits for a newer one.
+PATIENCE = 1.0
+
+
+class BrokerProbe:
+    """Asks the broker whether it answers, in a thread that nobody has to wait for.
+
+    :param ask: raises BrokerUnavailable or ConfigurationError if it does not
+    """
+
+    def __init__(
+        self, ask: Callable[[], None], monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._ask = ask
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._asking: threading.Thread | None = None
+        self._found: tuple[str, str] | None = None
+        self._found_at = 0.0
+
+    def status(self, patience: float = PATIENCE) -> tuple[str, str]:
+        """Return (OK, FAILED or UNKNOWN, what there is to say) at the latest then."""
+        with self._lock:
+            fresh = self._monotonic() - self._found_at < FRESH
+            if self._found is not None and fresh:
+                return self._found
+            if self._asking is None:
+                self._asking = threading.Thread(
+                    target=self._run, name='broker probe', daemon=True
+                )
+                self._asking.start()
+            asking = self._asking
+        asking.join(patience)
+        with self._lock:
+            return self._found or (UNKNOWN, 'it has not answered yet')
+
+    def _run(self) -> None:
+        try:
+            self._ask()
+            found = OK, 'it answers'
+        except exceptions.WatcherliteError as error:
+            found = FAILED, str(error)
+        with self._lock:
+            self._found, self._found_at = found, self._monotonic()
+            self._asking = None
+
+
+class Health:
+    """Looks after the parts that the service is made of.
+
+    :param disable_file: while it exists, no more requests are wanted here
+    """
+
+    def __init__(
+        self, store: Store, clock: Clock, broker: BrokerProbe, disable_file: str = ''
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._broker = broker
+        self._disable_file = disable_file
+
+    def plain(self) -> tuple[int, dict[str, Any]]:
+        """Return a status and a body that everybody may see."""
+        if self._disable_file and os.path.exists(self._disable_file):
+            return 503, {'status': DISABLED}
+        problem = self._database_problem()
+        return (200, {'status': OK}) if problem is None else (503, {'status': FAILED})
+
+    def detailed(self) -> tuple[int, dict[str, Any]]:
+        """Return a status and a body for administrators.
+
+        The status is the one of `plain`; what else is wrong makes it DEGRADED.
+        """
+        status, body = self.plain()
+        problem = self._database_problem()
+        broker, said = self._broker.status()
+        body['database'] = {
+            'status': OK if problem is None else FAILED,
+            'message': problem or 'it answers',
+        }
+        body['broker'] = {'status': broker, 'message': said}
+        if problem is None:
+            try:
+                body['lanes'] = self._lanes()
+                body['notifications'] = self._notifications()
+            except exceptions.WatcherliteError as error:
+                LOG.warning('The health of the daemons cannot be told: %s', error)
+                return 503, {**body, 'status': FAILED}
+        parts = [*body.get('lanes', {}).values(), body.get('notifications', {})]
+        parts += [body['broker']]
+        if body['status'] == OK and any(p.get('status', OK) != OK for p in parts):
+            body['status'] = DEGRADED
+        return status, body
+
+    def _database_problem(self) -> str | None:
+        try:
+            self._store.check()
+        except exceptions.WatcherliteError as error:
+            return str(error)
+        return None
+
+    def _lanes(self) -> dict[str, Any]:
+        workers = self._store.live_workers()
+        found = {}
+        for lane in LANES:
+            hosts = sorted(w.host for w in workers if lane in w.lanes)
+            found[lane] = {
+                'status': OK if hosts else FAILED,
+                'live_workers': len(hosts),
+                'hosts': sorted(set(hosts)),
+            }
+        return found
+
+    def _notifications(self) -> dict[str, Any]:
+        oldest = self._store.oldest_pending_event()
+        waited = 0.0
+        if oldest is not None:
+            waited = max((self._clock.now() - oldest).total_seconds(), 0.0)
+        return {
+            'status': OK if waited <= LATE else DEGRADED,
+            'oldest_pending': None if oldest is None else oldest.isoformat(),
+            'oldest_pending_seconds': round(waited, 3),
+        }

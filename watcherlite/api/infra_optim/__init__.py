@@ -1,0 +1,1 @@
+"""The infra-optim vocabulary: what clients of Watcher speak."""

@@ -1,0 +1,202 @@
+"""Action plans: reviewed, started, cancelled, deleted; and handed in as a document."""
+
+import dataclasses
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.api.infra_optim import identifiers, links, listing, patches
+from watcherlite.api.infra_optim.representations import (
+    action_plans as representations,
+)
+from watcherlite.api.infra_optim.schemas import action_plans as schemas
+from watcherlite.api.operation import Answer, Operation, Request, Routes
+from watcherlite.db.listing import ListedPlan
+from watcherlite.domain import documents
+from watcherlite.domain.json_values import kind
+from watcherlite.states import action_plan as states
+
+#: What a patch may name so that it is told that it cannot change it.
+INTERNAL = (
+    'audit_uuid',
+    'efficacy_indicators',
+    'global_efficacy',
+    'hostname',
+    'name',
+    'status_message',
+    'strategy_name',
+    'strategy_uuid',
+)
+KNOWN = ('state', *INTERNAL, *patches.INTERNAL)
+#: What a patch of the state can ask for: (from, to).
+CANCELS = frozenset(
+    {
+        (states.RECOMMENDED, states.CANCELLED),
+        (states.PENDING, states.CANCELLED),
+        (states.ONGOING, states.CANCELLING),
+    }
+)
+STARTS = frozenset({(states.RECOMMENDED, states.PENDING)})
+
+
+def index(request: Request) -> Answer:
+    """Answer a page of plans."""
+    return _page(request, detail=False)
+
+
+def detail(request: Request) -> Answer:
+    """Answer a page of plans with all that is shown of one."""
+    return _page(request, detail=True)
+
+
+def show(request: Request) -> Answer:
+    """Answer one plan; NotFound."""
+    return _shown(request, find(request, request.show_deleted))
+
+
+def create(request: Request) -> Answer:
+    """Store a plan as RECOMMENDED; Invalid with all that is wrong with the document.
+
+    The plan is answered, and its address in `Location`.
+    """
+    document = documents.from_mapping(request.body)
+    services = request.services
+    plan = services.plans.create(document, request.context)
+    listed = services.store.find_action_plan(plan.uuid)
+    answer = _shown(request, listed, 201)
+    place = links.url(request, 'action_plans', plan.uuid)
+    return dataclasses.replace(answer, headers={'Location': place})
+
+
+def start(request: Request) -> Answer:
+    """Start a plan; Invalid unless it is RECOMMENDED, as clients expect."""
+    listed = find(request)
+    try:
+        plan = request.services.plans.start(listed.plan.uuid, states.RECOMMENDED)
+    except exceptions.Conflict as error:
+        raise exceptions.Invalid(str(error)) from None
+    return _shown(request, dataclasses.replace(listed, plan=plan))
+
+
+def update(request: Request) -> Answer:
+    """Start or cancel a plan by a patch of its state.
+
+    :raises NotFound: there is no such plan
+    :raises Invalid: the patch changes anything else, or nothing, or the state
+        forbids it
+    """
+    changes = patches.parse(
+        request.body, allowed=KNOWN, mandatory=('state',), internal=INTERNAL
+    )
+    listed = find(request)
+    plan, operations = listed.plan, request.services.plans
+    wanted = patches.apply({'state': plan.state}, changes)['state']
+    step = (plan.state, wanted if isinstance(wanted, str) else None)
+    try:
+        if step in STARTS:
+            plan = operations.start(plan.uuid, expected=plan.state)
+        elif step in CANCELS:
+            plan = operations.cancel(plan.uuid, expected=plan.state)
+        else:
+            raise _not_allowed(plan.state, wanted)
+    except exceptions.Conflict:
+        # Somebody else was faster; the refusal is about what it is now.
+        raise _not_allowed(find(request).plan.state, wanted) from None
+    return _shown(request, dataclasses.replace(listed, plan=plan))
+
+
+def _not_allowed(state: str, wanted: Any) -> exceptions.Invalid:
+    if isinstance(wanted, list | dict):
+        wanted = kind(wanted)
+    return exceptions.Invalid(f'State transition not allowed: ({state} -> {wanted})')
+
+
+def delete(request: Request) -> Answer:
+    """Delete a plan softly, with its actions; Invalid while it may not be."""
+    try:
+        request.services.plans.delete(find(request).plan.uuid)
+    except exceptions.Conflict as error:
+        raise exceptions.Invalid(str(error)) from None
+    return Answer(status=204)
+
+
+def find(request: Request, deleted: bool = False) -> ListedPlan:
+    """Return the plan that the address names; Invalid, NotFound."""
+    uuid = identifiers.uuid('action_plan_uuid', request.path['uuid'])
+    try:
+        return request.services.store.find_action_plan(uuid, deleted)
+    except exceptions.NotFound:
+        raise exceptions.NotFound(f'ActionPlan {uuid} could not be found') from None
+
+
+def _shown(request: Request, listed: ListedPlan, status: int = 200) -> Answer:
+    return Answer(representations.represent(request, listed, True), status)
+
+
+def _page(request: Request, detail: bool) -> Answer:
+    return listing.page(
+        request,
+        'action_plans',
+        request.services.store.list_action_plans,
+        representations.represent,
+        detail,
+    )
+
+
+ROUTES: Routes = {
+    '/v1/action_plans': {
+        'GET': Operation(
+            index,
+            'action_plan:get_all',
+            'List action plans.',
+            query=schemas.QUERY,
+            answers={200: schemas.COLLECTION},
+        ),
+        'POST': Operation(
+            create,
+            'action_plan:create',
+            'Hand in a plan document.',
+            body=schemas.DOCUMENT,
+            answers={201: schemas.ACTION_PLAN},
+        ),
+    },
+    '/v1/action_plans/detail': {
+        'GET': Operation(
+            detail,
+            'action_plan:detail',
+            'List action plans with details.',
+            query=schemas.QUERY,
+            answers={200: schemas.DETAILED_COLLECTION},
+        )
+    },
+    '/v1/action_plans/{uuid}': {
+        'GET': Operation(
+            show,
+            'action_plan:get',
+            'Show an action plan.',
+            answers={200: schemas.ACTION_PLAN},
+        ),
+        'PATCH': Operation(
+            update,
+            'action_plan:update',
+            'Start or cancel an action plan by its state.',
+            body=schemas.PATCH,
+            answers={200: schemas.ACTION_PLAN},
+        ),
+        'DELETE': Operation(
+            delete,
+            'action_plan:delete',
+            'Delete an action plan that is not being executed.',
+            answers={204: None},
+        ),
+    },
+    '/v1/action_plans/{uuid}/start': {
+        'POST': Operation(
+            start,
+            'action_plan:start',
+            'Start a RECOMMENDED action plan.',
+            body=schemas.START,
+            needs_body=False,
+            answers={200: schemas.ACTION_PLAN},
+        )
+    },
+}

@@ -1,0 +1,210 @@
+"""Actions: what a plan consists of; skipped by a patch, signalled while they run."""
+
+import dataclasses
+from collections.abc import Callable
+
+from watcherlite import exceptions
+from watcherlite.api.infra_optim import identifiers, listing, patches
+from watcherlite.api.infra_optim.representations import actions as representations
+from watcherlite.api.infra_optim.representations.common import DELETED
+from watcherlite.api.infra_optim.schemas import actions as schemas
+from watcherlite.api.operation import Answer, Operation, Request, Routes
+from watcherlite.db.listing import ListedAction
+from watcherlite.domain.actions import Action
+from watcherlite.domain.json_values import kind
+from watcherlite.execution import results
+from watcherlite.states import action as states
+
+PENDING = states.INFRA_OPTIM[states.INIT]
+SKIPPED = states.INFRA_OPTIM[states.SKIPPED]
+#: Words for a state that clients of Watcher know; most cannot be asked for.
+KNOWN_STATES = frozenset(states.INFRA_OPTIM.values()) | {'CANCELLING', DELETED}
+#: The attributes that a patch may name.
+PATCHED = ('state', 'status_message')
+
+
+def index(request: Request) -> Answer:
+    """Answer a page of actions."""
+    return _page(request, detail=False)
+
+
+def detail(request: Request) -> Answer:
+    """Answer a page of actions with all that is shown of one."""
+    return _page(request, detail=True)
+
+
+def show(request: Request) -> Answer:
+    """Answer one action; NotFound."""
+    return _shown(request, _find(request, request.show_deleted))
+
+
+def update(request: Request) -> Answer:
+    """Skip an action, or edit the message of one that was skipped (spec 000).
+
+    :raises Invalid: the patch is none, or asks for what can never be
+    :raises NotFound: there is no such action
+    :raises Conflict: the action, or its plan, is in a state that forbids it
+    """
+    changes = patches.parse(request.body, allowed=PATCHED, mandatory=PATCHED)
+    for change in changes:
+        _check_value(change)
+    listed = _find(request)
+    action = listed.action
+    wanted = patches.apply(
+        {'state': action.state, 'status_message': action.status_message}, changes
+    )
+    named = {change.name for change in changes}
+    message = wanted['status_message'] if 'status_message' in named else None
+    plans = request.services.plans
+    if wanted['state'] != action.state:
+        if wanted['state'] != SKIPPED:
+            raise exceptions.TransitionNotAllowed(
+                f'State transition not allowed: ({action.state} -> {wanted["state"]})'
+            )
+        action = plans.skip_action(action.uuid, message)
+    elif 'status_message' in named or _resets(action, named):
+        action = plans.edit_skip_message(action.uuid, message)
+    return _shown(request, dataclasses.replace(listed, action=action))
+
+
+def _resets(action: Action, named: set[str]) -> bool:
+    """Say whether a skip that is repeated without a reason takes the old one away.
+
+    It does so with a user's; that of an automatic skip is nobody's to repeat.
+    """
+    message = action.status_message or ''
+    return (
+        action.state == SKIPPED
+        and 'state' in named
+        and not message.startswith(results.SKIPPED_AUTOMATICALLY)
+    )
+
+
+def _check_value(change: patches.Change) -> None:
+    """Raise Invalid for a value that its attribute never has."""
+    if change.op == patches.REMOVE or change.value is None:
+        return
+    text = isinstance(change.value, str)
+    if change.name == 'state' and not (text and change.value in KNOWN_STATES):
+        shown = (
+            kind(change.value)
+            if isinstance(change.value, list | dict)
+            else (change.value)
+        )
+        raise exceptions.Invalid(f'Invalid state: {shown}')
+    if not text:
+        raise exceptions.Invalid(
+            f'Invalid input for field/attribute {change.name}. It must be text and is '
+            f'{kind(change.value)}'
+        )
+
+
+def cancel(request: Request) -> Answer:
+    """Cancel an action; one that runs is told to stop."""
+    return _signal(request, states.CANCEL)
+
+
+def suspend(request: Request) -> Answer:
+    """Tell a running action to pause when it next can."""
+    return _signal(request, states.SUSPEND)
+
+
+def resume(request: Request) -> Answer:
+    """Let a suspended action go on."""
+    return _signal(request, states.RESUME)
+
+
+def _signal(request: Request, signal: str) -> Answer:
+    """Send a signal and answer 202: an action heeds it when it next looks.
+
+    :raises Conflict: nothing in the action's state could heed it
+    """
+    listed = _find(request)
+    action = request.services.plans.signal_action(listed.action.uuid, signal)
+    return _shown(request, dataclasses.replace(listed, action=action), 202)
+
+
+def _find(request: Request, deleted: bool = False) -> ListedAction:
+    uuid = identifiers.uuid('action_uuid', request.path['uuid'])
+    try:
+        return request.services.store.find_action(uuid, deleted)
+    except exceptions.NotFound:
+        raise exceptions.NotFound(f'Action {uuid} could not be found') from None
+
+
+def _shown(request: Request, listed: ListedAction, status: int = 200) -> Answer:
+    return Answer(representations.represent(request, listed, True), status)
+
+
+def _page(request: Request, detail: bool) -> Answer:
+    if 'action_plan_uuid' in request.query and 'audit_uuid' in request.query:
+        raise exceptions.Invalid(
+            'action_plan_uuid and audit_uuid cannot be given together'
+        )
+    return listing.page(
+        request,
+        'actions',
+        request.services.store.page_of_actions,
+        representations.represent,
+        detail,
+    )
+
+
+def _signalling(call: Callable[[Request], Answer], summary: str) -> Operation:
+    return Operation(
+        call,
+        'action:signal',
+        summary,
+        body=schemas.SIGNAL,
+        needs_body=False,
+        answers={202: schemas.ACTION, 409: None},
+    )
+
+
+ROUTES: Routes = {
+    '/v1/actions': {
+        'GET': Operation(
+            index,
+            'action:get_all',
+            'List actions.',
+            query=schemas.QUERY,
+            answers={200: schemas.COLLECTION},
+        )
+    },
+    '/v1/actions/detail': {
+        'GET': Operation(
+            detail,
+            'action:detail',
+            'List actions with details.',
+            query=schemas.QUERY,
+            answers={200: schemas.DETAILED_COLLECTION},
+        )
+    },
+    '/v1/actions/{uuid}': {
+        'GET': Operation(
+            show,
+            'action:get',
+            'Show an action.',
+            answers={200: schemas.ACTION},
+        ),
+        'PATCH': Operation(
+            update,
+            'action:update',
+            'Skip a PENDING action, or edit the message of a SKIPPED one.',
+            body=schemas.PATCH,
+            answers={200: schemas.ACTION, 409: None},
+            since=(1, 5),
+            too_early=400,
+            too_early_text='API microversion 1.5 or higher is required.',
+        ),
+    },
+    '/v1/actions/{uuid}/cancel': {
+        'POST': _signalling(cancel, 'Cancel an action.'),
+    },
+    '/v1/actions/{uuid}/suspend': {
+        'POST': _signalling(suspend, 'Suspend a running action.'),
+    },
+    '/v1/actions/{uuid}/resume': {
+        'POST': _signalling(resume, 'Let a suspended action go on.'),
+    },
+}

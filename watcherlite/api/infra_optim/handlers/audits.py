@@ -1,0 +1,196 @@
+"""Audits: requests to propose plans."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.api.infra_optim import attributes, links, listing, patches
+from watcherlite.api.infra_optim.representations import audits as representations
+from watcherlite.api.infra_optim.schemas import audits as schemas
+from watcherlite.api.infra_optim.schemas import scopes
+from watcherlite.api.operation import Answer, Operation, Request, Routes
+from watcherlite.db.listing import ListedAudit
+from watcherlite.domain.audits import NewAudit
+
+TIMES = ('start_time', 'end_time')
+#: What a patch cannot remove.
+MANDATORY = ('name', 'audit_type', 'state', 'goal')
+#: What removes the others, where that is not None.
+EMPTY: Mapping[str, Any] = {
+    'parameters': {},
+    'scope': [],
+    'auto_trigger': False,
+    'force': False,
+}
+_CHECKER = attributes.checker(schemas.ATTRIBUTES)
+
+
+def index(request: Request) -> Answer:
+    """Answer a page of audits."""
+    return _page(request, detail=False)
+
+
+def detail(request: Request) -> Answer:
+    """Answer a page of audits with all that the version has."""
+    return _page(request, detail=True)
+
+
+def show(request: Request) -> Answer:
+    """Answer one audit, by uuid, id or name; NotFound."""
+    return Answer(_represented(request, _found(request)))
+
+
+def create(request: Request) -> Answer:
+    """Store an audit, which runs at once unless it waits for a time or an event.
+
+    :raises Invalid: what is asked for contradicts itself, or the template is unknown
+    :raises NotFound: the goal, or the strategy, is unknown
+    :raises NotAcceptable: it has times before 1.1
+    :raises Conflict: there is an audit of that name
+    """
+    new = _asked_for(request)
+    audit = request.services.audits.create(new, request.context)
+    shown = _represented(request, request.services.store.find_audit(audit.uuid))
+    location = links.url(request, 'audits', audit.uuid)
+    return Answer(shown, 201, {'Location': location})
+
+
+def update(request: Request) -> Answer:
+    """Change an audit by a patch; a patch without lines changes nothing.
+
+    :raises Invalid: an attribute or a value that cannot be set, a state that cannot
+        be reached from the present one
+    """
+    changes = patches.parse(
+        request.body, allowed=schemas.ATTRIBUTES, mandatory=MANDATORY
+    )
+    _check_times(request, {change.name for change in changes})
+    found = _found(request)
+    values = attributes.patched(_document(found), changes, _CHECKER, EMPTY)
+    scopes.check(values.get('scope'))
+    for name in values.keys() & set(TIMES):
+        values[name] = attributes.moment(name, values[name])
+    if values.get('interval') is not None:
+        values['interval'] = str(values['interval'])
+    try:
+        request.services.audits.update(found.audit.uuid, values, request.context)
+    except exceptions.TransitionNotAllowed as refusal:
+        raise exceptions.Invalid(str(refusal)) from refusal
+    updated = request.services.store.find_audit(found.audit.uuid)
+    return Answer(_represented(request, updated))
+
+
+def delete(request: Request) -> Answer:
+    """Delete an audit that has ended; NotFound, Invalid."""
+    request.services.audits.delete(request.path['audit'])
+    return Answer(status=204)
+
+
+def _page(request: Request, detail: bool) -> Answer:
+    return listing.page(
+        request,
+        'audits',
+        request.services.store.list_audits,
+        representations.represent,
+        detail,
+    )
+
+
+def _found(request: Request) -> ListedAudit:
+    name = request.path['audit']
+    return request.services.store.find_audit(name, request.show_deleted)
+
+
+def _represented(request: Request, found: ListedAudit) -> dict[str, Any]:
+    return representations.represent(request, found, True)
+
+
+def _asked_for(request: Request) -> NewAudit:
+    given = {name: value for name, value in request.body.items() if value is not None}
+    _check_times(request, given)
+    if 'interval' in given:
+        given['interval'] = str(given['interval'])
+    for name in given.keys() & set(TIMES):
+        given[name] = attributes.moment(name, given[name])
+    template = given.pop('audit_template_uuid', None)
+    return NewAudit(audit_template=template, **given)
+
+
+def _check_times(request: Request, names: Collection[str]) -> None:
+    early = [name for name in TIMES if name in names]
+    if early and request.version < representations.START_AND_END:
+        raise exceptions.NotAcceptable(
+            f'API microversion 1.1 or higher is required for {" and ".join(early)}.'
+        )
+
+
+def _document(found: ListedAudit) -> dict[str, Any]:
+    audit = found.audit
+    return {
+        'name': audit.name,
+        'audit_type': audit.audit_type,
+        'state': audit.state,
+        'goal': found.goal_uuid,
+        'strategy': found.strategy_uuid,
+        'parameters': dict(audit.parameters),
+        'scope': list(audit.scope),
+        'interval': audit.interval,
+        'auto_trigger': audit.auto_trigger,
+        'force': audit.force,
+        **{
+            name: None if time is None else time.isoformat()
+            for name, time in zip(
+                TIMES, (audit.start_time, audit.end_time), strict=True
+            )
+        },
+    }
+
+
+ROUTES: Routes = {
+    '/v1/audits': {
+        'GET': Operation(
+            index,
+            'audit:get_all',
+            'List audits.',
+            query=schemas.QUERY,
+            answers={200: schemas.COLLECTION},
+        ),
+        'POST': Operation(
+            create,
+            'audit:create',
+            'Create an audit.',
+            body=schemas.NEW,
+            answers={201: schemas.AUDIT, 404: None, 406: None, 409: None},
+        ),
+    },
+    '/v1/audits/detail': {
+        'GET': Operation(
+            detail,
+            'audit:detail',
+            'List audits with details.',
+            query=schemas.QUERY,
+            answers={200: schemas.DETAILED_COLLECTION},
+        ),
+    },
+    '/v1/audits/{audit}': {
+        'GET': Operation(
+            show,
+            'audit:get',
+            'Show an audit.',
+            answers={200: schemas.AUDIT},
+        ),
+        'PATCH': Operation(
+            update,
+            'audit:update',
+            'Change an audit; also: cancel it, suspend it, let it go on.',
+            body=patches.SCHEMA,
+            answers={200: schemas.AUDIT, 406: None, 409: None},
+        ),
+        'DELETE': Operation(
+            delete,
+            'audit:delete',
+            'Delete an audit that has ended.',
+            answers={204: None},
+        ),
+    },
+}

@@ -1,0 +1,44 @@
+"""The data model: what strategies know of the infrastructure.
+
+No collector feeds a model of compute nodes here, so there is none to be shown; the
+answer says so, and is as that of a Watcher whose cluster is empty.
+"""
+
+from watcherlite import exceptions
+from watcherlite.api.infra_optim import identifiers
+from watcherlite.api.infra_optim.schemas import data_model as schemas
+from watcherlite.api.operation import Answer, Operation, Request, Routes
+
+NOTHING = 'No compute model: no collector of compute nodes is installed.'
+
+
+def show(request: Request) -> Answer:
+    """Answer the model of one type.
+
+    :raises NotFound: there is no such type, or no such audit
+    """
+    kind = request.query.get('data_model_type', schemas.COMPUTE)
+    if kind != schemas.COMPUTE:
+        raise exceptions.NotFound(
+            f'The {kind} data model could not be found. There is {schemas.COMPUTE}'
+        )
+    if 'audit_uuid' in request.query:
+        uuid = identifiers.uuid('audit_uuid', request.query['audit_uuid'])
+        request.services.store.find_audit(uuid)
+    return Answer({'context': [], 'comment': NOTHING})
+
+
+ROUTES: Routes = {
+    '/v1/data_model': {
+        'GET': Operation(
+            show,
+            'data_model:get_all',
+            'Show what strategies know of the infrastructure.',
+            query=schemas.QUERY,
+            answers={200: schemas.DATA_MODEL, 404: None},
+            since=schemas.SINCE,
+            too_early=406,
+            too_early_text='API microversion 1.3 or higher is required.',
+        ),
+    },
+}

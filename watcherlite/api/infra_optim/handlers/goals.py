@@ -1,0 +1,62 @@
+"""Goals: what there is to reach. They come from plugins and are only read here."""
+
+from watcherlite.api.infra_optim import listing
+from watcherlite.api.infra_optim.representations import goals as representations
+from watcherlite.api.infra_optim.schemas import goals as schemas
+from watcherlite.api.operation import Answer, Operation, Request, Routes
+
+
+def index(request: Request) -> Answer:
+    """Answer a page of goals."""
+    return _page(request, detail=False)
+
+
+def detail(request: Request) -> Answer:
+    """Answer a page of goals with their times."""
+    return _page(request, detail=True)
+
+
+def show(request: Request) -> Answer:
+    """Answer one goal, by uuid, id or name; NotFound."""
+    goal = request.services.store.find_goal(request.path['goal'], request.show_deleted)
+    return Answer(representations.represent(request, goal, True))
+
+
+def _page(request: Request, detail: bool) -> Answer:
+    return listing.page(
+        request,
+        'goals',
+        request.services.store.list_goals,
+        representations.represent,
+        detail,
+    )
+
+
+ROUTES: Routes = {
+    '/v1/goals': {
+        'GET': Operation(
+            index,
+            'goal:get_all',
+            'List goals.',
+            query=schemas.QUERY,
+            answers={200: schemas.COLLECTION},
+        ),
+    },
+    '/v1/goals/detail': {
+        'GET': Operation(
+            detail,
+            'goal:detail',
+            'List goals with details.',
+            query=schemas.QUERY,
+            answers={200: schemas.DETAILED_COLLECTION},
+        ),
+    },
+    '/v1/goals/{goal}': {
+        'GET': Operation(
+            show,
+            'goal:get',
+            'Show a goal.',
+            answers={200: schemas.GOAL},
+        ),
+    },
+}

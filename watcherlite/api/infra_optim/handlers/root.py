@@ -1,0 +1,84 @@
+"""The two documents that say what there is: of the service, and of its version."""
+
+from watcherlite.api import microversions
+from watcherlite.api.infra_optim import links
+from watcherlite.api.infra_optim.schemas import root as schemas
+from watcherlite.api.operation import Answer, Operation, Request, Routes, Version
+
+NAME = 'OpenStack Watcher API'
+DESCRIPTION = (
+    'watcherlite plans, executes and watches over changes to infrastructure. This is '
+    'its infra-optim API, which clients of Watcher speak.'
+)
+#: Goals and strategies are not among them, as upstream has it.
+COLLECTIONS: dict[str, Version] = {
+    'audit_templates': (1, 0),
+    'audits': (1, 0),
+    'data_model': (1, 3),
+    'actions': (1, 0),
+    'action_plans': (1, 0),
+    'scoring_engines': (1, 0),
+    'services': (1, 0),
+    'webhooks': (1, 4),
+}
+
+
+def service(request: Request) -> Answer:
+    """Answer which versions there are."""
+    versions = microversions.INFRA_OPTIM
+    version = {
+        'id': 'v1',
+        'status': 'CURRENT',
+        'max_version': microversions.text(versions.maximum),
+        'min_version': microversions.text(versions.minimum),
+        'links': [{'href': f'{request.host_url}/v1/', 'rel': links.SELF}],
+    }
+    return Answer(
+        {
+            'name': NAME,
+            'description': DESCRIPTION,
+            'versions': [version],
+            'default_version': version,
+        }
+    )
+
+
+def version(request: Request) -> Answer:
+    """Answer which collections the version has."""
+    return Answer(
+        {
+            'id': 'v1',
+            'media_types': [
+                {
+                    'base': 'application/json',
+                    'type': 'application/vnd.openstack.watcher.v1+json',
+                }
+            ],
+            'links': [{'href': f'{request.host_url}/v1/', 'rel': links.SELF}],
+            **{
+                noun: links.of_collection(request, noun)
+                for noun, since in COLLECTIONS.items()
+                if request.version >= since
+            },
+        }
+    )
+
+
+ROUTES: Routes = {
+    '/': {
+        'GET': Operation(
+            service,
+            None,
+            'Show the versions of the API.',
+            answers={200: schemas.SERVICE},
+        )
+    },
+    '/v1': {
+        'GET': Operation(
+            version,
+            None,
+            'Show the collections of the version.',
+            answers={200: schemas.VERSION},
+        )
+    },
+}

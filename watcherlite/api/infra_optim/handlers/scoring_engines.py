@@ -1,0 +1,65 @@
+"""Scoring engines: there are none, and clients that ask are told so.
+
+A strategy computes its scores itself. The collection is here because clients of
+Watcher list it.
+"""
+
+from watcherlite import exceptions
+from watcherlite.api.infra_optim.schemas import scoring_engines as schemas
+from watcherlite.api.operation import Answer, Operation, Request, Routes
+
+
+def index(request: Request) -> Answer:
+    """Answer the collection, which is empty.
+
+    :raises Invalid: there is no such sort key
+    :raises NotFound: a marker, since it can name nothing
+    """
+    sort_key = request.query.get('sort_key', 'id')
+    if sort_key not in schemas.SORT_KEYS:
+        raise exceptions.Invalid(
+            f'Invalid sort key: {sort_key}. Sort keys are '
+            f'{", ".join(schemas.SORT_KEYS)}'
+        )
+    if 'marker' in request.query:
+        raise _not_found(request.query['marker'])
+    return Answer({'scoring_engines': []})
+
+
+def show(request: Request) -> Answer:
+    """Raise NotFound: there is no scoring engine."""
+    raise _not_found(request.path['scoring_engine'])
+
+
+def _not_found(name: str) -> exceptions.NotFound:
+    return exceptions.NotFound(f'ScoringEngine {name} could not be found')
+
+
+ROUTES: Routes = {
+    '/v1/scoring_engines': {
+        'GET': Operation(
+            index,
+            'scoring_engine:get_all',
+            'List scoring engines.',
+            query=schemas.QUERY,
+            answers={200: schemas.COLLECTION},
+        ),
+    },
+    '/v1/scoring_engines/detail': {
+        'GET': Operation(
+            index,
+            'scoring_engine:detail',
+            'List scoring engines with details.',
+            query=schemas.QUERY,
+            answers={200: schemas.DETAILED_COLLECTION},
+        ),
+    },
+    '/v1/scoring_engines/{scoring_engine}': {
+        'GET': Operation(
+            show,
+            'scoring_engine:get',
+            'Show a scoring engine.',
+            answers={200: schemas.ENGINE, 404: None},
+        ),
+    },
+}

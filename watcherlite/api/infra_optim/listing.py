@@ -1,0 +1,139 @@
+"""Pages of collections, the same way for every noun."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+from urllib import parse
+
+from watcherlite import exceptions
+from watcherlite.api.infra_optim import identifiers, links
+from watcherlite.api.infra_optim.representations.common import DELETED
+from watcherlite.api.operation import Answer, Request, Schema, Versioned, always
+from watcherlite.db.listing import ASCENDING, DESCENDING, FILTERS, SORT_KEYS, Query
+from watcherlite.states import action, action_plan, audit
+
+T = TypeVar('T')
+
+UUID: Schema = {'type': 'string', 'format': 'uuid'}
+TEXT: Schema = {'type': 'string'}
+#: The schemas of filters, whichever noun has them.
+_FILTERS: Mapping[str, Schema] = {
+    'goal': {'type': 'string', 'description': 'Uuid or name of a goal.'},
+    'strategy': {'type': 'string', 'description': 'Uuid or name of a strategy.'},
+    'audit_uuid': UUID,
+    'action_plan_uuid': UUID,
+    'action_type': {'type': 'string', 'description': 'Name of an action type.'},
+    'target': {'type': 'string', 'description': 'What an action acts on.'},
+}
+_STATES: Mapping[str, Iterable[str]] = {
+    'audits': audit.STATES,
+    'action_plans': action_plan.STATES,
+    'actions': dict.fromkeys(action.INFRA_OPTIM.values()),
+}
+
+
+def query_schema(noun: str, **filters: Schema) -> Versioned:
+    """Return the schema of the arguments of a collection.
+
+    :param noun: one of `db.listing.SORT_KEYS`
+    :param filters: schemas of filters that are not, or not only, those of
+        `db.listing.FILTERS`
+    """
+    known = {name: _FILTERS[name] for name in FILTERS[noun] if name in _FILTERS}
+    if noun in _STATES:
+        known['state'] = {'type': 'string', 'enum': list(_STATES[noun])}
+    keys = ', '.join(SORT_KEYS[noun])
+    return always(
+        {
+            'type': 'object',
+            'properties': {
+                'limit': {
+                    'type': 'integer',
+                    'minimum': 1,
+                    'description': 'Most rows of a page; the service may give fewer.',
+                },
+                'marker': {
+                    **UUID,
+                    'description': 'The page begins after the object of this uuid.',
+                },
+                'sort_key': {'type': 'string', 'description': f'One of {keys}.'},
+                'sort_dir': {'type': 'string', 'enum': [ASCENDING, DESCENDING]},
+                **known,
+                **filters,
+            },
+            'additionalProperties': False,
+        }
+    )
+
+
+def page(
+    request: Request,
+    noun: str,
+    fetch: Callable[[Query], Sequence[T]],
+    represent: Callable[[Request, T, bool], dict[str, Any]],
+    detail: bool = False,
+) -> Answer:
+    """Answer one page of a collection.
+
+    The body has the rows under the noun, and `next` if there are more. That address
+    has every argument of this one, so that the next page is of the same rows.
+
+    :param noun: one of `db.listing.SORT_KEYS`; also the name in the address
+    :param fetch: the method of the store; asked for one row more than is shown
+    :param represent: (request, row, detail) -> JSON object with a `uuid`
+    :raises Invalid: there is no such sort key
+    :raises NotFound: there is no object with the uuid of the marker
+    """
+    wanted = query(request, noun)
+    rows = fetch(dataclasses.replace(wanted, limit=wanted.limit + 1))
+    shown = [represent(request, row, detail) for row in rows[: wanted.limit]]
+    body: dict[str, Any] = {noun: shown}
+    if len(rows) > wanted.limit:
+        body['next'] = _next(request, noun, wanted, shown[-1]['uuid'], detail)
+    return Answer(body)
+
+
+def query(request: Request, noun: str) -> Query:
+    """Return what of a collection a request asks for; Invalid for what is no value."""
+    asked = request.query
+    sort_key = asked.get('sort_key', 'id')
+    if sort_key not in SORT_KEYS[noun]:
+        raise exceptions.Invalid(
+            f'Invalid sort key: {sort_key}. Sort keys are {", ".join(SORT_KEYS[noun])}'
+        )
+    sort_dir = asked.get('sort_dir', ASCENDING)
+    if sort_dir not in (ASCENDING, DESCENDING):
+        raise exceptions.Invalid(
+            f"Invalid sort direction: {sort_dir}. Acceptable values are 'asc' or 'desc'"
+        )
+    most = request.services.max_limit
+    limit = asked.get('limit', most)
+    if limit < 1:
+        raise exceptions.Invalid('Limit must be positive')
+    marker = asked.get('marker')
+    return Query(
+        filters={
+            name: _filter(name, asked[name]) for name in FILTERS[noun] if name in asked
+        },
+        sort_key=sort_key,
+        sort_dir=sort_dir,
+        after=marker and identifiers.uuid('marker', marker),
+        limit=min(limit, most),
+        deleted=request.show_deleted or asked.get('state') == DELETED,
+    )
+
+
+def _filter(name: str, value: Any) -> Any:
+    return identifiers.uuid(name, value) if _FILTERS.get(name) is UUID else value
+
+
+def _next(request: Request, noun: str, wanted: Query, last: str, detail: bool) -> str:
+    arguments = {
+        'sort_key': wanted.sort_key,
+        'sort_dir': wanted.sort_dir,
+        **wanted.filters,
+        'limit': wanted.limit,
+        'marker': last,
+    }
+    place = links.url(request, noun, *(('detail',) if detail else ()))
+    return f'{place}?{parse.urlencode(arguments)}'

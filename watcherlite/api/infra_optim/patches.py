@@ -1,0 +1,177 @@
+"""JSON patches (RFC 6902) as the infra-optim API takes them: add, replace, remove.
+
+The texts of the refusals are those that clients of Watcher know.
+"""
+
+import copy
+import dataclasses
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import jsonpatch
+import jsonpointer
+
+from watcherlite import exceptions
+from watcherlite.api.operation import Versioned, always
+from watcherlite.domain.json_values import kind
+
+ADD = 'add'
+REPLACE = 'replace'
+REMOVE = 'remove'
+OPS = (ADD, REPLACE, REMOVE)
+PATH = r'^(/[\w-]+)+$'
+#: What no patch changes, on any object.
+INTERNAL = ('id', 'uuid', 'links', 'created_at', 'updated_at', 'deleted_at')
+
+#: For `Operation.body`. Whether an attribute may be changed is not part of it.
+SCHEMA: Versioned = always(
+    {
+        'title': 'patch',
+        'type': 'array',
+        'description': 'A JSON patch (RFC 6902) with these three operations.',
+        'items': {
+            'type': 'object',
+            'properties': {
+                'op': {'type': 'string', 'enum': list(OPS)},
+                'path': {
+                    'type': 'string',
+                    'pattern': PATH,
+                    'description': 'The attribute, behind a slash.',
+                },
+                'value': {'description': 'For add and replace.'},
+            },
+            'required': ['op', 'path'],
+            'additionalProperties': False,
+        },
+    }
+)
+
+_PATH = re.compile(PATH)
+_KEYS = frozenset({'op', 'path', 'value'})
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Change:
+    """One line of a patch.
+
+    :param name: the attribute: the first part of the path
+    :param path: whole, as it was given, with the slash
+    :param value: None for REMOVE
+    """
+
+    op: str
+    name: str
+    path: str
+    value: Any = None
+
+
+def parse(
+    body: object,
+    *,
+    allowed: Collection[str] | None = None,
+    mandatory: Collection[str] = (),
+    internal: Collection[str] = (),
+) -> list[Change]:
+    """Return what a patch asks for; Invalid if it is none, or asks for too much.
+
+    :param allowed: the only attributes that it may name; None: all but `internal`
+    :param mandatory: attributes that cannot be removed
+    :param internal: attributes that it cannot change, besides INTERNAL
+    """
+    if not isinstance(body, list):
+        raise exceptions.Invalid(
+            'A patch is a list of {"op": ..., "path": ..., "value": ...}; this is '
+            f'{kind(body)}'
+        )
+    return [_change(line, allowed, mandatory, (*INTERNAL, *internal)) for line in body]
+
+
+def _change(
+    line: object,
+    allowed: Collection[str] | None,
+    mandatory: Collection[str],
+    internal: Collection[str],
+) -> Change:
+    if not isinstance(line, Mapping):
+        raise exceptions.Invalid(
+            f'A line of a patch is an object with op and path; this is {kind(line)}'
+        )
+    for key in line:
+        if key not in _KEYS:
+            raise exceptions.Invalid(f'Unknown attribute for argument patch: {key}')
+    op, path = _text(line, 'op'), _text(line, 'path')
+    if op not in OPS:
+        raise exceptions.Invalid(
+            f"Invalid input for field/attribute op. Value: '{op}'. Value should be "
+            f'one of: {", ".join(OPS)}'
+        )
+    if not _PATH.fullmatch(path):
+        raise exceptions.Invalid(
+            f"Invalid input for field/attribute path. Value: '{path}'. Value should "
+            f'match the pattern {PATH}'
+        )
+    name = path.split('/')[1]
+    if allowed is not None and name not in allowed:
+        raise exceptions.Invalid(
+            f"'{path}' is not an allowed attribute and can not be updated"
+        )
+    if name in internal:
+        raise exceptions.Invalid(
+            f"'{path}' is an internal attribute and can not be updated"
+        )
+    if op == REMOVE:
+        if name in mandatory and path == f'/{name}':
+            raise exceptions.Invalid(
+                f"'{path}' is a mandatory attribute and can not be removed"
+            )
+        return Change(op, name, path)
+    if 'value' not in line:
+        raise exceptions.Invalid("'add' and 'replace' operations needs value")
+    return Change(op, name, path, line['value'])
+
+
+def _text(line: Mapping[str, Any], key: str) -> str:
+    if key not in line:
+        raise exceptions.Invalid(
+            f'Invalid input for field/attribute {key}. Mandatory field missing.'
+        )
+    value = line[key]
+    if not isinstance(value, str):
+        raise exceptions.Invalid(
+            f'Invalid input for field/attribute {key}. It must be text and is '
+            f'{kind(value)}'
+        )
+    return value
+
+
+def apply(document: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
+    """Return a document as a patch makes it; the given one stays as it is.
+
+    All or nothing. Invalid, naming the path, for what does not fit the document;
+    values are not repeated, because parameters may hold secrets.
+    """
+    patched: dict[str, Any] = copy.deepcopy(dict(document))
+    for change in changes:
+        line: dict[str, Any] = {'op': change.op, 'path': change.path}
+        if change.op != REMOVE:
+            line['value'] = change.value
+        try:
+            # The library names in its texts what it found, secrets included.
+            jsonpatch.apply_patch(patched, [line], in_place=True)
+        except (
+            jsonpatch.JsonPatchException,
+            jsonpointer.JsonPointerException,
+            LookupError,
+            TypeError,
+        ):
+            raise exceptions.Invalid(
+                f"Couldn't apply patch '{change.path}'. Reason: {_reason(change)}"
+            ) from None
+    return patched
+
+
+def _reason(change: Change) -> str:
+    if change.op == ADD:
+        return 'nothing can be added there'
+    return f'there is nothing to {change.op}'

@@ -1,0 +1,43 @@
+"""JSON schemas of the data model."""
+
+from watcherlite.api.infra_optim.schemas import shapes
+from watcherlite.api.operation import Version, always
+
+#: The microversion from which on it can be asked for.
+SINCE: Version = (1, 3)
+COMPUTE = 'compute'
+
+QUERY = always(
+    {
+        'type': 'object',
+        'properties': {
+            'data_model_type': {
+                'type': 'string',
+                'description': f'{COMPUTE}, which it also is when it is absent.',
+            },
+            'audit_uuid': {
+                **shapes.UUID,
+                'description': 'An audit; the answer is limited to its scope.',
+            },
+        },
+        'additionalProperties': False,
+    }
+)
+DATA_MODEL = always(
+    {
+        'type': 'object',
+        'properties': {
+            'context': {
+                'type': 'array',
+                'items': {'type': 'object'},
+                'description': 'Nodes and servers, one flat object for each pair.',
+            },
+            'comment': {
+                'type': 'string',
+                'description': 'Why there is nothing to show.',
+            },
+        },
+        'required': ['context'],
+        'additionalProperties': False,
+    }
+)

@@ -1,0 +1,52 @@
+"""JSON schemas of services."""
+
+from collections.abc import Mapping
+
+from watcherlite.api.infra_optim.schemas import shapes
+from watcherlite.api.operation import Schema, always
+from watcherlite.db.listing import ASCENDING, DESCENDING
+
+SORT_KEYS = ('id', 'name', 'host', 'status', 'last_seen_up', 'created_at', 'updated_at')
+
+_LISTED: Mapping[str, Schema] = {
+    'id': {'type': 'integer'},
+    'name': shapes.TEXT,
+    'host': shapes.TEXT,
+    'status': {
+        'type': 'string',
+        'enum': ['ACTIVE', 'FAILED'],
+        'description': 'FAILED: its lease has ended.',
+    },
+    'links': shapes.LINKS,
+}
+_DETAILED: Mapping[str, Schema] = {
+    **_LISTED,
+    'last_seen_up': shapes.NAIVE_TIME,
+    **shapes.TIMESTAMPS,
+}
+
+QUERY = always(
+    {
+        'type': 'object',
+        'properties': {
+            'limit': {
+                'type': 'integer',
+                'minimum': 1,
+                'description': 'Most rows of a page; the service may give fewer.',
+            },
+            'marker': {
+                'type': 'integer',
+                'description': 'The page begins after the service of this id.',
+            },
+            'sort_key': {
+                'type': 'string',
+                'description': f'One of {", ".join(SORT_KEYS)}.',
+            },
+            'sort_dir': {'type': 'string', 'enum': [ASCENDING, DESCENDING]},
+        },
+        'additionalProperties': False,
+    }
+)
+SERVICE = always(shapes.whole(_DETAILED))
+COLLECTION = always(shapes.collection('services', shapes.whole(_LISTED)))
+DETAILED_COLLECTION = always(shapes.collection('services', shapes.whole(_DETAILED)))

@@ -1,0 +1,108 @@
+"""What an operator learns of requests: a line in the log, and figures.
+
+The outermost of our own layers: whatever goes wrong below it is an answer here.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from oslo_context import context
+
+from watcherlite.api import errors
+from watcherlite.api.app import CALLER, REQUEST_ID, ROUTE
+from watcherlite.api.authentication import Environ, Wsgi
+from watcherlite.api.metrics import Metrics
+from watcherlite.api.operation import Caller
+
+LOG = logging.getLogger(__name__)
+
+GLOBAL_REQUEST_ID = 'openstack.global_request_id'
+#: What only reads is logged for those who look for something.
+_READING = frozenset({'GET', 'HEAD', 'OPTIONS'})
+
+
+class Observer:
+    """Logs and counts requests, and lets no exception through to the server.
+
+    :param metrics: None: nothing is counted
+    """
+
+    def __init__(
+        self,
+        application: Wsgi,
+        metrics: Metrics | None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._application = application
+        self._metrics = metrics
+        self._monotonic = monotonic
+
+    def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
+        """Answer a request."""
+        begun = self._monotonic()
+        status = 500
+
+        def start(line: str, headers: Any, *rest: Any) -> Any:
+            nonlocal status
+            status = int(line[:3])
+            return start_response(line, headers, *rest)
+
+        try:
+            return self._application(environ, start)
+        except Exception:
+            LOG.exception(
+                'Request %s, %s %s, failed',
+                environ.get(REQUEST_ID),
+                environ.get('REQUEST_METHOD'),
+                environ.get('PATH_INFO'),
+            )
+            return _failed(start, str(environ.get(REQUEST_ID, '')))
+        finally:
+            self._note(environ, status, self._monotonic() - begun)
+
+    def _note(self, environ: Environ, status: int, seconds: float) -> None:
+        method = str(environ.get('REQUEST_METHOD', ''))
+        LOG.log(
+            logging.DEBUG if method in _READING and status < 400 else logging.INFO,
+            '%s "%s %s" status: %d time: %.4f',
+            environ.get('REMOTE_ADDR', '-'),
+            method,
+            environ.get('PATH_INFO', ''),
+            status,
+            seconds,
+        )
+        if self._metrics is not None:
+            self._metrics.observe(method, environ.get(ROUTE), status, seconds)
+
+
+class Contextual:
+    """Has what is logged for a request carry its ids; behind authentication."""
+
+    def __init__(self, application: Wsgi) -> None:
+        self._application = application
+
+    def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
+        """Answer a request."""
+        caller: Caller = environ.get(CALLER) or Caller()
+        # It makes itself the context of this thread.
+        context.RequestContext(
+            user_id=caller.user_id,
+            project_id=caller.project_id,
+            system_scope=caller.system_scope,
+            roles=sorted(caller.roles),
+            request_id=environ.get(REQUEST_ID),
+            global_request_id=environ.get(GLOBAL_REQUEST_ID),
+            overwrite=True,
+        )
+        return self._application(environ, start_response)
+
+
+def _failed(start_response: Any, request_id: str) -> Iterable[bytes]:
+    body = errors.fault_of(Exception(), request_id).body()
+    start_response(
+        errors.status_line(500),
+        [('Content-Type', 'application/json'), ('Content-Length', str(len(body)))],
+    )
+    return [body]

@@ -1,0 +1,281 @@
+"""The description of the API, OpenAPI 3.1, from the operations and their schemas.
+
+What validates a request is what describes it, so that the two cannot differ. There
+is a document for each microversion, because what an address takes and answers
+depends on it.
+"""
+
+import importlib.metadata
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from watcherlite.api import microversions
+from watcherlite.api.microversions import HEADER, MAXIMUM, MINIMUM, Versions
+from watcherlite.api.operation import (
+    Answer,
+    Operation,
+    Request,
+    Routes,
+    Version,
+    always,
+    at,
+)
+
+Document = dict[str, Any]
+
+DIALECT = '3.1.0'
+PATH = '/v1/openapi.json'
+JSON = 'application/json'
+EVENT_STREAM = 'text/event-stream'
+
+_VARIABLE = re.compile(r'\{(\w+)\}')
+_ERROR = 'Error'
+_ERRORS: Mapping[int, str] = {
+    400: 'The request is not valid.',
+    401: 'The request does not prove who makes it.',
+    403: 'The caller may not do this.',
+    404: 'There is no such object.',
+    406: 'There is no such version, or no such form of the answer.',
+    409: 'The object is in a state, or has a name, that does not allow this.',
+    413: 'The body is too large.',
+    415: 'The body is not JSON.',
+    429: 'Too much is asked for at the same time.',
+    503: 'The database cannot be used at the moment.',
+}
+_REASONS: Mapping[int, str] = {
+    200: 'Done.',
+    201: 'Created.',
+    202: 'Accepted.',
+    204: 'Done; there is nothing to say.',
+}
+
+
+def routes(versions: Versions, described: Routes) -> Routes:
+    """Return the route that serves the documents of these routes, and of itself."""
+    made: dict[Version, Document] = {}
+    own: dict[str, dict[str, Operation]] = {}
+
+    def show(request: Request) -> Answer:
+        """Answer the document of the version that is asked for."""
+        if request.version not in made:
+            made[request.version] = document(
+                versions, {**described, **own}, request.version
+            )
+        return Answer(made[request.version])
+
+    own[PATH] = {
+        'GET': Operation(
+            show,
+            'openapi:get',
+            'Show this description of the API.',
+            answers={200: always({'type': 'object'})},
+        )
+    }
+    return own
+
+
+def document(versions: Versions, described: Routes, version: Version) -> Document:
+    """Return the description of one microversion."""
+    text = microversions.text(version)
+    return {
+        'openapi': DIALECT,
+        'info': {
+            'title': f'watcherlite: {versions.service_type}',
+            'version': text,
+            'summary': f'Microversion {text}, of watcherlite '
+            f'{importlib.metadata.version("watcherlite")}.',
+            'description': versions.history[version],
+            'license': {'name': 'Apache 2.0', 'identifier': 'Apache-2.0'},
+        },
+        'servers': [{'url': '/'}, {'url': '/infra-optim'}],
+        'security': [{'token': []}, {'password': []}, {}],
+        'paths': {
+            template: item
+            for template, operations in described.items()
+            if (item := _path(template, operations, version))
+        },
+        'components': {
+            'parameters': _common_parameters(versions, version),
+            'headers': _common_headers(),
+            'responses': {
+                f'{_ERROR}{status}': {
+                    'description': said,
+                    'content': {JSON: {'schema': _reference('schemas', _ERROR)}},
+                }
+                for status, said in _ERRORS.items()
+            },
+            'schemas': {_ERROR: _error_schema()},
+            'securitySchemes': {
+                'token': {
+                    'type': 'apiKey',
+                    'in': 'header',
+                    'name': 'X-Auth-Token',
+                    'description': 'auth_strategy keystone.',
+                },
+                'password': {
+                    'type': 'http',
+                    'scheme': 'basic',
+                    'description': 'auth_strategy http_basic.',
+                },
+            },
+        },
+    }
+
+
+def _path(
+    template: str, operations: Mapping[str, Operation], version: Version
+) -> Document:
+    there = {
+        method.lower(): _operation(template, method, operation, version)
+        for method, operation in operations.items()
+        if operation.since <= version
+    }
+    variables = [_variable(name) for name in _VARIABLE.findall(template)]
+    return {'parameters': variables, **there} if there and variables else there
+
+
+def _operation(
+    template: str, method: str, operation: Operation, version: Version
+) -> Document:
+    parts = [part.strip('{}') for part in re.split(r'[/.]', template) if part]
+    made: Document = {
+        'operationId': '_'.join([method.lower(), *parts]),
+        'summary': operation.summary,
+        'tags': [parts[1] if len(parts) > 1 else 'versions'],
+        'parameters': list(_parameters(template, operation, version)),
+    }
+    if operation.rule is not None:
+        made['x-policy-rule'] = operation.rule
+    elif template == '/':
+        made['security'] = []
+    if operation.body is not None:
+        made['requestBody'] = {
+            'required': operation.needs_body,
+            'content': {JSON: {'schema': at(operation.body, version)}},
+        }
+    made['responses'] = dict(_responses(template, operation, version))
+    return made
+
+
+def _parameters(
+    template: str, operation: Operation, version: Version
+) -> Iterator[Document]:
+    schema = at(operation.query, version)
+    required = schema.get('required', ())
+    for name, kind in schema.get('properties', {}).items():
+        parameter = {
+            'name': name,
+            'in': 'query',
+            'required': name in required,
+            'schema': {k: v for k, v in kind.items() if k != 'description'},
+        }
+        if 'description' in kind:
+            parameter['description'] = kind['description']
+        yield parameter
+    if template != '/':
+        yield _reference('parameters', 'Version')
+        if operation.rule is not None and operation.rule.partition(':')[2] in _SHOWS:
+            yield _reference('parameters', 'ShowDeleted')
+
+
+#: The verbs of rules of operations that show softly deleted objects on demand.
+_SHOWS = frozenset({'get', 'get_all', 'detail'})
+
+
+def _responses(
+    template: str, operation: Operation, version: Version
+) -> Iterator[tuple[str, Document]]:
+    for status, schemas in sorted(operation.answers.items()):
+        if status in _ERRORS:
+            continue
+        answer: Document = {'description': _REASONS.get(status, 'Answered.')}
+        if template != '/':
+            answer['headers'] = {
+                name: _reference('headers', name) for name in _common_headers()
+            }
+        if schemas is not None:
+            answer['content'] = {JSON: {'schema': at(schemas, version)}}
+        if operation.streams and status == 200:
+            answer.setdefault('content', {})[EVENT_STREAM] = {
+                'schema': {'type': 'string'}
+            }
+        yield str(status), answer
+    for status in sorted({*_possible(operation), *operation.answers} & set(_ERRORS)):
+        yield str(status), _reference('responses', f'{_ERROR}{status}')
+
+
+def _possible(operation: Operation) -> set[int]:
+    """Return the error statuses that need not be named by an operation."""
+    # 404 also where there is no variable: a marker may be of nothing
+    found = {400, 404, 406, 413, 415, 503}
+    if operation.rule is not None:
+        found |= {401, 403}
+    return found
+
+
+def _variable(name: str) -> Document:
+    kind: Document = {'type': 'string', 'minLength': 1}
+    if name == 'uuid':
+        kind = {'type': 'string', 'format': 'uuid'}
+    return {'name': name, 'in': 'path', 'required': True, 'schema': kind}
+
+
+def _common_parameters(versions: Versions, version: Version) -> Document:
+    return {
+        'Version': {
+            'name': HEADER,
+            'in': 'header',
+            # Without it a request is of the first version.
+            'required': version != versions.minimum,
+            'description': 'The microversion of the request.',
+            'schema': {
+                'type': 'string',
+                'const': f'{versions.service_type} {microversions.text(version)}',
+            },
+        },
+        'ShowDeleted': {
+            'name': 'X-Show-Deleted',
+            'in': 'header',
+            'required': False,
+            'description': 'Softly deleted objects are shown as well.',
+            'schema': {'type': 'string', 'enum': ['true', 'false']},
+        },
+    }
+
+
+def _common_headers() -> dict[str, Document]:
+    return {
+        HEADER: {
+            'description': 'The microversion of the answer.',
+            'schema': {'type': 'string'},
+        },
+        MINIMUM: {
+            'description': 'The first microversion.',
+            'schema': {'type': 'string'},
+        },
+        MAXIMUM: {
+            'description': 'The last microversion.',
+            'schema': {'type': 'string'},
+        },
+    }
+
+
+def _error_schema() -> Document:
+    return {
+        'type': 'object',
+        'properties': {
+            'error_message': {
+                'type': 'string',
+                'description': 'JSON once more: an object with faultcode (Client or '
+                'Server), faultstring (what was wrong) and debuginfo (null).',
+                'contentMediaType': JSON,
+            }
+        },
+        'required': ['error_message'],
+        'additionalProperties': False,
+    }
+
+
+def _reference(kind: str, name: str) -> Document:
+    return {'$ref': f'#/components/{kind}/{name}'}

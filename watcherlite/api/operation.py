@@ -1,0 +1,134 @@
+"""One method on one URL: what every part of the API knows of it.
+
+The routes are a table of operations. Routing, the validation of arguments, the
+policy check, the OpenAPI document and the tests all read the same rows.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from watcherlite.api.services import Services
+
+#: A microversion: (major, minor).
+Version = tuple[int, int]
+Schema = Mapping[str, Any]
+#: JSON schemas by the microversion from which on they hold; (1, 0) is always there.
+Versioned = Mapping[Version, Schema]
+
+#: For an operation without arguments, or without a body.
+NOTHING: Versioned = {(1, 0): {'type': 'object', 'additionalProperties': False}}
+
+
+def always(schema: Schema) -> Versioned:
+    """Return a schema that holds at every microversion."""
+    return {(1, 0): schema}
+
+
+def at(schemas: Versioned, version: Version) -> Schema:
+    """Return the schema that holds at a microversion."""
+    return schemas[max(since for since in schemas if since <= version)]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, as the authentication made sure.
+
+    :param roles: lower case; never taken from the request itself
+    """
+
+    user_id: str | None = None
+    user_name: str | None = None
+    project_id: str | None = None
+    roles: frozenset[str] = frozenset()
+    system_scope: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Request:
+    """A request whose caller, version, arguments and body are known to be right.
+
+    :param path: the variables of the URL, as text
+    :param query: the arguments, converted as their schema says (integers,
+        booleans); absent ones are absent
+    :param body: the JSON value, None for operations without one
+    :param host_url: scheme and host, without the mount: links begin with it
+    :param show_deleted: the header X-Show-Deleted was true
+    :param last_event_id: the header Last-Event-ID, or None
+    :param event_stream: the header Accept asks for text/event-stream; only where
+        `Operation.streams`
+    """
+
+    services: 'Services'
+    version: Version
+    caller: Caller
+    path: Mapping[str, str]
+    query: Mapping[str, Any]
+    body: Any
+    host_url: str
+    request_id: str
+    show_deleted: bool = False
+    last_event_id: str | None = None
+    event_stream: bool = False
+
+    @property
+    def context(self) -> dict[str, str]:
+        """Return who asks, as it is kept with what they ask for."""
+        who = {
+            'user_id': self.caller.user_id,
+            'user_name': self.caller.user_name,
+            'project_id': self.caller.project_id,
+            'request_id': self.request_id,
+        }
+        return {name: value for name, value in who.items() if value}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Answer:
+    """What an operation answers.
+
+    :param body: a JSON value; None: no body
+    :param stream: instead of a body, what is sent as it comes (text/event-stream);
+        its `close`, if it has one, is called at the end, however that comes
+    """
+
+    body: Any = None
+    status: int = 200
+    headers: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    stream: Iterator[bytes] | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Operation:
+    """One method on one URL.
+
+    :param call: does it; raises what `errors` has a status for
+    :param rule: the policy rule that is asked before, None: open to everybody
+    :param summary: one sentence for the reference
+    :param answers: status -> schema of the body; errors need not be named, except
+        those that are particular to this operation
+    :param since: the first microversion that has it
+    :param too_early: the status for callers of an earlier one: 404, 406 or 400
+    :param too_early_text: what they are told
+    :param needs_body: whether an empty body is refused
+    :param streams: whether it can answer text/event-stream as well as JSON
+    """
+
+    call: Callable[[Request], Answer]
+    rule: str | None
+    summary: str
+    query: Versioned = dataclasses.field(default_factory=lambda: NOTHING)
+    body: Versioned | None = None
+    answers: Mapping[int, Versioned | None] = dataclasses.field(
+        default_factory=lambda: {200: None}
+    )
+    since: Version = (1, 0)
+    too_early: int = 404
+    too_early_text: str | None = None
+    needs_body: bool = True
+    streams: bool = False
+
+
+#: URL template -> method -> operation.
+Routes = Mapping[str, Mapping[str, Operation]]

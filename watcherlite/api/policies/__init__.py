@@ -1,0 +1,42 @@
+"""Who may do what: one module per noun, each rule with what it decides."""
+
+from oslo_policy import policy
+
+from watcherlite.api.policies import (
+    action,
+    action_plan,
+    audit,
+    audit_template,
+    base,
+    data_model,
+    event,
+    goal,
+    healthcheck,
+    openapi,
+    scoring_engine,
+    service,
+    strategy,
+    webhook,
+)
+
+_MODULES = (
+    base,
+    action,
+    action_plan,
+    audit,
+    audit_template,
+    data_model,
+    event,
+    goal,
+    healthcheck,
+    openapi,
+    scoring_engine,
+    service,
+    strategy,
+    webhook,
+)
+
+
+def list_rules() -> list[policy.RuleDefault]:
+    """Return all rules; oslopolicy-sample-generator asks for them."""
+    return [rule for module in _MODULES for rule in module.list_rules()]

@@ -1,0 +1,133 @@
+"""Whether a caller may: oslo.policy, asked once for each rule and kind of caller.
+
+A check by oslo.policy costs half a millisecond. The decisions depend on nothing but
+the rule, the caller and the rules in force, so they are kept until these change.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+
+from oslo_config import cfg
+from oslo_policy import opts, policy
+
+from watcherlite import exceptions
+from watcherlite.api import policies
+from watcherlite.api.operation import Caller
+
+LOG = logging.getLogger(__name__)
+
+#: Decisions that are kept; as many callers as that are not active at a time.
+KEPT = 10_000
+#: Seconds between two looks whether the policy file has changed.
+LOOK = 5.0
+
+
+class Policy:
+    """Decides by the default rules and those of the operator's file.
+
+    :param conf: has, or gets, the group [oslo_policy]; not the global one
+    :raises ConfigurationError: the operator's file cannot be used
+    """
+
+    def __init__(
+        self, conf: cfg.ConfigOpts, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._enforcer = enforcer(conf)
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._decisions: dict[tuple[str, Caller], bool] = {}
+        self._look_at = monotonic() + LOOK
+        self._rules: dict[str, str] = {}
+        self._bad: str | None = None
+        self._load()
+
+    def check_name(self, rule: str) -> None:
+        """Raise ValueError if there is no such rule."""
+        if rule not in self._enforcer.registered_rules:
+            raise ValueError(f'There is no policy rule {rule!r}')
+
+    def check(self, rule: str, caller: Caller) -> None:
+        """Raise Forbidden if the caller may not."""
+        if not self.allows(rule, caller):
+            raise exceptions.Forbidden(f"Policy doesn't allow {rule} to be performed.")
+
+    def allows(self, rule: str, caller: Caller) -> bool:
+        """Say whether the caller may do what the rule decides."""
+        if self._monotonic() >= self._look_at:
+            self._look()
+        key = (rule, caller)
+        decision = self._decisions.get(key)
+        if decision is None:
+            with self._lock:
+                decision = self._decide(rule, caller)
+                if len(self._decisions) >= KEPT:
+                    self._decisions.clear()
+                self._decisions[key] = decision
+        return decision
+
+    def _decide(self, rule: str, caller: Caller) -> bool:
+        credentials = {
+            'user_id': caller.user_id,
+            'project_id': caller.project_id,
+            'roles': sorted(caller.roles),
+            'system_scope': caller.system_scope,
+        }
+        try:
+            return bool(self._enforcer.authorize(rule, {}, credentials))
+        except policy.InvalidScope:
+            return False
+
+    def _look(self) -> None:
+        """Read the operator's file again if it has changed; a bad one changes nothing.
+
+        The file is told to be bad once, however often it is looked at.
+        """
+        with self._lock:
+            self._look_at = self._monotonic() + LOOK
+            try:
+                self._load()
+                self._bad = None
+            except exceptions.ConfigurationError as error:
+                if self._bad != str(error):
+                    LOG.error('The policies stay as they were: %s', error)
+                self._bad = str(error)
+
+    def _load(self) -> None:
+        """Read the operator's file if it has changed; forget the decisions then."""
+        try:
+            self._enforcer.load_rules()
+        except (ValueError, TypeError, AttributeError, OSError) as error:
+            # What oslo.policy, or the parser that it uses, raises for a bad file
+            raise exceptions.ConfigurationError(
+                f'The policy file {self._enforcer.policy_file} of [oslo_policy] '
+                f'policy_file cannot be used: {" ".join(str(error).split())}'
+            ) from None
+        rules = {name: str(check) for name, check in self._enforcer.rules.items()}
+        if rules != self._rules:
+            self._rules = rules
+            self._decisions.clear()
+
+
+def enforcer(conf: cfg.ConfigOpts) -> policy.Enforcer:
+    """Return an enforcer that knows all rules."""
+    opts._register(conf)
+    made = policy.Enforcer(conf)
+    made.suppress_default_change_warnings = True
+    made.register_defaults(policies.list_rules())
+    return made
+
+
+def get_enforcer() -> policy.Enforcer:
+    """Return an enforcer for the tools of oslo.policy, which ask by this name.
+
+    They read their options, [oslo_policy] among them, into the one global object.
+    """
+    return enforcer(cfg.CONF)
+
+
+def names(rules: Iterable[policy.RuleDefault] | None = None) -> list[str]:
+    """Return the names of the rules that decide on operations."""
+    listed = policies.list_rules() if rules is None else rules
+    return [rule.name for rule in listed if ':' in rule.name]

@@ -1,0 +1,116 @@
+"""`watcherlite.wsgi:application`: the REST API under gunicorn, uwsgi or another server.
+
+The application is built with the first request, when a server has forked its
+processes: connections to the database must not be shared among them. It reads the
+files of the usual search path, or those of the environment:
+
+* OS_WATCHERLITE_CONFIG_FILES: ini files, separated by semicolons
+* OS_WATCHERLITE_CONFIG_DIR: a directory of *.conf files
+"""
+
+import atexit
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from watcherlite import bootstrap, conf, exceptions
+from watcherlite.api import deploy
+from watcherlite.api.authentication import Environ, Wsgi, refuse
+from watcherlite.api.errors import fault_of
+from watcherlite.api.settings import NOAUTH, is_loopback
+
+LOG = logging.getLogger(__name__)
+
+PRODUCT = 'watcherlite-api'
+FILES = 'OS_WATCHERLITE_CONFIG_FILES'
+DIRECTORY = 'OS_WATCHERLITE_CONFIG_DIR'
+
+
+class LazyApplication:
+    """Builds the application when it is called first.
+
+    :param build: returns it; raises WatcherliteError as long as it cannot
+    """
+
+    def __init__(self, build: Callable[[], Wsgi]) -> None:
+        self._build = build
+        self._lock = threading.Lock()
+        self._application: Wsgi | None = None
+
+    def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
+        """Answer a request."""
+        application = self._application
+        if application is None:
+            try:
+                application = self._made()
+            except exceptions.WatcherliteError as error:
+                LOG.critical('The API cannot be served: %s', error)
+                fault = fault_of(error, '')
+                return refuse(
+                    start_response, fault.status, fault.text, *fault.headers.items()
+                )
+        return application(environ, start_response)
+
+    def _made(self) -> Wsgi:
+        with self._lock:
+            if self._application is None:
+                self._application = self._build()
+            return self._application
+
+
+class OnlyFromHere:
+    """Refuses clients of other machines: nobody has to say here who they are.
+
+    The address that a server listens on is not known to what it calls.
+    """
+
+    def __init__(self, application: Wsgi) -> None:
+        self._application = application
+
+    def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
+        """Answer a request."""
+        # A socket in the file system has clients without an address.
+        client = environ.get('REMOTE_ADDR') or '127.0.0.1'
+        if is_loopback(client):
+            return self._application(environ, start_response)
+        return refuse(
+            start_response,
+            403,
+            'auth_strategy is noauth: only this machine may use the API, unless '
+            '[api] noauth_on_any_address is true',
+        )
+
+
+def build(environ: Mapping[str, str] = os.environ) -> Wsgi:
+    """Return the application that the configuration describes.
+
+    :raises ConfigurationError, StoreUnavailable, SchemaMismatch: see the text
+    """
+    files = [name for name in environ.get(FILES, '').split(';') if name]
+    directory = environ.get(DIRECTORY)
+    configuration = conf.new(
+        [], files or None, [directory] if directory else None, prog=PRODUCT
+    )
+    conf.setup_logging(configuration, PRODUCT)
+    plugins = bootstrap.load_plugins(configuration)
+    runtime = bootstrap.build(configuration, lanes=(), plugins=plugins)
+    try:
+        # Else clients would see no goals before an engine has begun.
+        runtime.sync()
+    except exceptions.WatcherliteError:
+        runtime.stop(0)
+        raise
+    services = deploy.services_of(runtime)
+    application = deploy.application_of(runtime, services)
+    atexit.register(runtime.stop, 0)
+    if (
+        configuration.api.auth_strategy == NOAUTH
+        and not configuration.api.noauth_on_any_address
+    ):
+        return OnlyFromHere(application)
+    return application
+
+
+application = LazyApplication(build)
