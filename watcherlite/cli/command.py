@@ -36,8 +36,12 @@ class Command(command.Command):
             raise exits.UsageError(arguments.usage(prog_name, message))
 
         parser.error = error  # type: ignore[method-assign]
-        arguments.add_common_options(parser)
+        self.add_options(parser)
         return parser
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options that all commands of a kind have."""
+        arguments.add_common_options(parser)
 
     def arguments(self, parsed: argparse.Namespace) -> Sequence[str]:
         """Return what of the command line is the configuration's."""

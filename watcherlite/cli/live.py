@@ -3,7 +3,7 @@
 import collections
 import datetime
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -16,10 +16,8 @@ from rich.text import Text
 
 from watcherlite.cli.changes import Change
 from watcherlite.cli.output import Output
-from watcherlite.cli.progress import clock_time, counts
+from watcherlite.cli.progress import Counted, Seen, clock_time, counts
 from watcherlite.cmd.exits import one_line
-from watcherlite.domain.action_plans import ActionPlan
-from watcherlite.domain.actions import Action
 
 #: How a state looks; also used by the summary.
 STYLES = {
@@ -43,8 +41,8 @@ class LiveProgress:
     def __init__(self, out: Output, title: str) -> None:
         self._title = one_line(title)
         self._console = Console(file=out.stream, highlight=False)
-        self._rows: dict[int, Change] = {}
-        self._counted: tuple[ActionPlan, Sequence[Action]] | None = None
+        self._rows: dict[int | str, Change] = {}
+        self._counted: tuple[Counted, Sequence[Seen]] | None = None
         self._notes: collections.deque[str] = collections.deque(maxlen=NOTES)
         self._state = ''
         self._spinner = Spinner('dots', style=STYLES['ONGOING'])
@@ -89,7 +87,7 @@ class LiveProgress:
             else:
                 self._rows[change.action_id] = change
 
-    def counted(self, plan: ActionPlan, recent: Sequence[Action]) -> None:
+    def counted(self, plan: Counted, recent: Sequence[Seen]) -> None:
         """See Progress."""
         with self._lock:
             self._counted = (plan, recent)
@@ -103,13 +101,17 @@ class LiveProgress:
             title = Text.assemble(self._title, ' ', (self._state, 'bold'))
             return Group(title, self._table(), *notes)
 
+    def _lines(self) -> Iterable[tuple[str, Change]]:
+        """Return what stands before the name of each action, and its last change."""
+        return [('', change) for change in self._rows.values()]
+
     def _table(self) -> Table:
         table = _grid()
-        for change in self._rows.values():
+        for branch, change in self._lines():
             ongoing = change.new == 'ONGOING'
             table.add_row(
                 self._spinner if ongoing else Text(' '),
-                Text(one_line(change.name)),
+                Text.assemble((branch, 'dim'), one_line(change.name)),
                 Text(change.action_type or '', style='dim'),
                 Text(change.new, style=STYLES.get(change.new, 'dim')),
                 Text(clock_time(change.when) if change.old else '', style='dim'),
@@ -119,7 +121,7 @@ class LiveProgress:
 
 
 def _counters(
-    title: str, plan: ActionPlan, recent: Sequence[Action]
+    title: str, plan: Counted, recent: Sequence[Seen]
 ) -> list[RenderableType]:
     table = _grid()
     for action in recent:

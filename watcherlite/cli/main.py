@@ -7,30 +7,14 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from cliff import app, commandmanager
+from cliff import app, command, commandmanager
 
+from watcherlite.cli import access
+from watcherlite.cli.commands import COMMANDS
 from watcherlite.cmd import arguments, exits
 
 NAME = 'watcherlite'
 DESCRIPTION = 'Plan, execute and watch over changes to infrastructure.'
-
-#: name -> (module:class, one sentence). A table and no entry points: looking for
-#: those, and importing every command for its sentence, would triple the time that
-#: `--help` takes.
-COMMANDS = {
-    'plugin list': (
-        'watcherlite.cli.plugin_list:PluginList',
-        'List the plugins that are installed, and why one cannot be used.',
-    ),
-    'run': (
-        'watcherlite.cli.run:Run',
-        'Execute an action plan to its end.',
-    ),
-    'standalone': (
-        'watcherlite.cli.standalone:Standalone',
-        'Run all daemons in one process, until SIGTERM or Ctrl-C.',
-    ),
-}
 
 
 class Commands(commandmanager.CommandManager):
@@ -39,6 +23,11 @@ class Commands(commandmanager.CommandManager):
     def _load_commands(self) -> None:
         for name, (target, _) in COMMANDS.items():
             self.commands[name] = importlib.metadata.EntryPoint(name, target, NAME)
+
+    def add_command(self, name: str, command_class: type[command.Command]) -> None:
+        """Add a command of cliff, unless the table has one of that name."""
+        if name not in COMMANDS:
+            super().add_command(name, command_class)
 
 
 class _Version(argparse.Action):
@@ -98,6 +87,7 @@ class Application(app.App):
             '--version', nargs=0, action=_Version, help='show the version and exit'
         )
         arguments.add_common_options(parser)
+        access.add_options(parser)
         return parser
 
     def run(self, argv: Sequence[str]) -> int:
@@ -134,8 +124,9 @@ class Application(app.App):
 def _first_word(argv: Sequence[str]) -> int:
     """Return where the command's name is: all in front of it is common to all."""
     index = 0
+    with_value = {'--config-file', '--config-dir', *access.value_options()}
     while index < len(argv) and argv[index].startswith('-'):
-        index += 2 if argv[index] in ('--config-file', '--config-dir') else 1
+        index += 2 if argv[index] in with_value else 1
     return min(index, len(argv))
 
 

@@ -1,9 +1,10 @@
-"""The plan of a command line: the file, and what is to be skipped of it."""
+"""Files that a command line names: the plan, what to skip of it, other documents."""
 
 import contextlib
 import difflib
 import sys
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.cmd import exits
@@ -31,20 +32,76 @@ def read(
     return draft.finished()
 
 
+def body(document: documents.PlanDocument) -> dict[str, Any]:
+    """Return a plan as the API takes it; what has its default is left out."""
+    found: dict[str, Any] = {
+        'on_failure': document.on_failure,
+        'actions': [_action(action) for action in document.actions],
+    }
+    for name in ('name', 'max_parallel'):
+        if getattr(document, name) is not None:
+            found[name] = getattr(document, name)
+    return found
+
+
+def _action(action: documents.ActionDocument) -> dict[str, Any]:
+    found: dict[str, Any] = {'name': action.name, 'action_type': action.action_type}
+    if action.input_parameters:
+        found['input_parameters'] = dict(action.input_parameters)
+    if action.parents:
+        found['parents'] = list(action.parents)
+    if action.timeout:
+        found['timeout'] = action.timeout
+    if action.target is not None:
+        found['target'] = action.target
+    if action.not_before is not None:
+        found['not_before'] = action.not_before.isoformat()
+    return found
+
+
+def value(path: str) -> Any:
+    """Return what the YAML or JSON of a file says, of standard input for `-`.
+
+    :raises Invalid: it cannot be read
+    :raises InvalidDocument: with all that is wrong with it
+    """
+    found = markup.Markup(*_text(path, 'file'))
+    if found.problems:
+        raise exceptions.InvalidDocument(
+            [
+                ': '.join(
+                    part
+                    for part in (
+                        found.source if line is None else f'{found.source}:{line}',
+                        markup.path_text(place),
+                        text,
+                    )
+                    if part
+                )
+                for line, place, text in found.problems
+            ]
+        )
+    return found.value
+
+
 def _draft(path: str) -> documents.Draft:
+    return documents.draft(*_text(path, 'plan file'))
+
+
+def _text(path: str, what: str) -> tuple[bytes, str]:
+    """Return what a file holds, and how messages name it."""
     limit = markup.MAX_BYTES + 1
     try:
         if path == '-':
-            return documents.draft(sys.stdin.buffer.read(limit), 'standard input')
+            return sys.stdin.buffer.read(limit), 'standard input'
         with open(path, 'rb') as file:
-            text = file.read(limit)
+            return file.read(limit), path
     except FileNotFoundError:
-        raise exceptions.Invalid(f'there is no plan file {path}') from None
+        raise exceptions.Invalid(f'there is no {what} {path}') from None
     except OSError as error:
         raise exceptions.Invalid(
-            f'the plan file {path} cannot be read: {error.strerror}'
+            f'the {what} {path} cannot be read: {error.strerror}'
         ) from None
-    return documents.draft(text, path)
 
 
 def skips(options: Iterable[str], names: Iterable[str]) -> dict[str, str | None]:

@@ -8,11 +8,56 @@ from typing import Protocol, Self
 from watcherlite.cli.changes import Change
 from watcherlite.cli.output import Output
 from watcherlite.cmd.exits import one_line
-from watcherlite.domain.action_plans import ActionPlan
-from watcherlite.domain.actions import Action
 
 #: Seconds between two lines that count the actions of a large plan.
 INTERVAL = 2.0
+
+
+class Counted(Protocol):
+    """How many actions a plan has, and how far they are."""
+
+    @property
+    def state(self) -> str: ...
+
+    @property
+    def total(self) -> int: ...
+
+    @property
+    def unfinished(self) -> int: ...
+
+    @property
+    def failed(self) -> int: ...
+
+    @property
+    def skipped(self) -> int: ...
+
+    @property
+    def active(self) -> int: ...
+
+
+class Seen(Protocol):
+    """What is shown of an action that has changed lately."""
+
+    @property
+    def uuid(self) -> str: ...
+
+    @property
+    def name(self) -> str | None: ...
+
+    @property
+    def action_type(self) -> str: ...
+
+    @property
+    def state(self) -> str: ...
+
+    @property
+    def status_message(self) -> str | None: ...
+
+    @property
+    def created_at(self) -> datetime.datetime | None: ...
+
+    @property
+    def updated_at(self) -> datetime.datetime | None: ...
 
 
 class Progress(Protocol):
@@ -36,7 +81,7 @@ class Progress(Protocol):
     def changed(self, change: Change) -> None:
         """Show one change."""
 
-    def counted(self, plan: ActionPlan, recent: Sequence[Action]) -> None:
+    def counted(self, plan: Counted, recent: Sequence[Seen]) -> None:
         """Show how many actions have ended, and some that have changed lately."""
 
 
@@ -77,7 +122,7 @@ class PlainProgress:
             return
         self._out.line(one_line(f'{clock_time(change.when)} {change.name} {what}'))
 
-    def counted(self, plan: ActionPlan, recent: Sequence[Action]) -> None:
+    def counted(self, plan: Counted, recent: Sequence[Seen]) -> None:
         """See Progress."""
         now = self._monotonic()
         if self._counted_at is not None and now - self._counted_at < INTERVAL:
@@ -88,7 +133,7 @@ class PlainProgress:
             self._last, self._counted_at = text, now
 
 
-def counts(plan: ActionPlan) -> str:
+def counts(plan: Counted) -> str:
     """Return how far a plan is: `31000 of 100000 actions ended, 8 under way`."""
     text = f'{plan.state}: {plan.total - plan.unfinished} of {plan.total} actions ended'
     for number, word in ((plan.failed, 'FAILED'), (plan.skipped, 'SKIPPED')):

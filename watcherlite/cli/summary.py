@@ -1,11 +1,11 @@
 """What became of a plan: a table for people, a document for programs."""
 
 import datetime
-import itertools
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from watcherlite.cli.action_table import coloured, table
 from watcherlite.cli.output import Output
 from watcherlite.cmd.exits import one_line
 from watcherlite.db.api import Store
@@ -14,15 +14,6 @@ from watcherlite.domain.actions import Action
 from watcherlite.states import action as states
 
 PAGE = 1000
-COLUMNS = ('ACTION', 'TYPE', 'STATE', 'MESSAGE')
-
-_COLOURS = {
-    'ONGOING': '36',
-    'SUCCEEDED': '32',
-    'FAILED': '1;31',
-    'CANCELLED': '33',
-    'SKIPPED': '33',
-}
 _NOT_SUCCEEDED = sorted(set(states.STATES) - {states.SUCCEEDED})
 
 
@@ -44,9 +35,9 @@ def print_text(
     :param seconds: how long it took
     """
     statuses = None if every else _NOT_SUCCEEDED
-    for line in _table(actions(store, plan, statuses), out.has_colours):
+    for line in table(actions(store, plan, statuses), out.has_colours):
         out.line(line)
-    state = _coloured(plan.state, plan.state, out.has_colours)
+    state = coloured(plan.state, plan.state, out.has_colours)
     text = title(plan)
     counted = ', '.join(f'{n} {word}' for word, n in _counted(store, plan))
     out.line(f'{text[0].upper()}{text[1:]}: {state} after {seconds:.1f} s, {counted}')
@@ -97,40 +88,6 @@ def actions(
         if len(page) < PAGE:
             return
         after = page[-1].id
-
-
-def _table(found: Iterable[Action], colours: bool) -> Iterator[str]:
-    """Return the lines; as wide as the first page asks for."""
-    rows = (
-        (
-            one_line(action.name or action.uuid),
-            action.action_type,
-            action.state,
-            one_line(action.status_message or ''),
-        )
-        for action in found
-    )
-    first = list(itertools.islice(rows, PAGE))
-    if not first:
-        return
-    widths = [max(len(row[i]) for row in [COLUMNS, *first]) for i in range(3)]
-    yield _line(COLUMNS, widths, False)
-    for row in first:
-        yield _line(row, widths, colours)
-    for row in rows:
-        yield _line(row, widths, colours)
-
-
-def _line(row: Sequence[str], widths: Sequence[int], colours: bool) -> str:
-    cells = [f'{text:<{width}}' for text, width in zip(row, widths, strict=False)]
-    cells[2] = _coloured(cells[2], row[2], colours)
-    return '  '.join([*cells, row[3]]).rstrip()
-
-
-def _coloured(text: str, state: str, colours: bool) -> str:
-    if colours and state in _COLOURS:
-        return f'\x1b[{_COLOURS[state]}m{text}\x1b[0m'
-    return text
 
 
 def _counted(store: Store, plan: ActionPlan) -> list[tuple[str, int]]:

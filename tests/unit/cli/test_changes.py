@@ -1,7 +1,9 @@
 """What of the events of a plan is shown to people."""
 
+import datetime
+
 from tests import base, factories
-from watcherlite.cli.changes import Change, change_of
+from watcherlite.cli.changes import Change, change_of, change_of_shown
 from watcherlite.domain import events
 from watcherlite.domain.events import StoredEvent
 
@@ -96,3 +98,69 @@ class ChangeTest(base.TestCase):
 
     def test_that_an_action_was_deleted_is_not_shown(self):
         self.assertIsNone(shown(self.event('FAILED', 'FAILED', kind=events.DELETED)))
+
+
+class ShownTest(base.TestCase):
+    """The same of events as the API shows them."""
+
+    def event(self, **values):
+        return {
+            'sequence': 1,
+            'occurred_at': '2030-01-01T00:00:00+00:00',
+            'subject': 'action',
+            'kind': 'state_changed',
+            'action_uuid': 'uuid-1',
+            'action_name': 'restart',
+            'action_type': 'command',
+            'old_state': 'PENDING',
+            'new_state': 'ONGOING',
+            'message': None,
+            'detail': None,
+            **values,
+        }
+
+    def test_a_change_has_all_that_there_is_to_show(self):
+        self.assertEqual(
+            Change(
+                when=datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC),
+                action_id='uuid-1',
+                name='restart',
+                action_type='command',
+                old='PENDING',
+                new='ONGOING',
+                text='why',
+            ),
+            change_of_shown(self.event(message='why')),
+        )
+
+    def test_what_is_told_of_each_kind(self):
+        plan = {'subject': 'action_plan', 'action_uuid': None, 'action_name': None}
+        for values, expected in (
+            ({'new_state': 'PENDING'}, None),
+            (
+                {'old_state': 'ONGOING', 'suspended': True},
+                ('restart', None, 'ONGOING', 'suspended'),
+            ),
+            ({'kind': 'created', 'old_state': None}, ('restart', None, 'ONGOING', '')),
+            (
+                {'kind': 'message_changed', 'message': 'why'},
+                ('restart', None, 'ONGOING', 'why'),
+            ),
+            (
+                {'kind': 'signalled', 'detail': {'signal': 'CANCEL'}},
+                ('restart', None, 'ONGOING', 'CANCEL requested'),
+            ),
+            ({'action_name': None}, ('uuid-1', 'PENDING', 'ONGOING', '')),
+            (
+                {**plan, 'message': 'a paragraph'},
+                ('the action plan', 'PENDING', 'ONGOING', ''),
+            ),
+            ({**plan, 'kind': 'created'}, None),
+            ({**plan, 'kind': 'message_changed'}, None),
+            ({'kind': 'deleted'}, None),
+        ):
+            found = change_of_shown(self.event(**values))
+
+            self.assertEqual(
+                expected, found and (found.name, found.old, found.new, found.text)
+            )

@@ -23,16 +23,36 @@ class MainTest(base.TestCase):
             code, out, err = self.call(option)
 
             self.assertEqual((0, ''), (code, err))
+            lines = out.partition('commands:\n')[2].splitlines()
             self.assertEqual(
-                [
-                    '  plugin list  List the plugins that are installed, and why one '
-                    'cannot be used.',
-                    '  run          Execute an action plan to its end.',
-                    '  standalone   Run all daemons in one process, until SIGTERM or '
-                    'Ctrl-C.',
-                ],
-                [line for line in out.splitlines() if line.endswith('.')][1:4],
+                [f'  {name:<20}  {said}' for name, (_, said) in main.COMMANDS.items()],
+                lines[:-2],
             )
+
+    def test_the_commands_are_those_that_users_of_watcher_know_and_our_own(self):
+        verbs = {}
+        for name in main.COMMANDS:
+            noun, _, verb = name.partition(' ')
+            verbs.setdefault(noun, []).append(verb)
+
+        self.assertEqual(
+            {
+                'action': 'cancel list resume show suspend update',
+                'actionplan': 'cancel create delete list show start update watch',
+                'audit': 'create delete list show trigger update',
+                'audittemplate': 'create delete list show update',
+                'complete': '',
+                'event': 'list',
+                'goal': 'list show',
+                'plugin': 'list',
+                'run': '',
+                'scoringengine': 'list show',
+                'service': 'list show',
+                'standalone': '',
+                'strategy': 'list show state',
+            },
+            {noun: ' '.join(names) for noun, names in verbs.items()},
+        )
 
     def test_every_command_of_the_table_exists_and_has_its_sentence(self):
         for name, (_, sentence) in main.COMMANDS.items():
@@ -40,7 +60,8 @@ class MainTest(base.TestCase):
 
             self.assertEqual((0, ''), (code, err))
             self.assertIn(sentence.rstrip('.'), ' '.join(out.split()))
-            self.assertIn('--config-file', out)
+            self.assertNotEqual('--config-file' in out, '--endpoint' in out, name)
+            self.assertIn('--debug', out)
 
     def test_nothing_shows_the_help_and_is_a_mistake(self):
         code, out, err = self.call()
@@ -131,6 +152,14 @@ class MainTest(base.TestCase):
             ),
             [(row[0], row[1], row[2], row[4], row[5]) for row in rows],
         )
+
+    def test_what_a_shell_completes(self):
+        code, out, err = self.call('complete', '--shell', 'none')
+
+        self.assertEqual((0, ''), (code, err))
+        found = dict(line.strip().split('=', 1) for line in out.splitlines())
+        self.assertEqual("'list show state'", found['cmds_strategy'])
+        self.assertIn('--action-plan', found['cmds_action_list'])
 
     def test_every_formatter_is_there(self):
         for name in ('table', 'json', 'yaml', 'csv'):

@@ -1,0 +1,282 @@
+"""Where the API is, and how the commands say who asks."""
+
+import base64
+import subprocess
+import sys
+
+from tests.functional.cli import shown
+from tests.functional.cli.serving import Api, RemoteCase, Reply, fault
+
+TOKEN = 'X-Auth-Token'
+
+
+class AccessCase(RemoteCase):
+    def setUp(self):
+        super().setUp()
+        self.api.answers['GET /v1/goals'] = shown.page('goals')
+
+    def last(self, name):
+        return self.api.headers[-1][name]
+
+
+class PlainTest(AccessCase):
+    """Without authentication, and with what needs nobody else."""
+
+    def test_nobody_says_who_asks(self):
+        (self.home / '.netrc').write_text(
+            'machine 127.0.0.1 login me password SECRET\n'
+        )
+
+        self.succeed('goal', 'list')
+
+        self.assertIsNone(self.last('Authorization'))
+        self.assertIsNone(self.last(TOKEN))
+
+    def test_no_proxy_leads_to_this_machine(self):
+        self._set('http_proxy', 'http://127.0.0.1:1')
+
+        self.succeed('goal', 'list')
+
+    def test_the_options_may_stand_on_both_sides_of_the_command(self):
+        self._set('WATCHERLITE_ENDPOINT', 'http://127.0.0.1:1')
+        for argv in (
+            ('--endpoint', self.api.url, 'goal', 'list'),
+            ('goal', 'list', '--endpoint', self.api.url),
+            ('--os-endpoint-override', self.api.url, 'goal', 'list'),
+            (
+                *('--endpoint', 'http://127.0.0.1:1'),
+                *('goal', 'list', '--os-endpoint', self.api.url),
+            ),
+        ):
+            self.succeed(*argv)
+
+    def test_the_environment_names_the_endpoint(self):
+        for name in ('OS_ENDPOINT', 'OS_ENDPOINT_OVERRIDE', 'WATCHERLITE_ENDPOINT'):
+            self._set('WATCHERLITE_ENDPOINT', None)
+            self._set(name, self.api.url)
+
+            self.succeed('goal', 'list')
+
+            self._set(name, None)
+
+    def test_an_endpoint_is_enough_whatever_cloud_is_in_the_environment(self):
+        self._set('OS_CLOUD', 'nowhere')
+        self._set('OS_AUTH_URL', 'http://127.0.0.1:1')
+
+        self.succeed('goal', 'list')
+
+        self.assertIsNone(self.last(TOKEN))
+
+    def test_basic_authentication(self):
+        self._set('OS_AUTH_TYPE', 'http_basic')
+        self._set('OS_USERNAME', 'me')
+        self._set('OS_PASSWORD', 'pässword')
+
+        self.succeed('goal', 'list')
+
+        kind, _, value = self.last('Authorization').partition(' ')
+        self.assertEqual(
+            ('Basic', 'me:pässword'), (kind, base64.b64decode(value).decode())
+        )
+
+    def test_a_token_that_is_known(self):
+        self.succeed('goal', 'list', '--os-auth-token', 'abc')
+
+        self.assertEqual('abc', self.last(TOKEN))
+
+
+class KeystoneTest(AccessCase):
+    """Through the catalogue of a cloud."""
+
+    def setUp(self):
+        super().setUp()
+        self._set('WATCHERLITE_ENDPOINT', None)
+        self._set('XDG_CONFIG_HOME', str(self.home))
+        self.keystone = self.useFixture(Api())
+        url = self.keystone.url
+        version = {
+            'id': 'v3.14',
+            'status': 'stable',
+            'links': [{'rel': 'self', 'href': f'{url}/v3/'}],
+        }
+        self.keystone.answers['GET /v3'] = {'version': version}
+        self.keystone.answers['GET /v3/'] = {'version': version}
+        self.keystone.answers['POST /v3/auth/tokens'] = [
+            self.token('first'),
+            self.token('second'),
+        ]
+        self.clouds = self.home / 'clouds.yaml'
+        self.clouds.write_text(f"""
+            clouds:
+              here:
+                auth:
+                  auth_url: {url}/v3
+                  username: me
+                  password: SECRET
+                  project_name: mine
+                  user_domain_name: Default
+                  project_domain_name: Default
+                region_name: RegionOne
+            """)
+        self._set('OS_CLIENT_CONFIG_FILE', str(self.clouds))
+
+    def token(self, name, endpoint=None):
+        endpoint = {
+            'id': name,
+            'interface': 'public',
+            'region': 'RegionOne',
+            'region_id': 'RegionOne',
+            'url': endpoint or f'{self.api.url}/infra-optim',
+        }
+        service = {
+            'type': 'infra-optim',
+            'id': name,
+            'name': 'watcher',
+            'endpoints': [endpoint],
+        }
+        self.api.answers['GET /infra-optim/v1/goals'] = shown.page('goals')
+        return Reply(
+            {
+                'token': {
+                    'methods': ['password'],
+                    'user': {'id': 'u', 'name': 'me', 'domain': {'id': 'default'}},
+                    'project': {'id': 'p', 'name': 'mine', 'domain': {'id': 'default'}},
+                    'catalog': [service],
+                    'expires_at': '2130-01-01T00:00:00.000000Z',
+                    'issued_at': '2030-01-01T00:00:00.000000Z',
+                }
+            },
+            201,
+            {'X-Subject-Token': name},
+        )
+
+    def test_a_cloud_tells_the_endpoint_and_gives_a_token(self):
+        self.succeed('--os-cloud', 'here', 'goal', 'list')
+
+        self.assertEqual('first', self.last(TOKEN))
+        self.assertEqual([('GET /infra-optim/v1/goals',)], self.api.asked)
+
+    def test_a_cloud_of_the_environment(self):
+        self._set('OS_CLOUD', 'here')
+
+        self.succeed('goal', 'list')
+
+        self.assertEqual('first', self.last(TOKEN))
+
+    def test_the_environment_alone(self):
+        self._set('OS_CLIENT_CONFIG_FILE', None)
+        self.clouds.unlink()
+        for name, value in (
+            ('OS_AUTH_URL', f'{self.keystone.url}/v3'),
+            ('OS_USERNAME', 'me'),
+            ('OS_PASSWORD', 'SECRET'),
+            ('OS_PROJECT_NAME', 'mine'),
+            ('OS_USER_DOMAIN_NAME', 'Default'),
+            ('OS_PROJECT_DOMAIN_NAME', 'Default'),
+        ):
+            self._set(name, value)
+
+        self.succeed('goal', 'list')
+
+        self.assertEqual('first', self.last(TOKEN))
+        self.assertEqual(
+            'me',
+            self.keystone.asked[-1][1]['auth']['identity']['password']['user']['name'],
+        )
+
+    def test_the_options_alone(self):
+        self.clouds.unlink()
+
+        self.succeed(
+            *('goal', 'list', '--os-auth-url', f'{self.keystone.url}/v3'),
+            *('--os-username', 'me', '--os-password', 'SECRET'),
+            *('--os-project-name', 'mine', '--os-user-domain-name', 'Default'),
+            *('--os-project-domain-name', 'Default'),
+        )
+
+        self.assertEqual('first', self.last(TOKEN))
+
+    def test_an_endpoint_beside_a_cloud_is_taken_instead_of_the_catalogue(self):
+        self.succeed('goal', 'list', '--os-cloud', 'here', '--endpoint', self.api.url)
+
+        self.assertEqual([('GET /v1/goals',)], self.api.asked)
+        self.assertEqual('first', self.last(TOKEN))
+
+    def test_a_token_that_has_expired_is_renewed_once(self):
+        self.api.answers['GET /infra-optim/v1/goals'] = [
+            fault(401, 'expired'),
+            shown.page('goals'),
+        ]
+
+        self.succeed('goal', 'list', '--os-cloud', 'here')
+
+        self.assertEqual(
+            ['first', 'second'], [headers[TOKEN] for headers in self.api.headers]
+        )
+
+    def test_a_wrong_password(self):
+        self.keystone.answers['POST /v3/auth/tokens'] = Reply(
+            {'error': {'code': 401, 'message': 'Wrong.', 'title': 'Unauthorized'}}, 401
+        )
+
+        code, message = self.fail('goal', 'list', '--os-cloud', 'here')
+
+        self.assertEqual(2, code)
+        self.assertTrue(
+            message.startswith('keystone does not accept who asks: Wrong.'), message
+        )
+        self.assertNotIn('SECRET', message)
+
+    def test_a_cloud_that_is_not_known(self):
+        code, message = self.fail('goal', 'list', '--os-cloud', 'there')
+
+        self.assertEqual(2, code)
+        self.assertIn('there', message)
+        self.assertTrue(message.startswith('the cloud cannot be used: '), message)
+
+    def test_a_catalogue_without_the_api(self):
+        token = self.token('first')
+        token.body['token']['catalog'][0]['type'] = 'compute'
+        self.keystone.answers['POST /v3/auth/tokens'] = token
+
+        self.assertEqual(
+            (
+                2,
+                'the catalogue of the cloud has no endpoint of type infra-optim; add '
+                'one, or name the API with --os-endpoint-override',
+            ),
+            self.fail('goal', 'list', '--os-cloud', 'here'),
+        )
+
+    def test_a_keystone_that_is_away(self):
+        self.clouds.write_text(
+            self.clouds.read_text().replace(self.keystone.url, 'http://127.0.0.1:1')
+        )
+
+        code, message = self.fail('goal', 'list', '--os-cloud', 'here')
+
+        self.assertEqual(3, code)
+        self.assertTrue(message.startswith('keystone cannot be used: '), message)
+
+    def test_without_the_software_that_keystone_needs(self):
+        hidden = (
+            'import sys; sys.modules["openstack"] = None; '
+            'from watcherlite.cli import main; sys.exit(main.main(sys.argv[1:]))'
+        )
+        found = subprocess.run(
+            [sys.executable, '-c', hidden, 'goal', 'list', '--os-cloud', 'here'],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+        self.assertEqual(
+            (
+                2,
+                '',
+                'watcherlite: keystone needs openstacksdk; install it with: pip '
+                'install "watcherlite[openstack]". Without keystone, name the API '
+                'with --endpoint\n',
+            ),
+            (found.returncode, found.stdout, found.stderr),
+        )

@@ -1,0 +1,271 @@
+"""What the commands that read ask of the API, and which columns they show."""
+
+from tests.functional.cli import shown
+from tests.functional.cli.serving import RemoteCase, Reply
+
+PLAN = shown.PLAN_UUID
+
+
+class ReadingTest(RemoteCase):
+    def test_lists(self):
+        for words, noun, row, columns in (
+            ('goal', 'goals', shown.GOAL, 'UUID, Name, Display name'),
+            (
+                'strategy',
+                'strategies',
+                shown.STRATEGY,
+                'UUID, Name, Display name, Goal',
+            ),
+            (
+                'audittemplate',
+                'audit_templates',
+                shown.TEMPLATE,
+                'UUID, Name, Goal, Strategy',
+            ),
+            (
+                'audit',
+                'audits',
+                shown.AUDIT,
+                'UUID, Name, Audit Type, State, Goal, Strategy, Auto Trigger',
+            ),
+            (
+                'actionplan',
+                'action_plans',
+                shown.PLAN,
+                'UUID, Audit, State, Updated At, Global efficacy',
+            ),
+            (
+                'action',
+                'actions',
+                shown.ACTION,
+                'UUID, Parents, State, Action Plan, Action',
+            ),
+            ('service', 'services', shown.SERVICE, 'ID, Name, Host, Status'),
+            (
+                'scoringengine',
+                'scoring_engines',
+                shown.SCORING_ENGINE,
+                'UUID, Name, Description',
+            ),
+        ):
+            self.api.answers[f'GET /v1/{noun}'] = shown.page(noun, row)
+
+            (found,) = self.rows(words, 'list')
+
+            self.assertEqual(columns, ', '.join(found))
+            self.assertEqual((f'GET /v1/{noun}',), self.api.asked[-1])
+
+    def test_details_of_lists_are_what_show_shows(self):
+        for words, noun, row, columns in (
+            (
+                'strategy',
+                'strategies',
+                shown.STRATEGY,
+                'UUID, Name, Display name, Goal, Parameters spec',
+            ),
+            (
+                'audittemplate',
+                'audit_templates',
+                shown.TEMPLATE,
+                'UUID, Created At, Updated At, Deleted At, Description, Name, Goal, '
+                'Strategy, Audit Scope, Default Parameters',
+            ),
+            (
+                'audit',
+                'audits',
+                shown.AUDIT,
+                'UUID, Name, Created At, Updated At, Deleted At, State, Audit Type, '
+                'Parameters, Interval, Goal, Strategy, Audit Scope, Auto Trigger, '
+                'Next Run Time, Hostname, Start Time, End Time, Force, Status Message',
+            ),
+            (
+                'actionplan',
+                'action_plans',
+                shown.PLAN,
+                'UUID, Created At, Updated At, Deleted At, Audit, Strategy, State, '
+                'Efficacy indicators, Global efficacy, Hostname, Status Message, Name',
+            ),
+            (
+                'action',
+                'actions',
+                shown.ACTION,
+                'UUID, Created At, Updated At, Deleted At, Parents, State, '
+                'Action Plan, Action, Parameters, Description, Status Message, Name, '
+                'Target, Suspended, Start Time, End Time',
+            ),
+            (
+                'service',
+                'services',
+                shown.SERVICE,
+                'ID, Name, Host, Status, Last seen up',
+            ),
+            (
+                'scoringengine',
+                'scoring_engines',
+                shown.SCORING_ENGINE,
+                'UUID, Name, Description, Metainfo',
+            ),
+        ):
+            self.api.answers[f'GET /v1/{noun}/detail'] = shown.page(
+                noun, row, detail=True
+            )
+            self.api.answers[f'GET /v1/{noun}/x'] = row
+
+            (found,) = self.rows(words, 'list', '--detail')
+
+            self.assertEqual(columns, ', '.join(found))
+            self.assertEqual(found, self.rows(words, 'show', 'x'))
+
+    def test_filters_and_order(self):
+        for argv, address in (
+            (
+                'goal list --sort-key uuid --sort-dir desc',
+                'goals?sort_key=uuid&sort_dir=desc',
+            ),
+            ('strategy list --goal dummy', 'strategies?goal=dummy'),
+            (
+                'audittemplate list --goal a --strategy b',
+                'audit_templates?goal=a&strategy=b',
+            ),
+            (
+                'audit list --goal a --strategy b --state PENDING',
+                'audits?goal=a&strategy=b&state=PENDING',
+            ),
+            (
+                'actionplan list --audit a --strategy b --state FAILED',
+                'action_plans?audit_uuid=a&strategy=b&state=FAILED',
+            ),
+            (
+                'action list --action-plan a --state ONGOING --action-type nop '
+                '--target web',
+                'actions?action_plan_uuid=a&state=ONGOING&action_type=nop&target=web',
+            ),
+            ('action list --audit a --marker m', 'actions?audit_uuid=a&marker=m'),
+        ):
+            noun = address.partition('?')[0]
+            self.api.answers[f'GET /v1/{address}'] = shown.page(noun)
+
+            self.assertEqual([], self.rows(*argv.split()), argv)
+
+    def test_a_column_can_be_named_to_sort_by(self):
+        self.api.answers['GET /v1/audits?sort_key=goal_name'] = shown.page('audits')
+
+        self.assertEqual([], self.rows('audit', 'list', '--sort-key', 'Goal'))
+
+    def test_what_was_deleted_is_shown_on_demand(self):
+        self.api.answers['GET /v1/audits'] = shown.page('audits')
+
+        self.succeed('audit', 'list', '--deleted')
+        self.succeed('audit', 'list')
+
+        self.assertEqual(
+            ['true', None], [h['X-Show-Deleted'] for h in self.api.headers]
+        )
+
+    def test_a_plan_tells_its_efficacy_in_words(self):
+        self.api.answers[f'GET /v1/action_plans/{PLAN}'] = shown.PLAN
+
+        out = self.succeed(
+            *('actionplan', 'show', PLAN),
+            *('-c', 'Efficacy indicators', '-c', 'Global efficacy'),
+        )
+
+        self.assertEqual(
+            """\
++---------------------+-------------------------------+
+| Field               | Value                         |
++---------------------+-------------------------------+
+| Efficacy indicators | released_nodes: 2.0           |
+| Global efficacy     | released_nodes_ratio: 50.00 % |
++---------------------+-------------------------------+
+""",
+            out,
+        )
+
+    def test_what_a_strategy_needs(self):
+        self.api.answers['GET /v1/strategies/basic/state'] = Reply(shown.STATE)
+
+        self.assertEqual(
+            """\
++------------+------------------------------+-----------+---------+
+| Type       | State                        | Mandatory | Comment |
++------------+------------------------------+-----------+---------+
+| Datasource | gnocchi                      | True      |         |
+| CDM        | compute_model: available     | False     |         |
+|            | storage_model: not available |           |         |
++------------+------------------------------+-----------+---------+
+""",
+            self.succeed('strategy', 'state', 'basic'),
+        )
+
+    def test_an_audit_that_leaves_the_strategy_open_says_auto(self):
+        self.api.answers['GET /v1/audits/x'] = shown.AUDIT
+
+        self.assertEqual(
+            'auto\n',
+            self.succeed('audit', 'show', 'x', '-f', 'value', '-c', 'Strategy'),
+        )
+
+    def test_events_of_a_plan_page_by_page(self):
+        first = {**shown.page('events', shown.EVENT)}
+        first['next'] = f'{shown.HOST}/v1/action_plans/{PLAN}/events?after=1&limit=1'
+        self.api.answers[f'GET /v1/action_plans/{PLAN}/events'] = first
+        second = shown.of(
+            shown.EVENT, sequence=2, old_state='ONGOING', new_state='SUCCEEDED'
+        )
+        self.api.answers[f'GET /v1/action_plans/{PLAN}/events?after=1&limit=1'] = (
+            shown.page('events', second)
+        )
+
+        self.assertEqual(
+            f"""\
+"Sequence","Time","Subject","Event","Action","Old State","New State","Message"
+1,"{shown.CREATED}","action","state_changed","rest","PENDING","ONGOING",""
+2,"{shown.CREATED}","action","state_changed","rest","ONGOING","SUCCEEDED",""
+""",
+            self.succeed('event', 'list', '--plan', PLAN, '-f', 'csv'),
+        )
+
+    def test_some_events(self):
+        for address, argv in (
+            (f'action_plans/{PLAN}/events?after=7&limit=1', ('--plan', PLAN)),
+            ('audits/nightly/events?after=7&limit=1', ('--audit', 'nightly')),
+        ):
+            self.api.answers[f'GET /v1/{address}'] = shown.page('events', shown.EVENT)
+
+            (found,) = self.rows(
+                *('event', 'list', '--after', '7', '--limit', '1', '--detail'), *argv
+            )
+
+            self.assertEqual(
+                'Sequence, Time, Subject, Event, Action, Old State, New State, '
+                'Message, UUID, Action UUID, Action Type, Suspended, Detail',
+                ', '.join(found),
+            )
+
+    def test_a_step_of_an_audit_is_told_by_its_name(self):
+        step = shown.of(
+            shown.EVENT,
+            subject='audit',
+            kind='stepped',
+            action_name=None,
+            detail={'step': 'strategy.start'},
+        )
+        self.api.answers['GET /v1/audits/x/events'] = shown.page('events', step)
+
+        self.assertEqual(
+            'strategy.start\n',
+            self.succeed(
+                *('event', 'list', '--audit', 'x', '-f', 'value', '-c', 'Event')
+            ),
+        )
+
+    def test_events_are_of_one_thing(self):
+        self.assertEqual(
+            (
+                2,
+                'one of the arguments --plan/--action-plan --audit is required (see '
+                '`watcherlite event list --help`)',
+            ),
+            self.fail('event', 'list'),
+        )

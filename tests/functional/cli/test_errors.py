@@ -1,0 +1,371 @@
+"""Whatever goes wrong is one line that says what to do, and an exit code."""
+
+import socket
+
+from tests.functional.cli import shown
+from tests.functional.cli.serving import VERSIONS, RemoteCase, Reply, fault
+
+
+class RefusalTest(RemoteCase):
+    """The API does not do what it is asked."""
+
+    def test_each_refusal_has_its_exit_code_and_its_text(self):
+        for status, text, code, message in (
+            (400, 'Invalid sort key: x', 2, 'Invalid sort key: x'),
+            (
+                401,
+                'Who are you?',
+                2,
+                'URL does not accept who asks: Who are you? Name a cloud with '
+                '--os-cloud, or take --os-auth-type http_basic with OS_USERNAME and '
+                'OS_PASSWORD',
+            ),
+            (
+                403,
+                "Policy doesn't allow goal:get_all to be performed.",
+                2,
+                "this is not allowed: Policy doesn't allow goal:get_all to be "
+                'performed.',
+            ),
+            (404, 'Goal x could not be found', 2, 'Goal x could not be found'),
+            (409, 'State is ONGOING', 1, 'State is ONGOING'),
+            (413, 'Too much', 2, 'Too much'),
+            (
+                500,
+                'An unexpected error.',
+                1,
+                'URL failed: An unexpected error.',
+            ),
+        ):
+            self.api.answers['GET /v1/goals/x'] = fault(status, text)
+
+            self.assertEqual((code, message), self.fail('goal', 'show', 'x'))
+
+    def test_when_to_come_back_is_told(self):
+        for headers, when in (({'Retry-After': '7'}, 'in 7 s'), ({}, 'later')):
+            self.api.answers['GET /v1/goals'] = fault(
+                503, 'The database is away.', **headers
+            )
+
+            self.assertEqual(
+                (3, f'URL cannot answer now: The database is away. Try again {when}'),
+                self.fail('goal', 'list'),
+            )
+
+    def test_a_page_of_html_is_read_as_text(self):
+        self.api.answers['GET /v1/goals'] = Reply(
+            {'error_message': '<html><h1>Not &amp; here</h1>\n<p>Sorry.</p></html>'},
+            400,
+        )
+
+        self.assertEqual((2, 'Not & here Sorry.'), self.fail('goal', 'list'))
+
+    def test_an_answer_without_a_text_is_told_by_its_status(self):
+        for body in (None, b'<html>', {'error': 'x'}, {'error_message': None}, [1]):
+            self.api.answers['GET /v1/goals'] = Reply(body, 418)
+
+            code, message = self.fail('goal', 'list')
+
+            self.assertEqual(1, code)
+            self.assertIn(message, ("URL failed: 418 I'm a Teapot", 'URL failed: None'))
+
+    def test_many_lines_become_one(self):
+        self.api.answers['GET /v1/goals'] = fault(400, 'one\ntwo\x1b[2J')
+
+        self.assertEqual((2, 'one two [2J'), self.fail('goal', 'list'))
+
+
+class OtherServerTest(RemoteCase):
+    """Something answers, and it is not the API."""
+
+    def test_an_address_that_leads_nowhere(self):
+        self.api.answers['GET /v1/goals'] = Reply(b'<html>', 404)
+
+        self.assertEqual(
+            (2, '/v1/goals is not there; is URL the endpoint of the API?'),
+            self.fail('goal', 'list'),
+        )
+
+    def test_an_answer_that_is_no_json(self):
+        self.api.answers['GET /v1/goals'] = Reply(
+            b'<html>', headers={'Content-Type': 'text/html'}
+        )
+
+        self.assertEqual(
+            (
+                2,
+                'URL does not answer as the API does (its answer is text/html, no '
+                'JSON); look at the endpoint',
+            ),
+            self.fail('goal', 'list'),
+        )
+
+    def test_json_of_another_shape(self):
+        for body in (None, {'versions': []}, Reply([]), {'goals': 1}):
+            self.api.answers['GET /v1/goals'] = Reply(body, 200)
+            if isinstance(body, Reply):
+                self.api.answers['GET /v1/goals'] = body
+
+            self.assertEqual(
+                (
+                    2,
+                    'URL does not answer as the API does (its answer has no goals); '
+                    'look at the endpoint',
+                ),
+                self.fail('goal', 'list'),
+            )
+        self.api.answers['GET /v1/goals/x'] = Reply([])
+        self.api.answers['GET /v1/strategies/x/state'] = Reply({})
+        for argv in (('goal', 'show', 'x'), ('strategy', 'state', 'x')):
+            code, message = self.fail(*argv)
+            self.assertEqual(2, code)
+            self.assertTrue(message.startswith('URL does not answer as'), message)
+
+    def test_nobody_is_followed_elsewhere_with_credentials(self):
+        self.api.answers['GET /v1/goals'] = Reply(
+            None, 301, {'Location': 'https://elsewhere.example/v1/goals'}
+        )
+
+        self.assertEqual(
+            (
+                2,
+                'URL sends to https://elsewhere.example/v1/goals; name that endpoint '
+                'instead',
+            ),
+            self.fail('goal', 'list'),
+        )
+        self.assertEqual(1, len(self.api.asked))
+
+
+class NobodyTest(RemoteCase):
+    """Nothing answers."""
+
+    def test_nothing_listens(self):
+        with socket.socket() as taken:
+            taken.bind(('127.0.0.1', 0))
+            url = f'http://127.0.0.1:{taken.getsockname()[1]}'
+
+            self.assertEqual(
+                (
+                    3,
+                    f'nothing listens at {url}; start the API (`watcherlite '
+                    'standalone` has one), or name another with --endpoint',
+                ),
+                self.fail('goal', 'list', '--endpoint', url),
+            )
+
+    def test_nothing_is_said_in_time(self):
+        with socket.socket() as silent:
+            silent.bind(('127.0.0.1', 0))
+            silent.listen()
+            url = f'http://127.0.0.1:{silent.getsockname()[1]}'
+
+            self.assertEqual(
+                (3, f'{url} did not answer in time; see --timeout'),
+                self.fail('goal', 'list', '--endpoint', url, '--timeout', '0.05'),
+            )
+
+    def test_what_answers_speaks_no_tls(self):
+        url = self.api.url.replace('http:', 'https:')
+
+        code, message = self.fail('goal', 'list', '--endpoint', url)
+
+        self.assertEqual(3, code)
+        self.assertTrue(
+            message.startswith(
+                (f'the certificate of {url} is ', f'{url} cannot be reached: ')
+            ),
+            message,
+        )
+
+    def test_a_certificate_that_cannot_be_read(self):
+        code, message = self.fail(
+            *('goal', 'list', '--endpoint', self.api.url.replace('http:', 'https:')),
+            *('--os-cacert', '/nowhere.pem'),
+        )
+
+        self.assertEqual(3, code)
+        self.assertIn('/nowhere.pem', message)
+
+
+class MistakeTest(RemoteCase):
+    """The command line is wrong; nothing is asked."""
+
+    def test_mistakes(self):
+        for argv, message in (
+            (
+                ('goal', 'list', '--endpoint', 'example.org'),
+                "'example.org' is no endpoint; one looks like http://127.0.0.1:9322",
+            ),
+            (
+                ('goal', 'list', '--endpoint', 'http://x:99999'),
+                "'http://x:99999' is no endpoint; one looks like http://127.0.0.1:9322",
+            ),
+            (
+                ('goal', 'list', '--endpoint', 'http://me:SECRET@x'),
+                'an endpoint has no user and password in it; take --os-auth-type '
+                'http_basic with OS_USERNAME and OS_PASSWORD',
+            ),
+            (
+                ('--os-auth-type', 'http_basic', 'goal', 'list'),
+                'http_basic needs OS_USERNAME and OS_PASSWORD to be set',
+            ),
+            (
+                ('--os-auth-type', 'admin_token', 'goal', 'list'),
+                'admin_token needs OS_TOKEN to be set',
+            ),
+            (
+                ('goal', 'list', '--timeout', 'soon'),
+                "--timeout is 'soon'; it must be a number of seconds above 0",
+            ),
+            (
+                ('goal', 'list', '--os-infra-optim-api-version', 'new'),
+                "'new' is no microversion; one looks like 1.5, or is latest",
+            ),
+            (
+                ('goal', 'list', '--limit', '-1'),
+                "argument --limit: '-1' is not a number of rows; 0 stands for all "
+                '(see `watcherlite goal list --help`)',
+            ),
+            (
+                ('goal', 'show', ''),
+                'a name or a UUID is empty; say which object is meant',
+            ),
+            (
+                ('goal', 'show', '..'),
+                'a name or a UUID is empty; say which object is meant',
+            ),
+            (
+                ('goal',),
+                '`goal` is the beginning of goal list, goal show: say which',
+            ),
+        ):
+            self.assertEqual((2, message), self.fail(*argv))
+        self.assertEqual([], self.api.asked)
+
+    def test_debug_logs_what_is_asked_and_no_credentials(self):
+        self.api.answers['GET /v1/goals'] = shown.page('goals')
+
+        code, _, err = self.call(
+            *('--os-auth-type', 'http_basic', '--os-username', 'me'),
+            *('--os-password', 'SECRET', 'goal', 'list', '--debug'),
+        )
+
+        self.assertEqual(0, code)
+        self.assertIn('"GET /v1/goals HTTP/1.1" 200', err)
+        self.assertNotIn('SECRET', err)
+
+
+class VersionTest(RemoteCase):
+    """The latest microversion that both sides know."""
+
+    def setUp(self):
+        super().setUp()
+        self.api.answers['GET /v1/goals'] = shown.page('goals')
+
+    def versions(self):
+        return [headers['OpenStack-API-Version'] for headers in self.api.headers]
+
+    def test_the_latest_is_asked_for_at_once(self):
+        self.succeed('goal', 'list')
+        self.succeed('goal', 'list', '--os-infra-optim-api-version', '1')
+
+        self.assertEqual(['infra-optim 1.7'] * 2, self.versions())
+
+    def test_an_older_api_is_asked_again(self):
+        refused = fault(406, 'no')
+        refused.headers = {**VERSIONS, 'OpenStack-API-Maximum-Version': '1.4'}
+        self.api.answers['GET /v1/goals'] = [refused, shown.page('goals')]
+
+        self.succeed('goal', 'list')
+
+        self.assertEqual(['infra-optim 1.7', 'infra-optim 1.4'], self.versions())
+
+    def test_a_version_that_was_named_is_the_only_one(self):
+        self._set('OS_INFRA_OPTIM_API_VERSION', '1.2')
+        self.succeed('goal', 'list')
+        self.api.answers['GET /v1/goals'] = fault(406, 'no')
+
+        self.assertEqual(
+            (2, 'the API does not know microversion 1.9; it knows 1.0 to 1.7'),
+            self.fail('goal', 'list', '--os-infra-optim-api-version', '1.9'),
+        )
+        self.assertEqual(['infra-optim 1.2', 'infra-optim 1.9'], self.versions())
+
+    def test_what_a_version_does_not_have_is_told_as_the_api_says_it(self):
+        self.api.answers['GET /v1/goals'] = fault(
+            406, 'API microversion 1.1 or higher is required for start_time.'
+        )
+
+        self.assertEqual(
+            (2, 'API microversion 1.1 or higher is required for start_time.'),
+            self.fail('goal', 'list'),
+        )
+
+
+class PagingTest(RemoteCase):
+    """How much of a collection is shown, and how the rest is found."""
+
+    def setUp(self):
+        super().setUp()
+        self.names = 'abcde'
+        for begin in range(0, 6, 2):
+            self.page(begin, f'limit=2&marker={begin}')
+        self.page(0, '')
+        for limit in (1, 3, 5, 9):
+            self.page(0, f'limit={limit}')
+
+    def page(self, begin, query):
+        rows = [shown.of(shown.GOAL, name=name) for name in self.names[begin:][:2]]
+        page = shown.page('goals', *rows)
+        if begin + 2 < len(self.names):
+            # The API knows no mount, and not by which name it was reached
+            page['next'] = (
+                f'http://inner:9322/behind/v1/goals?limit=2&marker={begin + 2}'
+            )
+        for prefix in ('', '/infra-optim'):
+            address = f'GET {prefix}/v1/goals?{query}'.removesuffix('?')
+            self.api.answers[address] = page
+
+    def listed(self, *argv):
+        code, out, err = self.call('goal', 'list', '-f', 'value', '-c', 'Name', *argv)
+        self.assertEqual(0, code, err)
+        return ''.join(out.split()), err
+
+    def test_one_page_and_a_word_that_there_are_more(self):
+        self.assertEqual(
+            ('ab', 'watcherlite: these are the first 2; --limit 0 shows all\n'),
+            self.listed(),
+        )
+
+    def test_all(self):
+        self.assertEqual(('abcde', ''), self.listed('--limit', '0'))
+
+    def test_so_many(self):
+        for limit, expected in ((1, 'a'), (3, 'abc'), (5, 'abcde'), (9, 'abcde')):
+            self.assertEqual((expected, ''), self.listed('--limit', str(limit)))
+
+    def test_the_mount_of_the_endpoint_is_kept(self):
+        for end in ('', '/', '/v1', '/v1/'):
+            self.api.asked.clear()
+
+            self.listed(
+                '--limit', '0', '--endpoint', f'{self.api.url}/infra-optim{end}'
+            )
+
+            self.assertEqual(
+                [
+                    'GET /infra-optim/v1/goals',
+                    'GET /infra-optim/v1/goals?limit=2&marker=2',
+                    'GET /infra-optim/v1/goals?limit=2&marker=4',
+                ],
+                [asked[0] for asked in self.api.asked],
+            )
+
+    def test_a_next_page_that_is_no_address_of_the_api(self):
+        self.api.answers['GET /v1/goals'] = {'goals': [], 'next': 'http://x/other'}
+
+        code, message = self.fail('goal', 'list', '--limit', '0')
+
+        self.assertEqual(2, code)
+        self.assertIn('(the address of its next page is http://x/other)', message)

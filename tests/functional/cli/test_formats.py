@@ -1,0 +1,207 @@
+"""What lists and objects look like, in every format."""
+
+from tests.functional.cli import shown
+from tests.functional.cli.serving import RemoteCase
+
+
+class ListTest(RemoteCase):
+    def setUp(self):
+        super().setUp()
+        other = shown.of(shown.GOAL, uuid=shown.PLAN_UUID, name='dummy')
+        self.api.answers['GET /v1/goals'] = shown.page('goals', shown.GOAL, other)
+
+    def test_a_table(self):
+        self.assertEqual(
+            f"""\
++--------------------------------------+----------------------+----------------------+
+| UUID                                 | Name                 | Display name         |
++--------------------------------------+----------------------+----------------------+
+| {shown.GOAL_UUID} | server_consolidation | Server Consolidation |
+| {shown.PLAN_UUID} | dummy                | Server Consolidation |
++--------------------------------------+----------------------+----------------------+
+""",
+            self.succeed('goal', 'list'),
+        )
+
+    def test_json(self):
+        self.assertEqual(
+            f"""\
+[
+  {{
+    "UUID": "{shown.GOAL_UUID}",
+    "Name": "server_consolidation",
+    "Display name": "Server Consolidation"
+  }},
+  {{
+    "UUID": "{shown.PLAN_UUID}",
+    "Name": "dummy",
+    "Display name": "Server Consolidation"
+  }}
+]
+""",
+            self.succeed('goal', 'list', '-f', 'json'),
+        )
+
+    def test_yaml(self):
+        self.assertEqual(
+            f"""\
+- Display name: Server Consolidation
+  Name: server_consolidation
+  UUID: {shown.GOAL_UUID}
+- Display name: Server Consolidation
+  Name: dummy
+  UUID: {shown.PLAN_UUID}
+""",
+            self.succeed('goal', 'list', '--format', 'yaml'),
+        )
+
+    def test_csv(self):
+        self.assertEqual(
+            f"""\
+"UUID","Name","Display name"
+"{shown.GOAL_UUID}","server_consolidation","Server Consolidation"
+"{shown.PLAN_UUID}","dummy","Server Consolidation"
+""",
+            self.succeed('goal', 'list', '-o', 'csv'),
+        )
+
+    def test_values(self):
+        self.assertEqual(
+            f"""\
+{shown.GOAL_UUID} server_consolidation
+{shown.PLAN_UUID} dummy
+""",
+            self.succeed('goal', 'list', '-f', 'value', '-c', 'UUID', '-c', 'name'),
+        )
+
+    def test_a_column_that_is_not_there_is_told_with_those_that_are(self):
+        self.assertEqual(
+            (2, 'there is no column nmae; there are UUID, Name, Display name'),
+            self.fail('goal', 'list', '-c', 'nmae'),
+        )
+
+    def test_details(self):
+        self.api.answers['GET /v1/goals/detail'] = shown.page('goals', shown.GOAL)
+
+        self.assertEqual(
+            'released_nodes_ratio (%): Ratio of released nodes.',
+            self.succeed('goal', 'list', '--detail', '--fit-width')
+            .splitlines()[3]
+            .split('|')[4]
+            .strip(),
+        )
+
+    def test_a_list_without_rows_has_its_headings(self):
+        self.api.answers['GET /v1/goals'] = shown.page('goals')
+
+        self.assertEqual('[]\n', self.succeed('goal', 'list', '-f', 'json'))
+        self.assertEqual(
+            '"UUID","Name","Display name"\n',
+            self.succeed('goal', 'list', '-f', 'csv'),
+        )
+
+
+class ShowTest(RemoteCase):
+    def setUp(self):
+        super().setUp()
+        self.api.answers['GET /v1/goals/x'] = shown.GOAL
+
+    def test_a_table(self):
+        self.assertEqual(
+            f"""\
++------------------------+----------------------------------------------------+
+| Field                  | Value                                              |
++------------------------+----------------------------------------------------+
+| UUID                   | {shown.GOAL_UUID}               |
+| Name                   | server_consolidation                               |
+| Display name           | Server Consolidation                               |
+| Efficacy specification | released_nodes_ratio (%): Ratio of released nodes. |
++------------------------+----------------------------------------------------+
+""",
+            self.succeed('goal', 'show', 'x'),
+        )
+
+    def test_json(self):
+        self.assertEqual(
+            f"""\
+{{
+  "UUID": "{shown.GOAL_UUID}",
+  "Name": "server_consolidation",
+  "Display name": "Server Consolidation",
+  "Efficacy specification": [
+    {{
+      "name": "released_nodes_ratio",
+      "description": "Ratio of released nodes.",
+      "unit": "%",
+      "schema": "{{}}"
+    }}
+  ]
+}}
+""",
+            self.succeed('goal', 'show', 'x', '-f', 'json'),
+        )
+
+    def test_yaml(self):
+        self.assertEqual(
+            f"""\
+UUID: {shown.GOAL_UUID}
+Name: server_consolidation
+Display name: Server Consolidation
+Efficacy specification:
+- description: Ratio of released nodes.
+  name: released_nodes_ratio
+  schema: '{{}}'
+  unit: '%'
+""",
+            self.succeed('goal', 'show', 'x', '-f', 'yaml'),
+        )
+
+    def test_csv(self):
+        self.assertEqual(
+            f"""\
+"UUID","Name"
+"{shown.GOAL_UUID}","server_consolidation"
+""",
+            self.succeed(
+                *('goal', 'show', 'x', '-f', 'csv', '-c', 'UUID', '-c', 'Name')
+            ),
+        )
+
+    def test_values_have_lists_and_objects_as_json(self):
+        self.assertEqual(
+            f"""\
+{shown.GOAL_UUID}
+server_consolidation
+Server Consolidation
+[{{"name": "released_nodes_ratio", "description": "Ratio of released nodes.", \
+"unit": "%", "schema": "{{}}"}}]
+""",
+            self.succeed('goal', 'show', 'x', '-f', 'value'),
+        )
+
+    def test_variables_of_a_shell(self):
+        self.assertEqual(
+            f'uuid="{shown.GOAL_UUID}"\nname="server_consolidation"\n',
+            self.succeed(
+                'goal', 'show', 'x', '-f', 'shell', '-c', 'uuid', '-c', 'name'
+            ),
+        )
+
+    def test_what_moves_the_cursor_does_not_reach_a_terminal(self):
+        self.api.answers['GET /v1/goals/x'] = shown.of(
+            shown.GOAL, name='\x1b[2Jgone\rhere'
+        )
+
+        self.assertIn(' [2Jgone here ', self.succeed('goal', 'show', 'x'))
+
+    def test_what_an_early_version_does_not_tell_is_left_out(self):
+        plan = shown.of(shown.PLAN)
+        del plan['status_message']
+        self.api.answers[f'GET /v1/action_plans/{shown.PLAN_UUID}'] = plan
+
+        out = self.succeed(
+            'actionplan', 'show', shown.PLAN_UUID, '-f', 'json', '--noindent'
+        )
+
+        self.assertNotIn('Status Message', out)
+        self.assertIn('"Hostname": null, "Name": "nightly"', out)

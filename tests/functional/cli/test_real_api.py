@@ -1,0 +1,209 @@
+"""The commands and the API as it is, from a goal to a plan that was executed."""
+
+import re
+import threading
+
+from cheroot import wsgi
+
+from tests.functional.api import fixtures as api_fixtures
+from tests.functional.cli.serving import RemoteCase
+from watcherlite.engine import catalogue
+
+UUID = re.compile(r'[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}')
+PLAN = """
+name: nightly
+actions:
+- {name: drain, action_type: nop, input_parameters: {message: drain}}
+- {name: tell, action_type: nop, input_parameters: {message: tell}, parents: [drain]}
+- name: back
+  action_type: nop
+  input_parameters: {message: back}
+  parents: [drain, tell]
+"""
+
+
+class WorkingApi(api_fixtures.WorkingApiFixture):
+    """An application that executes, with the goals and strategies there are."""
+
+    def prepare(self) -> None:
+        runtime = self.runtime
+        catalogue.sync(runtime.store, runtime.plugins, runtime.clock)
+
+
+class RealApiCase(RemoteCase):
+    fixture = WorkingApi
+
+    def setUp(self):
+        super().setUp()
+        application = self.fixture()
+        application.start_fixture()
+        self.addCleanup(application.stop_fixture)
+        server = wsgi.Server(('127.0.0.1', 0), api_fixtures.application())
+        server.prepare()
+        thread = threading.Thread(target=server.serve)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(server.stop)
+        url = f'http://127.0.0.1:{server.bind_addr[1]}/infra-optim'
+        self._set('WATCHERLITE_ENDPOINT', url)
+
+
+class WithoutAuthenticationTest(RealApiCase):
+    """Everybody may do everything."""
+
+    def test_a_plan_is_stored_skipped_in_part_started_and_watched(self):
+        path = self.home / 'plan.yaml'
+        path.write_text(PLAN)
+
+        plan = self.rows('actionplan', 'create', str(path))
+        uuid = plan['UUID']
+        actions = self.rows('action', 'list', '--action-plan', uuid, '--detail')
+        second = next(row['UUID'] for row in actions if row['Name'] == 'tell')
+        skipped = self.rows(
+            *('action', 'update', '--state', 'skipped', '--message', 'not now', second)
+        )
+        self.rows('actionplan', 'start', uuid)
+        code, out, err = self.call('actionplan', 'watch', uuid)
+
+        self.assertEqual(('RECOMMENDED', 'nightly'), (plan['State'], plan['Name']))
+        self.assertEqual(
+            ('SKIPPED', 'Action skipped by user. Reason: not now'),
+            (skipped['State'], skipped['Status Message']),
+        )
+        self.assertEqual((0, ''), (code, err))
+        self.assertEqual(
+            """\
+Action plan nightly (UUID): 3 actions
+tell PENDING -> SKIPPED Action skipped by user. Reason: not now
+the action plan RECOMMENDED -> PENDING
+the action plan PENDING -> ONGOING
+drain PENDING -> ONGOING
+drain ONGOING -> SUCCEEDED
+back PENDING -> ONGOING
+back ONGOING -> SUCCEEDED
+the action plan ONGOING -> SUCCEEDED
+ACTION  TYPE  STATE      MESSAGE
+drain   nop   SUCCEEDED
+tell    nop   SKIPPED    Action skipped by user. Reason: not now
+back    nop   SUCCEEDED
+Action plan nightly (UUID): SUCCEEDED, 2 SUCCEEDED, 1 SKIPPED
+One or more actions were skipped. Action UUID was skipped by user.
+""",
+            re.sub(r'(?m)^\d\d:\d\d:\d\d ', '', UUID.sub('UUID', out)),
+        )
+
+    def test_events_of_what_was_watched(self):
+        path = self.home / 'plan.yaml'
+        path.write_text('actions: [{name: a, action_type: nop, ')
+        path.write_text(PLAN)
+        uuid = self.rows('actionplan', 'create', '--start', str(path))['UUID']
+        self.call('actionplan', 'watch', uuid)
+
+        rows = self.rows('event', 'list', '--plan', uuid)
+        last = self.rows(
+            *('event', 'list', '--plan', uuid, '--after', str(rows[-2]['Sequence']))
+        )
+
+        self.assertEqual(
+            ('action_plan', 'ONGOING', 'SUCCEEDED'),
+            (rows[-1]['Subject'], rows[-1]['Old State'], rows[-1]['New State']),
+        )
+        self.assertEqual(rows[-1:], last)
+
+    def test_what_is_installed(self):
+        goals = self.rows('goal', 'list', '--sort-key', 'Name', '--limit', '3')
+        strategies = self.rows('strategy', 'list', '--goal', 'DUMMY')
+
+        self.assertEqual(
+            sorted(row['Name'] for row in goals), [g['Name'] for g in goals]
+        )
+        self.assertEqual({'dummy'}, {row['Goal'] for row in strategies})
+        self.assertEqual('dummy', self.rows('strategy', 'show', 'dummy')['Name'])
+        self.assertEqual('dummy', self.rows('goal', 'show', 'dummy')['Name'])
+        self.assertIn(
+            'Name', [row['Type'] for row in self.rows('strategy', 'state', 'dummy')]
+        )
+        service = self.rows('service', 'list')[0]
+        self.assertEqual('ACTIVE', service['Status'])
+        self.assertEqual(
+            service['Name'], self.rows('service', 'show', str(service['ID']))['Name']
+        )
+        self.assertEqual([], self.rows('scoringengine', 'list'))
+
+    def test_templates_and_audits(self):
+        template = self.rows(
+            *('audittemplate', 'create', 'weekly', 'dummy', '-s', 'dummy'),
+            *('-d', 'Every week.', '-p', 'para1=4.5'),
+        )
+        changed = self.rows(
+            *('audittemplate', 'update', 'weekly', 'replace', 'description=Often.')
+        )
+        audit = self.rows(
+            *('audit', 'create', '-t', 'EVENT', '-a', 'weekly', '--name', 'on-demand')
+        )
+        renamed = self.rows('audit', 'update', 'on-demand', 'replace', 'name=other')
+        self.assertEqual('', self.succeed('audit', 'trigger', 'other'))
+        events = self.rows('event', 'list', '--audit', 'other')
+
+        self.assertEqual({'para1': 4.5}, template['Default Parameters'])
+        self.assertEqual('Often.', changed['Description'])
+        self.assertEqual(('EVENT', 'dummy'), (audit['Audit Type'], audit['Strategy']))
+        self.assertEqual('other', renamed['Name'])
+        self.assertEqual('audit', events[0]['Subject'])
+        self.assertEqual(
+            [template['UUID']],
+            [row['UUID'] for row in self.rows('audittemplate', 'list')],
+        )
+        self.assertEqual('', self.succeed('audittemplate', 'delete', 'weekly'))
+        self.assertEqual([], self.rows('audittemplate', 'list'))
+
+    def test_refusals_are_those_of_the_api(self):
+        path = self.home / 'plan.yaml'
+        path.write_text(PLAN)
+        uuid = self.rows('actionplan', 'create', str(path))['UUID']
+        action = self.rows('action', 'list', '--action-plan', uuid)[0]['UUID']
+        self.rows('actionplan', 'cancel', uuid)
+
+        self.assertEqual(
+            (2, "Couldn't start when state is 'CANCELLED'."),
+            self.fail('actionplan', 'start', uuid),
+        )
+        self.assertEqual(
+            (1, 'State transition not allowed: (CANCELLED -> SKIPPED)'),
+            self.fail('action', 'update', '--state', 'skipped', action),
+        )
+        self.assertEqual(2, self.fail('action', 'show', uuid)[0])
+        self.assertEqual('', self.succeed('actionplan', 'delete', uuid))
+        self.assertEqual(
+            (2, f'ActionPlan {uuid} could not be found'),
+            self.fail('actionplan', 'show', uuid),
+        )
+
+
+class WithPasswordTest(RealApiCase):
+    """Who asks has to say so, and may not do everything."""
+
+    fixture = api_fixtures.ReaderApiFixture
+
+    def test_who_does_not_say_who_asks(self):
+        code, message = self.fail('goal', 'list')
+
+        self.assertEqual(2, code)
+        self.assertIn('does not accept who asks: ', message)
+
+    def test_what_a_reader_may_do(self):
+        self._set('OS_AUTH_TYPE', 'http_basic')
+        self._set('OS_USERNAME', 'reader')
+        self._set('OS_PASSWORD', 'secret')
+        path = self.home / 'plan.yaml'
+        path.write_text(PLAN)
+
+        self.assertEqual([], self.rows('actionplan', 'list'))
+        self.assertEqual(
+            (
+                2,
+                "this is not allowed: Policy doesn't allow action_plan:create to be "
+                'performed.',
+            ),
+            self.fail('actionplan', 'create', str(path)),
+        )

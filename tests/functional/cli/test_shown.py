@@ -1,0 +1,50 @@
+"""What the tests of the commands let an API answer is what the API answers."""
+
+import jsonschema
+
+from tests import base
+from tests.functional.cli import shown
+from watcherlite.api import operation
+from watcherlite.api.infra_optim.schemas import (
+    action_plans,
+    actions,
+    audit_templates,
+    audits,
+    events,
+    goals,
+    services,
+    strategies,
+)
+
+LATEST = (1, 7)
+
+
+class ShownTest(base.TestCase):
+    def check(self, schema, value):
+        jsonschema.validate(value, operation.at(schema, LATEST))
+
+    def test_objects_fit_the_schemas_of_the_api(self):
+        for schema, value in (
+            (goals.GOAL, {**shown.GOAL, **shown.TIMES}),
+            (strategies.STRATEGY, shown.STRATEGY),
+            (audit_templates.TEMPLATE, shown.TEMPLATE),
+            (audits.AUDIT, shown.AUDIT),
+            (action_plans.ACTION_PLAN, shown.PLAN),
+            (actions.ACTION, shown.ACTION),
+            (services.SERVICE, shown.SERVICE),
+            (strategies.STATE, shown.STATE),
+        ):
+            self.check(schema, value)
+
+    def test_lists_fit_the_schemas_of_the_api(self):
+        for module, noun, row in (
+            (goals, 'goals', shown.GOAL),
+            (strategies, 'strategies', shown.STRATEGY),
+            (audit_templates, 'audit_templates', shown.TEMPLATE),
+            (audits, 'audits', shown.AUDIT),
+            (action_plans, 'action_plans', shown.PLAN),
+            (actions, 'actions', shown.ACTION),
+            (services, 'services', shown.SERVICE),
+            (events, 'events', shown.EVENT),
+        ):
+            self.check(module.COLLECTION, shown.page(noun, row))

@@ -1,0 +1,446 @@
+"""Watching a plan: what is shown, how it ends, and what it survives."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import threading
+
+from tests.functional.cli import shown
+from tests.functional.cli.serving import RemoteCase, Reply, fault, stream
+from tests.unit.cli.capturing import Lines
+from watcherlite.cli import access, client, watching
+
+PLAN, ACTION, PARENT = shown.PLAN_UUID, shown.ACTION_UUID, shown.PARENT_UUID
+PLACE = f'GET /v1/action_plans/{PLAN}'
+EVENTS = f'{PLACE}/events'
+END = b'event: end\ndata: {}\n\n'
+ACTIONS = f'action_plan_uuid={PLAN}'
+
+
+def of_plan(sequence, old, new, **values):
+    return shown.of(
+        shown.EVENT,
+        sequence=sequence,
+        subject='action_plan',
+        action_uuid=None,
+        action_name=None,
+        action_type=None,
+        old_state=old,
+        new_state=new,
+        **values,
+    )
+
+
+def of_action(sequence, name, old, new, **values):
+    uuid = PARENT if name == 'drain' else ACTION
+    return shown.of(
+        shown.EVENT,
+        sequence=sequence,
+        action_uuid=uuid,
+        action_name=name,
+        old_state=old,
+        new_state=new,
+        **values,
+    )
+
+
+#: A plan of two actions, the second of which fails.
+STORY = [
+    of_plan(1, None, 'RECOMMENDED', kind='created'),
+    of_plan(2, 'RECOMMENDED', 'PENDING'),
+    of_plan(3, 'PENDING', 'ONGOING'),
+    of_action(4, 'drain', 'PENDING', 'ONGOING'),
+    of_action(5, 'drain', 'ONGOING', 'SUCCEEDED'),
+    of_action(6, 'rest', 'PENDING', 'ONGOING'),
+    of_action(
+        *(7, 'rest', 'ONGOING', 'ONGOING'),
+        kind='signalled',
+        detail={'signal': 'SUSPEND'},
+    ),
+    of_action(8, 'rest', 'ONGOING', 'FAILED', message='it broke'),
+    of_plan(9, 'ONGOING', 'FAILED', message='it broke'),
+]
+LINES = [
+    'the action plan RECOMMENDED -> PENDING',
+    'the action plan PENDING -> ONGOING',
+    'drain PENDING -> ONGOING',
+    'drain ONGOING -> SUCCEEDED',
+    'rest PENDING -> ONGOING',
+    'rest SUSPEND requested',
+    'rest ONGOING -> FAILED it broke',
+    'the action plan ONGOING -> FAILED',
+]
+SUMMARY = [
+    'ACTION  TYPE  STATE      MESSAGE',
+    'drain   nop   SUCCEEDED',
+    'rest    nop   FAILED     it broke',
+    f'Action plan nightly ({PLAN}): FAILED, 1 SUCCEEDED, 1 FAILED',
+    'it broke',
+]
+
+
+def sent(*events):
+    """Return events as a stream has them."""
+    return ''.join(
+        f'id: {event["sequence"]}\ndata: {json.dumps(event)}\n\n' for event in events
+    ).encode()
+
+
+class WatchCase(RemoteCase):
+    def setUp(self):
+        super().setUp()
+        self.first = shown.of(
+            shown.ACTION, uuid=PARENT, name='drain', parents=[], state='SUCCEEDED'
+        )
+        self.second = shown.of(shown.ACTION, state='FAILED', status_message='it broke')
+        before = [shown.of(row, state='PENDING') for row in (self.first, self.second)]
+        self.api.answers[PLACE] = [
+            shown.of(shown.PLAN, state='PENDING'),
+            shown.of(shown.PLAN, state='FAILED', status_message='it broke'),
+        ]
+        self.detail(f'{ACTIONS}&limit=51', *before)
+        self.detail(f'{ACTIONS}&limit=1000', self.first, self.second)
+        self.detail(f'{ACTIONS}&limit=1000&state=FAILED', self.second)
+        self.out, self.err = Lines(), Lines()
+        self.waited = []
+        self.now = 0.0
+
+    def detail(self, query, *rows):
+        self.api.answers[f'GET /v1/actions/detail?{query}'] = shown.page(
+            'actions', *rows, detail=True
+        )
+
+    def wait(self, seconds):
+        self.waited.append(seconds)
+        self.now += seconds
+
+    def watch(self, **options):
+        """Watch the plan; return the exit code."""
+        made = client.Client(access.Access(self.api.url))
+        self.addCleanup(made.close)
+        return watching.Watch(
+            *(made, PLAN, self.out, self.err),
+            wait=self.wait,
+            monotonic=lambda: self.now,
+            **options,
+        ).run()
+
+    @property
+    def lines(self):
+        """Return what was shown, without the times of day."""
+        return [re.sub(r'^\d\d:\d\d:\d\d ', '', line) for line in self.out.lines]
+
+    def asked(self):
+        """Return how the events were asked for: by which address, from which on."""
+        return [
+            (asked[0].removeprefix(EVENTS), headers['Last-Event-ID'])
+            for asked, headers in zip(self.api.asked, self.api.headers, strict=True)
+            if asked[0].startswith(EVENTS)
+        ]
+
+
+class StreamTest(WatchCase):
+    """The API has a stream of events."""
+
+    def test_the_whole_story(self):
+        self.api.answers[EVENTS] = stream(b': events follow\n\n', sent(*STORY), END)
+
+        code = self.watch()
+
+        title = f'Action plan nightly ({PLAN}): 2 actions'
+        self.assertEqual([title, *LINES, *SUMMARY], self.lines)
+        self.assertEqual(
+            [
+                f'watcherlite: the action plan nightly ({PLAN}) is FAILED: rest: '
+                'it broke'
+            ],
+            self.err.lines,
+        )
+        self.assertEqual((1, []), (code, self.waited))
+        self.assertEqual([('', '0')], self.asked())
+
+    def test_a_plan_that_succeeds(self):
+        self.api.answers[PLACE] = [
+            shown.of(shown.PLAN, name=None),
+            shown.of(shown.PLAN, name=None, state='SUCCEEDED'),
+        ]
+        self.api.answers[EVENTS] = stream(sent(of_plan(1, 'ONGOING', 'SUCCEEDED')), END)
+        self.detail(f'{ACTIONS}&limit=51', self.first)
+        self.detail(f'{ACTIONS}&limit=1000', self.first)
+
+        code = self.watch()
+
+        self.assertEqual((0, []), (code, self.err.lines))
+        self.assertEqual(
+            [
+                f'Action plan {PLAN}: 1 action',
+                f'It waits to be started: watcherlite actionplan start {PLAN}',
+                'the action plan ONGOING -> SUCCEEDED',
+                'ACTION  TYPE  STATE      MESSAGE',
+                'drain   nop   SUCCEEDED',
+                f'Action plan {PLAN}: SUCCEEDED, 1 SUCCEEDED',
+            ],
+            self.lines,
+        )
+
+    def test_events_come_in_pieces_of_any_size(self):
+        whole = b': \xc3\xa4\r\n' + sent(*STORY) + END
+        pieces = [whole[i : i + 7] for i in range(0, len(whole), 7)]
+        self.api.answers[EVENTS] = stream(*pieces)
+
+        self.watch()
+
+        self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
+
+    def test_events_are_shown_when_they_come(self):
+        seen = threading.Event()
+
+        class Out(Lines):
+            def line(self, text=''):
+                super().line(text)
+                if LINES[0] in text:
+                    seen.set()
+
+        def rest():
+            # Nothing more is sent to somebody who has not seen the begin
+            return sent(*STORY[2:]) + END if seen.wait(20) else b''
+
+        self.out = Out()
+        self.api.answers[EVENTS] = [stream(sent(*STORY[:2]), rest), fault(400, 'Late.')]
+
+        self.watch()
+
+        self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
+
+    def test_a_stream_that_breaks_off_goes_on_where_it_was(self):
+        self.api.answers[EVENTS] = [
+            stream(sent(*STORY[:4]) + b'id: 5\ndata: {"seq'),
+            stream(),
+            # The API may begin earlier than it was asked to
+            stream(sent(*STORY[3:]), END),
+        ]
+
+        self.watch()
+
+        self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
+        self.assertEqual([('', '0'), ('', '4'), ('', '4')], self.asked())
+        self.assertEqual([1.0, 1.0], self.waited)
+
+    def test_a_plan_that_has_ended_and_of_which_all_is_known(self):
+        self.api.answers[EVENTS] = [stream(sent(*STORY)), Reply(None, 204)]
+
+        self.watch()
+
+        self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
+
+    def test_an_api_that_is_away_for_a_while(self):
+        self.api.answers[EVENTS] = [
+            stream(sent(*STORY[:4])),
+            fault(503, 'No database.'),
+            stream(sent(*STORY[4:]), END),
+        ]
+        self.api.answers[f'{EVENTS}?after=4&limit=1000'] = fault(503, 'No database.')
+
+        self.watch()
+
+        self.assertEqual(
+            [
+                *LINES[:3],
+                f'waiting for the API: {self.api.url} cannot answer now: No '
+                'database. Try again later',
+                'the API is back',
+                *LINES[3:],
+                *SUMMARY,
+            ],
+            self.lines[1:],
+        )
+
+    def test_patience_has_an_end(self):
+        self.api.answers[EVENTS] = fault(503, 'No database.')
+        self.api.answers[f'{EVENTS}?after=0&limit=1000'] = fault(503, 'No database.')
+
+        error = self.assertRaises(client.exceptions.ApiUnavailable, self.watch)
+
+        self.assertIn('No database.', str(error))
+        self.assertEqual(61.0, self.now)
+
+
+class PollTest(WatchCase):
+    """There is no stream: the events are asked for."""
+
+    def page(self, after, *events, **more):
+        self.api.answers[f'{EVENTS}?after={after}&limit=1000'] = {
+            **shown.page('events', *events),
+            **more,
+        }
+
+    def test_the_whole_story(self):
+        for refusal in (
+            fault(503, 'As many streams are open as there may be.'),
+            fault(406, 'No.'),
+            Reply({'events': []}),
+        ):
+            self.out, self.waited = Lines(), []
+            self.api.answers[PLACE] = [
+                shown.of(shown.PLAN, state='PENDING'),
+                shown.of(shown.PLAN, state='FAILED', status_message='it broke'),
+            ]
+            self.api.answers[EVENTS] = refusal
+            self.page(0, *STORY[:4])
+            self.page(4)
+            self.api.answers[f'{EVENTS}?after=4&limit=1000'] = [
+                shown.page('events'),
+                shown.page('events', *STORY[4:]),
+            ]
+
+            self.watch()
+
+            self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
+            self.assertEqual([1.0, 1.0], self.waited)
+
+    def test_pages_are_read_without_waiting(self):
+        self.api.answers[EVENTS] = fault(503, 'No.')
+        self.page(0, *STORY[:8], next='http://x/v1/y')
+        self.page(8, *STORY[8:])
+
+        self.watch()
+
+        self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
+        self.assertEqual([], self.waited)
+
+    def test_a_stream_is_tried_again(self):
+        self.api.answers[EVENTS] = [
+            fault(503, 'No.'),
+            stream(sent(*STORY[1:]), END),
+        ]
+        self.page(0, STORY[0])
+        self.page(1)
+
+        self.watch()
+
+        self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
+        self.assertEqual([('', '0'), ('', '1')], [self.asked()[0], self.asked()[-1]])
+        self.assertEqual(10, len(self.waited))
+
+
+class LargeTest(WatchCase):
+    """A plan of many actions is counted."""
+
+    def setUp(self):
+        super().setUp()
+        rows = [
+            shown.of(shown.ACTION, uuid=f'{i:032x}', state='PENDING') for i in range(51)
+        ]
+        self.detail(f'{ACTIONS}&limit=51', *rows)
+        listed = shown.page('actions', *rows)
+        self.api.answers[f'GET /v1/actions?{ACTIONS}&limit=1000'] = listed
+        for state in ('CANCELLED', 'SKIPPED'):
+            self.detail(f'{ACTIONS}&limit=1000&state={state}')
+        events = [
+            of_action(i + 1, 'a', 'PENDING', 'SUCCEEDED') | {'action_uuid': f'{i:032x}'}
+            for i in range(50)
+        ]
+        events.append(of_action(51, 'z', 'ONGOING', 'FAILED'))
+        events[-1]['action_uuid'] = f'{50:032x}'
+        events.append(of_plan(52, 'ONGOING', 'FAILED'))
+        self.api.answers[EVENTS] = stream(sent(*events), END)
+
+    def test_it_is_counted_and_what_did_not_succeed_is_listed(self):
+        code = self.watch()
+
+        self.assertEqual(
+            [
+                f'Action plan nightly ({PLAN}): 51 actions',
+                'PENDING: 1 of 51 actions ended',
+                'ACTION  TYPE  STATE   MESSAGE',
+                'rest    nop   FAILED  it broke',
+                f'Action plan nightly ({PLAN}): FAILED, 50 SUCCEEDED, 1 FAILED',
+                'it broke',
+            ],
+            self.lines,
+        )
+        self.assertEqual(1, code)
+
+    def test_every_change_is_shown_on_demand(self):
+        self.watch(verbose=True)
+
+        self.assertEqual(
+            ['a PENDING -> SUCCEEDED'] * 50
+            + ['z ONGOING -> FAILED', 'the action plan ONGOING -> FAILED'],
+            self.lines[1:53],
+        )
+
+
+class CommandTest(WatchCase):
+    """`watcherlite actionplan watch`."""
+
+    def test_the_exit_code_is_that_of_the_plan(self):
+        self.api.answers[EVENTS] = stream(sent(*STORY), END)
+
+        code, out, err = self.call('actionplan', 'watch', PLAN)
+
+        self.assertEqual(1, code)
+        self.assertEqual(SUMMARY, out.splitlines()[-5:])
+        self.assertIn('is FAILED: rest: it broke', err)
+
+    def test_ctrl_c_ends_the_watching_and_not_the_plan(self):
+        # It breaks off again and again, and never ends
+        self.api.answers[EVENTS] = stream(sent(STORY[1]))
+        process = subprocess.Popen(
+            [sys.executable, '-m', 'watcherlite.cli.main', 'actionplan', 'watch', PLAN],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(process.kill)
+        shown_lines = [process.stdout.readline() for _ in range(2)]
+
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+
+        self.assertIn(LINES[0], shown_lines[1])
+        self.assertEqual(
+            (
+                130,
+                '',
+                f'watcherlite: the plan goes on; watcherlite actionplan watch {PLAN}\n',
+            ),
+            (process.returncode, out, err),
+        )
+        self.assertEqual(
+            [], [asked for asked in self.api.asked if not asked[0].startswith('GET')]
+        )
+
+    def test_a_plan_that_is_not_there(self):
+        self.api.answers[PLACE] = fault(404, f'ActionPlan {PLAN} could not be found')
+
+        self.assertEqual(
+            (2, f'ActionPlan {PLAN} could not be found'),
+            self.fail('actionplan', 'watch', PLAN),
+        )
+
+    def test_an_api_without_events(self):
+        self.api.answers[EVENTS] = Reply(b'<html>', 404)
+        self.api.answers[f'{EVENTS}?after=0&limit=1000'] = Reply(b'<html>', 404)
+
+        code, _, err = self.call('actionplan', 'watch', PLAN)
+
+        self.assertEqual(2, code)
+        self.assertIn('events?after=0&limit=1000 is not there', err)
+
+
+class TerminalTest(WatchCase):
+    """On a terminal the actions are a tree."""
+
+    def test_each_action_is_below_what_it_waits_for(self):
+        self.out = Lines(terminal=True)
+        self._set('TERM', 'xterm')
+        self.api.answers[EVENTS] = stream(sent(*STORY), END)
+
+        self.watch()
+
+        text = re.sub(r'\x1b\[[0-9;?]*[A-Za-z]', '', '\n'.join(self.out.lines))
+        self.assertIn('└─ rest', text)
+        self.assertEqual(SUMMARY[1:], text.splitlines()[-4:])

@@ -1,0 +1,51 @@
+"""The guide of the command shows every command, and shows it as it is."""
+
+import pathlib
+import re
+import shlex
+
+from tests import base
+from watcherlite.cli import access, main
+
+GUIDE = pathlib.Path(__file__).parents[3] / 'doc/source/command_line.rst'
+#: These are told of elsewhere.
+LOCAL = {'plugin list', 'run', 'standalone'}
+
+
+class GuideTest(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.text = GUIDE.read_text()
+        self.lines = re.findall(r'^ +\$ watcherlite (.*)$', self.text, re.MULTILINE)
+
+    def test_every_command_has_an_example(self):
+        shown = {' '.join(shlex.split(line)[:2]) for line in self.lines}
+
+        for name in set(main.COMMANDS) - LOCAL - {'complete'}:
+            with self.subTest(command=name):
+                self.assertIn(name, shown)
+        self.assertIn('complete >', shown)
+
+    def test_every_example_is_a_command_line(self):
+        application = main.Application()
+        for line in self.lines:
+            words = shlex.split(line.partition(' > ')[0])
+            split = main._first_word(words)
+            if words[-1] == '--help':
+                continue
+            with self.subTest(line=line):
+                application.parser.parse_args(words[:split])
+                found, name, rest = application.command_manager.find_command(
+                    words[split:]
+                )
+                self.assertIn(name, main.COMMANDS)
+                found(application, None).get_parser(name).parse_args(rest)
+
+    def test_every_option_and_variable_of_the_connection_is_explained(self):
+        for option in access.OPTIONS:
+            if not option.environment or option.names[0] == '--os-auth-url':
+                # These are those of all clients of OpenStack
+                continue
+            for name in (option.names[0], *option.environment):
+                with self.subTest(name=name):
+                    self.assertRegex(self.text, rf'``[^`]*{name}\b')

@@ -1,0 +1,288 @@
+"""Where the API is, and how to say who asks: options, environment, clouds.yaml.
+
+Nothing here takes long to load; what keystone needs is loaded where it is used.
+"""
+
+import argparse
+import base64
+import dataclasses
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from urllib import parse
+
+from watcherlite.cmd import exits
+
+DEFAULT_ENDPOINT = 'http://127.0.0.1:9322'
+#: Seconds without a byte after which an answer is not waited for any longer.
+TIMEOUT = 60.0
+
+#: How the libraries of OpenStack call these ways to say who asks.
+NONE = 'none'
+HTTP_BASIC = 'http_basic'
+FIXED = 'admin_token'
+
+#: The latest of what both sides know.
+LATEST = 'latest'
+_VERSION = re.compile(r'\d{1,4}\.\d{1,4}')
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Option:
+    """An option, the environment variables that may stand in for it, and its help.
+
+    :param names: the first one gives the attribute its name
+    """
+
+    names: tuple[str, ...]
+    metavar: str
+    help: str
+    environment: tuple[str, ...] = ()
+
+    @property
+    def dest(self) -> str:
+        return self.names[0].removeprefix('--').replace('-', '_')
+
+
+#: Those of keystone are not asked for their environment here: openstacksdk reads it.
+OPTIONS = (
+    _Option(
+        ('--endpoint', '--os-endpoint', '--os-endpoint-override'),
+        'URL',
+        f'where the API is; {DEFAULT_ENDPOINT} if nothing says so',
+        ('WATCHERLITE_ENDPOINT', 'OS_ENDPOINT', 'OS_ENDPOINT_OVERRIDE'),
+    ),
+    _Option(
+        ('--os-cloud',),
+        'NAME',
+        'the cloud of clouds.yaml whose keystone and catalogue are asked',
+        ('OS_CLOUD',),
+    ),
+    _Option(
+        ('--os-auth-type',),
+        'TYPE',
+        'none, http_basic, or one that keystone clients know: password, '
+        'v3applicationcredential, v3token ...',
+        ('OS_AUTH_TYPE',),
+    ),
+    _Option(('--os-auth-url',), 'URL', 'where keystone is', ('OS_AUTH_URL',)),
+    _Option(('--os-username',), 'NAME', 'who asks', ('OS_USERNAME',)),
+    _Option(
+        ('--os-password',),
+        'PASSWORD',
+        'the password; better in OS_PASSWORD, where others do not see it',
+        ('OS_PASSWORD',),
+    ),
+    _Option(
+        ('--os-token', '--os-auth-token'),
+        'TOKEN',
+        'a token; better in OS_TOKEN, where others do not see it',
+        ('OS_TOKEN', 'OS_AUTH_TOKEN'),
+    ),
+    _Option(('--os-project-name',), 'NAME', 'the project that the user acts for'),
+    _Option(('--os-project-domain-name',), 'NAME', 'the domain of the project'),
+    _Option(('--os-user-domain-name',), 'NAME', 'the domain of the user'),
+    _Option(('--os-region-name',), 'NAME', 'the region whose endpoint is wanted'),
+    _Option(
+        ('--os-interface', '--os-endpoint-type'),
+        'NAME',
+        'the interface of the endpoint: public, internal or admin',
+    ),
+    _Option(
+        ('--os-cacert',),
+        'FILE',
+        'the certificates of the authorities that are believed',
+        ('OS_CACERT',),
+    ),
+    _Option(
+        ('--os-infra-optim-api-version',),
+        'VERSION',
+        'the microversion to ask for; the latest that both sides know if not given',
+        ('OS_INFRA_OPTIM_API_VERSION',),
+    ),
+    _Option(
+        ('--timeout',),
+        'SECONDS',
+        f'how long to wait for an answer; {TIMEOUT:g} if not given',
+        ('WATCHERLITE_TIMEOUT',),
+    ),
+)
+INSECURE = 'insecure'
+#: Whoever has one of these in the environment means keystone.
+_KEYSTONE = ('OS_CLOUD', 'OS_AUTH_URL')
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Access:
+    """Where the API is, and how to say who asks.
+
+    :param endpoint: without a slash, and without the version, at its end
+    :param headers: called before each request
+    :param renew: gets new credentials after a 401; False: there are none
+    :param verify: check certificates: by these authorities, by the usual ones
+        (True), or not at all
+    :param cert: the client's own certificate, as requests takes it
+    :param version: the only microversion to ask for, or LATEST
+    :param timeout: seconds
+    """
+
+    endpoint: str
+    headers: Callable[[], Mapping[str, str]] = dict
+    renew: Callable[[], bool] = bool
+    verify: bool | str = True
+    cert: str | tuple[str, str] | None = None
+    version: str = LATEST
+    timeout: float = TIMEOUT
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options; none of them has a default, so that they can be merged."""
+    group = parser.add_argument_group('connection')
+    for option in OPTIONS:
+        environment = f' ({", ".join(option.environment)})'
+        group.add_argument(
+            *option.names,
+            dest=option.dest,
+            metavar=option.metavar,
+            help=option.help + (environment if option.environment else ''),
+        )
+    group.add_argument(
+        f'--{INSECURE}',
+        action='store_true',
+        default=None,
+        help='do not check the certificate of the API',
+    )
+
+
+def merged(*parsed: argparse.Namespace | None) -> dict[str, str]:
+    """Return the options of command lines: name -> value; the last one counts."""
+    found: dict[str, str] = {}
+    for args in parsed:
+        for name in (*(option.dest for option in OPTIONS), INSECURE):
+            value = getattr(args, name, None)
+            if value is not None:
+                found[name] = value
+    return found
+
+
+def find(options: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> Access:
+    """Return how to reach the API.
+
+    An authentication that is named counts. Else a cloud on the command line is
+    asked; else an endpoint stands for itself, without authentication; else the
+    keystone that the environment names is asked.
+
+    :param options: of the command line, see `merged`
+    :raises UsageError: an option is wrong or missing, or the software for it is
+    """
+    given = {**_from_environment(environ), **options}
+    auth_type = given.get('os_auth_type', '').lower()
+    wants_cloud = 'os_cloud' in options or 'os_auth_url' in options
+    if not auth_type and not wants_cloud and 'endpoint' in given:
+        auth_type = FIXED if 'os_token' in given else NONE
+    if not auth_type and (wants_cloud or any(environ.get(key) for key in _KEYSTONE)):
+        auth_type = 'keystone'
+    if auth_type in ('', NONE):
+        return _access(given, dict)
+    if auth_type == HTTP_BASIC:
+        return _access(given, _basic(given))
+    if auth_type == FIXED:
+        return _access(given, _token(given))
+    # openstacksdk takes half a second, and is an extra
+    from watcherlite.cli import keystone
+
+    found = keystone.find(options)
+    return dataclasses.replace(
+        _access({**given, 'endpoint': found.endpoint}, found.headers),
+        renew=found.renew,
+        verify=found.verify,
+        cert=found.cert,
+    )
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    found = {}
+    for option in OPTIONS:
+        values = [environ[name] for name in option.environment if environ.get(name)]
+        if values:
+            found[option.dest] = values[0]
+    return found
+
+
+def _access(
+    given: Mapping[str, str], headers: Callable[[], Mapping[str, str]]
+) -> Access:
+    return Access(
+        endpoint=endpoint(given.get('endpoint') or DEFAULT_ENDPOINT),
+        headers=headers,
+        verify=False if given.get(INSECURE) else given.get('os_cacert') or True,
+        version=_version(given.get('os_infra_optim_api_version')),
+        timeout=_timeout(given.get('timeout')),
+    )
+
+
+def endpoint(text: str) -> str:
+    """Return an endpoint as it stands before `/v1`; UsageError if it is none."""
+    try:
+        parts = parse.urlsplit(text.strip())
+        valid = parts.scheme in ('http', 'https') and bool(parts.hostname)
+        # Reading it finds the numbers that are none
+        valid = valid and parts.port != 0
+    except ValueError:
+        valid = False
+    if not valid:
+        raise exits.UsageError(
+            f'{text!r} is no endpoint; one looks like {DEFAULT_ENDPOINT}'
+        )
+    if parts.username or parts.password:
+        raise exits.UsageError(
+            'an endpoint has no user and password in it; take --os-auth-type '
+            f'{HTTP_BASIC} with OS_USERNAME and OS_PASSWORD'
+        )
+    path = parts.path.rstrip('/').removesuffix('/v1').rstrip('/')
+    return f'{parts.scheme}://{parts.netloc}{path}'
+
+
+def _basic(given: Mapping[str, str]) -> Callable[[], Mapping[str, str]]:
+    name, password = given.get('os_username'), given.get('os_password')
+    if not name or password is None:
+        raise exits.UsageError(
+            f'{HTTP_BASIC} needs OS_USERNAME and OS_PASSWORD to be set'
+        )
+    encoded = base64.b64encode(f'{name}:{password}'.encode()).decode()
+    return lambda: {'Authorization': f'Basic {encoded}'}
+
+
+def _token(given: Mapping[str, str]) -> Callable[[], Mapping[str, str]]:
+    token = given.get('os_token')
+    if not token:
+        raise exits.UsageError(f'{FIXED} needs OS_TOKEN to be set')
+    return lambda: {'X-Auth-Token': token}
+
+
+def _version(text: str | None) -> str:
+    """Return a microversion; `1`, as clients of Watcher say, is the latest of it."""
+    if not text or text.lower() in (LATEST, '1', f'1.{LATEST}'):
+        return LATEST
+    if not _VERSION.fullmatch(text):
+        raise exits.UsageError(
+            f'{text!r} is no microversion; one looks like 1.5, or is {LATEST}'
+        )
+    return text
+
+
+def _timeout(text: str | None) -> float:
+    try:
+        seconds = TIMEOUT if text is None else float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 86400:
+        raise exits.UsageError(
+            f'--timeout is {text!r}; it must be a number of seconds above 0'
+        )
+    return seconds
+
+
+def value_options() -> Sequence[str]:
+    """Return the names of the options that take a value."""
+    return [name for option in OPTIONS for name in option.names]

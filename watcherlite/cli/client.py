@@ -1,0 +1,414 @@
+"""A client of the infra-optim API: one request at a time, and what came back.
+
+Imports `requests`, which takes long: commands import this module when they run.
+"""
+
+import html
+import json
+import logging
+import re
+import socket
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import Any, TextIO
+from urllib import parse
+
+import requests
+import urllib3.exceptions
+
+from watcherlite import exceptions
+from watcherlite.cli.access import LATEST, Access
+from watcherlite.cmd import exits
+from watcherlite.domain.json_values import kind
+
+#: The latest microversion that the commands know how to show.
+VERSION = '1.7'
+VERSION_HEADER = 'OpenStack-API-Version'
+MINIMUM_HEADER = 'OpenStack-API-Minimum-Version'
+MAXIMUM_HEADER = 'OpenStack-API-Maximum-Version'
+SERVICE = 'infra-optim'
+SHOW_DELETED = 'X-Show-Deleted'
+#: Seconds for a connection to come about.
+CONNECT = 10.0
+#: Seconds for which a stream may be silent.
+SILENCE = 45.0
+
+Query = Mapping[str, Any]
+Object = dict[str, Any]
+Rows = list[Object]
+
+_INVALID = frozenset({400, 405, 406, 413, 414, 415, 422})
+_TAG = re.compile(r'<[^>]*>')
+
+
+class NotAllowed(exceptions.Invalid):
+    """The API does not accept who asks, or not for this."""
+
+
+class Client:
+    """Talks to one API.
+
+    It asks for the latest microversion that it knows, and again for an earlier one
+    if the API knows only that. Whatever is wrong is raised as an error with one
+    line: see `_refusal` and `_unreachable`.
+    """
+
+    def __init__(self, access: Access) -> None:
+        self.endpoint = access.endpoint
+        self._access = access
+        self._version = VERSION if access.version == LATEST else access.version
+        self._session = requests.Session()
+        self._session.auth = self._authenticate
+        self._session.verify = access.verify
+        self._session.cert = access.cert
+        host = parse.urlsplit(access.endpoint).hostname or ''
+        if host in ('localhost', '::1') or host.startswith('127.'):
+            # No proxy leads to this machine
+            self._session.trust_env = False
+            self._session.proxies = {'http': '', 'https': ''}
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._session.close()
+
+    def get(self, *path: str) -> Object:
+        """Return the object at a path: its parts, quoted here."""
+        return self._object(self._call('GET', address(*path)))
+
+    def get_rows(self, *path: str) -> Rows:
+        """Return a list at a path that is no collection."""
+        found = self._call('GET', address(*path))
+        if not isinstance(found, list) or not all(isinstance(r, dict) for r in found):
+            raise self._foreign(f'its answer is {kind(found)} and no list of objects')
+        return found
+
+    def post(self, *path: str, body: Any) -> Object:
+        """Send a JSON value; return what it made, {} if nothing is said of it."""
+        found = self._call('POST', address(*path), body=body)
+        return {} if found is None else self._object(found)
+
+    def patch(self, *path: str, changes: Sequence[Mapping[str, Any]]) -> Object:
+        """Change an object by a JSON patch; return it as it is then."""
+        return self._object(self._call('PATCH', address(*path), body=list(changes)))
+
+    def delete(self, *path: str) -> None:
+        """Delete an object."""
+        self._call('DELETE', address(*path))
+
+    def list(
+        self,
+        *path: str,
+        query: Query,
+        limit: int | None = None,
+        deleted: bool = False,
+    ) -> tuple[Rows, bool]:
+        """Return rows of a collection, and whether there are more.
+
+        :param limit: so many; 0: all; None: those of one page, as long as the API
+            makes it
+        """
+        asked = {**query, 'limit': limit} if limit else query
+        rows: Rows = []
+        for page, more in self.pages(*path, query=asked, deleted=deleted):
+            rows += page
+            if limit is None or (limit and len(rows) >= limit):
+                return rows[:limit], more or len(rows) > (limit or len(rows))
+        return rows, False
+
+    def pages(
+        self, *path: str, query: Query, deleted: bool = False
+    ) -> Iterator[tuple[Rows, bool]]:
+        """Yield the pages of a collection, each with whether there are more."""
+        name = next(part for part in reversed(path) if part != 'detail')
+        found = self._call('GET', address(*path), query=query, deleted=deleted)
+        while True:
+            after = found.get('next') if isinstance(found, dict) else None
+            yield self._member(found, name), bool(after)
+            if not after:
+                return
+            found = self._call('GET', self._relative(after), deleted=deleted)
+
+    def stream(
+        self, *path: str, query: Query | None = None, after: str | None = None
+    ) -> Generator[bytes, None, None] | None:
+        """Return server-sent events as they come, in pieces of any length.
+
+        None if all of them are known and there will be no more.
+
+        :param after: the id of the last one that was received
+        :raises NotFound: there is no stream
+        """
+        headers = {'Accept': 'text/event-stream', 'Cache-Control': 'no-cache'}
+        if after is not None:
+            headers['Last-Event-ID'] = after
+        response = self._send(
+            'GET', address(*path), query=query, headers=headers, stream=True
+        )
+        if response.status_code == 204:
+            response.close()
+            return None
+        media_type = response.headers.get('Content-Type', '')
+        if not media_type.startswith('text/event-stream'):
+            response.close()
+            raise exceptions.NotFound(f'{self.endpoint} has no stream of events there')
+        return self._pieces(response)
+
+    def _pieces(self, response: requests.Response) -> Generator[bytes, None, None]:
+        with response:
+            while True:
+                try:
+                    # What has come, however little: the others wait for a buffer
+                    piece = response.raw.read1(65536, decode_content=True)
+                except (urllib3.exceptions.HTTPError, OSError) as error:
+                    raise self._unreachable(error) from None
+                if not piece:
+                    return
+                yield piece
+
+    def _object(self, found: Any) -> Object:
+        if not isinstance(found, dict):
+            raise self._foreign(f'its answer is {kind(found)} and no object')
+        return found
+
+    def _member(self, found: Any, name: str) -> Rows:
+        if not isinstance(found, dict) or not isinstance(found.get(name), list):
+            raise self._foreign(f'its answer has no {name}')
+        rows: Rows = found[name]
+        return rows
+
+    def _relative(self, url: str) -> str:
+        """Return the address of a next page as it stands behind the endpoint.
+
+        Its scheme, host and mount are those that the API believes to have; how it
+        was reached is known better here.
+        """
+        parts = parse.urlsplit(url)
+        _, slash, rest = parts.path.partition('/v1/')
+        if not slash:
+            raise self._foreign(f'the address of its next page is {url}')
+        return f'/v1/{rest}?{parts.query}'
+
+    def _call(
+        self,
+        method: str,
+        where: str,
+        *,
+        query: Query | None = None,
+        body: Any = None,
+        deleted: bool = False,
+    ) -> Any:
+        headers = {SHOW_DELETED: 'true'} if deleted else {}
+        with self._send(method, where, query=query, body=body, headers=headers) as got:
+            if not got.content:
+                return None
+            try:
+                return got.json()
+            except ValueError:
+                media_type = got.headers.get('Content-Type', 'nothing known')
+                raise self._foreign(f'its answer is {media_type}, no JSON') from None
+
+    def _send(
+        self,
+        method: str,
+        where: str,
+        *,
+        query: Query | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+        stream: bool = False,
+    ) -> requests.Response:
+        """Return an answer that is none of a refusal."""
+        renewed = False
+        while True:
+            response = self._once(method, where, query, body, headers or {}, stream)
+            if response.status_code == 406 and self._step_down(response):
+                continue
+            if response.status_code == 401 and not renewed and self._access.renew():
+                renewed = True
+                continue
+            if response.status_code >= 300:
+                with response:
+                    raise self._refusal(response)
+            return response
+
+    def _once(
+        self,
+        method: str,
+        where: str,
+        query: Query | None,
+        body: Any,
+        headers: Mapping[str, str],
+        stream: bool,
+    ) -> requests.Response:
+        sent = {
+            'Accept': 'application/json',
+            'User-Agent': 'watcherlite',
+            VERSION_HEADER: f'{SERVICE} {self._version}',
+            **headers,
+        }
+        # A stream says nothing for a while, and then that it is alive
+        patience = max(self._access.timeout, SILENCE if stream else 0.0)
+        data = None
+        if body is not None:
+            data = json.dumps(body).encode()
+            sent['Content-Type'] = 'application/json'
+        try:
+            return self._session.request(
+                method,
+                self.endpoint + where,
+                params=query or None,
+                data=data,
+                headers=sent,
+                stream=stream,
+                timeout=(min(CONNECT, self._access.timeout), patience),
+                # Credentials go nowhere else
+                allow_redirects=False,
+            )
+        except (requests.RequestException, OSError) as error:
+            raise self._unreachable(error) from None
+
+    def _authenticate(self, request: requests.PreparedRequest) -> Any:
+        """Say who asks; that there is this keeps requests from reading ~/.netrc."""
+        request.headers.update(self._access.headers())
+        return request
+
+    def _step_down(self, response: requests.Response) -> bool:
+        """Ask for an earlier version from now on; False if there is none."""
+        offered = response.headers.get(MAXIMUM_HEADER, '')
+        if self._access.version != LATEST or not re.fullmatch(r'\d+\.\d+', offered):
+            return False
+        if _numbers(offered) >= _numbers(self._version):
+            return False
+        self._version = offered
+        return True
+
+    def _refusal(self, response: requests.Response) -> exceptions.WatcherliteError:
+        """Return what to raise for an answer that is not the one that was wanted."""
+        status = response.status_code
+        said = fault_of(response)
+        text = said or f'{status} {response.reason}'
+        if status < 400:
+            there = response.headers.get('Location', 'elsewhere')
+            return exits.UsageError(
+                f'{self.endpoint} sends to {there}; name that endpoint instead'
+            )
+        if status == 401:
+            return NotAllowed(
+                f'{self.endpoint} does not accept who asks: {_sentence(text)} Name a '
+                'cloud with --os-cloud, or take --os-auth-type http_basic with '
+                'OS_USERNAME and OS_PASSWORD'
+            )
+        if status == 403:
+            return NotAllowed(f'this is not allowed: {text}')
+        if status == 404:
+            if said:
+                return exceptions.NotFound(text)
+            return exceptions.NotFound(
+                f'{response.request.path_url} is not there; is {self.endpoint} the '
+                'endpoint of the API?'
+            )
+        if status == 406 and response.headers.get(MAXIMUM_HEADER):
+            lowest = response.headers.get(MINIMUM_HEADER, '1.0')
+            highest = response.headers[MAXIMUM_HEADER]
+            if not _numbers(lowest) <= _numbers(self._version) <= _numbers(highest):
+                return exceptions.Invalid(
+                    f'the API does not know microversion {self._version}; it knows '
+                    f'{lowest} to {highest}'
+                )
+        if status in _INVALID:
+            return exceptions.Invalid(text)
+        if status == 409:
+            return exceptions.Conflict(text)
+        if status in (429, 502, 503, 504):
+            wait = response.headers.get('Retry-After', '')
+            when = f' in {wait} s' if wait.isdecimal() else ' later'
+            return exceptions.ApiUnavailable(
+                f'{self.endpoint} cannot answer now: {_sentence(text)} Try again{when}'
+            )
+        return exceptions.WatcherliteError(f'{self.endpoint} failed: {text}')
+
+    def _unreachable(self, error: Exception) -> exceptions.ApiUnavailable:
+        """Return what to raise when no answer came."""
+        cause = _cause(error)
+        if isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError):
+            return exceptions.ApiUnavailable(
+                f'{self.endpoint} did not answer in time; see --timeout'
+            )
+        if isinstance(cause, ConnectionRefusedError):
+            return exceptions.ApiUnavailable(
+                f'nothing listens at {self.endpoint}; start the API (`watcherlite '
+                'standalone` has one), or name another with --endpoint'
+            )
+        if isinstance(cause, socket.gaierror):
+            host = parse.urlsplit(self.endpoint).hostname
+            return exceptions.ApiUnavailable(
+                f'there is no machine {host}; look at the endpoint {self.endpoint}'
+            )
+        if isinstance(error, requests.exceptions.SSLError):
+            return exceptions.ApiUnavailable(
+                f'the certificate of {self.endpoint} is not believed: {cause}; name '
+                'its authority with --os-cacert'
+            )
+        return exceptions.ApiUnavailable(
+            f'{self.endpoint} cannot be reached: {cause or type(cause).__name__}'
+        )
+
+    def _foreign(self, why: str) -> exceptions.WatcherliteError:
+        return exceptions.Invalid(
+            f'{self.endpoint} does not answer as the API does ({why}); look at the '
+            'endpoint'
+        )
+
+
+def log_to(stream: TextIO) -> None:
+    """Log what is asked and answered: methods, addresses, statuses, no headers."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(logging.Formatter('%(name)s: %(message)s'))
+    logger = logging.getLogger('urllib3')
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+
+
+def address(*parts: str) -> str:
+    """Return a path below the endpoint; UsageError if a part says nothing."""
+    if not all(part.strip('. /') for part in parts):
+        raise exits.UsageError('a name or a UUID is empty; say which object is meant')
+    return '/'.join(['/v1', *(parse.quote(part, safe='') for part in parts)])
+
+
+def fault_of(response: requests.Response) -> str:
+    """Return what an answer says of what went wrong, '' if nothing that is known.
+
+    `error_message` holds JSON as text, and in it `faultstring`; other servers, and
+    other parts of Watcher, put a page of HTML there.
+    """
+    try:
+        found = response.json()
+        message = found['error_message']
+    except (ValueError, KeyError, TypeError):
+        return ''
+    try:
+        inner = json.loads(message) if isinstance(message, str) else message
+        text = inner['faultstring']
+    except (ValueError, KeyError, TypeError):
+        text = html.unescape(_TAG.sub(' ', str(message)))
+    return ' '.join(str(text).split())
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(('.', '?', '!')) else f'{text}.'
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in version.split('.'))
+
+
+def _cause(error: BaseException) -> BaseException:
+    """Return what lies behind the errors of the libraries."""
+    while True:
+        inner = getattr(error, 'reason', None)
+        if not isinstance(inner, BaseException):
+            inner = next((a for a in error.args if isinstance(a, BaseException)), None)
+        inner = inner or error.__cause__ or error.__context__
+        if inner is None or inner is error:
+            return error
+        error = inner

@@ -1,0 +1,100 @@
+"""Access through keystone, by clouds.yaml and OS_* as openstacksdk reads them.
+
+openstacksdk is an extra: it is imported when a cloud is asked for, and not before.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.cmd import exits
+
+SERVICE_TYPE = 'infra-optim'
+EXTRA = 'watcherlite[openstack]'
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Found:
+    """What a cloud tells; see `access.Access`. The endpoint is as it was found."""
+
+    endpoint: str
+    headers: Callable[[], Mapping[str, str]]
+    renew: Callable[[], bool]
+    verify: bool | str
+    cert: str | tuple[str, str] | None
+
+
+def find(options: Mapping[str, str]) -> Found:
+    """Return what the cloud that options and environment name tells of the API.
+
+    :param options: of the command line, see `access.merged`
+    :raises UsageError: openstacksdk is not installed, the cloud is not known, or
+        the credentials are not accepted
+    :raises ApiUnavailable: keystone does not answer
+    """
+    try:
+        from keystoneauth1 import exceptions as keystone_exceptions
+        from openstack import config
+        from openstack import exceptions as sdk_exceptions
+    except ImportError:
+        raise exits.UsageError(
+            f'keystone needs openstacksdk; install it with: pip install "{EXTRA}". '
+            'Without keystone, name the API with --endpoint'
+        ) from None
+    try:
+        return _found(config, dict(options))
+    except (
+        sdk_exceptions.SDKException,
+        keystone_exceptions.AuthPluginException,
+        keystone_exceptions.MissingRequiredOptions,
+        keystone_exceptions.NoMatchingPlugin,
+    ) as error:
+        raise exits.UsageError(f'the cloud cannot be used: {error}') from None
+    except keystone_exceptions.EndpointNotFound:
+        raise _no_endpoint() from None
+    except keystone_exceptions.Unauthorized as error:
+        raise exits.UsageError(
+            f'keystone does not accept who asks: {error.message}'
+        ) from None
+    except keystone_exceptions.ClientException as error:
+        raise exceptions.ApiUnavailable(f'keystone cannot be used: {error}') from None
+
+
+def _found(config: Any, options: dict[str, Any]) -> Found:
+    given = options.pop('endpoint', None)
+    token = options.pop('os_token', None)
+    for name in ('timeout', 'os_infra_optim_api_version'):
+        options.pop(name, None)
+    if token:
+        options['os_token'] = token
+    cloud = options.pop('os_cloud', None)
+    arguments = {name.removeprefix('os_'): value for name, value in options.items()}
+    region = config.OpenStackConfig(app_name='watcherlite').get_one(
+        cloud=cloud, **arguments
+    )
+    session = region.get_session()
+    verify, cert = region.get_requests_verify_args()
+    url = given or session.get_endpoint(
+        service_type=SERVICE_TYPE,
+        interface=region.get_interface(SERVICE_TYPE),
+        region_name=region.get_region_name(SERVICE_TYPE),
+    )
+    if not url:
+        raise _no_endpoint()
+    # Now, so that a wrong password is told as such
+    session.get_auth_headers()
+    return Found(
+        endpoint=url,
+        headers=lambda: session.get_auth_headers() or {},
+        renew=lambda: bool(session.invalidate()),
+        verify=verify if verify is not None else True,
+        cert=cert,
+    )
+
+
+def _no_endpoint() -> exits.UsageError:
+    return exits.UsageError(
+        f'the catalogue of the cloud has no endpoint of type {SERVICE_TYPE}; add one, '
+        'or name the API with --os-endpoint-override'
+    )
