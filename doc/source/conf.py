@@ -14,6 +14,7 @@ version = release
 extensions = [
     'oslo_config.sphinxext',
     'reno.sphinxext',
+    'rest',
     'states',
 ]
 exclude_patterns = ['_generated']

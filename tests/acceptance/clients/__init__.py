@@ -1,0 +1,1 @@
+"""Clients and an identity service of others, unmodified, against our processes."""

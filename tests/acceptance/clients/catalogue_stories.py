@@ -1,0 +1,210 @@
+"""What strategies there are, who runs them, and the templates of audits."""
+
+import pathlib
+
+#: The three names that this project and Watcher have in common, of more.
+GOALS = {'dummy', 'server_consolidation', 'unclassified'}
+STRATEGIES = {
+    ('actuator', 'unclassified'),
+    ('dummy', 'dummy'),
+    ('dummy_with_scorer', 'dummy'),
+}
+SCOPE = """\
+- compute:
+  - host_aggregates:
+    - id: 1
+  - exclude:
+    - compute_nodes:
+      - name: node1
+"""
+SCOPE_READ = [
+    {
+        'compute': [
+            {'host_aggregates': [{'id': 1}]},
+            {'exclude': [{'compute_nodes': [{'name': 'node1'}]}]},
+        ]
+    }
+]
+
+
+class CatalogueStories:
+    """Commands on goals, strategies, scoring engines, services and the data model."""
+
+    def test_goals_are_listed_and_shown(self):
+        listed = self.json('goal', 'list')
+        detailed = self.plain('goal', 'list', '--detail', '--sort-key', 'name')
+        by_name = self.json('goal', 'show', 'dummy')
+
+        self.assertEqual({'UUID', 'Name', 'Display name'}, set(listed[0]))
+        self.assertLessEqual(GOALS, {goal['Name'] for goal in listed})
+        self.assertEqual(
+            sorted(g['Name'] for g in listed), [g['Name'] for g in detailed]
+        )
+        self.assertEqual(
+            {
+                'UUID': by_name['UUID'],
+                'Name': 'dummy',
+                'Display name': 'Dummy goal',
+                'Efficacy specification': [],
+            },
+            by_name,
+        )
+        self.assertEqual(by_name, self.json('goal', 'show', by_name['UUID']))
+        self.assertEqual(by_name, self.json('goal', 'show', 'DUMMY'))
+        self.assertIn(
+            'Goal nothing could not be found', self.refusal('goal', 'show', 'nothing')
+        )
+
+    def test_strategies_are_listed_and_shown(self):
+        listed = self.json('strategy', 'list')
+        of_goal = self.column('Name', 'strategy', 'list', '--goal', 'unclassified')
+        shown = self.json('strategy', 'show', 'dummy')
+
+        self.assertEqual({'UUID', 'Name', 'Display name', 'Goal'}, set(listed[0]))
+        self.assertLessEqual(STRATEGIES, {(s['Name'], s['Goal']) for s in listed})
+        self.assertEqual(['actuator'], of_goal)
+        self.assertEqual(
+            ['UUID', 'Name', 'Display name', 'Goal', 'Parameters spec'], list(shown)
+        )
+        self.assertEqual(
+            ('Dummy strategy', 'dummy'), (shown['Display name'], shown['Goal'])
+        )
+        self.assertIn('"para1"', shown['Parameters spec'])
+        self.assertIn(
+            'Strategy nothing could not be found',
+            self.refusal('strategy', 'show', 'nothing'),
+        )
+
+    def test_what_a_strategy_needs_is_shown(self):
+        needs = self.json('strategy', 'state', 'dummy')
+
+        self.assertEqual(
+            [
+                ('Datasource', False, ''),
+                ('Metrics', False, ''),
+                ('CDM', False, ''),
+                ('Name', '', ''),
+            ],
+            [(need['Type'], need['Mandatory'], need['Comment']) for need in needs],
+        )
+        self.assertEqual('dummy', needs[-1]['State'])
+
+    def test_there_are_no_scoring_engines(self):
+        self.assertEqual([], self.json('scoringengine', 'list'))
+        self.assertEqual([], self.json('scoringengine', 'list', '--detail'))
+        self.assertIn(
+            'ScoringEngine dummy_scorer could not be found',
+            self.refusal('scoringengine', 'show', 'dummy_scorer'),
+        )
+
+    def test_the_services_of_this_process_are_active(self):
+        listed = self.json('service', 'list')
+        shown = self.plain('service', 'show', str(listed[0]['ID']))
+
+        self.assertEqual(
+            [
+                ('watcherlite-applier', 'here', 'ACTIVE'),
+                ('watcherlite-engine', 'here', 'ACTIVE'),
+            ],
+            sorted((s['Name'], s['Host'], s['Status']) for s in listed),
+        )
+        self.assertEqual({**listed[0], 'Last seen up': 'NAIVE'}, shown)
+        self.assertEqual(
+            ['NAIVE'] * 2,
+            [s['Last seen up'] for s in self.plain('service', 'list', '--detail')],
+        )
+        self.assertIn(
+            'Service 4711 could not be found', self.refusal('service', 'show', '4711')
+        )
+
+    def test_the_data_model_is_empty(self):
+        self.assertEqual([], self.json('datamodel', 'list'))
+        self.assertEqual(
+            [], self.json('datamodel', 'list', '--type', 'compute', '--detail')
+        )
+        self.assertIn('storage', self.refusal('datamodel', 'list', '--type', 'storage'))
+
+
+class TemplateStories:
+    """Commands on audit templates."""
+
+    def test_a_template_is_made_changed_and_deleted(self):
+        scope = pathlib.Path(self.home) / 'scope.yaml'
+        scope.write_text(SCOPE)
+        made = self.plain(
+            *('audittemplate', 'create', 'nightly', 'dummy', '-s', 'dummy'),
+            *('-d', 'every night', '--scope', str(scope)),
+        )
+        changed = self.plain(
+            *('audittemplate', 'update', 'nightly', 'replace'),
+            *('description=every other night', 'name=biennial'),
+        )
+        shown = self.plain('audittemplate', 'show', 'biennial')
+        listed = self.column('Name', 'audittemplate', 'list', '--goal', 'dummy')
+        detailed = self.plain('audittemplate', 'list', '--detail')
+        self.silent('audittemplate', 'delete', 'biennial')
+        left = self.column('Name', 'audittemplate', 'list')
+
+        self.assertEqual(
+            {
+                'UUID': 'UUID',
+                'Created At': 'AWARE',
+                'Updated At': None,
+                'Deleted At': None,
+                'Description': 'every night',
+                'Name': 'nightly',
+                'Goal': 'dummy',
+                'Strategy': 'dummy',
+                'Audit Scope': SCOPE_READ,
+                # Only from 1.7 on; the client shows a column for it all the same.
+                'Default Parameters': '',
+            },
+            made,
+        )
+        self.assertEqual(
+            {
+                **made,
+                'Updated At': 'AWARE',
+                'Name': 'biennial',
+                'Description': 'every other night',
+            },
+            changed,
+        )
+        self.assertEqual(changed, shown)
+        self.assertIn('biennial', listed)
+        self.assertIn(changed, detailed)
+        self.assertNotIn('biennial', left)
+
+    def test_a_template_has_default_parameters_from_1_7_on(self):
+        made = self.json(
+            *('audittemplate', 'create', 'measured', 'dummy', '-s', 'dummy'),
+            *('-p', 'para1=2', '-p', 'para2=hello'),
+            version='1.7',
+        )
+        audit = self.json('audit', 'create', '-a', 'measured', '--name', 'of measured')
+        early = self.refusal(
+            *('audittemplate', 'create', 'early', 'dummy', '-s', 'dummy'),
+            *('-p', 'para1=2'),
+        )
+
+        self.assertEqual({'para1': 2, 'para2': 'hello'}, made['Default Parameters'])
+        self.assertEqual({'para1': 2, 'para2': 'hello'}, audit['Parameters'])
+        self.assertIn('Minimum required version is 1.7', early)
+
+    def test_a_template_that_cannot_be_is_refused(self):
+        self.json('audittemplate', 'create', 'taken', 'dummy')
+
+        refusals = [
+            self.refusal('audittemplate', 'create', 'taken', 'dummy'),
+            self.refusal('audittemplate', 'create', 'lost', 'nothing'),
+            self.refusal('audittemplate', 'update', 'taken', 'remove', 'goal'),
+            self.refusal('audittemplate', 'show', 'nothing'),
+            self.refusal('audittemplate', 'delete', 'nothing'),
+        ]
+
+        for part, text in zip(
+            ('taken', 'Goal nothing could not be found', 'goal', 'nothing', 'nothing'),
+            refusals,
+            strict=True,
+        ):
+            self.assertIn(part, text)

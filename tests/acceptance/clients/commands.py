@@ -1,0 +1,127 @@
+"""The clients that operators of Watcher have, as they are on PyPI."""
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import queue
+import subprocess
+import threading
+
+import fixtures
+
+from tests.acceptance.clients import environments
+from tests.acceptance.clients.plain import plain
+
+DRIVER = pathlib.Path(__file__).with_name('driver.py')
+#: Seconds after which a command is taken for stuck.
+PATIENCE = 60
+#: What a client needs of its surroundings, beside what a test gives it.
+_KEPT = ('PATH', 'LANG', 'LC_ALL', 'TMPDIR')
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Done:
+    """What became of a command."""
+
+    argv: tuple[str, ...]
+    code: int
+    out: str
+    err: str
+
+    def json(self):
+        """Return what it printed; raises AssertionError if it failed."""
+        if self.code:
+            raise AssertionError(f'{self} failed')
+        try:
+            return json.loads(self.out)
+        except ValueError as error:
+            raise AssertionError(f'{self} printed no JSON') from error
+
+    def plain(self):
+        """Return what it printed, less what differs from run to run."""
+        return plain(self.json())
+
+    def refusal(self):
+        """Return the error text; raises AssertionError if it did not fail."""
+        if not self.code:
+            raise AssertionError(f'{self} did not fail')
+        return ' '.join(self.err.split())
+
+    def __str__(self):
+        return f'{" ".join(self.argv)} ({self.code}):\n{self.out}\n{self.err}'
+
+
+class Clients(fixtures.Fixture):
+    """`watcher` and `openstack`, each command in a process of its own."""
+
+    def setUp(self):
+        # Not in _setUp, which would wrap the exception that means a skip.
+        self.scripts = environments.CLIENTS.scripts()
+        super().setUp()
+
+    def _setUp(self):
+        home = self.useFixture(fixtures.TempDir()).path
+        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        #: They read clouds.yaml and write caches in a home.
+        self.environment = {**kept, 'HOME': home}
+        self._errors = self.useFixture(fixtures.TempDir()).join('driver.log')
+        with open(self._errors, 'wb') as errors:
+            self._start(errors)
+        self.addCleanup(self._end)
+        self._answers = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _start(self, errors):
+        self._driver = subprocess.Popen(
+            [str(self.scripts / 'python'), '-I', '-W', 'ignore', str(DRIVER)],
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+
+    def _read(self):
+        for line in self._driver.stdout:
+            self._answers.put(line)
+        self._answers.put('')
+
+    def _end(self):
+        with contextlib.suppress(BrokenPipeError):
+            self._driver.stdin.close()
+        try:
+            self._driver.wait(PATIENCE)
+        finally:
+            self._driver.kill()
+            self._driver.wait()
+            self._driver.stdout.close()
+
+    def run(self, program, *argv, **environment):
+        """Run a command; return what became of it."""
+        request = {'program': program, 'argv': argv, 'environment': environment}
+        # What is wrong when it has ended is in its log, and not in this error.
+        with contextlib.suppress(BrokenPipeError):
+            self._driver.stdin.write(json.dumps(request) + '\n')
+            self._driver.stdin.flush()
+        line = self._answers.get(timeout=PATIENCE)
+        if not line:
+            # For the next one that asks.
+            self._answers.put('')
+            written = pathlib.Path(self._errors).read_text(errors='replace')
+            raise AssertionError(f'{program} {argv}: the driver has ended:\n{written}')
+        return Done((program, *argv), **json.loads(line))
+
+    def run_script(self, program, *argv, **environment):
+        """Run a command as its script; return what became of it."""
+        done = subprocess.run(
+            [str(self.scripts / program), *argv],
+            env={**self.environment, **environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        return Done((program, *argv), done.returncode, done.stdout, done.stderr)

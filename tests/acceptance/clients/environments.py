@@ -1,0 +1,111 @@
+"""Virtual environments for software of others that our processes are tried with.
+
+Each is named by an environment variable, and made in the directory that this one names
+if there is none yet. Where the variable is not set the test skips, or fails if
+WATCHERLITE_TEST_REQUIRE_SERVICES is set to 1. To make those that are named now::
+
+    python -m tests.acceptance.clients.environments
+
+What is in them is never imported by our processes, and they need nothing of ours.
+"""
+
+import dataclasses
+import fcntl
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+from concurrent import futures
+
+_REQUIRE = 'WATCHERLITE_TEST_REQUIRE_SERVICES'
+#: Seconds after which an installation is taken for stuck.
+_PATIENCE = 600
+#: Stands in a directory whose installation went to its end.
+_COMPLETE = '.complete'
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Environment:
+    """Packages that have a virtual environment for themselves.
+
+    :param variable: the environment variable with its directory
+    :param packages: what pip installs, with the oldest version that is known to work
+    """
+
+    name: str
+    variable: str
+    packages: tuple[str, ...]
+
+    def path(self) -> pathlib.Path | None:
+        """Return the directory, None if it is not named."""
+        named = os.environ.get(self.variable)
+        return pathlib.Path(named).absolute() if named else None
+
+    def scripts(self) -> pathlib.Path:
+        """Return the directory of the programs, made if need be.
+
+        :raises unittest.SkipTest: it is not named
+        :raises AssertionError: it is not named and has to be; it cannot be made
+        """
+        path = self.path()
+        if path is None:
+            text = (
+                f'An environment with {self.name} is not there ({self.variable} is '
+                'not set); set it to a directory in which it can be made'
+            )
+            if os.environ.get(_REQUIRE) == '1':
+                raise AssertionError(text)
+            raise unittest.SkipTest(text)
+        self.make(path)
+        return path / 'bin'
+
+    def make(self, path: pathlib.Path) -> None:
+        """Make it, unless it is there; one process does, others wait for it."""
+        if (path / _COMPLETE).exists():
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.with_name(f'{path.name}.lock').open('w') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if (path / _COMPLETE).exists():
+                return
+            self._run(sys.executable, '-m', 'venv', str(path))
+            self._run(str(path / 'bin' / 'pip'), 'install', '--quiet', *self.packages)
+            (path / _COMPLETE).touch()
+
+    def _run(self, *argv: str) -> None:
+        done = subprocess.run(
+            argv, capture_output=True, text=True, timeout=_PATIENCE, check=False
+        )
+        if done.returncode:
+            raise AssertionError(
+                f'The environment with {self.name} cannot be made: {" ".join(argv)} '
+                f'ended with {done.returncode}:\n{done.stdout}{done.stderr}'
+            )
+
+
+#: The clients that operators of OpenStack Watcher have.
+CLIENTS = Environment(
+    'python-watcherclient',
+    'WATCHERLITE_TEST_CLIENTS',
+    ('python-watcherclient>=4.11.0', 'python-openstackclient>=8.0.0'),
+)
+#: OpenStack's identity service, and a server that it runs in.
+KEYSTONE = Environment(
+    'keystone', 'WATCHERLITE_TEST_KEYSTONE', ('keystone>=27.0.0', 'cheroot>=10.0.0')
+)
+
+
+def main() -> int:
+    """Make all that are named; return the exit code."""
+    named = [(e, path) for e in (CLIENTS, KEYSTONE) if (path := e.path()) is not None]
+    with futures.ThreadPoolExecutor() as pool:
+        # Raises what went wrong in one of them.
+        list(pool.map(lambda pair: pair[0].make(pair[1]), named))
+    for environment, path in named:
+        print(f'{environment.name}: {path}')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

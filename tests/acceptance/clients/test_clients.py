@@ -1,0 +1,184 @@
+"""python-watcherclient, as it is on PyPI, against one process of ours.
+
+Every command of both programs, without authentication and with names and passwords.
+"""
+
+from tests.acceptance.clients import audit_stories, catalogue_stories, version_stories
+from tests.acceptance.clients.client_case import ClientCase
+
+USER, READER, PASSWORD = 'operator', 'reader', 'secret'
+#: PASSWORD, as `htpasswd -B` writes it, with the least rounds that there can be.
+HASH = '$2b$04$pWkHJJynrVuVawVweqer6.T1kp71wlYeow1EoljXrzW7iedWnoK6i'
+#: Every command of both programs; the stories have each of them.
+COMMANDS = (
+    *('action_list', 'action_show', 'action_update'),
+    *('actionplan_cancel', 'actionplan_delete', 'actionplan_list'),
+    *('actionplan_show', 'actionplan_start', 'actionplan_update'),
+    *('audit_create', 'audit_delete', 'audit_list', 'audit_show', 'audit_update'),
+    *('audittemplate_create', 'audittemplate_delete', 'audittemplate_list'),
+    *('audittemplate_show', 'audittemplate_update'),
+    'datamodel_list',
+    *('goal_list', 'goal_show'),
+    *('scoringengine_list', 'scoringengine_show'),
+    *('service_list', 'service_show'),
+    *('strategy_list', 'strategy_show', 'strategy_state'),
+)
+NAMES = """
+import importlib.metadata
+for point in importlib.metadata.entry_points(group='watcherclient.v1'):
+    print(point.name)
+"""
+#: A program of somebody who has the Python interface, and names no version.
+PROGRAM = """
+import json, sys
+from watcherclient import client
+watcher = client.get_client('1', os_endpoint_override=sys.argv[1])
+audit = watcher.audit.create(
+    audit_type='ONESHOT', goal='dummy', strategy='dummy', name='by a program')
+print(json.dumps({
+    'audit': audit.to_dict(),
+    'goals': [goal.name for goal in watcher.goal.list(limit=0)],
+    'same': watcher.audit.get('by a program').uuid == audit.uuid,
+}))
+"""
+
+
+class Stories(
+    catalogue_stories.CatalogueStories,
+    catalogue_stories.TemplateStories,
+    audit_stories.AuditStories,
+    audit_stories.PlanStories,
+    version_stories.PageStories,
+    version_stories.VersionStories,
+):
+    """All of them."""
+
+    def call(self, method, path, **options):
+        """Send a request that the clients have no command for."""
+        return self.standalone.request(method, path, **options)
+
+
+class TestWatcher(Stories, ClientCase):
+    """`watcher`, without authentication."""
+
+    def test_the_script_works_as_it_was_installed(self):
+        done = self.clients.run_script('watcher', *self.access(), 'goal', 'list')
+
+        self.assertIn('| dummy ', done.out, str(done))
+
+    def test_the_client_has_no_command_that_is_not_tried(self):
+        done = self.clients.run_script('python', '-I', '-c', NAMES)
+
+        self.assertEqual(sorted(COMMANDS), sorted(done.out.split()))
+
+    def test_a_program_that_names_no_version_gets_the_oldest(self):
+        done = self.clients.run_script(
+            'python', '-I', '-W', 'ignore', '-c', PROGRAM, self.standalone.url
+        )
+        shown = done.json()
+
+        self.assertTrue(shown['same'])
+        self.assertIn('dummy', shown['goals'])
+        self.assertIn('parameters', shown['audit'])
+        self.assertFalse(
+            {'force', 'start_time', 'status_message'} & set(shown['audit'])
+        )
+
+    def test_a_token_is_no_hindrance_where_there_is_no_authentication(self):
+        done = self.clients.run(
+            'watcher', *self.access(), '--os-auth-token=anything', 'goal', 'list'
+        )
+
+        self.assertIn('| dummy ', done.out, str(done))
+
+    def test_the_endpoint_may_have_a_version_or_the_usual_prefix(self):
+        for suffix in ('/v1', '/infra-optim', '/infra-optim/v1'):
+            endpoint = f'--os-endpoint-override={self.standalone.url}{suffix}'
+
+            done = self.clients.run(
+                'watcher', endpoint, 'strategy', 'list', '--limit', '1'
+            )
+
+            self.assertEqual(0, done.code, str(done))
+
+
+class TestOpenStack(Stories, ClientCase):
+    """`openstack optimize`, without authentication."""
+
+    program = 'openstack'
+
+    def test_the_script_works_as_it_was_installed(self):
+        done = self.clients.run_script(
+            'openstack', *self.access(), 'optimize', 'goal', 'list'
+        )
+
+        self.assertIn('| dummy ', done.out, str(done))
+
+
+class PasswordStories(Stories):
+    """The same with names and passwords, of which one may not do everything."""
+
+    @classmethod
+    def settings(cls, home):
+        passwords = home / 'htpasswd'
+        passwords.write_text(f'{USER}:{HASH}\n{READER}:{HASH}\n')
+        return {
+            'api': {
+                'auth_strategy': 'http_basic',
+                'http_basic_auth_user_file': passwords,
+                'http_basic_user_roles': f'{READER}:reader',
+            }
+        }
+
+    def call(self, method, path, **options):
+        return super().call(method, path, auth=(USER, PASSWORD), **options)
+
+    def access(self, user=USER, password=PASSWORD):
+        if self.program == 'openstack':
+            return (
+                '--os-auth-type=http_basic',
+                f'--os-username={user}',
+                f'--os-password={password}',
+                f'--os-endpoint={self.standalone.url}',
+            )
+        place = self.standalone.url.replace('//', f'//{user}:{password}@')
+        return (f'--os-endpoint-override={place}',)
+
+    def asked_by(self, user, password, *argv):
+        """Run a command as another user; return what became of it."""
+        noun = ('optimize',) if self.program == 'openstack' else ()
+        return self.clients.run(
+            self.program, *self.access(user, password), *noun, *argv
+        )
+
+    def test_who_gives_no_good_password_is_nobody(self):
+        wrong = self.asked_by(USER, 'wrong', 'goal', 'list').refusal()
+        unknown = self.asked_by('nobody', PASSWORD, 'goal', 'list').refusal()
+        without = self.standalone.request('GET', '/v1/goals')
+
+        self.assertIn('401', wrong)
+        self.assertIn('401', unknown)
+        self.assertEqual(401, without.status_code)
+        self.assertIn('Basic realm=', without.headers['WWW-Authenticate'])
+
+    def test_a_reader_reads_and_changes_nothing(self):
+        plan = self.dummy_plan('to be read')
+
+        read = self.asked_by(READER, PASSWORD, 'actionplan', 'show', plan)
+        started = self.asked_by(READER, PASSWORD, 'actionplan', 'start', plan).refusal()
+        after = self.json('actionplan', 'show', plan)
+
+        self.assertEqual(0, read.code, str(read))
+        self.assertIn("Policy doesn't allow action_plan:start to be performed", started)
+        self.assertIn('(HTTP 403)', started)
+        self.assertEqual('RECOMMENDED', after['State'])
+
+
+class TestWatcherWithPassword(PasswordStories, ClientCase):
+    """`watcher`, which takes name and password from the URL."""
+
+
+class TestOpenStackWithPassword(PasswordStories, ClientCase):
+    """`openstack optimize`, with the plugin http_basic."""
+
+    program = 'openstack'

@@ -1,0 +1,185 @@
+"""keystonemiddleware against a keystone, both as they are on PyPI."""
+
+import json
+
+from tests import base
+from tests.acceptance.clients.commands import Clients
+from tests.acceptance.clients.identity import (
+    DOMAIN,
+    PASSWORD,
+    PROJECT,
+    REGION,
+    Keystone,
+)
+from tests.acceptance.clients.serving import Standalone
+
+SERVICE = 'watcherlite'
+#: What a user may do who has this role, by the name of the user.
+ROLES = {'operator': 'admin', 'reader': 'reader', 'stranger': 'observer'}
+
+DOCUMENT = {
+    'actions': [
+        {
+            'name': 'one',
+            'action_type': 'nop',
+            'input_parameters': {'message': 'hello'},
+        }
+    ]
+}
+
+
+def reason(answer):
+    """Return the text that clients show for an error."""
+    return json.loads(answer.json()['error_message'])['faultstring']
+
+
+class TestKeystone(base.TestCase):
+    """One keystone, one process of ours that asks it, and users with roles."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.clients = cls._use(Clients())
+        cls.keystone = cls._use(Keystone())
+        cls.keystone.add_user(SERVICE, 'service')
+        for user, role in ROLES.items():
+            cls.keystone.add_user(user, role)
+        cls.standalone = cls._use(Standalone(cls._settings))
+        cls.keystone.add_endpoint('infra-optim', cls.standalone.url)
+
+    @classmethod
+    def _use(cls, fixture):
+        fixture.setUp()
+        cls.addClassCleanup(fixture.cleanUp)
+        return fixture
+
+    @classmethod
+    def _settings(cls, home):
+        return {
+            'api': {'auth_strategy': 'keystone'},
+            'keystone_authtoken': {
+                'www_authenticate_uri': cls.keystone.url,
+                'auth_url': cls.keystone.url,
+                'auth_type': 'password',
+                'username': SERVICE,
+                'password': PASSWORD,
+                'project_name': PROJECT,
+                'user_domain_id': DOMAIN['id'],
+                'project_domain_id': DOMAIN['id'],
+                # A token that was revoked is to be refused at once.
+                'token_cache_time': -1,
+                'http_request_max_retries': 0,
+            },
+        }
+
+    def setUp(self):
+        super().setUp()
+        self.addOnException(
+            lambda _: self.addDetail('standalone.log', self.standalone.log())
+        )
+
+    def run_as(self, user, program, *argv):
+        """Run a command with user name and password; return what became of it."""
+        return self.clients.run(
+            program,
+            f'--os-auth-url={self.keystone.url}',
+            f'--os-username={user}',
+            f'--os-password={PASSWORD}',
+            f'--os-project-name={PROJECT}',
+            f'--os-user-domain-id={DOMAIN["id"]}',
+            f'--os-project-domain-id={DOMAIN["id"]}',
+            f'--os-region-name={REGION}',
+            *argv,
+        )
+
+    def watcher(self, user, *argv):
+        """Run `watcher`, which finds us in the catalogue."""
+        return self.run_as(user, 'watcher', *argv)
+
+    def get(self, token=None, path='/v1/goals'):
+        """Ask with a token, or without one; return the answer."""
+        headers = {} if token is None else {'X-Auth-Token': token}
+        return self.standalone.request('GET', path, headers=headers)
+
+    def test_an_administrator_works_through_the_catalogue(self):
+        made = self.watcher(
+            *('operator', 'audit', 'create', '-g', 'dummy', '-s', 'dummy'),
+            *('--name', 'by token', '-p', 'para1=1', '-f', 'json'),
+        ).json()
+        goals = self.run_as(
+            *('operator', 'openstack', 'optimize', 'goal', 'list', '-f', 'json')
+        ).json()
+
+        self.assertEqual(('by token', 'ONESHOT'), (made['Name'], made['Audit Type']))
+        self.assertIn('dummy', [goal['Name'] for goal in goals])
+        self.assertEqual(200, self.get(self.keystone.token('operator')).status_code)
+
+    def test_a_reader_lists_and_starts_nothing(self):
+        plan = self.standalone.request(
+            'POST',
+            '/v1/action_plans',
+            json=DOCUMENT,
+            headers={'X-Auth-Token': self.keystone.token('operator')},
+        ).json()['uuid']
+
+        listed = self.watcher('reader', 'actionplan', 'list', '-f', 'json').json()
+        refused = self.watcher('reader', 'actionplan', 'start', plan).refusal()
+        after = self.watcher('reader', 'actionplan', 'show', plan, '-f', 'json').json()
+
+        self.assertIn(plan, [row['UUID'] for row in listed])
+        self.assertIn("Policy doesn't allow action_plan:start to be performed", refused)
+        self.assertIn('(HTTP 403)', refused)
+        self.assertEqual('RECOMMENDED', after['State'])
+
+    def test_who_has_no_role_that_counts_may_nothing(self):
+        answer = self.get(self.keystone.token('stranger'))
+
+        self.assertEqual(403, answer.status_code)
+        self.assertEqual(
+            "Policy doesn't allow goal:get_all to be performed.", reason(answer)
+        )
+
+    def test_a_role_that_a_client_gives_itself_does_not_count(self):
+        answer = self.standalone.request(
+            'GET',
+            '/v1/goals',
+            headers={
+                'X-Auth-Token': self.keystone.token('stranger'),
+                'X-Roles': 'admin',
+                'X-Identity-Status': 'Confirmed',
+            },
+        )
+
+        self.assertEqual(403, answer.status_code)
+
+    def test_without_a_good_token_nobody_gets_in(self):
+        revoked = self.keystone.token('operator')
+        before = self.get(revoked)
+        self.keystone.revoke(revoked)
+
+        answers = [self.get(), self.get('nonsense'), self.get(revoked)]
+
+        self.assertEqual(200, before.status_code)
+        for answer in answers:
+            self.assertEqual(401, answer.status_code, answer.text)
+            self.assertIn('authentication', reason(answer).lower())
+            self.assertEqual(
+                f'Keystone uri="{self.keystone.url}"',
+                answer.headers['WWW-Authenticate'],
+            )
+
+    def test_the_versions_are_shown_to_everybody(self):
+        self.assertEqual(200, self.get(path='/').status_code)
+
+    def test_while_keystone_is_away_the_answer_is_503_and_later_is_not(self):
+        token = self.keystone.token('operator')
+        self.keystone.stop()
+        try:
+            away = self.get(token)
+        finally:
+            self.keystone.start()
+        back = self.get(token)
+
+        self.assertEqual(503, away.status_code)
+        self.assertIn('cannot be reached', reason(away))
+        self.assertEqual(200, back.status_code)

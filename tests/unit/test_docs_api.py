@@ -1,0 +1,227 @@
+"""What the pages say of the API and of the operator's command, against the code."""
+
+import importlib
+import json
+import pathlib
+import re
+import shlex
+import sys
+import types
+
+import fixtures
+
+from tests import base
+from watcherlite.api import deploy, microversions, openapi, policies
+from watcherlite.api.infra_optim.schemas import audits
+from watcherlite.api.microversions import INFRA_OPTIM
+from watcherlite.api.operation import at
+from watcherlite.cli import access, commands
+from watcherlite.db.listing import FILTERS, SORT_KEYS
+from watcherlite.plugins import base as contract
+from watcherlite.plugins import loader
+
+ROOT = pathlib.Path(__file__).parents[2]
+SOURCE = ROOT / 'doc/source'
+PAGES = [*sorted(SOURCE.glob('*.rst')), ROOT / 'README.rst']
+
+#: reference: python-watcher 17.0.0, its policies
+VERBS_OF_WATCHER = {
+    'action': 'get get_all detail update',
+    'action_plan': 'get get_all detail update start delete',
+    'audit': 'create get get_all detail update delete',
+    'audit_template': 'create get get_all detail update delete',
+    'goal': 'get get_all detail',
+    'scoring_engine': 'get get_all detail',
+    'service': 'get get_all detail',
+    'strategy': 'get get_all detail state',
+    'data_model': 'get_all',
+    'webhook': 'trigger',
+}
+#: The sort keys that every collection has, so that they are told of once.
+COMMON_KEYS = {'id', 'uuid', 'created_at', 'updated_at', 'deleted_at'}
+
+
+def read(name):
+    return (SOURCE / name).read_text()
+
+
+def literals(text):
+    return re.findall(r'``([^`]+)``', text)
+
+
+def rows(text):
+    """Return the cells of the rows of the list-tables in a text."""
+    found = []
+    for row in re.findall(r'(?m)^   \* - (.*(?:\n     .*)*)', text):
+        found.append(re.split(r'\n     - ?', row))
+    return found
+
+
+class TestGenerated(base.TestCase):
+    """The tables that are made of the code, and the OpenAPI documents beside them."""
+
+    def setUp(self):
+        super().setUp()
+        # Where Sphinx finds the extensions, without Sphinx.
+        path = fixtures.MonkeyPatch('sys.path', [str(ROOT / 'doc/ext'), *sys.path])
+        self.useFixture(path)
+        self.rest = importlib.import_module('rest')
+
+    def test_every_operation_has_its_row(self):
+        shown = [row[0] for row in rows('\n'.join(self.rest.operations()))[1:]]
+
+        self.assertEqual(
+            [
+                f'``{method} {template}``'
+                for template, operations in deploy.infra_optim().routes.items()
+                for method in operations
+            ],
+            shown,
+        )
+
+    def test_every_microversion_has_its_row(self):
+        shown = [row[0] for row in rows('\n'.join(self.rest.versions()))[1:]]
+
+        self.assertEqual(
+            [microversions.text(version) for version in INFRA_OPTIM.history], shown
+        )
+        self.assertEqual([f'1.{minor}' for minor in range(8)], shown)
+
+    def test_every_microversion_links_to_its_document(self):
+        directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        app = types.SimpleNamespace(
+            builder=types.SimpleNamespace(format='html'), outdir=directory
+        )
+        links = re.findall(r'<([^>]+\.json)>', '\n'.join(self.rest.versions()))
+
+        self.rest.write_documents(app, None)
+
+        self.assertEqual(
+            {
+                link: microversions.text(version)
+                for link, version in zip(links, INFRA_OPTIM.history, strict=True)
+            },
+            {
+                str(path.relative_to(directory)): json.loads(path.read_text())['info'][
+                    'version'
+                ]
+                for path in directory.rglob('*.json')
+            },
+        )
+
+    def test_every_policy_rule_has_its_row(self):
+        shown = [row[0] for row in rows('\n'.join(self.rest.rules()))[1:]]
+
+        self.assertEqual([f'``{rule.name}``' for rule in policies.list_rules()], shown)
+
+
+class TestGuide(base.TestCase):
+    """The API guide lists what there is, and only that."""
+
+    def test_filters_and_sort_keys_are_those_of_the_collections(self):
+        told = {
+            literals(row[0])[0]: (set(literals(row[1])), set(literals(row[2])))
+            for row in rows(read('api_guide.rst'))[1:]
+        }
+
+        self.assertEqual(
+            {
+                noun: (set(FILTERS[noun]), set(keys) - COMMON_KEYS)
+                for noun, keys in SORT_KEYS.items()
+            },
+            told,
+        )
+
+    def test_every_refusal_is_explained(self):
+        table = read('api_guide.rst').partition('\nRefusals\n')[2]
+        told = {int(status) for status in re.findall(r'(?m)^([45]\d\d)  ', table)}
+        # These belong to no operation.
+        possible = {405, 500}
+        routes = deploy.infra_optim().routes
+        for version in INFRA_OPTIM.history:
+            document = openapi.document(INFRA_OPTIM, routes, version)
+            for item in document['paths'].values():
+                for operation in item.values():
+                    if isinstance(operation, dict):
+                        possible |= {int(s) for s in operation['responses']}
+
+        self.assertEqual({status for status in possible if status >= 400}, told)
+
+    def test_every_attribute_of_a_new_audit_is_explained(self):
+        section = read('api_guide.rst').partition('\nAudits\n')[2]
+        table = section.partition('The answer to a ``POST``')[0]
+        told = {
+            name
+            for line in re.findall(r'(?m)^(``.*?)  ', table)
+            for name in literals(line)
+        }
+
+        self.assertEqual(set(at(audits.NEW, (1, 7))['properties']), told)
+
+    def test_addresses_in_examples_exist(self):
+        templates = [
+            re.compile(r'[^/]+'.join(map(re.escape, re.split(r'\{\w+\}', template))))
+            for template in deploy.infra_optim().routes
+        ]
+        for page in PAGES:
+            for found in re.findall(r'/v1/[\w/.{}-]+', page.read_text()):
+                path = re.sub(r'(?<=[^/])[/.]+$', '', found)
+                with self.subTest(page=page.name, address=path):
+                    self.assertTrue(any(t.fullmatch(path) for t in templates))
+
+    def test_what_watcher_does_not_have_is_named(self):
+        known = {
+            f'{noun}:{verb}'
+            for noun, verbs in VERBS_OF_WATCHER.items()
+            for verb in verbs.split()
+        }
+        names = {rule.name for rule in policies.list_rules() if ':' in rule.name}
+        introduction = read('policies.rst').partition('\nRoles\n')[0]
+
+        self.assertEqual(set(), known - names)
+        self.assertEqual(
+            names - known, {name for name in literals(introduction) if ':' in name}
+        )
+
+
+class TestProposers(base.TestCase):
+    def test_whatever_proposes_plans_is_explained(self):
+        plugins = loader.load()
+        told = set(literals(read('strategies.rst')))
+
+        for namespace in (contract.GOALS, contract.STRATEGIES, contract.PLANNERS):
+            for name in plugins.names(namespace):
+                kind = plugins.plugin(namespace, name)
+                if kind.__module__.startswith('watcherlite.plugins.'):
+                    with self.subTest(namespace=namespace, name=name):
+                        self.assertIn(name, told)
+
+
+class TestCommand(base.TestCase):
+    """The commands that are shown exist, and so do their options."""
+
+    def test_commands_and_options_in_examples_exist(self):
+        for page in PAGES:
+            for line in re.findall(r'\$ watcherlite (.*)', page.read_text()):
+                words = shlex.split(line.rstrip('&'), comments=True)
+                while words and words[0] in access.value_options():
+                    del words[:2]
+                if not words or words[0].startswith('-'):
+                    continue
+                name = (
+                    words[0] if words[0] in commands.COMMANDS else ' '.join(words[:2])
+                )
+                with self.subTest(page=page.name, line=line):
+                    self.assertIn(name, commands.COMMANDS)
+                    self.assertEqual(set(), _options(words) - _known(name))
+
+
+def _options(words):
+    return {word.partition('=')[0] for word in words if re.match(r'--?[a-z]', word)}
+
+
+def _known(command):
+    module, _, name = commands.COMMANDS[command][0].partition(':')
+    made = getattr(importlib.import_module(module), name)(None, None)
+    parser = made.get_parser(f'watcherlite {command}')
+    return {option for action in parser._actions for option in action.option_strings}
