@@ -1,10 +1,13 @@
 """How fast is it?
 
     python -m tests.bench core [--quick | --full] [--only NAME ...] [--json FILE]
+    python -m tests.bench api [--quick | --full] [--place NAME ...] [--json FILE]
     python -m tests.bench profile [--size N] [--chain] [--sqlite]
 
 `core` measures the daemon beside the bare work of the same actions, prints tables
-and writes all figures as JSON. `profile` says where the time of one plan goes.
+and writes all figures as JSON. `api` measures lists of large tables beside those of
+small ones, requests beside a bare application, and the start of the command. `profile`
+says where the time of one plan goes.
 """
 
 import argparse
@@ -12,7 +15,7 @@ import pathlib
 import sys
 import unittest
 
-from tests.bench import cases, core, profiling
+from tests.bench import api, cases, core, lists, profiling
 
 
 def main() -> int:
@@ -33,6 +36,16 @@ def _core(options: argparse.Namespace) -> str:
         names = '\n  '.join(case.name for case in matrix)
         raise SystemExit(f'bench: no case has such a name; there are:\n  {names}')
     return core.run(chosen, options.rounds, options.json, _say)
+
+
+def _api(options: argparse.Namespace) -> str:
+    return api.run(
+        api.QUICK if options.quick else api.Extent(),
+        options.place or api.PLACES,
+        lists.pages(full=options.full),
+        options.json,
+        _say,
+    )
 
 
 def _profile(options: argparse.Namespace) -> str:
@@ -77,6 +90,30 @@ def _parser() -> argparse.ArgumentParser:
         help='where all figures go',
     )
     measured.set_defaults(run=_core)
+
+    served = commands.add_parser('api', help='how fast the API answers')
+    served.add_argument(
+        '--place',
+        action='append',
+        default=[],
+        choices=api.PLACES,
+        help='only this database; may be repeated',
+    )
+    rows = served.add_mutually_exclusive_group()
+    rows.add_argument(
+        '--quick', action='store_true', help='tables of 100000 rows, not 1000000'
+    )
+    rows.add_argument(
+        '--full', action='store_true', help='lists by sort keys without an index too'
+    )
+    served.add_argument(
+        '--json',
+        type=pathlib.Path,
+        default=pathlib.Path('bench-api.json'),
+        metavar='FILE',
+        help='where all figures go',
+    )
+    served.set_defaults(run=_api)
 
     profiled = commands.add_parser('profile', help='where the time of one plan goes')
     profiled.add_argument('--size', type=int, help='actions of the plan')

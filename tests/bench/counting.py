@@ -6,9 +6,10 @@ is counted is not timed.
 """
 
 import collections
+import contextlib
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -43,6 +44,15 @@ class Counters:
     def attach(self) -> None:
         """Count the statements of all engines from now on."""
         sa.event.listen(sa.Engine, 'before_cursor_execute', self._on_execute)
+
+    @contextlib.contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count the statements of all engines within the block."""
+        self.attach()
+        try:
+            yield
+        finally:
+            sa.event.remove(sa.Engine, 'before_cursor_execute', self._on_execute)
 
     def add(self, name: str, count: int = 1) -> None:
         """Add to a count."""

@@ -11,6 +11,9 @@ from tests import services
 from tests.bench.cases import POSTGRESQL
 from watcherlite.db.sqlalchemy import migration
 
+#: Not among `cases.PLACES`: plans are not executed there.
+MYSQL = services.MYSQL
+
 _INI = """\
 [DEFAULT]
 host = bench
@@ -56,23 +59,25 @@ def vhost() -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def opened(name: str, broker: str) -> Iterator[Place]:
+def opened(name: str, broker: str, label: str = '') -> Iterator[Place]:
     """Make a place with an empty database, and drop it at the end.
 
-    :param broker: the URL of a virtual host, for POSTGRESQL
+    :param name: one of `cases.PLACES`, or MYSQL
+    :param broker: the URL of a virtual host, for servers
+    :param label: of the database, where several are open at a time
     :raises unittest.SkipTest: there is no server
     """
     with contextlib.ExitStack() as stack:
         made = stack.enter_context(tempfile.TemporaryDirectory(prefix='wl_bench_'))
         directory = pathlib.Path(made)
-        if name == POSTGRESQL:
-            database = services.Database(services.POSTGRESQL)
-            database.name = f'wl_bench_{os.getpid()}'
+        if name in (POSTGRESQL, MYSQL):
+            database = services.Database(name)
+            database.name = f'wl_bench_{os.getpid()}{label}'
             stack.enter_context(database)
             url = database.url
-            migration.upgrade(url)
         else:
             url, broker = f'sqlite:///{directory}/bench.sqlite', 'memory://'
+        migration.upgrade(url)
         config_file = directory / 'bench.conf'
         config_file.write_text(
             _INI.format(

@@ -116,6 +116,16 @@ action, of the daemon, PostgreSQL and RabbitMQ. MiB: RSS, summed over processes.
 def document(rows: Sequence[Row], rounds: int) -> dict[str, Any]:
     """Return everything, for a file."""
     return {
+        **circumstances(),
+        'rounds': rounds,
+        'rows': [{**figures.as_json(row), 'summary': _summary(row)} for row in rows],
+        'targets': targets_document(targets(rows)),
+    }
+
+
+def circumstances() -> dict[str, Any]:
+    """Return when and where something was measured."""
+    return {
         'measured_at': datetime.datetime.now(datetime.UTC).isoformat(),
         'machine': {
             'cpus': os.cpu_count(),
@@ -123,19 +133,21 @@ def document(rows: Sequence[Row], rounds: int) -> dict[str, Any]:
             'system': platform.release(),
             'python': platform.python_version(),
         },
-        'rounds': rounds,
-        'rows': [{**figures.as_json(row), 'summary': _summary(row)} for row in rows],
-        'targets': [
-            {
-                'target': target.text,
-                'limit': target.limit,
-                'unit': target.unit,
-                'measured': target.figure,
-                'reached': target.reached,
-            }
-            for target in targets(rows)
-        ],
     }
+
+
+def targets_document(found: Sequence[Target]) -> list[dict[str, Any]]:
+    """Return what is to be reached, for a file."""
+    return [
+        {
+            'target': target.text,
+            'limit': target.limit,
+            'unit': target.unit,
+            'measured': target.figure,
+            'reached': target.reached,
+        }
+        for target in found
+    ]
 
 
 def number(value: float | None) -> str:

@@ -48,38 +48,24 @@ def run(module: str, arguments: Sequence[str], text: str, timeout: float) -> str
     return done.stdout
 
 
-class Daemon:
-    """One applier, and whatever processes it starts.
+class Process:
+    """A Python process whose log is kept in a file.
 
-    :param config_file: its ini file
-    :param directory: for its log and its reports
-    :param watched: arguments of the launcher, `--count` or `--sample`; none for
-        the daemon as it is installed
+    :param arguments: of the interpreter
+    :param log: the file; its name without an ending says what the process is
     """
 
-    def __init__(
-        self,
-        config_file: pathlib.Path,
-        directory: pathlib.Path,
-        watched: Sequence[str] = (),
-    ) -> None:
-        self._log = directory / 'daemon.log'
-        self._report = directory / 'report'
-        self._reports = 0
-        option = f'--config-file={config_file}'
-        command = ['-c', _APPLIER, option]
-        if watched:
-            report = f'--report={self._report}'
-            command = ['-m', 'tests.bench.daemon', *watched, option, report, 'serve']
-        with self._log.open('wb') as log:
+    def __init__(self, arguments: Sequence[str], log: pathlib.Path) -> None:
+        self._log = log
+        with log.open('wb') as stream:
             self.spawned = time.time()
             self._process = subprocess.Popen(
-                [sys.executable, *command],
+                [sys.executable, *arguments],
                 cwd=_ROOT,
                 env=_environment(),
                 stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                stdout=stream,
+                stderr=stream,
                 # A Ctrl-C is for the bench, which then ends its processes itself.
                 start_new_session=True,
             )
@@ -95,12 +81,49 @@ class Daemon:
         """Raise ProcessFailed, with the end of its log, if it has ended."""
         code = self._process.poll()
         if code is not None:
-            raise ProcessFailed(f'the daemon ended with {code}:\n{self.log_tail()}')
+            raise ProcessFailed(
+                f'the {self._log.stem} ended with {code}:\n{self.log_tail()}'
+            )
 
     def log_tail(self) -> str:
         """Return the last lines of its log."""
         lines = self._log.read_text(errors='replace').splitlines()
         return '\n'.join(lines[-_LINES:])
+
+    def stop(self) -> None:
+        """End it, gently at first."""
+        if self._process.poll() is None:
+            self._process.terminate()
+            try:
+                self._process.wait(_STOPPING)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.pid, signal.SIGKILL)
+                self._process.wait(_STOPPING)
+
+
+class Daemon(Process):
+    """One applier, and whatever processes it starts.
+
+    :param config_file: its ini file
+    :param directory: for its log and its reports
+    :param watched: arguments of the launcher, `--count` or `--sample`; none for
+        the daemon as it is installed
+    """
+
+    def __init__(
+        self,
+        config_file: pathlib.Path,
+        directory: pathlib.Path,
+        watched: Sequence[str] = (),
+    ) -> None:
+        self._report = directory / 'report'
+        self._reports = 0
+        option = f'--config-file={config_file}'
+        command = ['-c', _APPLIER, option]
+        if watched:
+            report = f'--report={self._report}'
+            command = ['-m', 'tests.bench.daemon', *watched, option, report, 'serve']
+        super().__init__(command, directory / 'daemon.log')
 
     def take_report(self) -> dict[str, Any]:
         """Return what its launcher has seen since the last report."""
@@ -115,16 +138,6 @@ class Daemon:
             time.sleep(_LOOK)
         seen: dict[str, Any] = json.loads(path.read_text())
         return seen
-
-    def stop(self) -> None:
-        """End it, gently at first."""
-        if self._process.poll() is None:
-            self._process.terminate()
-            try:
-                self._process.wait(_STOPPING)
-            except subprocess.TimeoutExpired:
-                os.killpg(self.pid, signal.SIGKILL)
-                self._process.wait(_STOPPING)
 
 
 def _environment() -> dict[str, str]:

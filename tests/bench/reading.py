@@ -1,0 +1,174 @@
+"""What a list costs in a small and in a large table, asked for in turns.
+
+The application is called in this process, so that only it and the database are
+measured.
+"""
+
+import contextlib
+import dataclasses
+import json
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from falcon import testing
+
+from tests.bench import counting, lists
+from tests.bench.places import Place
+from watcherlite import bootstrap, conf
+from watcherlite.api import deploy
+from watcherlite.api.authentication import Wsgi
+
+#: Most times as long as in the small table that a page may take in the large one.
+LIMIT = 1.5
+#: So often a page is asked for first: psycopg prepares what it has executed five
+#: times.
+_WARM_UP = 7
+#: Seconds for one page in both tables, however often that is; three times at least.
+_PATIENCE = 2.0
+_LEAST = 3
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Table:
+    """An application whose tables have so many rows.
+
+    :ivar counters: of the statements of this process
+    """
+
+    count: int
+    application: Wsgi
+    counters: counting.Counters
+
+    def ask(self, page: lists.Page) -> dict[str, Any]:
+        """Return the body of an answer; AssertionError unless it has 100 rows."""
+        path, query = page.address(self.count)
+        found = call(self.application, path, query, deleted=page.deleted)
+        body: dict[str, Any] = json.loads(found)
+        rows = len(body[page.noun])
+        if rows != lists.LIMIT:
+            raise AssertionError(f'{page.name} of {self.count} has {rows} rows')
+        return body
+
+    def statements(self, page: lists.Page) -> int:
+        """Return how many statements a page costs."""
+        self.counters.take()
+        with self.counters.counted():
+            self.ask(page)
+        counts: dict[str, int] = self.counters.take()['counts']
+        return counts.get(counting.STATEMENTS, 0)
+
+    def seconds(self, page: lists.Page) -> float:
+        """Return how long a page takes."""
+        path, query = page.address(self.count)
+        begun = time.perf_counter()
+        call(self.application, path, query, deleted=page.deleted)
+        return time.perf_counter() - begun
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Reading:
+    """What was measured of a page in one place.
+
+    :param statements: in the small and in the large table
+    :param seconds: likewise, medians of what was measured in turns
+    """
+
+    place: str
+    page: lists.Page
+    statements: tuple[int, int]
+    seconds: tuple[float, float]
+
+    @property
+    def ratio(self) -> float:
+        """Return how many times as long the large table takes."""
+        return self.seconds[1] / self.seconds[0]
+
+    @property
+    def constant(self) -> bool:
+        """Say whether the large table costs as many statements as the small one."""
+        return self.statements[0] == self.statements[1]
+
+
+def call(application: Wsgi, path: str, query: str, *, deleted: bool = False) -> bytes:
+    """Return the body that the application answers; AssertionError if not 200."""
+    headers = {'OpenStack-API-Version': 'infra-optim 1.7'}
+    if deleted:
+        headers['X-Show-Deleted'] = 'true'
+    environ = testing.create_environ(
+        path, query_string=query, headers=headers, host='127.0.0.1'
+    )
+    statuses: list[str] = []
+
+    def start(status: str, headers: Any, *rest: Any) -> None:
+        statuses.append(status)
+
+    body = b''.join(application(environ, start))
+    if not statuses[0].startswith('200 '):
+        raise AssertionError(f'{path}?{query} is answered {statuses[0]}: {body!r}')
+    return body
+
+
+@contextlib.contextmanager
+def application(place: Place) -> Iterator[Wsgi]:
+    """Return the application on the database of a place."""
+    configuration = conf.new([f'--config-file={place.config_file}'])
+    runtime = bootstrap.build(configuration, lanes=())
+    try:
+        yield deploy.application_of(runtime, deploy.services_of(runtime))
+    finally:
+        runtime.stop(0)
+
+
+def measure(
+    name: str,
+    small: Table,
+    large: Table,
+    pages: Sequence[lists.Page],
+    rounds: int,
+    say: Callable[[str], None],
+) -> list[Reading]:
+    """Return what each of the pages costs.
+
+    :param name: of the place
+    :param rounds: most of them for one page; one that seems slow has more
+    """
+    found = []
+    for page in pages:
+        measured = _measured(name, small, large, page, rounds)
+        if page.judged and measured.ratio > LIMIT:
+            # Others work on the machine as well: it may only have been their turn.
+            measured = _measured(name, small, large, page, 3 * rounds)
+        found.append(measured)
+        say(
+            f'{name}, {page.name}: {1000 * found[-1].seconds[0]:.2f} ms of '
+            f'{small.count} rows, {found[-1].ratio:.2f} times as long of {large.count}'
+        )
+    return found
+
+
+def _measured(
+    name: str, small: Table, large: Table, page: lists.Page, rounds: int
+) -> Reading:
+    tables = (small, large)
+    statements = [table.statements(page) for table in tables]
+    begun = time.perf_counter()
+    for _ in range(_WARM_UP):
+        for table in tables:
+            table.seconds(page)
+        if time.perf_counter() - begun > _PATIENCE:
+            break
+    taken: list[tuple[float, float]] = []
+    begun = time.perf_counter()
+    while len(taken) < rounds:
+        if len(taken) >= _LEAST and time.perf_counter() - begun > _PATIENCE:
+            break
+        if len(taken) % 2:
+            # Whoever comes second has it warmer.
+            second = large.seconds(page)
+            taken.append((small.seconds(page), second))
+        else:
+            taken.append((small.seconds(page), large.seconds(page)))
+    medians = [statistics.median(column) for column in zip(*taken, strict=True)]
+    return Reading(name, page, (statements[0], statements[1]), (medians[0], medians[1]))

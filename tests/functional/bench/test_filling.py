@@ -1,0 +1,52 @@
+"""Tests of tests.bench.filling, with what is asked of it: tests.bench.lists."""
+
+import collections
+import contextlib
+import pathlib
+import sqlite3
+
+from tests import base
+from tests.bench import counting, filling, lists, places, reading
+from tests.bench.cases import SQLITE
+
+COUNT = 1000
+
+
+class TestFilling(base.TestCase):
+    """What a filled database holds."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.place = self.enterContext(places.opened(SQLITE, ''))
+        filling.fill(self.place.database, COUNT)
+
+    def rows(self, sql: str) -> list[tuple[object, ...]]:
+        path = pathlib.Path(self.place.database.removeprefix('sqlite:///'))
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            return connection.execute(sql).fetchall()
+
+    def test_every_id_has_its_uuid(self) -> None:
+        found = self.rows('SELECT id, uuid FROM actions ORDER BY id')
+
+        self.assertEqual(
+            [(i, filling.uuid_of('actions', i)) for i in range(1, COUNT + 1)], found
+        )
+
+    def test_every_list_has_a_page_and_costs_one_statement(self) -> None:
+        application = self.enterContext(reading.application(self.place))
+        table = reading.Table(COUNT, application, counting.Counters())
+        pages = lists.pages(full=True)
+
+        costs = collections.Counter(table.statements(page) for page in pages)
+
+        self.assertEqual({1: len(pages)}, costs)
+
+    def test_what_is_asked_otherwise_is_not_counted(self) -> None:
+        application = self.enterContext(reading.application(self.place))
+        counters = counting.Counters()
+        table = reading.Table(COUNT, application, counters)
+
+        table.statements(lists.Page(lists.ACTIONS))
+        table.ask(lists.Page(lists.ACTIONS))
+
+        self.assertEqual({}, counters.take()['counts'])

@@ -1,0 +1,83 @@
+"""Tests of tests.bench.api_report."""
+
+import json
+
+from tests import base
+from tests.bench import api_report, lists
+from tests.bench.reading import Reading
+from tests.bench.requests import Requests
+from tests.bench.starting import Starts
+
+STATE = (('state', 'FAILED'),)
+
+
+class TestTargets(base.TestCase):
+    """What was promised, and what became of it."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        plain = lists.Page(lists.PLANS)
+        failed = lists.Page(lists.PLANS, 'state=FAILED', STATE)
+        unindexed = lists.Page(lists.PLANS, 'by updated_at asc', judged=False)
+        self.found = api_report.Results(1000, 1_000_000)
+        self.found.readings = [
+            Reading('sqlite', plain, (1, 1), (0.004, 0.005)),
+            Reading('sqlite', failed, (1, 101), (0.004, 0.010)),
+            Reading('sqlite', unindexed, (1, 2), (0.004, 0.4)),
+        ]
+        self.found.requests = [
+            Requests('sqlite', 1, [100.0], [4000.0], 0.01, 0.02, 1.0),
+            Requests('sqlite', 8, [250.0, 350.0, 300.0], [4000.0], 0.01, 0.02, 1.0),
+        ]
+        self.found.starts = Starts([0.5, 0.1, 0.2], [0.02])
+
+    def test_each_promise_is_judged_by_what_is_worst(self) -> None:
+        found = [
+            (target.limit, target.figure, target.reached)
+            for target in api_report.targets(self.found)
+        ]
+
+        self.assertEqual(
+            [(0, 1, False), (1.5, 2.5, False), (200, 300.0, True), (0.4, 0.2, True)],
+            found,
+        )
+
+    def test_the_slowest_list_is_named_with_how_many_are_too_slow(self) -> None:
+        target = api_report.targets(self.found)[1]
+
+        self.assertEqual(
+            'sqlite, lists of action_plans at 1000000 rows, beside 1000: time of the '
+            'slowest (action_plans state=FAILED, 1 above)',
+            target.text,
+        )
+
+    def test_what_was_not_measured_is_not_reached_either(self) -> None:
+        found = api_report.targets(api_report.Results(1000, 1_000_000))
+
+        self.assertEqual([None], [target.reached for target in found])
+
+    def test_the_tables_show_what_differs_and_what_has_no_target(self) -> None:
+        lines = api_report.text(self.found).splitlines()
+
+        self.assertEqual(
+            [
+                'sqlite action_plans 1 4.00 5.00 1.25',
+                'sqlite action_plans state=FAILED 1, 101 4.00 10.00 2.50',
+                'sqlite action_plans by updated_at asc 1, 2 4.00 400.00 100.00 no '
+                'target',
+            ],
+            [' '.join(line.split()) for line in lines[2:5]],
+        )
+
+    def test_the_document_is_json(self) -> None:
+        document = json.loads(json.dumps(api_report.document(self.found)))
+
+        self.assertEqual(
+            ([1000, 1_000_000], 2.5, 300.0, [False, False, True, True]),
+            (
+                document['rows'],
+                document['lists'][1]['ratio'],
+                document['requests'][1]['rate'],
+                [target['reached'] for target in document['targets']],
+            ),
+        )

@@ -1,0 +1,70 @@
+"""Tests of tests.bench.lists and tests.bench.filling."""
+
+from tests import base
+from tests.bench import filling, lists
+
+COUNT = 1000
+
+
+class TestStatements(base.TestCase):
+    """How a database is filled."""
+
+    def test_rare_rows_are_as_many_in_every_table(self) -> None:
+        found = [COUNT // filling.step(COUNT), 10**6 // filling.step(10**6)]
+
+        self.assertEqual([filling.RARE] * 2, found)
+
+    def test_a_table_that_cannot_have_the_rare_rows_is_refused(self) -> None:
+        self.assertRaises(ValueError, filling.step, 900)
+        self.assertRaises(ValueError, filling.step, 1001)
+
+    def test_each_table_has_one_statement_on_every_database(self) -> None:
+        found = {
+            backend: [sql.split()[2] for sql in filling.statements(backend, COUNT)]
+            for backend in ('postgresql', 'sqlite', 'mysql')
+        }
+
+        tables = ['goals', 'strategies', 'audits', 'action_plans', 'actions']
+        self.assertEqual(
+            {'postgresql': tables, 'sqlite': tables, 'mysql': tables}, found
+        )
+
+    def test_half_of_each_rare_kind_comes_after_the_middle(self) -> None:
+        for count in (1000, 1_000_000):
+            step, middle = filling.step(count), filling.middle(count)
+
+            after = [
+                len([i for i in range(remainder, count + 1, step) if i > middle])
+                for remainder in range(3)
+            ]
+
+            self.assertTrue(all(101 <= n <= 103 for n in after), after)
+            self.assertGreater(middle % step, 2)
+
+
+class TestPages(base.TestCase):
+    """Which lists are measured."""
+
+    def test_a_page_in_the_middle_has_a_marker_of_that_table(self) -> None:
+        page = lists.Page(lists.PLANS, 'state=FAILED', (('state', 'FAILED'),))
+        further = lists.Page(lists.PLANS, detail=True, further=True)
+
+        marker = filling.uuid_of('action_plans', filling.middle(COUNT))
+        self.assertEqual(
+            [
+                ('/v1/action_plans', 'state=FAILED&limit=100'),
+                ('/v1/action_plans/detail', f'limit=100&marker={marker}'),
+            ],
+            [page.address(COUNT), further.address(COUNT)],
+        )
+
+    def test_every_page_has_a_name_of_its_own(self) -> None:
+        names = [page.name for page in lists.pages(full=True)]
+
+        self.assertEqual(sorted(set(names)), sorted(names))
+
+    def test_lists_without_an_index_are_left_out_unless_all_are_wanted(self) -> None:
+        found = {page.judged for page in lists.pages()}
+
+        self.assertEqual({True}, found)
+        self.assertIn(False, {page.judged for page in lists.pages(full=True)})
