@@ -16,7 +16,7 @@ from watcherlite.applier import creation
 from watcherlite.applier.progress import WINDOW, PlanProgress, cancelling, plan_event
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Transaction
-from watcherlite.domain import commands, events, json_values
+from watcherlite.domain import commands, documents, events, json_values
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import (
     APPLIER,
@@ -65,7 +65,6 @@ class PlanOperations:
 
     # plans
 
-    @again_on_conflict
     def create(
         self, document: PlanDocument, context: Mapping[str, Any] | None = None
     ) -> ActionPlan:
@@ -74,6 +73,19 @@ class PlanOperations:
         Raises InvalidDocument with every problem, and stores nothing then.
         """
         creation.check(document, self._types)
+        return self._store_new(document, context)
+
+    def create_from(
+        self, value: object, context: Mapping[str, Any] | None = None
+    ) -> ActionPlan:
+        """Store the plan that a JSON value describes; likewise."""
+        validate = creation.validator(self._types)
+        return self._store_new(documents.from_mapping(value, validate), context)
+
+    @again_on_conflict
+    def _store_new(
+        self, document: PlanDocument, context: Mapping[str, Any] | None
+    ) -> ActionPlan:
         with self._store.transaction() as tx:
             plan = creation.store(
                 tx, document, self._clock.now(), context or {}, self._on_worker_loss

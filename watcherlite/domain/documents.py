@@ -167,12 +167,16 @@ def parse(text: str | bytes, source: str) -> PlanDocument:
     return draft(text, source).finished()
 
 
-def from_mapping(obj: object) -> PlanDocument:
+def from_mapping(obj: object, validate: Validate | None = None) -> PlanDocument:
     """Return the plan that a mapping describes, one that was parsed already.
 
+    :param validate: checks the types and inputs of its actions as well
     :raises InvalidDocument: with all problems, each `path: text`
     """
-    return _drafted(obj, None).finished()
+    found = _drafted(obj, None)
+    if validate is not None:
+        found.check_inputs(validate)
+    return found.finished()
 
 
 def check_inputs(document: PlanDocument, validate: Validate) -> None:

@@ -11,7 +11,6 @@ from watcherlite.api.infra_optim.representations import (
 from watcherlite.api.infra_optim.schemas import action_plans as schemas
 from watcherlite.api.operation import Answer, Operation, Request, Routes
 from watcherlite.db.listing import ListedPlan
-from watcherlite.domain import documents
 from watcherlite.domain.json_values import kind
 from watcherlite.states import action_plan as states
 
@@ -58,9 +57,8 @@ def create(request: Request) -> Answer:
 
     The plan is answered, and its address in `Location`.
     """
-    document = documents.from_mapping(request.body)
     services = request.services
-    plan = services.plans.create(document, request.context)
+    plan = services.plans.create_from(request.body, request.context)
     listed = services.store.find_action_plan(plan.uuid)
     answer = _shown(request, listed, 201)
     place = links.url(request, 'action_plans', plan.uuid)
