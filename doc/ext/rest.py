@@ -5,78 +5,14 @@ code has them. Each microversion links to its OpenAPI document, which an HTML bu
 has as openapi/infra-optim-1.7.json and so on.
 """
 
-import json
 import pathlib
 
 # It stands beside this file; conf.py has put the directory on the path.
-import tables
+import rest_tables
 from docutils import nodes
 from docutils.parsers import rst
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
-
-from watcherlite.api import deploy, microversions, openapi, policies
-from watcherlite.api.microversions import INFRA_OPTIM
-from watcherlite.api.operation import Version
-
-DIRECTORY = 'openapi'
-
-
-def operations() -> list[str]:
-    """Return the table of operations: address, microversion, rule, what it does."""
-    rows = [
-        (
-            f'``{method} {template}``',
-            microversions.text(operation.since),
-            f'``{operation.rule}``' if operation.rule else 'anybody',
-            operation.summary,
-        )
-        for template, found in deploy.infra_optim().routes.items()
-        for method, operation in found.items()
-    ]
-    return tables.list_table(
-        ('Operation', 'Since', 'Policy rule', 'What it does'), (38, 7, 20, 35), rows
-    )
-
-
-def versions() -> list[str]:
-    """Return the table of microversions: what each brought, and its document."""
-    rows = [
-        (
-            microversions.text(version),
-            _literal(brought),
-            f'`{document_name(version)} <{DIRECTORY}/{document_name(version)}>`__',
-        )
-        for version, brought in INFRA_OPTIM.history.items()
-    ]
-    return tables.list_table(
-        ('Version', 'What it brought', 'OpenAPI document'), (10, 65, 25), rows
-    )
-
-
-def rules() -> list[str]:
-    """Return the table of policy rules: who may by default, and what."""
-    rows = [
-        (f'``{rule.name}``', f'``{rule.check_str}``', rule.description)
-        for rule in policies.list_rules()
-    ]
-    return tables.list_table(('Rule', 'Default', 'What it allows'), (26, 37, 37), rows)
-
-
-def document_name(version: Version) -> str:
-    """Return the name of the file of a microversion."""
-    return f'{INFRA_OPTIM.service_type}-{microversions.text(version)}.json'
-
-
-def _literal(text: str) -> str:
-    """Return a sentence whose names are marked as such."""
-    words = []
-    for word in text.split(' '):
-        bare = word.rstrip('.,:;')
-        if '_' in bare or bare.startswith('/'):
-            word = f'``{bare}``{word[len(bare) :]}'
-        words.append(word)
-    return ' '.join(words)
 
 
 class _Table(rst.Directive):
@@ -96,7 +32,7 @@ class Operations(_Table):
 
     def lines(self) -> list[str]:
         """Return the lines of the table."""
-        return operations()
+        return rest_tables.operations()
 
 
 class Microversions(_Table):
@@ -104,7 +40,7 @@ class Microversions(_Table):
 
     def lines(self) -> list[str]:
         """Return the lines of the table."""
-        return versions()
+        return rest_tables.versions()
 
 
 class Policies(_Table):
@@ -112,20 +48,13 @@ class Policies(_Table):
 
     def lines(self) -> list[str]:
         """Return the lines of the table."""
-        return rules()
+        return rest_tables.rules()
 
 
 def write_documents(app: Sphinx, error: Exception | None) -> None:
     """Write the OpenAPI documents beside the pages."""
-    if error is not None or app.builder.format != 'html':
-        return
-    directory = pathlib.Path(app.outdir) / DIRECTORY
-    directory.mkdir(exist_ok=True)
-    routes = deploy.infra_optim().routes
-    for version in INFRA_OPTIM.history:
-        document = openapi.document(INFRA_OPTIM, routes, version)
-        path = directory / document_name(version)
-        path.write_text(json.dumps(document, indent=1) + '\n')
+    if error is None and app.builder.format == 'html':
+        rest_tables.write_documents(pathlib.Path(app.outdir))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
