@@ -43,6 +43,10 @@ class Conflict(WatcherliteError):
     """The object is in a state that does not allow this."""
 
 
+class OutOfDate(Conflict):
+    """The object was changed by somebody else since it was read; try again."""
+
+
 class TransitionNotAllowed(Conflict):
     """The state machine has no such transition."""
 

@@ -134,6 +134,7 @@ class AuditOperations:
         name: str,
         changes: Mapping[str, Any],
         context: Mapping[str, Any] | None = None,
+        seen: Audit | None = None,
     ) -> Audit:
         """Change some of an audit; without changes, change nothing.
 
@@ -142,7 +143,9 @@ class AuditOperations:
         :param changes: any of `name`, `state`, `audit_type`, `goal`, `strategy` (as
             in NewAudit; strategy may be None), `parameters`, `scope`, `interval`,
             `auto_trigger`, `start_time`, `end_time` (aware, or None), `force`
+        :param seen: what the changes were made from, if that matters
         :raises NotFound, Invalid, Conflict: see the text
+        :raises OutOfDate: it is not as it was seen any more
         :raises TransitionNotAllowed: the state machine does not have this change,
             or it is the engine's to make
         """
@@ -154,6 +157,8 @@ class AuditOperations:
         refers = self._referred(found, changes)
         with self._store.transaction() as tx:
             before = self._locked(tx, found)
+            if seen is not None and seen != before:
+                raise exceptions.OutOfDate
             audit = self._changed(before, changes, refers)
             if audit == before:
                 return before

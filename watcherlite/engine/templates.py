@@ -50,13 +50,20 @@ class TemplateOperations:
         return template
 
     @again_on_conflict
-    def update(self, name: str, changes: Mapping[str, Any]) -> AuditTemplate:
+    def update(
+        self,
+        name: str,
+        changes: Mapping[str, Any],
+        seen: AuditTemplate | None = None,
+    ) -> AuditTemplate:
         """Change some of a template; without changes, change nothing.
 
         :param changes: any of `name`, `description`, `goal`, `strategy` (may be
             None), `scope`, `default_parameters`
+        :param seen: what the changes were made from, if that matters
         :raises NotFound, Invalid, Conflict: the latter also for another goal or
             strategy without new `default_parameters`, where there are some
+        :raises OutOfDate: it is not as it was seen any more
         """
         unknown = sorted(set(changes) - FIELDS)
         if unknown:
@@ -72,6 +79,8 @@ class TemplateOperations:
             before = tx.lock_audit_template(found.uuid)
             if before is None:
                 raise _not_found(found)
+            if seen is not None and seen != before:
+                raise exceptions.OutOfDate
             template = before.evolve(
                 goal_id=refers.goal.id or 0, strategy_id=refers.strategy_id
             )

@@ -1,6 +1,6 @@
 """Audit templates: what audits of one kind have in common."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from watcherlite import exceptions
@@ -13,6 +13,7 @@ from watcherlite.api.infra_optim.schemas import scopes
 from watcherlite.api.operation import Answer, Operation, Request, Routes
 from watcherlite.db.listing import ListedTemplate
 from watcherlite.domain.audits import NewAuditTemplate
+from watcherlite.execution.conflicts import again_on
 
 PARAMETERS = 'default_parameters'
 #: What a patch cannot remove.
@@ -63,12 +64,19 @@ def update(request: Request) -> Answer:
         request.body, allowed=schemas.ATTRIBUTES, mandatory=MANDATORY
     )
     _check_version(request, {change.name for change in changes})
+    uuid = _changed(request, changes)
+    stored = request.services.store.find_audit_template(uuid)
+    return Answer(_represented(request, stored))
+
+
+@again_on(exceptions.OutOfDate)
+def _changed(request: Request, changes: Sequence[patches.Change]) -> str:
+    """Change a template as it is now; return its uuid."""
     found = _found(request)
     values = attributes.patched(_document(found), changes, _CHECKER, EMPTY)
     scopes.check(values.get('scope'))
-    request.services.templates.update(found.template.uuid, values)
-    updated = request.services.store.find_audit_template(found.template.uuid)
-    return Answer(_represented(request, updated))
+    request.services.templates.update(found.template.uuid, values, found.template)
+    return found.template.uuid
 
 
 def delete(request: Request) -> Answer:

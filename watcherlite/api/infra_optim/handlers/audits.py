@@ -1,6 +1,6 @@
 """Audits: requests to propose plans."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
@@ -11,6 +11,7 @@ from watcherlite.api.infra_optim.schemas import scopes
 from watcherlite.api.operation import Answer, Operation, Request, Routes
 from watcherlite.db.listing import ListedAudit
 from watcherlite.domain.audits import NewAudit
+from watcherlite.execution.conflicts import again_on
 
 TIMES = ('start_time', 'end_time')
 #: What a patch cannot remove.
@@ -65,6 +66,13 @@ def update(request: Request) -> Answer:
         request.body, allowed=schemas.ATTRIBUTES, mandatory=MANDATORY
     )
     _check_times(request, {change.name for change in changes})
+    uuid = _changed(request, changes)
+    return Answer(_represented(request, request.services.store.find_audit(uuid)))
+
+
+@again_on(exceptions.OutOfDate)
+def _changed(request: Request, changes: Sequence[patches.Change]) -> str:
+    """Change an audit as it is now; return its uuid."""
     found = _found(request)
     values = attributes.patched(_document(found), changes, _CHECKER, EMPTY)
     scopes.check(values.get('scope'))
@@ -73,11 +81,12 @@ def update(request: Request) -> Answer:
     if values.get('interval') is not None:
         values['interval'] = str(values['interval'])
     try:
-        request.services.audits.update(found.audit.uuid, values, request.context)
+        request.services.audits.update(
+            found.audit.uuid, values, request.context, found.audit
+        )
     except exceptions.TransitionNotAllowed as refusal:
         raise exceptions.Invalid(str(refusal)) from refusal
-    updated = request.services.store.find_audit(found.audit.uuid)
-    return Answer(_represented(request, updated))
+    return found.audit.uuid
 
 
 def delete(request: Request) -> Answer:

@@ -1,0 +1,107 @@
+"""A patch of a part of an attribute loses nothing that somebody else changes."""
+
+from typing import Any
+
+from tests.audit_worlds import AuditCase, strategy
+from tests.unit.api.infra_optim import calling
+from watcherlite import exceptions
+from watcherlite.api.infra_optim.routes import ROUTES
+from watcherlite.domain.audits import NewAuditTemplate
+
+SCHEMA = {
+    'type': 'object',
+    'properties': {'a': {'type': 'integer'}, 'b': {'type': 'integer'}},
+}
+
+
+class Interrupted:
+    """Operations before whose first `times` updates somebody else is quicker."""
+
+    def __init__(self, operations: Any, others: Any, times: int = 1) -> None:
+        self._operations = operations
+        self._others = others
+        self._left = times
+
+    def update(self, *arguments: Any) -> Any:
+        if self._left:
+            self._left -= 1
+            self._others(self._left)
+        return self._operations.update(*arguments)
+
+
+class TestPatchedParts(AuditCase):
+    def setUp(self) -> None:
+        super().setUp()
+        made = strategy(schema=SCHEMA)
+        self.world = self.an_audit_world(strategies={'made': made})
+
+    def patch(self, noun: str, name: str, path: str, **parts: Any) -> Any:
+        services = calling.services(
+            store=self.world.store, clock=self.world.clock, **parts
+        )
+        variable = noun.removesuffix('s')
+        operation = ROUTES[f'/v1/{noun}/{{{variable}}}']['PATCH']
+        request = calling.request(
+            services,
+            version=(1, 7),
+            path={variable: name},
+            body=[{'op': 'replace', 'path': path, 'value': 7}],
+        )
+        return operation.call(request).body
+
+    def test_of_an_audit(self) -> None:
+        world = self.world
+        audit = world.audit(strategy='made', parameters={'a': 1, 'b': 1})
+
+        def other(left: int) -> None:
+            world.audits.update(audit.uuid, {'parameters': {'a': 1, 'b': 2}})
+
+        shown = self.patch(
+            'audits',
+            audit.uuid,
+            '/parameters/a',
+            audits=Interrupted(world.audits, other),
+        )
+
+        self.assertEqual({'a': 7, 'b': 2}, shown['parameters'])
+
+    def test_of_a_template(self) -> None:
+        world = self.world
+        new = NewAuditTemplate(
+            name='nightly',
+            goal='dummy',
+            strategy='made',
+            default_parameters={'a': 1, 'b': 1},
+        )
+        world.templates.create(new)
+
+        def other(left: int) -> None:
+            values = {'default_parameters': {'a': 1, 'b': 2}}
+            world.templates.update('nightly', values)
+
+        shown = self.patch(
+            'audit_templates',
+            'nightly',
+            '/default_parameters/a',
+            templates=Interrupted(world.templates, other),
+        )
+
+        self.assertEqual({'a': 7, 'b': 2}, shown['default_parameters'])
+
+    def test_of_what_never_stays_the_same_it_is_refused(self) -> None:
+        world = self.world
+        audit = world.audit(strategy='made', parameters={'a': 1, 'b': 1})
+
+        def other(left: int) -> None:
+            world.audits.update(audit.uuid, {'parameters': {'a': 1, 'b': left}})
+
+        error = self.assertRaises(
+            exceptions.OutOfDate,
+            self.patch,
+            'audits',
+            audit.uuid,
+            '/parameters/a',
+            audits=Interrupted(world.audits, other, 100),
+        )
+
+        self.assertIn('try again', str(error))
