@@ -91,13 +91,14 @@ _PLANS = {
     'deleted_at': _DELETED_AT,
 }
 _ENDED = f"CASE WHEN {_FAILED} THEN 'FAILED' ELSE 'SUCCEEDED' END"
+_PLAN = _owner(LARGE_PLAN, 'i % 2 = 0')
 _NAMED = f"CASE WHEN {_RARE} THEN '{RARE_NAME}' ELSE '{USUAL_NAME}' END"
 _ACTIONS = {
     'uuid': '{uuid}',
     'action_type': f"CASE WHEN {_RARE} THEN '{RARE_TYPE}' ELSE '{USUAL_TYPE}' END",
     'lane': "'applier'",
     'name': "'action-' || i",
-    'plan_id': _owner(LARGE_PLAN, 'i % 2 = 0'),
+    'plan_id': _PLAN,
     'target': _NAMED,
     'cause': "'RPC Request'",
     'inputs': """'{{"message": "bench"}}'""",
@@ -120,6 +121,7 @@ _ACTIONS = {
     'data': "'{{}}'",
     'updated_at': '{time}',
     'deleted_at': _DELETED_AT,
+    'audit_id': f'(SELECT p.audit_id FROM action_plans AS p WHERE p.id = {_PLAN})',
 }
 #: (table, column -> expression of the id `i`, rows if not as many as wanted)
 _TABLES: Sequence[tuple[str, Mapping[str, str], int | None]] = (

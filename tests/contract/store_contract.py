@@ -10,6 +10,7 @@ from tests.contract.store_listing import StoreListingContract
 from tests.contract.store_locks import StoreLocksContract
 from tests.contract.store_machine import StoreMachineContract
 from tests.contract.store_plans import StorePlansContract
+from tests.contract.store_purging import StorePurgingContract
 from tests.contract.store_workers import StoreWorkersContract
 
 
@@ -21,6 +22,7 @@ class StoreContract(
     StoreWorkersContract,
     StoreEventsContract,
     StorePlansContract,
+    StorePurgingContract,
     StoreListingContract,
     StoreFindingContract,
     StoreAuditsContract,

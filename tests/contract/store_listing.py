@@ -3,10 +3,11 @@
 from typing import Any
 
 from tests.contract.listing_case import ROWS, ListingCase
-from tests.factories import at, new_uuid
+from tests.factories import at, make_action, new_uuid, store_plan
 from watcherlite import exceptions
 from watcherlite.db import listing
 from watcherlite.db.listing import ASCENDING, DESCENDING, Query
+from watcherlite.domain.actions import Edge
 
 
 class StoreListingContract(ListingCase):
@@ -288,3 +289,26 @@ class StoreListingContract(ListingCase):
             for name in names:
                 for value in (new_uuid(), 'no such', '987654321', '9' * 30):
                     self.assertEqual([], self.ids(noun, filters={name: value}), name)
+
+    def test_whatever_stores_an_action_it_is_listed_with_its_audit(self) -> None:
+        plan, (first,) = store_plan(self.store, make_action())
+        store_plan(self.store, make_action())
+        around = self.store.plan_surroundings(plan.id or 0)
+        audit = around.audit.uuid if around else ''
+        derived = make_action(plan_id=plan.id, derived_from=first.id)
+        edges = [Edge(derived.uuid, first.uuid)]
+        self.commit(lambda tx: tx.insert_actions([derived], edges))
+        self.commit(
+            lambda tx: tx.insert_actions(
+                [make_action(plan_id=plan.id) for _ in range(3)]
+                + [make_action(derived_from=first.id)],
+                [],
+            )
+        )
+        of_plan = self.store.list_actions(plan_id=plan.id)
+        listed = self.store.page_of_actions(Query({'audit_uuid': audit}))
+        self.assertEqual(
+            [(a.id, plan.uuid) for a in of_plan],
+            [(one.action.id, one.plan_uuid) for one in listed],
+        )
+        self.assertEqual(5, len(listed))

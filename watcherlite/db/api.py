@@ -451,15 +451,23 @@ class Store(Listing, Auditing, Protocol):
     def purge(
         self, before: datetime.datetime, limit: int, dry_run: bool = False
     ) -> Mapping[str, int]:
-        """Delete ended plans, all that is theirs, and published events of that age.
+        """Delete what ended before a time, and all that is its own.
 
-        A plan is as old as its last change. One with an event that is not
-        published is kept whole, because the relay still reads its actions; what
-        belongs to no plan is kept. An audit that has ended goes with its last plan.
-        At most `limit` plans, the oldest ids first.
+        What ended is as old as its last change. That are plans, at most `limit` of
+        them, the lowest ids first, with their actions and events; audits without
+        plans, and others with the last of their plans; actions that belong to no
+        plan; published events that belong to no plan; softly deleted templates; and
+        softly deleted goals and strategies that nothing refers to. What refers to
+        them in this purge goes in this one, and they in the next. As long as there
+        are `limit` plans, of what has no plan only actions and events go.
+
+        What an event is about that is not published is kept, because the relay
+        still reads it. An EVENT audit that has succeeded has not ended: its webhook
+        may run it again.
 
         :param dry_run: delete nothing, and count what would be
-        :returns: how many rows: `action_plans`, `audits`, `actions`, `events`
+        :returns: how many rows: `action_plans`, `audits`, `actions`, `events`; and
+            `audit_templates`, `strategies`, `goals` where there are any
         """
 
     def statistics(self) -> Mapping[str, Any]:

@@ -43,6 +43,9 @@ NOUNS: Mapping[str, str] = {
 REASON_LENGTH = 300
 #: Modules below this are ours: another distribution cannot take their names.
 OURS = 'watcherlite.'
+#: Names for which it is kept what is said when they are not installed. A list of
+#: actions asks for the same few once a row, and users choose the names.
+MOST_UNKNOWN = 256
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -130,6 +133,7 @@ class Plugins:
         self._conf = conf
         self._by_name = _unique(self._all)
         self._made: dict[tuple[str, str], tuple[type[Any], Any]] = {}
+        self._not_found = functools.lru_cache(MOST_UNKNOWN)(self._say_not_found)
         if conf is not None:
             self._register_options(conf)
 
@@ -239,12 +243,12 @@ class Plugins:
 
     def plugin(self, namespace: str, name: str) -> Any:
         """Return a class; raises PluginNotFound or PluginError."""
-        noun = NOUNS.get(namespace, 'plugin')
         candidate = self._by_name.get((namespace, name))
         if candidate is None:
-            raise exceptions.PluginNotFound(self._not_found(namespace, noun, name))
+            raise exceptions.PluginNotFound(self._not_found(namespace, name))
         plugin = candidate.load()
         if plugin is None:
+            noun = NOUNS.get(namespace, 'plugin')
             raise exceptions.PluginError(
                 f'The {noun} {name} ({candidate.target}) cannot be used: '
                 f'{candidate.reason}'
@@ -328,7 +332,8 @@ class Plugins:
             return self._conf[options.group_name(namespace, name)]
         return options.alone(self.plugin(namespace, name))
 
-    def _not_found(self, namespace: str, noun: str, name: str) -> str:
+    def _say_not_found(self, namespace: str, name: str) -> str:
+        noun = NOUNS.get(namespace, 'plugin')
         names = self.names(namespace)
         near = difflib.get_close_matches(name, names, n=1)
         meant = f' Did you mean {near[0]}?' if near else ''

@@ -5,15 +5,13 @@ the other under one lock, so that no row is ever held by somebody else.
 """
 
 import bisect
-import collections
 import contextlib
 import dataclasses
 import datetime
 import json
 import threading
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.clock import EPOCH, Clock, SystemClock
@@ -22,15 +20,14 @@ from watcherlite.domain.action_plans import ActionPlan, PlanSurroundings
 from watcherlite.domain.actions import Action
 from watcherlite.domain.events import StoredEvent, check_subject
 from watcherlite.states import action as states
-from watcherlite.states import action_plan as plan_states
-from watcherlite.states import audit as audit_states
 from watcherlite.testing.memory_audits import MemoryAuditing
+from watcherlite.testing.memory_housekeeping import MemoryHousekeeping
 from watcherlite.testing.memory_listing import MemoryListing
 from watcherlite.testing.memory_tables import Role, Tables, handed_out
 from watcherlite.testing.memory_transaction import MemoryTransaction, claimable_ids
 
 
-class MemoryStore(MemoryListing, MemoryAuditing):
+class MemoryStore(MemoryListing, MemoryAuditing, MemoryHousekeeping):
     """`db.api.Store` without a database.
 
     What JSON cannot hold is refused with TypeError, as a database would. A plan
@@ -384,85 +381,6 @@ class MemoryStore(MemoryListing, MemoryAuditing):
     def _unfinished(self, keys: Iterable[int]) -> list[str]:
         rows = [self._tables.actions.rows[key] for key in sorted(keys)]
         return [row.uuid for row in rows if not row.finished]
-
-    # housekeeping
-
-    def purge(
-        self, before: datetime.datetime, limit: int, dry_run: bool = False
-    ) -> Mapping[str, int]:
-        with self._transaction():
-            tables = self._tables
-            plan_ids = [
-                key
-                for key in tables.index.of('plans')
-                if self._can_be_purged(tables.plans.rows[key], before)
-            ][:limit]
-            audits = self._left_without_plans(plan_ids)
-            counts = {
-                'action_plans': len(plan_ids),
-                'audits': len(audits),
-                'actions': 0,
-                'events': 0,
-            }
-            for plan_id in plan_ids:
-                actions = list(tables.index.of(('plan', plan_id)))
-                events = list(tables.index.of(('events', plan_id)))
-                counts['actions'] += len(actions)
-                counts['events'] += len(events)
-                if not dry_run:
-                    self._drop_plan(plan_id, actions, events)
-            if not dry_run:
-                for audit_id in audits:
-                    tables.audits.drop(audit_id)
-            return counts
-
-    def _left_without_plans(self, plan_ids: Sequence[int]) -> list[int]:
-        """Return the ended audits of which these are the last plans."""
-        plans, going = self._tables.plans.rows, set(plan_ids)
-        left = {plan.audit_id for key, plan in plans.items() if key not in going}
-        candidates = {plans[key].audit_id for key in plan_ids} - left - {None}
-        audits = self._tables.audits.rows
-        return [
-            key
-            for key in candidates
-            if key is not None and audits[key].state in audit_states.ENDED
-        ]
-
-    def _can_be_purged(self, plan: ActionPlan, before: datetime.datetime) -> bool:
-        changed = plan.updated_at or plan.created_at
-        return (
-            plan.state in plan_states.ENDED
-            and changed is not None
-            and changed < before
-            # The relay still reads the actions of what it has to publish.
-            and not self._tables.index.of(('pending', plan.id))
-        )
-
-    def _drop_plan(
-        self, plan_id: int, actions: Sequence[int], events: Sequence[int]
-    ) -> None:
-        tables = self._tables
-        for key in actions:
-            for child in list(tables.children.get(key, ())):
-                tables.edges.drop((key, child))
-            for parent in list(tables.parents.get(key, ())):
-                tables.edges.drop((parent, key))
-            tables.actions.drop(key)
-        for sequence in events:
-            tables.events.drop(sequence)
-        tables.plans.drop(plan_id)
-
-    def statistics(self) -> Mapping[str, Any]:
-        with self._lock:
-            tables = self._tables
-            plans = (tables.plans.rows[key] for key in tables.index.of('active'))
-            actions = (a for a in tables.actions.rows.values() if not a.finished)
-            return {
-                'action_plans': dict(collections.Counter(p.state for p in plans)),
-                'actions': dict(collections.Counter(a.status for a in actions)),
-                'pending_events': len(tables.index.of('pending')),
-                'workers': len(self.live_workers()),
-            }
 
 
 def _ids_from(

@@ -154,6 +154,19 @@ class MigrationTests(Base):
             'stage': 'forward',
             **dict.fromkeys(('total', 'unfinished', 'active', 'failed', 'skipped'), 1),
         }
+        action = {
+            'action_type': 'nop',
+            'lane': 'applier',
+            'cause': 'RPC Request',
+            'status': 'INIT',
+            **dict.fromkeys(('inputs', 'context', 'data'), '{}'),
+            'parents': '[]',
+            'phase': 'run',
+            'ended': '',
+            'not_before': now,
+            **dict.fromkeys(('dependents', 'run_interval', 'timeout'), 0),
+            **dict.fromkeys(('attempt', 'recoveries', 'pending'), 0),
+        }
         event = {'subject': 'action_plan', 'kind': 'created', 'plan_id': 1}
         worker = {'host': 'h', 'identity': 'i', 'lanes': '["applier"]'}
         rows: dict[str, list[dict[str, object]]] = {
@@ -165,7 +178,13 @@ class MigrationTests(Base):
                 {'uuid': 'a3', 'name': 'Once', **audit},
                 {'uuid': 'a4', 'name': 'Once', **audit, 'deleted_at': now},
             ],
-            'action_plans': [{'uuid': 'p', **plan}],
+            'action_plans': [
+                {'uuid': 'p', **plan},
+                {'uuid': 'q', **plan, 'audit_id': None},
+            ],
+            'actions': [
+                {'uuid': f'x{n}', **action, 'plan_id': n} for n in (1, 2, None)
+            ],
             'events': [{'uuid': 'e', **event, 'occurred_at': now, 'pending': 1}],
             'workers': [
                 {'uuid': uuid, **worker, 'started_at': now, 'lease_until': now}
@@ -200,6 +219,11 @@ class MigrationTests(Base):
             (audit.start_time, audit.end_time, audit.force, audit.action_id),
         )
         self.assertEqual([], store.get_plan('p').efficacy_indicators)
+        of_audit = store.page_of_actions(listing.Query({'audit_uuid': 'a3'}))
+        self.assertEqual(['x1'], [one.action.uuid for one in of_audit])
+        with engine.connect() as connection:
+            found = connection.exec_driver_sql('SELECT uuid, audit_id FROM actions')
+            self.assertEqual({'x1': 3, 'x2': None, 'xNone': None}, dict(found.all()))
         around = store.plan_surroundings(1)
         self.assertEqual('a3', around.audit.uuid if around else None)
         (event,) = store.pending_events(9)

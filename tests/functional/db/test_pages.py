@@ -63,13 +63,16 @@ class PageTests(stores.StoreTests):
 
     def test_the_default_order_and_each_filter_walk_along_an_index(self) -> None:
         of_plan = {'action_plan_uuid': self.plan.uuid}
+        of_audit = {'audit_uuid': self.audit.uuid}
+        of_goal = {'goal': self.goal.name}
         walks: list[tuple[str, dict[str, Any], str, str]] = [
-            ('audits', {}, 'id', 'pk_audits'),
+            ('audits', {}, 'id', 'ix_audits_visible'),
             ('audits', {'state': 'SUCCEEDED'}, 'id', 'ix_audits_state_id'),
+            ('audits', of_goal, 'id', 'ix_audits_goal_id_id'),
             ('audits', {}, 'created_at', 'ix_audits_created_at_id'),
             ('audits', {}, 'state', 'ix_audits_state_id'),
             ('audits', {}, 'uuid', 'uq_audits_uuid'),
-            ('action_plans', {}, 'id', 'pk_action_plans'),
+            ('action_plans', {}, 'id', 'ix_action_plans_visible'),
             ('action_plans', {'state': 'ONGOING'}, 'id', 'ix_action_plans_state_id'),
             ('action_plans', {}, 'created_at', 'ix_action_plans_created_at_id'),
             ('action_plans', {}, 'state', 'ix_action_plans_state_id'),
@@ -77,8 +80,9 @@ class PageTests(stores.StoreTests):
                 *('action_plans', {'audit_uuid': self.audit.uuid}, 'id'),
                 'ix_action_plans_audit_id_id',
             ),
-            ('actions', {}, 'id', 'pk_actions'),
+            ('actions', {}, 'id', 'ix_actions_visible'),
             ('actions', of_plan, 'id', 'ix_actions_plan_id'),
+            ('actions', of_audit, 'id', 'ix_actions_audit_id'),
             ('actions', {'state': 'FAILED'}, 'id', 'ix_actions_ended_id'),
             ('actions', {'state': 'PENDING'}, 'id', 'ix_actions_ended_id'),
             ('actions', {'action_type': 'nop'}, 'id', 'ix_actions_action_type_id'),
@@ -154,6 +158,10 @@ class PostgresqlPageTest(PageTests, stores.PostgresqlDatabase):
         backward = "sort_dir='desc'" in message
         self.assertEqual(backward, ' Scan Backward ' in walk, message)
         self.assertNotIn('Seq Scan', said, message)
+        if "sort_key='id'" in message and 'after=None' not in message:
+            # It begins after the marker, and does not look at all before it.
+            first = walk[walk.index(f' using {index} on ') :].split(' Index Cond: ')[1]
+            self.assertRegex(first.partition('\n')[0], r'\bid\b.* [<>] ', message)
         # Those with a time and those without are put together; none is sorted below.
         merges = 1 if "sort_key='created_at'" in message else 0
         self.assertEqual(merges, walk.count('Sort Key'), message)
@@ -164,3 +172,5 @@ class MysqlPageTest(PageTests, stores.MysqlDatabase):
         name = 'PRIMARY' if index.startswith('pk_') else index
         walks = [line for line in said.splitlines() if ' DERIVED ' in line]
         self.assertTrue(any(f' {name} ' in line for line in walks), message)
+        if "sort_key='id'" in message:
+            self.assertNotIn('filesort', '\n'.join(walks), message)

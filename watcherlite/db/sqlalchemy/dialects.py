@@ -11,7 +11,8 @@ translates each of them once.
 | `NOW()`, `FROM_NOW(:seconds)` | the clock of the database, naive and in UTC |
 | `INSERT NEW INTO ... OR NOTHING` | leaves out what is there already |
 | `FOR UPDATE`, `SKIP LOCKED` | left out where only one transaction can write |
-| `BY(index)` | after a table, where a database does not find the right index itself |
+| `BY(index)` | after a table, where MySQL does not find the right index itself |
+| `ALONG(index)` | likewise, where SQLite does not either |
 """
 
 import dataclasses
@@ -26,7 +27,7 @@ from watcherlite.clock import UTC
 
 _PARAMETER = re.compile(r'(?<![:\w]):([a-z_]+)')
 _ROWS = 'ROWS(:rows)'
-_NO_HINTS = (r'\s+BY\(\w+\)', '')
+_NO_HINTS = (r'\s+(?:BY|ALONG)\(\w+\)', '')
 #: Compact, and ASCII only: what it returns can be stored on any database.
 dumps = json.JSONEncoder(separators=(',', ':')).encode
 
@@ -80,7 +81,6 @@ class Dialect:
     :cvar modifying_with: whether one statement may change several tables, and a
         statement costs more than what it does
     :cvar guesses: whether it trusts statistics more than an index in the right order
-    :cvar lateral: whether a part of a FROM can use the rows of those before it
     :cvar compares_rows: whether `(a, b) > (x, y)` is a range of an index of both
     """
 
@@ -88,7 +88,6 @@ class Dialect:
     returning = True
     modifying_with = True
     guesses = True
-    lateral = True
     compares_rows = True
     macros: Sequence[tuple[str, str]] = (
         (r'IN_IDS\((:\w+)\)', r'= ANY (CAST(\1 AS bigint[]))'),
@@ -169,7 +168,6 @@ class SqliteDialect(Dialect):
     name = 'sqlite'
     modifying_with = False
     guesses = False
-    lateral = False
     compares_rows = False
     macros = (
         (r'IN_IDS\((:\w+)\)', r'IN (SELECT value FROM json_each(\1))'),
@@ -183,6 +181,7 @@ class SqliteDialect(Dialect):
         (r'INSERT NEW INTO', 'INSERT OR IGNORE INTO'),
         (r'\s+OR NOTHING', ''),
         (r'\s+FOR UPDATE(\s+SKIP LOCKED)?', ''),
+        (r'\bALONG\((\w+)\)', r'INDEXED BY \1'),
         _NO_HINTS,
     )
 
@@ -217,7 +216,6 @@ class MysqlDialect(Dialect):
     returning = False
     modifying_with = False
     guesses = False
-    lateral = False
     compares_rows = False
     macros = (
         # PyMySQL puts parameters into the text itself: a tuple becomes a list.
@@ -230,7 +228,7 @@ class MysqlDialect(Dialect):
         (r'NOW\(\)', 'utc_timestamp(6)'),
         (r'INSERT NEW INTO', 'INSERT IGNORE INTO'),
         (r'\s+OR NOTHING', ''),
-        (r'\bBY\((\w+)\)', r'FORCE INDEX (\1)'),
+        (r'\b(?:BY|ALONG)\((\w+)\)', r'FORCE INDEX (\1)'),
     )
     types: Mapping[str, str] = {
         INTEGER: 'BIGINT',

@@ -22,7 +22,13 @@ _OVER = (
 PLANS = f'SELECT id, audit_id FROM action_plans WHERE {_OVER} ORDER BY id LIMIT :limit'
 PLAN_IS_OVER = f'SELECT id FROM action_plans WHERE id = :key AND {_OVER} FOR UPDATE'
 DELETE_PLAN = 'DELETE FROM action_plans WHERE id = :key'
-_ENDED_AUDIT = "audits.state IN ('SUCCEEDED', 'FAILED', 'CANCELLED', 'DELETED')"
+# A webhook may run an EVENT audit again that has succeeded.
+_NO_NEWS = f"NOT EXISTS ({_UNPUBLISHED}subject_id = audits.id AND subject = 'audit')"
+_ENDED_AUDIT = (
+    "(audits.state IN ('FAILED', 'CANCELLED', 'DELETED') "
+    "OR audits.state = 'SUCCEEDED' AND audits.audit_type <> 'EVENT') "
+    f'AND {_NO_NEWS}'
+)
 # Of two that delete plans of one audit, the second sees that it deletes the last.
 LOCK_AUDIT = 'SELECT id FROM audits WHERE id = :key FOR UPDATE'
 DELETE_AUDIT = (
@@ -40,6 +46,36 @@ _LONE_ACTION = (
     f'AND NOT EXISTS ({_UNPUBLISHED}action_id = actions.id)'
 )
 _LONE_EVENT = 'plan_id IS NULL AND pending IS NULL AND occurred_at < :before'
+
+
+def _unreferred(table: str, column: str, *by: str) -> str:
+    return ' AND '.join(
+        f'NOT EXISTS (SELECT 1 FROM {other} WHERE {other}.{column} = {table}.id)'
+        for other in by
+    )
+
+
+_DELETED = 'deleted_at < :before'
+#: table -> (condition for old rows, that nothing refers to them). What refers to
+#: others comes after them, so that each is judged as it was before the purge.
+_REFERRED = {
+    'goals': (
+        _DELETED,
+        _unreferred('goals', 'goal_id', 'strategies', 'audit_templates', 'audits'),
+    ),
+    'strategies': (
+        _DELETED,
+        _unreferred(
+            *('strategies', 'strategy_id'),
+            *('audit_templates', 'audits', 'action_plans'),
+        ),
+    ),
+    'audit_templates': (_DELETED, '1 = 1'),
+    'audits': (
+        f'{_ENDED_AUDIT} AND COALESCE(updated_at, created_at) < :before',
+        _unreferred('audits', 'audit_id', 'action_plans'),
+    ),
+}
 DELETE_EDGES = 'DELETE FROM action_dependencies WHERE {} IN_IDS(:ids)'
 DELETE_LOCKS = 'DELETE FROM locks WHERE action_id IN_IDS(:ids)'
 DELETE_ACTIONS = 'DELETE FROM actions WHERE id IN_IDS(:ids)'
@@ -78,6 +114,13 @@ class Housekeeping:
         time = to_text(before)
         counts = {'action_plans': 0, 'audits': 0, 'actions': 0, 'events': 0}
         plans = self._db.rows(PLANS, before=time, limit=limit)
+        # All audits are looked at, which is for the last call of many.
+        for table in _REFERRED if len(plans) < limit else ():
+            count = (self._count_unreferred if dry_run else self._purge_unreferred)(
+                table, time
+            )
+            if count or table in counts:
+                counts[table] = count
         for key, audit in plans:
             if dry_run:
                 counts['action_plans'] += 1
@@ -97,6 +140,30 @@ class Housekeeping:
         for table, where in (('actions', actions), ('events', events)):
             sql = f'SELECT count(*) FROM {table} WHERE {where}'
             counts[table] += self._db.rows(sql, **values)[0][0]
+
+    def _count_unreferred(self, table: str, before: str) -> int:
+        old, unreferred = _REFERRED[table]
+        sql = f'SELECT count(*) FROM {table} WHERE {old} AND {unreferred}'
+        return int(self._db.rows(sql, before=before)[0][0])
+
+    def _purge_unreferred(self, table: str, before: str) -> int:
+        """Delete the old rows of a table that nothing refers to; return how many."""
+        old, unreferred = _REFERRED[table]
+        find = (
+            f'SELECT id FROM {table} WHERE {table}.id > :after AND {old} '
+            f'AND {unreferred} ORDER BY id LIMIT :limit FOR UPDATE'
+        )
+        # Whoever came to refer to one before it was locked is seen by this one.
+        delete = f'DELETE FROM {table} WHERE id IN_IDS(:ids) AND {unreferred}'
+        count, ids = 0, [0]
+        while ids:
+            with self._db.transaction() as session:
+                rows = session.rows(find, before=before, after=ids[-1], limit=BLOCK)
+                ids = [row[0] for row in rows]
+                if ids:
+                    listed = session.dialect.ids(ids)
+                    count += session.count(delete, ids=listed)
+        return count
 
     def _count_audits(self, counts: dict[str, int], audits: Sequence[int]) -> None:
         """Count the audits of which no plan would be left.

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from watcherlite import exceptions
 from watcherlite.db.sqlalchemy.columns import NEW_ACTION
-from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, insertion
+from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, Batch, insertion
 from watcherlite.db.sqlalchemy.mappers import new_action
 from watcherlite.db.sqlalchemy.part import Part
 from watcherlite.domain.actions import Action, Edge
@@ -12,7 +12,17 @@ from watcherlite.domain.actions import Action, Edge
 #: Rows in one statement: more gain nothing and need memory on both sides.
 PORTION = 2000
 
-ACTIONS = insertion('actions', NEW_ACTION)
+_NAMES = ', '.join(NEW_ACTION)
+_INTO = f'INSERT INTO actions ({_NAMES}, audit_id)'
+_AUDIT = '(SELECT p.audit_id FROM action_plans AS p WHERE p.id = {})'
+_PLACES = ', '.join('?' * len(NEW_ACTION))
+_PLAN_ID = f'?{list(NEW_ACTION).index("plan_id") + 1}'
+#: Whatever stores an action, its audit is that of its plan.
+ACTIONS = Batch(
+    f'{_INTO} SELECT {_NAMES}, {_AUDIT.format("r.plan_id")} FROM ROWS(:rows)',
+    NEW_ACTION,
+    one=f'{_INTO} VALUES ({_PLACES}, {_AUDIT.format(_PLAN_ID)})',
+)
 EDGES = insertion(
     'action_dependencies', {'parent_id': INTEGER, 'child_id': INTEGER, 'needs': TEXT}
 )

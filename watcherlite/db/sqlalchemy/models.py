@@ -69,6 +69,15 @@ def _part(condition: str) -> dict[str, Any]:
     return {'postgresql_where': sa.text(condition), 'sqlite_where': sa.text(condition)}
 
 
+def _visible(table: str, **options: Any) -> sa.Index:
+    """Return the index by which what is not deleted is found in the order of ids.
+
+    However many rows were deleted before. It is not partial: PostgreSQL leaves out a
+    condition that an index has, and then does not begin after an id.
+    """
+    return sa.Index(f'ix_{table}_visible', 'deleted_at', 'id', **options)
+
+
 def _named(name: str) -> sa.UniqueConstraint:
     """Return what keeps names unique among rows that are not deleted.
 
@@ -182,6 +191,7 @@ audits = _table(
     sa.Index('ix_audits_strategy_id_id', 'strategy_id', 'id'),
     sa.Index('ix_audits_state_id', 'state', 'id'),
     sa.Index('ix_audits_created_at_id', 'created_at', 'id'),
+    _visible('audits'),
     counted=True,
 )
 
@@ -216,6 +226,7 @@ action_plans = _table(
     sa.Index('ix_action_plans_strategy_id_id', 'strategy_id', 'id'),
     sa.Index('ix_action_plans_state_id', 'state', 'id'),
     sa.Index('ix_action_plans_created_at_id', 'created_at', 'id'),
+    _visible('action_plans'),
     sa.Index('ix_action_plans_active', 'state', 'id', **_part(ACTIVE_PLANS)),
     counted=True,
 )
@@ -266,6 +277,8 @@ actions = _table(
     sa.Column('deleted_at', TIME),
     sa.Column('claimable', FLAG),
     _column('ended', WORD),
+    # That of the plan, which never has another one: an audit may have very many.
+    sa.Column('audit_id', BIG),
     sa.UniqueConstraint('uuid'),
     sa.Index('ix_actions_plan_id', 'plan_id', 'id'),
     sa.Index(
@@ -305,6 +318,8 @@ actions = _table(
     sa.Index('ix_actions_ended_id', 'ended', 'id'),
     sa.Index('ix_actions_action_type_id', 'action_type', 'id'),
     sa.Index('ix_actions_target', 'target', 'id', **_part('target IS NOT NULL')),
+    sa.Index('ix_actions_audit_id', 'audit_id', 'id', **_part('audit_id IS NOT NULL')),
+    _visible('actions', **_part('plan_id IS NOT NULL')),
     counted=True,
 )
 

@@ -40,14 +40,17 @@ _WALKS: Mapping[str, Mapping[str, str]] = {
     'actions': {
         'actions.uuid': 'uq_actions_uuid',
         'actions.plan_id': 'ix_actions_plan_id',
+        'actions.audit_id': 'ix_actions_audit_id',
         'actions.ended': 'ix_actions_ended_id',
         'actions.action_type': 'ix_actions_action_type_id',
         'actions.target': 'ix_actions_target',
     },
 }
+#: Those of rows that are not deleted, in the order of their ids.
+_VISIBLE: Mapping[str, str] = {
+    table: f'ix_{table}_visible' for table in ('audits', 'action_plans', 'actions')
+}
 _AUDIT = '(SELECT id FROM audits WHERE uuid = :audit_uuid)'
-_PLANS_OF_AUDIT = f'SELECT id FROM action_plans WHERE audit_id = {_AUDIT}'
-_OF_AUDIT = f'actions.plan_id IN ({_PLANS_OF_AUDIT})'
 
 
 def can_be_stored(text: str) -> bool:
@@ -86,11 +89,23 @@ def likeliest(table: str) -> str:
 
 
 def _reference(table: str, prefix: str) -> str:
-    """Return the id of what a filter names, with parameters of its own."""
-    return (
-        f'(SELECT {table}.id FROM {matches(table, prefix)} '
-        f'JOIN {table} ON {table}.id = matches.id {likeliest(table)})'
+    """Return the id of what a filter names, with the parameters of `name_values`.
+
+    That of `matches` which is the likeliest. MariaDB looks at the values of such
+    simple questions, and at those of no other, before it decides on a range.
+    """
+    places = (
+        f'uuid = :{prefix}lower',
+        f'lower_name = :{prefix}folded AND name = :{prefix}name',
+        f'lower_name = :{prefix}folded',
+        f'id = :{prefix}number',
     )
+    found = ', '.join(
+        f'(SELECT max(id) FROM {table} WHERE {place} AND deleted {gone})'
+        for gone in ('= 0', '<> 0')
+        for place in places
+    )
+    return f'COALESCE({found})'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -126,7 +141,7 @@ def _place(item: tuple[str, Any]) -> int:
 
 def _conditions(noun: Noun, query: Query) -> _Conditions:
     lead = None
-    others: list[str] = [] if query.deleted else [noun.visible]
+    others: list[str] = []
     values: dict[str, Any] = {}
     for name, value in sorted(query.filters.items(), key=_place):
         column, expression = _compared(noun, name, str(value), values)
@@ -164,9 +179,7 @@ def _compared(
     if name == 'action_plan_uuid':
         return 'actions.plan_id', f'(SELECT id FROM action_plans WHERE uuid = :{name})'
     if name == 'audit_uuid':
-        if noun is ACTIONS:
-            return '', _OF_AUDIT
-        return 'action_plans.audit_id', _AUDIT
+        return f'{noun.table}.audit_id', _AUDIT
     return noun.plain[name], f':{name}'
 
 
@@ -233,9 +246,6 @@ class Page:
 
     def _walks(self) -> list[str]:
         """Return the parts of the page, each in the order of some index."""
-        by_plan = self._plan_by_plan()
-        if by_plan:
-            return [by_plan]
         key, number = self._key, self._id
         if self._unique:
             return [self._walk([key], self._last(key))]
@@ -258,31 +268,6 @@ class Page:
             walks.append(self._walk([key, number], [], *where, missing=1))
         return walks
 
-    def _plan_by_plan(self) -> str:
-        """Return a page of the actions of an audit by id, '' where it is no such one.
-
-        An audit may have few plans that have very many actions.
-        """
-        conditions = self._conditions
-        if (
-            _OF_AUDIT not in conditions.others
-            or conditions.lead is not None
-            or self._query.sort_key != 'id'
-            or not self._dialect.lateral
-        ):
-            return ''
-        self._conditions = dataclasses.replace(
-            conditions,
-            lead=('actions.plan_id', 'of_audit.id'),
-            others=[one for one in conditions.others if one != _OF_AUDIT],
-        )
-        walk = self._walk([self._id], self._last(self._id))
-        return (
-            'SELECT walk.id, walk.sort_key, walk.missing '
-            f'FROM ({_PLANS_OF_AUDIT}) AS of_audit CROSS JOIN LATERAL ({walk}) AS walk '
-            f'ORDER BY {self._order("walk.id")} {self._limit}'
-        )
-
     def _order(self, *expressions: str) -> str:
         direction = 'DESC' if self._descending else 'ASC'
         return ', '.join(f'{expression} {direction}' for expression in expressions)
@@ -298,6 +283,10 @@ class Page:
         noun, lead = self._noun, self._conditions.lead
         conditions = [*self._conditions.others, *where]
         follows_lead = lead is not None and order == [self._id] and not where
+        hint = self._hint(follows_lead)
+        along = hint.startswith(' ALONG')
+        if not self._query.deleted:
+            conditions.append(noun.visible if along else noun.visible_apart)
         if lead is not None and follows_lead and self._dialect.guesses:
             conditions += self._along(lead, order, last)
             order = [lead[0], *order]
@@ -306,26 +295,31 @@ class Page:
                 conditions.append(f'{lead[0]} = {lead[1]}')
             if last:
                 conditions.append(_compared_rows(order, self._begin, last))
+        if along and self._dialect.guesses:
+            # It is NULL in all, which PostgreSQL does not make use of. MariaDB would
+            # sort all rows for it.
+            order = [f'{noun.table}.deleted_at', *order]
         joins = noun.joins if self._needs_joins(conditions) else ''
-        hint = self._hint(follows_lead)
         return (
             f'SELECT {self._id} AS id, {self._key} AS sort_key, {missing} AS missing '
-            f'FROM {noun.table}{f" BY({hint})" if hint else ""}{joins} '
+            f'FROM {noun.table}{hint}{joins} '
             f'WHERE {" AND ".join(conditions or ["1 = 1"])} '
             f'ORDER BY {self._order(*order)} {self._limit}'
         )
 
-    def _hint(self, follows_lead: bool) -> str | None:
-        """Return the index to walk along, None where it is for the database to say."""
-        indexes = _WALKS.get(self._noun.table, {})
-        if self._conditions.lead is None:
-            return indexes.get(self._key)
-        if not follows_lead:
-            return None
-        column = self._conditions.lead[0]
+    def _hint(self, follows_lead: bool) -> str:
+        """Return which index to walk along, '' where it is for the database to say."""
+        table = self._noun.table
+        indexes = _WALKS.get(table, {})
+        lead = self._conditions.lead
+        column = self._key
+        if lead is not None:
+            column = lead[0] if follows_lead else ''
+        if column == self._id and not self._query.deleted and table in _VISIBLE:
+            return f' ALONG({_VISIBLE[table]})'
         if column == 'actions.plan_id' and _UNFINISHED in self._conditions.others:
-            return 'ix_actions_unfinished'
-        return indexes.get(column)
+            return ' BY(ix_actions_unfinished)'
+        return f' BY({indexes[column]})' if column in indexes else ''
 
     def _needs_joins(self, conditions: list[str]) -> bool:
         text = ' '.join([self._key, *conditions])

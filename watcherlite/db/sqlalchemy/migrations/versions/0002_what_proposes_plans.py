@@ -42,6 +42,8 @@ def upgrade() -> None:
     _add('audits', 'lower_name', S255, server_default='')
     _add('action_plans', 'efficacy_indicators', TEXT)
     _add('events', 'subject_id', BIG)
+    _add('actions', 'audit_id', BIG)
+    _find_audits()
     _create_templates()
     _keep_names_apart()
     for table in ('goals', 'strategies', 'audits'):
@@ -67,6 +69,14 @@ def upgrade() -> None:
     op.drop_index('ix_actions_ended', 'actions')
     _index('actions', 'action_type', 'id')
     _partial('ix_actions_target', 'actions', ['target', 'id'], 'target IS NOT NULL')
+    _partial(
+        'ix_actions_audit_id', 'actions', ['audit_id', 'id'], 'audit_id IS NOT NULL'
+    )
+    for table in ('audits', 'action_plans'):
+        op.create_index(f'ix_{table}_visible', table, ['deleted_at', 'id'])
+    _partial(
+        'ix_actions_visible', 'actions', ['deleted_at', 'id'], 'plan_id IS NOT NULL'
+    )
     _partial(
         'ix_events_subject',
         'events',
@@ -94,6 +104,15 @@ def _partial(name: str, table: str, columns: list[str], where: str) -> None:
         columns,
         postgresql_where=condition,
         sqlite_where=condition,
+    )
+
+
+def _find_audits() -> None:
+    """Note the audit of each action, before there is an index to be written."""
+    plan = 'FROM action_plans WHERE action_plans.id = actions.plan_id'
+    op.execute(
+        f'UPDATE actions SET audit_id = (SELECT action_plans.audit_id {plan}) '
+        f'WHERE EXISTS (SELECT 1 {plan} AND action_plans.audit_id IS NOT NULL)'
     )
 
 

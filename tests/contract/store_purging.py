@@ -1,0 +1,219 @@
+"""The store's contract: what goes in a purge besides plans and what is theirs."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from tests.contract.store_case import StoreCase
+from tests.factories import (
+    NOW,
+    at,
+    make_action,
+    make_audit,
+    make_event,
+    make_goal,
+    make_plan,
+    make_strategy,
+    make_template,
+    store_actions,
+    store_plan,
+)
+from watcherlite.db.api import Transaction
+from watcherlite.db.listing import Query
+from watcherlite.domain import audits, events
+from watcherlite.domain.actions import Action
+from watcherlite.domain.audits import Audit, Goal
+from watcherlite.domain.events import Event
+from watcherlite.states import action as action_states
+from watcherlite.states import action_plan as plan_states
+from watcherlite.states import audit as states
+
+NOTHING = {'action_plans': 0, 'audits': 0, 'actions': 0, 'events': 0}
+OLD, LONG_AGO = at(-10), at(-20)
+
+
+class StorePurgingContract(StoreCase):
+    """What belongs to no plan goes when it is old and nothing needs it."""
+
+    def assert_purged(self, **counts: int) -> None:
+        """Check that a purge deletes so many, that it was foretold, and is over."""
+        expected = {**NOTHING, **counts}
+        foretold = self.store.purge(NOW, 10, dry_run=True)
+        self.assertEqual(
+            [expected, expected, NOTHING],
+            [dict(foretold), *(dict(self.store.purge(NOW, 10)) for _ in range(2))],
+        )
+
+    def a_goal(self, **values: Any) -> Goal:
+        return self.commit(lambda tx: tx.ensure_goal(make_goal(**values)))
+
+    def some_audits(self, *given: dict[str, Any]) -> list[Audit]:
+        """Store audits of one goal, which are old unless it is said."""
+        goal = self.a_goal()
+
+        def block(tx: Transaction) -> list[Audit]:
+            common = {'created_at': LONG_AGO, 'updated_at': OLD}
+            return [
+                tx.insert_audit(make_audit(goal.id or 0, **{**common, **values}))
+                for values in given
+            ]
+
+        return self.commit(block)
+
+    def names_of_audits(self) -> list[str]:
+        listed = self.store.list_audits(Query(deleted=True))
+        return [one.audit.uuid for one in listed]
+
+    # actions and events
+
+    def ended(self, **values: Any) -> Action:
+        common = {'status': action_states.SUCCEEDED, 'updated_at': OLD}
+        return make_action(**{**common, **values})
+
+    def test_old_actions_without_a_plan_go_when_they_have_ended(self) -> None:
+        parent = self.ended(target='node-1')
+        child = self.ended(parents=(parent.uuid,))
+        kept = [
+            make_action(updated_at=OLD),
+            make_action(status=action_states.RUNNING, updated_at=OLD),
+            self.ended(updated_at=NOW),
+        ]
+        stored = store_actions(self.store, parent, child, *kept)
+        self.commit(lambda tx: tx.take_locks({'node-1': stored[0].id or 0}))
+        self.assert_purged(actions=2)
+        self.assertEqual(stored[2:], self.store.list_actions())
+        # Its lock went with it.
+        taken = self.commit(lambda tx: tx.take_locks({'node-1': stored[2].id or 0}))
+        self.assertEqual({'node-1'}, taken)
+
+    def test_an_action_without_a_plan_stays_until_its_events_are_published(
+        self,
+    ) -> None:
+        (action,) = store_actions(self.store, self.ended())
+        self.commit(lambda tx: tx.add_events([make_event(action)]))
+        self.assert_purged()
+        self.publish()
+        counts = self.store.purge(NOW, 10)
+        self.assertEqual({**NOTHING, 'actions': 1}, {**dict(counts), 'events': 0})
+
+    def publish(self) -> None:
+        sequences = [stored.sequence for stored in self.store.pending_events(100)]
+        self.store.mark_published(sequences, NOW)
+
+    def event(self, **values: Any) -> Event:
+        common = {
+            **dict.fromkeys(field.name for field in dataclasses.fields(Event)),
+            'subject': events.AUDIT,
+            'kind': events.CREATED,
+            'occurred_at': OLD,
+            'uuid': events.new_uuid(),
+        }
+        return Event(**{**common, **values})
+
+    def test_old_events_without_a_plan_go_when_they_are_published(self) -> None:
+        old, young = self.event(subject_id=1), self.event(occurred_at=NOW)
+        self.commit(lambda tx: tx.add_events([old, young]))
+        self.assert_purged()
+        self.publish()
+        self.assert_purged(events=1)
+        self.assertEqual([young], [s.event for s in self.store.list_events()])
+
+    # audits
+
+    def test_old_audits_without_plans_go_when_they_have_ended(self) -> None:
+        self.some_audits(*({'state': state} for state in states.STATES))
+        self.some_audits({'updated_at': NOW})
+        self.assert_purged(audits=len(states.ENDED))
+        self.assertEqual(
+            {*(set(states.STATES) - states.ENDED), states.SUCCEEDED},
+            {one.audit.state for one in self.store.list_audits(Query(deleted=True))},
+        )
+
+    def test_an_audit_that_never_changed_is_as_old_as_itself(self) -> None:
+        self.some_audits({'updated_at': None}, {'updated_at': None, 'created_at': NOW})
+        self.assert_purged(audits=1)
+
+    def test_an_audit_that_its_webhook_may_run_again_has_not_ended(self) -> None:
+        given = [
+            {'audit_type': audits.EVENT, 'state': state}
+            for state in (states.SUCCEEDED, states.FAILED)
+        ]
+        kept, _ = self.some_audits(*given)
+        store_plan(
+            self.store, audit_id=kept.id, state=plan_states.FAILED, updated_at=OLD
+        )
+        self.assert_purged(action_plans=1, audits=1)
+        self.assertIn(kept.uuid, self.names_of_audits())
+
+    def test_an_audit_stays_until_its_events_are_published(self) -> None:
+        (audit, with_plan) = self.some_audits({}, {})
+        store_plan(
+            self.store, audit_id=with_plan.id, state=plan_states.FAILED, updated_at=OLD
+        )
+        told = [self.event(subject_id=one.id) for one in (audit, with_plan)]
+        self.commit(lambda tx: tx.add_events(told))
+        self.assert_purged(action_plans=1)
+        self.publish()
+        self.assert_purged(audits=2, events=2)
+
+    def test_an_audit_with_a_plan_stays(self) -> None:
+        (audit,) = self.some_audits({})
+        self.commit(lambda tx: tx.insert_plan(make_plan(audit_id=audit.id)))
+        self.assert_purged()
+        self.assertEqual([audit.uuid], self.names_of_audits())
+
+    def test_audits_without_plans_go_when_no_more_plans_are_left(self) -> None:
+        self.some_audits({})
+        store_plan(self.store, state=plan_states.FAILED, updated_at=OLD)
+        counts = [self.store.purge(NOW, 1, dry_run=True)['audits']]
+        counts += [self.store.purge(NOW, 1)['audits'] for _ in range(2)]
+        self.assertEqual([1, 1, 1], counts)
+
+    # templates, goals, strategies
+
+    def test_what_was_softly_deleted_goes_when_nothing_refers_to_it(self) -> None:
+        gone = {'deleted_at': OLD}
+        unused = self.a_goal(**gone)
+        young, used = self.a_goal(deleted_at=NOW), self.a_goal(**gone)
+
+        def block(tx: Transaction) -> None:
+            tx.insert_audit_template(make_template(used.id or 0, **gone))
+            tx.ensure_strategy(make_strategy(**gone))
+            tx.ensure_strategy(make_strategy(goal_id=young.id))
+            tx.insert_audit_template(make_template(young.id or 0))
+
+        self.commit(block)
+        first = {**NOTHING, 'audit_templates': 1, 'strategies': 1, 'goals': 1}
+        self.assertEqual(first, dict(self.store.purge(NOW, 10, dry_run=True)))
+        self.assertEqual(first, dict(self.store.purge(NOW, 10)))
+        # Its template went in the first.
+        self.assert_purged(goals=1)
+        self.assertEqual([young.uuid], self.uuids_of_goals())
+        self.assertNotIn(unused.uuid, self.uuids_of_goals())
+        self.assertEqual(1, len(self.store.list_strategies(Query(deleted=True))))
+        self.assertEqual(1, len(self.store.list_audit_templates(Query(deleted=True))))
+
+    def uuids_of_goals(self) -> Sequence[str]:
+        return [one.goal.uuid for one in self.store.list_goals(Query(deleted=True))]
+
+    def test_what_is_referred_to_stays(self) -> None:
+        goals = [self.a_goal(deleted_at=OLD) for _ in range(3)]
+        keys = [goal.id or 0 for goal in goals]
+
+        def block(tx: Transaction) -> None:
+            strategies = [
+                tx.ensure_strategy(make_strategy(deleted_at=OLD)) for _ in range(3)
+            ]
+            tx.ensure_strategy(make_strategy(goal_id=keys[0]))
+            tx.insert_audit_template(
+                make_template(keys[1], strategy_id=strategies[0].id)
+            )
+            audit = tx.insert_audit(
+                make_audit(keys[2], strategy_id=strategies[1].id, state=states.ONGOING)
+            )
+            tx.insert_plan(make_plan(audit_id=audit.id, strategy_id=strategies[2].id))
+
+        self.commit(block)
+        self.assert_purged()
+        self.assertEqual([goal.uuid for goal in goals], self.uuids_of_goals())
+        self.assertEqual(4, len(self.store.list_strategies(Query(deleted=True))))

@@ -1,0 +1,57 @@
+"""Tests of what watcherlite.plugins.loader says of names that are not installed."""
+
+from collections.abc import Iterator
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.plugins import loader
+
+
+class Counting(loader.Plugins):
+    """Plugins that count how often their names are gone through."""
+
+    looked = 0
+
+    def names(self, namespace: str) -> tuple[str, ...]:
+        self.looked += 1
+        return super().names(namespace)
+
+
+class TestUnknownNames(base.TestCase):
+    """Lists ask for the same names once a row."""
+
+    def messages(self, plugins: loader.Plugins, *names: str) -> Iterator[str]:
+        for name in names:
+            error = self.assertRaises(
+                exceptions.PluginNotFound, plugins.action_type, name
+            )
+            yield str(error)
+
+    def test_the_same_name_is_looked_for_once(self) -> None:
+        plugins = Counting([])
+
+        first, second = self.messages(plugins, 'great', 'great')
+
+        self.assertEqual((first, 1), (second, plugins.looked))
+
+    def test_a_name_is_not_taken_for_that_of_another_namespace(self) -> None:
+        plugins = Counting([])
+        (action_type,) = self.messages(plugins, 'great')
+
+        goal = self.assertRaises(exceptions.PluginNotFound, plugins.make_goal, 'great')
+
+        self.assertEqual(
+            [
+                'There is no action type great. Installed: none.',
+                'There is no goal great. Installed: none.',
+            ],
+            [action_type, str(goal)],
+        )
+
+    def test_names_that_users_make_up_do_not_pile_up(self) -> None:
+        plugins = Counting([])
+        many = [f'type-{n}' for n in range(loader.MOST_UNKNOWN + 1)]
+
+        list(self.messages(plugins, *many, many[0]))
+
+        self.assertEqual(len(many) + 1, plugins.looked)
