@@ -1,7 +1,7 @@
 """How fast is it?
 
     python -m tests.bench core [--quick | --full] [--only NAME ...] [--json FILE]
-    python -m tests.bench api [--quick | --full] [--place NAME ...] [--json FILE]
+    python -m tests.bench api [--quick] [--place NAME ...] [--json FILE]
     python -m tests.bench profile [--size N] [--chain] [--sqlite]
 
 `core` measures the daemon beside the bare work of the same actions, prints tables
@@ -42,7 +42,7 @@ def _api(options: argparse.Namespace) -> str:
     return api.run(
         api.QUICK if options.quick else api.Extent(),
         options.place or api.PLACES,
-        lists.pages(full=options.full),
+        lists.pages(),
         options.json,
         _say,
     )
@@ -99,12 +99,8 @@ def _parser() -> argparse.ArgumentParser:
         choices=api.PLACES,
         help='only this database; may be repeated',
     )
-    rows = served.add_mutually_exclusive_group()
-    rows.add_argument(
+    served.add_argument(
         '--quick', action='store_true', help='tables of 100000 rows, not 1000000'
-    )
-    rows.add_argument(
-        '--full', action='store_true', help='lists by sort keys without an index too'
     )
     served.add_argument(
         '--json',

@@ -37,18 +37,18 @@ def _lists(found: Results) -> list[Target]:
     made = []
     for place in dict.fromkeys(reading.place for reading in found.readings):
         for noun in lists.NOUNS:
-            judged = _judged(found, place, noun)
-            if not judged:
+            measured = _of(found, place, noun)
+            if not measured:
                 continue
             beside = f'at {found.large} rows, beside {found.small}'
-            slowest = max(judged, key=lambda reading: reading.ratio)
-            above = sum(one.ratio > LIMIT for one in judged)
+            slowest = max(measured, key=lambda reading: reading.ratio)
+            above = sum(one.ratio > LIMIT for one in measured)
             named = slowest.page.name + (f', {above} above' if above else '')
             text = f'{place}, lists of {noun} {beside}'
-            different = sum(not reading.constant for reading in judged)
+            different = sum(not reading.constant for reading in measured)
             made += [
                 Target(
-                    f'{text}: how many of {len(judged)} cost other statements',
+                    f'{text}: how many of {len(measured)} cost other statements',
                     0,
                     '',
                     different,
@@ -63,11 +63,11 @@ def _lists(found: Results) -> list[Target]:
     return made
 
 
-def _judged(found: Results, place: str, noun: str) -> list[Reading]:
+def _of(found: Results, place: str, noun: str) -> list[Reading]:
     return [
         reading
         for reading in found.readings
-        if (reading.place, reading.page.noun) == (place, noun) and reading.page.judged
+        if (reading.place, reading.page.noun) == (place, noun)
     ]
 
 
@@ -105,7 +105,7 @@ def text(found: Results) -> str:
 def _readings_table(found: Results) -> str:
     headings = (
         *('place', 'list of 100', 'statements', f'ms of {found.small}'),
-        *(f'ms of {found.large}', 'times', ''),
+        *(f'ms of {found.large}', 'times'),
     )
     return report.table(
         headings,
@@ -116,7 +116,6 @@ def _readings_table(found: Results) -> str:
                 ', '.join(map(str, dict.fromkeys(reading.statements))),
                 *(f'{1000 * seconds:.2f}' for seconds in reading.seconds),
                 f'{reading.ratio:.2f}',
-                '' if reading.page.judged else 'no target',
             )
             for reading in found.readings
         ],
@@ -126,7 +125,7 @@ def _readings_table(found: Results) -> str:
 _LEGEND = """\
 statements: of one request; two figures where the tables differ. ms: medians of
 requests that were sent in turns, the whole application in this process. Of what is
-rare there are 200 rows in both tables. no target: nothing has an index for that."""
+rare there are 200 rows in both tables."""
 
 
 def _requests_table(found: Results) -> str:
@@ -165,7 +164,6 @@ def document(found: Results) -> dict[str, Any]:
                 'statements': reading.statements,
                 'seconds': reading.seconds,
                 'ratio': reading.ratio,
-                'judged': reading.page.judged,
             }
             for reading in found.readings
         ],

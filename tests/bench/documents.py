@@ -45,9 +45,7 @@ def ended(kind: str) -> Make:
 def _maker(kind: str, old: str, new: str) -> Make:
     makers = {DICTIONARIES: _from_dictionaries, TEMPLATE: _from_template}
     stored = _stored(old, new)
-    builder = MessageBuilder(
-        NotificationSettings(host='bench'), _surroundings, lambda audit_id: None
-    )
+    builder = MessageBuilder(NotificationSettings(host='bench'), _Surroundings())
     batch = builder.build([stored])
     return makers[kind](stored, batch.messages)
 
@@ -139,11 +137,24 @@ def _stored(old: str, new: str) -> events.StoredEvent:
     )
 
 
-def _surroundings(plan_id: int) -> PlanSurroundings:
-    ids = [str(uuid.uuid4()) for _ in range(4)]
-    return PlanSurroundings(
-        ActionPlan(ids[0], id=plan_id, created_at=_CREATED),
-        audits.Audit(ids[1], 'bench', audits.ONESHOT, 'SUCCEEDED', 1, 1),
-        audits.Goal(ids[2], 'unclassified', 'Unclassified'),
-        audits.Strategy(ids[3], 'actuator', 'Actuator'),
-    )
+class _Surroundings:
+    """What the messages repeat of a plan, whatever its id."""
+
+    def surroundings_of_plans(
+        self, plan_ids: Sequence[int]
+    ) -> dict[int, PlanSurroundings]:
+        ids = [str(uuid.uuid4()) for _ in range(4)]
+        return {
+            plan_id: PlanSurroundings(
+                ActionPlan(ids[0], id=plan_id, created_at=_CREATED),
+                audits.Audit(ids[1], 'bench', audits.ONESHOT, 'SUCCEEDED', 1, 1),
+                audits.Goal(ids[2], 'unclassified', 'Unclassified'),
+                audits.Strategy(ids[3], 'actuator', 'Actuator'),
+            )
+            for plan_id in plan_ids
+        }
+
+    def surroundings_of_audits(
+        self, audit_ids: Sequence[int]
+    ) -> dict[int, audits.AuditSurroundings]:
+        return {}

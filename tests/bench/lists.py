@@ -10,13 +10,6 @@ from watcherlite.db.listing import FILTERS, SORT_KEYS
 AUDITS, PLANS, ACTIONS = 'audits', 'action_plans', 'actions'
 NOUNS = (AUDITS, PLANS, ACTIONS)
 LIMIT = 100
-#: noun -> sort keys that rows are found by in their order. The database sorts all
-#: rows for the others, so that there is no target for them.
-INDEXED: Mapping[str, frozenset[str]] = {
-    AUDITS: frozenset({'id', 'uuid', 'state', 'created_at'}),
-    PLANS: frozenset({'id', 'uuid', 'state', 'created_at'}),
-    ACTIONS: frozenset({'id', 'uuid', 'action_type'}),
-}
 
 _NAMES = {filling.USUAL_NAME: filling.USUAL_NAME, filling.RARE_NAME: filling.RARE_NAME}
 _AUDITS = {
@@ -59,7 +52,6 @@ class Page:
     :param arguments: besides the limit and the marker
     :param deleted: softly deleted rows too
     :param further: whether it begins in the middle, after a marker
-    :param judged: whether there is a target for it
     """
 
     noun: str
@@ -68,7 +60,6 @@ class Page:
     detail: bool = False
     deleted: bool = False
     further: bool = False
-    judged: bool = True
 
     @property
     def name(self) -> str:
@@ -89,17 +80,13 @@ class Page:
         return path, parse.urlencode(arguments)
 
 
-def pages(*, full: bool = False) -> list[Page]:
-    """Return all of them: plain, with deleted rows, each filter, each sort key.
-
-    :param full: those by sort keys without an index too, which take seconds
-    """
+def pages() -> list[Page]:
+    """Return all of them: plain, with deleted rows, each filter, each sort key."""
     return [
         page
         for noun in NOUNS
         for first in _first(noun)
         for page in (first, dataclasses.replace(first, further=True))
-        if page.judged or full
     ]
 
 
@@ -115,4 +102,5 @@ def _first(noun: str) -> Iterator[Page]:
             if (key, direction) != ('id', 'asc'):
                 arguments = (('sort_key', key), ('sort_dir', direction))
                 what = f'by {key} {direction}'
-                yield Page(noun, what, arguments, judged=key in INDEXED[noun])
+                yield Page(noun, what, arguments)
+                yield Page(noun, what, arguments, deleted=True)

@@ -164,7 +164,11 @@ class ListingCase(StoreCase):
                 target=(None, 'node-1', 'node-2')[n % 3],
                 created_at=at(n % 2),
                 updated_at=(None, at(3))[n % 2],
-                deleted_at=at(8) if n == 15 else None,
+                deleted_at=at(9)
+                if n % 6 == 4 and n < 16
+                else at(8)
+                if n == 15
+                else None,
                 **statuses[n % len(statuses)],
             )
             for n in range(18)
@@ -173,7 +177,7 @@ class ListingCase(StoreCase):
         return [a.evolve(id=key) for a, key in zip(actions, ids, strict=True)]
 
     def is_deleted(self, action: Action) -> bool:
-        return action.deleted_at is not None or action.plan_id == self.plans[4].id
+        return action.deleted_at is not None
 
     def value(self, noun: str, one: Any, key: str) -> Any:
         """Return by what one is to be sorted."""

@@ -360,6 +360,27 @@ class StoreActionsContract(StoreCase):
         self.assertEqual(derived, self.store.derived_actions(asking.id or 0))
         self.assertEqual([], self.store.derived_actions(derived[0].id or 0))
 
+    def test_what_several_derived_and_has_not_ended_is_found_at_once(self) -> None:
+        one, two, other = store_actions(
+            self.store, make_action(), make_action(), make_action()
+        )
+        found = store_actions(
+            self.store,
+            make_action(derived_from=two.id),
+            make_action(derived_from=one.id, status=states.RUNNING),
+            make_action(derived_from=two.id, status=states.WAITING),
+        )
+        store_actions(
+            self.store,
+            make_action(derived_from=one.id, status=states.SUCCEEDED),
+            make_action(derived_from=two.id, status=states.SKIPPED),
+            make_action(derived_from=other.id),
+        )
+        self.assertEqual(
+            found, self.store.unfinished_derived([one.id or 0, two.id or 0])
+        )
+        self.assertEqual([], self.store.unfinished_derived([]))
+
     def test_actions_are_listed_in_pages_in_both_directions(self) -> None:
         plan, actions = store_plan(
             self.store, *(make_action(name=str(n)) for n in range(7))

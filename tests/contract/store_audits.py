@@ -193,6 +193,15 @@ class StoreAuditsContract(StoreCase):
             self.store.audit_surroundings(audit.id or 0),
         )
         self.assertIsNone(self.store.audit_surroundings(0))
+        other = self.new_audit(name='another')
+        self.assertEqual(
+            {
+                gone.id: AuditSurroundings(gone, goal, strategy),
+                other.id: AuditSurroundings(other, self.goal, None),
+            },
+            self.store.surroundings_of_audits([other.id or 0, 0, gone.id or 0]),
+        )
+        self.assertEqual({}, self.store.surroundings_of_audits([]))
 
     # templates
 

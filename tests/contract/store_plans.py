@@ -205,6 +205,16 @@ class StorePlansContract(StoreCase):
         self.assertEqual(expected, found)
         self.assertIsNone(self.store.plan_surroundings(10**9))
 
+    def test_the_surroundings_of_many_plans_are_those_of_each(self) -> None:
+        one, _ = store_plan(self.store)
+        two, _ = store_plan(self.store, strategy_id=None)
+        keys = [one.id or 0, two.id or 0]
+        self.assertEqual(
+            {key: self.store.plan_surroundings(key) for key in keys},
+            self.store.surroundings_of_plans([*keys, keys[0], 10**9]),
+        )
+        self.assertEqual({}, self.store.surroundings_of_plans([]))
+
     def test_a_plan_may_come_from_no_strategy(self) -> None:
         plan, _ = store_plan(self.store, strategy_id=None)
         found = self.store.plan_surroundings(plan.id or 0)

@@ -21,7 +21,7 @@ from tests.factories import (
 from watcherlite.db.api import Transaction
 from watcherlite.db.listing import Query
 from watcherlite.domain import audits, events
-from watcherlite.domain.actions import Action
+from watcherlite.domain.actions import COMPLETE, Action
 from watcherlite.domain.audits import Audit, Goal
 from watcherlite.domain.events import Event
 from watcherlite.states import action as action_states
@@ -109,6 +109,18 @@ class StorePurgingContract(StoreCase):
             'uuid': events.new_uuid(),
         }
         return Event(**{**common, **values})
+
+    def test_derived_actions_stay_until_the_one_that_asked_for_them_ends(self) -> None:
+        def block(tx: Transaction) -> Action:
+            waits = make_action(status=action_states.WAITING, phase=COMPLETE)
+            (key,) = tx.insert_actions([waits], [])
+            tx.insert_actions([self.ended(derived_from=key) for _ in range(2)], [])
+            return waits.evolve(id=key)
+
+        waits = self.commit(block)
+        self.assert_purged()
+        self.changed(waits, status=action_states.SUCCEEDED, updated_at=OLD)
+        self.assert_purged(actions=3)
 
     def test_old_events_without_a_plan_go_when_they_are_published(self) -> None:
         old, young = self.event(subject_id=1), self.event(occurred_at=NOW)

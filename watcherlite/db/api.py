@@ -89,7 +89,11 @@ class Link:
 
 
 class Transaction(AuditTransaction, Protocol):
-    """All or nothing. Plans are locked first, in the order of their ids."""
+    """All or nothing.
+
+    Plans are locked before actions, each in the order of their ids, and the audit
+    that plans belong to, where it is needed too, before them.
+    """
 
     # plans
 
@@ -390,6 +394,11 @@ class Store(Listing, Auditing, Protocol):
     def plan_surroundings(self, plan_id: int) -> PlanSurroundings | None:
         """Return a plan with its audit, goal and strategy; None if it is gone."""
 
+    def surroundings_of_plans(
+        self, plan_ids: Sequence[int]
+    ) -> dict[int, PlanSurroundings]:
+        """Return the same of many plans, by id; those that are gone are left out."""
+
     def get_plan(self, uuid: str) -> ActionPlan:
         """Return a plan; NotFound."""
 
@@ -401,6 +410,9 @@ class Store(Listing, Auditing, Protocol):
 
     def derived_actions(self, action_id: int) -> list[Action]:
         """Return the actions that one action asked for, by id."""
+
+    def unfinished_derived(self, action_ids: Sequence[int]) -> list[Action]:
+        """Return the unfinished actions that any of these asked for, by id."""
 
     def list_actions(
         self,

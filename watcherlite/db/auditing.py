@@ -73,6 +73,11 @@ class Auditing(Protocol):
         goal.
         """
 
+    def surroundings_of_audits(
+        self, audit_ids: Sequence[int]
+    ) -> dict[int, AuditSurroundings]:
+        """Return the same of many audits, by id; those that are gone are left out."""
+
     def has_plan_in(self, states: Iterable[str]) -> bool:
         """Say whether any plan is in one of these states."""
 

@@ -113,7 +113,11 @@ class ListedWorker:
 
 
 _TIMES = ('created_at', 'updated_at', 'deleted_at')
-#: By which columns each noun can be sorted; those of joined rows included.
+#: By which columns each noun can be sorted; those of joined rows included. Of tables
+#: that become very large there are only those that a page is found by as quickly as
+#: by the id. Not among them are texts in prose, and the uuid of what there are as
+#: many of: they are filters. Nor is there what changes while an action is executed:
+#: an index on that would slow down the execution of all.
 SORT_KEYS: Mapping[str, tuple[str, ...]] = {
     'goals': ('id', 'uuid', 'name', 'display_name', *_TIMES),
     'strategies': (
@@ -126,18 +130,13 @@ SORT_KEYS: Mapping[str, tuple[str, ...]] = {
     ),
     'audits': (
         *('id', 'uuid', 'name', 'audit_type', 'state', 'interval', 'auto_trigger'),
-        *('status_message', 'next_run_time', 'start_time', 'end_time', 'force'),
-        *_TIMES,
+        *('next_run_time', 'start_time', 'end_time', 'force', *_TIMES),
         *('goal_uuid', 'goal_name', 'strategy_uuid', 'strategy_name'),
     ),
     'action_plans': (
-        *('id', 'uuid', 'state', 'status_message', *_TIMES),
-        *('audit_uuid', 'strategy_uuid', 'strategy_name'),
+        *('id', 'uuid', 'state', *_TIMES, 'strategy_uuid', 'strategy_name'),
     ),
-    'actions': (
-        *('id', 'uuid', 'action_type', 'state', 'status_message', *_TIMES),
-        'action_plan_uuid',
-    ),
+    'actions': ('id', 'uuid', 'action_type', 'state', 'created_at'),
 }
 #: By what each noun can be filtered. `goal` and `strategy` are a uuid or a name
 #: (names in any case), or an id; `state` is a word of the infra-optim vocabulary.
@@ -151,15 +150,25 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+#: Filters that leave rows which are all equal in these sort keys.
+_DECIDED: Mapping[str, tuple[str, ...]] = {
+    'goal': ('goal_uuid', 'goal_name'),
+    'strategy': ('strategy_uuid', 'strategy_name'),
+    'state': ('state',),
+    'action_type': ('action_type',),
+}
+
+
 class Listing(Protocol):
     """The part of `db.api.Store` that lists, and that finds one by what users name.
 
     The names of nouns are the keys of SORT_KEYS. NotFound when `Query.after` is
     not there; ValueError for a sort key or a filter that the noun does not have.
-    Each method is one statement, whatever the size of the page.
+    Each method is one statement, whatever the size of the page; two where audits or
+    plans are sorted by their goal or strategy.
 
-    An action is deleted as soon as its plan is: it then has the plan's
-    `deleted_at`, and its state is DELETED for filters and sorting.
+    The state of a deleted action is DELETED for filters and sorting. Who deletes a
+    plan deletes its actions as well.
     """
 
     def list_goals(self, query: Query) -> list[ListedGoal]:
@@ -224,6 +233,14 @@ def check(noun: str, query: Query) -> None:
     unknown = sorted(query.filters.keys() - set(FILTERS[noun]))
     if unknown:
         raise ValueError(f'{noun} cannot be filtered by {", ".join(unknown)}')
+
+
+def deciding_key(query: Query) -> str:
+    """Return the sort key, or `id` where all rows of a query are equal in that."""
+    decided = {key for name in query.filters for key in _DECIDED.get(name, ())}
+    if not query.deleted:
+        decided.add('deleted_at')
+    return 'id' if query.sort_key in decided else query.sort_key
 
 
 def not_found(noun: str, name: str) -> exceptions.NotFound:

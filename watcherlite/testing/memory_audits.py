@@ -141,6 +141,13 @@ class MemoryAuditing:
                 handed_out(strategy) if strategy else None,
             )
 
+    def surroundings_of_audits(
+        self, audit_ids: Sequence[int]
+    ) -> dict[int, AuditSurroundings]:
+        with self._lock:
+            found = {key: self.audit_surroundings(key) for key in audit_ids}
+            return {key: around for key, around in found.items() if around is not None}
+
     def has_plan_in(self, states: Iterable[str]) -> bool:
         wanted = frozenset(states)
         with self._lock:

@@ -83,6 +83,9 @@ class MemoryHousekeeping(abc.ABC):
             changed = rows[key].updated_at
             if changed is None or not rows[key].finished or key in told:
                 continue
+            origin = rows.get(rows[key].derived_from)
+            if origin is not None and not origin.finished:
+                continue
             if changed < before:
                 found.append(key)
         return found

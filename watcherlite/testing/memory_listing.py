@@ -30,7 +30,7 @@ _ROWS = {
     'action_plans': 'plan',
     'actions': 'action',
 }
-#: Joined values that are called differently there.
+#: Joined values, of filters, that are called differently there.
 _NAMES = {'action_plan_uuid': 'plan_uuid'}
 #: Filters that name an object -> its noun and what is listed of it.
 _NAMED = {'goal': ('goals', 'goal_uuid'), 'strategy': ('strategies', 'strategy_uuid')}
@@ -103,9 +103,10 @@ class MemoryListing:
     def _page(self, noun: str, query: Query) -> list[Any]:
         listing.check(noun, query)
         descending = query.sort_dir == listing.DESCENDING
+        key = listing.deciding_key(query)
 
         def place(one: Any) -> tuple[Any, ...]:
-            value = _value(noun, one, query.sort_key)
+            value = _value(noun, one, key)
             return (() if value is None else (value,)), _row(noun, one).id
 
         with self._lock:
@@ -153,8 +154,6 @@ class MemoryListing:
             return ListedGoal(row)
         if noun == 'actions':
             plan = tables.plans.rows.get(row.plan_id)
-            if plan is not None and row.deleted_at is None:
-                row = row.evolve(deleted_at=plan.deleted_at)
             return ListedAction(row, plan.uuid if plan else None)
         if noun == 'action_plans':
             audit = tables.audits.rows.get(row.audit_id)

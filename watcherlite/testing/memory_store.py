@@ -278,6 +278,13 @@ class MemoryStore(MemoryListing, MemoryAuditing, MemoryHousekeeping):
                 handed_out(strategy) if strategy else None,
             )
 
+    def surroundings_of_plans(
+        self, plan_ids: Sequence[int]
+    ) -> dict[int, PlanSurroundings]:
+        with self._lock:
+            found = {key: self.plan_surroundings(key) for key in plan_ids}
+            return {key: around for key, around in found.items() if around is not None}
+
     def get_plan(self, uuid: str) -> ActionPlan:
         with self._lock:
             key = self._tables.plan_ids.get(uuid)
@@ -302,6 +309,13 @@ class MemoryStore(MemoryListing, MemoryAuditing, MemoryHousekeeping):
             rows = self._tables.actions.rows
             keys = self._tables.index.of(('derived', action_id))
             return [handed_out(rows[key]) for key in keys]
+
+    def unfinished_derived(self, action_ids: Sequence[int]) -> list[Action]:
+        found = [a for key in action_ids for a in self.derived_actions(key)]
+        return sorted(
+            (action for action in found if not action.finished),
+            key=lambda action: action.id or 0,
+        )
 
     def list_actions(
         self,

@@ -51,11 +51,12 @@ class SqliteTest(CallingTestCase):
     def test_a_stamp_is_the_version_from_then_on(self):
         self.store()
 
-        self.assertEqual(
-            (0, f'The schema counts as revision {migration.HEAD} now.\n', ''),
-            self.manage('db', 'stamp', 'head'),
-        )
-        self.assertEqual((0, f'{migration.HEAD}\n', ''), self.manage('db', 'version'))
+        for named, revision in (('0001', '0001'), ('head', migration.HEAD)):
+            self.assertEqual(
+                (0, f'The schema counts as revision {revision} now.\n', ''),
+                self.manage('db', 'stamp', named),
+            )
+            self.assertEqual((0, f'{revision}\n', ''), self.manage('db', 'version'))
 
     def test_a_newer_schema_is_refused_with_what_to_do(self):
         self.store()

@@ -245,6 +245,16 @@ class MysqlFailureTest(ServerFailureTests, stores.MysqlDatabase):
     kill = 'KILL {}'
     unreachable = 'mysql+pymysql://me:canary@127.0.0.1:1/wl'
 
+    def test_a_transaction_sees_what_others_have_committed_meanwhile(self) -> None:
+        store_plan(self.store)
+        count = 'SELECT count(*) FROM action_plans'
+        with self.store.engine.connect() as connection:
+            connection.exec_driver_sql('BEGIN')
+            self.assertEqual(1, connection.exec_driver_sql(count).scalar())
+            store_plan(self.another())
+            self.assertEqual(2, connection.exec_driver_sql(count).scalar())
+            connection.exec_driver_sql('COMMIT')
+
 
 class SqliteFailureTest(FailureTests, stores.SqliteDatabase):
     def test_a_directory_that_does_not_exist_is_named(self) -> None:

@@ -2,7 +2,7 @@
 
 import threading
 
-from tests.factories import NOW, make_action, new_uuid, store_actions
+from tests.factories import NOW, make_action, new_uuid, store_actions, store_plan
 from tests.functional.db import stores
 from watcherlite import exceptions
 from watcherlite.domain.actions import Action, ActionChange
@@ -73,13 +73,27 @@ class LockingTests(stores.StoreTests):
         self.assertEqual([{TARGET}], taken)
 
 
+class ServerLockingTests(LockingTests):
+    """What holds where several may write at once."""
+
+    def test_a_claim_passes_over_what_another_is_about_to_change(self) -> None:
+        plan, (first, second) = store_plan(
+            self.store, *(make_action(status=states.READY) for _ in range(2))
+        )
+        with self.store.transaction() as tx, self.store.transaction() as other:
+            tx.lock_actions([first.id or 0])
+            claimed = other.claim(worker=new_uuid(), limit=9, now=NOW, plan_id=plan.id)
+
+        self.assertEqual([second.id], [action.id for action in claimed])
+
+
 class SqliteLockingTest(LockingTests, stores.SqliteDatabase):
     """The same on SQLite."""
 
 
-class PostgresqlLockingTest(LockingTests, stores.PostgresqlDatabase):
+class PostgresqlLockingTest(ServerLockingTests, stores.PostgresqlDatabase):
     """The same on PostgreSQL."""
 
 
-class MysqlLockingTest(LockingTests, stores.MysqlDatabase):
+class MysqlLockingTest(ServerLockingTests, stores.MysqlDatabase):
     """The same on MariaDB or MySQL."""

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import fixtures
 import sqlalchemy as sa
 from alembic import autogenerate
 from alembic import migration as alembic_migration
@@ -250,6 +251,40 @@ class MigrationTests(Base):
         models.metadata.create_all(created)
         self.assertEqual(self.columns(created), self.columns(migrated))
 
+    def test_every_constraint_has_the_name_that_the_models_give_it(self) -> None:
+        migrated = sa.inspect(self.upgraded())
+        named = {
+            (table.name, str(constraint.name))
+            for table in models.metadata.tables.values()
+            for constraint in table.constraints
+            # What counts up has no name on SQLite, and a fixed one on MySQL.
+            if not isinstance(constraint, sa.PrimaryKeyConstraint)
+        }
+        found = {
+            (table, str(constraint['name']))
+            for table in models.metadata.tables
+            for constraint in (
+                *migrated.get_foreign_keys(table),
+                *migrated.get_unique_constraints(table),
+                *migrated.get_check_constraints(table),
+            )
+        }
+        # To MySQL a unique index is a constraint as well.
+        indexes = {
+            (table.name, str(index.name))
+            for table in models.metadata.tables.values()
+            for index in table.indexes
+            if index.unique
+        }
+        self.assertEqual(named, found - indexes)
+        self.assertGreater(len(named), 10)
+
+    def upgraded(self) -> sa.Engine:
+        """Return an engine of a database with the newest schema."""
+        engine = self.engine(self.new_url())
+        migration.upgrade(engine)
+        return engine
+
     def columns(self, engine: sa.Engine) -> dict[str, dict[str, tuple[object, ...]]]:
         """Return type, nullability and default of all columns, by table."""
         inspected = sa.inspect(engine)
@@ -314,6 +349,27 @@ class MigrationTests(Base):
                 done.result(60)
         self.assertEqual(migration.HEAD, migration.version(url))
 
+    def test_who_waits_for_another_upgrade_in_vain_says_so_and_changes_nothing(
+        self,
+    ) -> None:
+        self.useFixture(fixtures.MonkeyPatch(f'{migration.__name__}.LOCK_SECONDS', 1))
+        url = self.new_url()
+        impatient = make_engine(DatabaseSettings(url, busy_timeout=1))
+        self.addCleanup(impatient.dispose)
+        refused = self.assertRaisesRegex(exceptions.StoreConflict, 'Another process')
+        with migration._locked(self.engine(url)), refused:
+            migration.upgrade(impatient)
+        self.assertIsNone(migration.version(url))
+        migration.upgrade(impatient)
+        self.assertEqual(migration.HEAD, migration.version(url))
+
+    def test_nobody_waits_for_the_upgrade_of_another_database(self) -> None:
+        self.useFixture(fixtures.MonkeyPatch(f'{migration.__name__}.LOCK_SECONDS', 1))
+        busy, url = self.new_url(), self.new_url()
+        with migration._locked(self.engine(busy)):
+            migration.upgrade(url)
+        self.assertEqual(migration.HEAD, migration.version(url))
+
 
 class SqliteMigrationTest(MigrationTests, base.TestCase):
     def new_url(self) -> str:
@@ -353,10 +409,21 @@ class PostgresqlMigrationTest(MigrationTests, base.TestCase):
     def new_url(self) -> str:
         return self.useFixture(services.Database(services.POSTGRESQL)).url
 
+    def test_an_upgrade_may_take_as_long_as_it_takes(self) -> None:
+        with migration._engine(self.new_url()) as engine, engine.connect() as found:
+            limit = found.exec_driver_sql('SHOW statement_timeout').scalar()
+        self.assertEqual('0', limit)
+
 
 class MysqlMigrationTest(MigrationTests, base.TestCase):
     def new_url(self) -> str:
         return self.useFixture(services.Database(services.MYSQL)).url
+
+    def test_an_upgrade_may_take_as_long_as_it_takes(self) -> None:
+        with migration._engine(self.new_url()) as engine, engine.connect() as found:
+            limit = found.exec_driver_sql('SELECT @@max_statement_time').scalar()
+            socket = found.connection.driver_connection
+        self.assertEqual((0, None), (limit, getattr(socket, '_read_timeout', 1)))
 
 
 class RevisionTest(base.TestCase):

@@ -38,7 +38,7 @@ class PageTests(stores.StoreTests):
         self.audit, self.goal = around.audit, around.goal
         common = {'audit_id': self.audit.id, 'strategy_id': self.plan.strategy_id}
         with self.store.transaction() as tx:
-            for _ in range(50):
+            for _ in range(300):
                 tx.insert_audit(make_audit(self.goal.id or 0))
                 tx.insert_plan(make_plan(**common))
         store_actions(
@@ -55,8 +55,12 @@ class PageTests(stores.StoreTests):
 
     def explained(self, noun: str, query: Query) -> str:
         """Return what the database says of how it finds a page."""
-        page = pages.Page(noun, query, self.store._db.dialect)
-        sql = self.store._db.dialect.sql(page.template)
+        db = self.store._db
+        statement = pages.references(noun, query)
+        marker = {} if query.after is None else {'after': query.after}
+        found = db.rows(statement, **marker) if statement else None
+        page = pages.Page(noun, query, db.dialect, found)
+        sql = db.dialect.sql(page.template)
         with self.store.engine.connect() as connection:
             rows = connection.exec_driver_sql(f'{self.explain} {sql}', page.values)
             return '\n'.join(' '.join(map(str, row)) for row in rows)
@@ -65,29 +69,80 @@ class PageTests(stores.StoreTests):
         of_plan = {'action_plan_uuid': self.plan.uuid}
         of_audit = {'audit_uuid': self.audit.uuid}
         of_goal = {'goal': self.goal.name}
-        walks: list[tuple[str, dict[str, Any], str, str]] = [
-            ('audits', {}, 'id', 'ix_audits_visible'),
-            ('audits', {'state': 'SUCCEEDED'}, 'id', 'ix_audits_state_id'),
-            ('audits', of_goal, 'id', 'ix_audits_goal_id_id'),
-            ('audits', {}, 'created_at', 'ix_audits_created_at_id'),
-            ('audits', {}, 'state', 'ix_audits_state_id'),
-            ('audits', {}, 'uuid', 'uq_audits_uuid'),
-            ('action_plans', {}, 'id', 'ix_action_plans_visible'),
-            ('action_plans', {'state': 'ONGOING'}, 'id', 'ix_action_plans_state_id'),
-            ('action_plans', {}, 'created_at', 'ix_action_plans_created_at_id'),
-            ('action_plans', {}, 'state', 'ix_action_plans_state_id'),
-            (
-                *('action_plans', {'audit_uuid': self.audit.uuid}, 'id'),
-                'ix_action_plans_audit_id_id',
-            ),
-            ('actions', {}, 'id', 'ix_actions_visible'),
-            ('actions', of_plan, 'id', 'ix_actions_plan_id'),
-            ('actions', of_audit, 'id', 'ix_actions_audit_id'),
-            ('actions', {'state': 'FAILED'}, 'id', 'ix_actions_ended_id'),
-            ('actions', {'state': 'PENDING'}, 'id', 'ix_actions_ended_id'),
-            ('actions', {'action_type': 'nop'}, 'id', 'ix_actions_action_type_id'),
-            ('actions', {'target': 'node-1'}, 'id', 'ix_actions_target'),
-        ]
+        self.assert_all_walk(
+            [
+                ('audits', {}, 'id', 'ix_audits_hidden_id'),
+                *(
+                    ('audits', {'state': 'SUCCEEDED'}, key, 'ix_audits_hidden_state_id')
+                    for key in ('id', 'state', 'deleted_at')
+                ),
+                *(
+                    ('audits', of_goal, key, 'ix_audits_goal_id_hidden_id')
+                    for key in ('id', 'goal_uuid', 'goal_name')
+                ),
+                ('action_plans', {}, 'id', 'ix_action_plans_hidden_id'),
+                (
+                    *('action_plans', {'state': 'ONGOING'}, 'id'),
+                    'ix_action_plans_hidden_state_id',
+                ),
+                ('action_plans', of_audit, 'id', 'ix_action_plans_audit_id_hidden_id'),
+                ('actions', {}, 'id', 'ix_actions_hidden_id'),
+                ('actions', of_plan, 'id', 'ix_actions_plan_id'),
+                ('actions', of_audit, 'id', 'ix_actions_audit_id'),
+                ('actions', {'state': 'FAILED'}, 'id', 'ix_actions_hidden_ended_id'),
+                (
+                    'actions',
+                    {'state': 'PENDING'},
+                    'state',
+                    'ix_actions_hidden_ended_id',
+                ),
+                (
+                    *('actions', {'action_type': 'nop'}, 'id'),
+                    'ix_actions_hidden_action_type_id',
+                ),
+                ('actions', {'target': 'node-1'}, 'id', 'ix_actions_target'),
+            ]
+        )
+
+    def test_every_sort_key_of_what_there_are_many_of_walks_along_an_index(
+        self,
+    ) -> None:
+        named = {
+            ('actions', 'state'): 'ix_actions_hidden_ended_id',
+            ('action_plans', 'updated_at'): 'ix_action_plans_hidden_settled_at_id',
+            ('audits', 'interval'): 'ix_audits_hidden_run_interval_id',
+            ('audits', 'force'): 'ix_audits_hidden_forced_id',
+        }
+        walks: list[tuple[str, dict[str, Any], str, str]] = []
+        for noun in ('audits', 'action_plans', 'actions'):
+            for key in set(listing.SORT_KEYS[noun]) - {'uuid'}:
+                of, _, column = key.partition('_')
+                index = f'ix_{noun}_hidden_{key}_id'
+                if key in ('id', 'deleted_at'):
+                    index = f'ix_{noun}_hidden_id'
+                elif of in ('goal', 'strategy') and column:
+                    index = f'ix_{noun}_{of}_id_hidden_id'
+                walks.append((noun, {}, key, named.get((noun, key), index)))
+        self.assert_all_walk(walks)
+
+    def test_uuids_are_walked_along_their_index_where_it_is_known_what_is_hidden(
+        self,
+    ) -> None:
+        self.know()
+        self.assert_all_walk(
+            [
+                (noun, {}, 'uuid', f'uq_{noun}_uuid')
+                for noun in ('audits', 'action_plans', 'actions')
+            ],
+            limit=1,
+        )
+
+    def know(self) -> None:
+        """Have the database know its tables, if it does that."""
+
+    def assert_all_walk(
+        self, walks: list[tuple[str, dict[str, Any], str, str]], limit: int = 100
+    ) -> None:
         after = {
             'audits': self.audit.uuid,
             'action_plans': self.plan.uuid,
@@ -96,7 +151,7 @@ class PageTests(stores.StoreTests):
         for noun, filters, key, index in walks:
             for direction in (ASCENDING, DESCENDING):
                 for marker in (None, after[noun]):
-                    query = Query(filters, key, direction, marker, limit=100)
+                    query = Query(filters, key, direction, marker, limit=limit)
                     said = self.explained(noun, query)
                     self.assert_walks(said, index, f'{noun} {query}\n{said}')
 
@@ -146,31 +201,46 @@ class SqlitePageTest(PageTests, stores.SqliteDatabase):
     explain = 'EXPLAIN QUERY PLAN'
 
     def assert_walks(self, said: str, index: str, message: str) -> None:
-        walk = said.split('MATERIALIZE')[-1] if 'MATERIALIZE' in said else said
         name = index if index.startswith('ix_') else index[3:].removesuffix('_uuid')
-        self.assertIn(name, walk, message)
+        self.assertIn(name, said, message)
+        self.assertNotRegex(said, r'SCAN (audits|action_plans|actions)$', message)
 
 
 class PostgresqlPageTest(PageTests, stores.PostgresqlDatabase):
+    def setUp(self) -> None:
+        super().setUp()
+        with self.store.engine.connect() as connection:
+            for table in ('audits', 'action_plans', 'actions'):
+                # It would come to know statistics in the middle of a test.
+                connection.exec_driver_sql(
+                    f'ALTER TABLE {table} SET (autovacuum_enabled = off)'
+                )
+
+    def know(self) -> None:
+        with self.store.engine.connect() as connection:
+            connection.exec_driver_sql('ANALYZE audits, action_plans, actions')
+
     def assert_walks(self, said: str, index: str, message: str) -> None:
         walk = said[said.index('Limit') :]
         self.assertIn(f' using {index} on ', walk, message)
         backward = "sort_dir='desc'" in message
         self.assertEqual(backward, ' Scan Backward ' in walk, message)
-        self.assertNotIn('Seq Scan', said, message)
+        for table in ('audits', 'action_plans', 'actions'):
+            self.assertNotIn(f'Seq Scan on {table}', said, message)
         if "sort_key='id'" in message and 'after=None' not in message:
             # It begins after the marker, and does not look at all before it.
             first = walk[walk.index(f' using {index} on ') :].split(' Index Cond: ')[1]
             self.assertRegex(first.partition('\n')[0], r'\bid\b.* [<>] ', message)
-        # Those with a time and those without are put together; none is sorted below.
-        merges = 1 if "sort_key='created_at'" in message else 0
-        self.assertEqual(merges, walk.count('Sort Key'), message)
+        if "action_plans Query(filters={}, sort_key='updated_at'" not in message:
+            # Several walks are put together; none is sorted below. The exception are
+            # the few plans that are active.
+            self.assertLessEqual(walk.count('Sort Key'), 1, message)
 
 
 class MysqlPageTest(PageTests, stores.MysqlDatabase):
     def assert_walks(self, said: str, index: str, message: str) -> None:
-        name = 'PRIMARY' if index.startswith('pk_') else index
-        walks = [line for line in said.splitlines() if ' DERIVED ' in line]
-        self.assertTrue(any(f' {name} ' in line for line in walks), message)
-        if "sort_key='id'" in message:
-            self.assertNotIn('filesort', '\n'.join(walks), message)
+        walks = [line for line in said.splitlines() if ' PRIMARY ' not in line[:11]]
+        rows = [line for line in walks if f' {index} ' in line]
+        self.assertTrue(rows, message)
+        for row in rows:
+            self.assertNotIn('filesort', row, message)

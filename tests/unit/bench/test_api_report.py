@@ -18,12 +18,10 @@ class TestTargets(base.TestCase):
         super().setUp()
         plain = lists.Page(lists.PLANS)
         failed = lists.Page(lists.PLANS, 'state=FAILED', STATE)
-        unindexed = lists.Page(lists.PLANS, 'by updated_at asc', judged=False)
         self.found = api_report.Results(1000, 1_000_000)
         self.found.readings = [
             Reading('sqlite', plain, (1, 1), (0.004, 0.005)),
             Reading('sqlite', failed, (1, 101), (0.004, 0.010)),
-            Reading('sqlite', unindexed, (1, 2), (0.004, 0.4)),
         ]
         self.found.requests = [
             Requests('sqlite', 1, [100.0], [4000.0], 0.01, 0.02, 1.0),
@@ -56,17 +54,15 @@ class TestTargets(base.TestCase):
 
         self.assertEqual([None], [target.reached for target in found])
 
-    def test_the_tables_show_what_differs_and_what_has_no_target(self) -> None:
+    def test_the_tables_show_what_differs(self) -> None:
         lines = api_report.text(self.found).splitlines()
 
         self.assertEqual(
             [
                 'sqlite action_plans 1 4.00 5.00 1.25',
                 'sqlite action_plans state=FAILED 1, 101 4.00 10.00 2.50',
-                'sqlite action_plans by updated_at asc 1, 2 4.00 400.00 100.00 no '
-                'target',
             ],
-            [' '.join(line.split()) for line in lines[2:5]],
+            [' '.join(line.split()) for line in lines[2:4]],
         )
 
     def test_the_document_is_json(self) -> None:

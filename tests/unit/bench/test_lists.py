@@ -2,8 +2,10 @@
 
 from tests import base
 from tests.bench import filling, lists
+from watcherlite.db.listing import SORT_KEYS
 
 COUNT = 1000
+WITH = ('', ' with deleted')
 
 
 class TestStatements(base.TestCase):
@@ -59,12 +61,22 @@ class TestPages(base.TestCase):
         )
 
     def test_every_page_has_a_name_of_its_own(self) -> None:
-        names = [page.name for page in lists.pages(full=True)]
+        names = [page.name for page in lists.pages()]
 
         self.assertEqual(sorted(set(names)), sorted(names))
 
-    def test_lists_without_an_index_are_left_out_unless_all_are_wanted(self) -> None:
-        found = {page.judged for page in lists.pages()}
+    def test_every_sort_key_is_measured_both_ways_with_deleted_rows_too(self) -> None:
+        names = {page.name for page in lists.pages()}
 
-        self.assertEqual({True}, found)
-        self.assertIn(False, {page.judged for page in lists.pages(full=True)})
+        self.assertEqual(
+            set(),
+            {
+                f'{noun} by {key} {direction}{deleted}'
+                for noun in lists.NOUNS
+                for key in SORT_KEYS[noun]
+                for direction in ('asc', 'desc')
+                for deleted in WITH
+            }
+            - names
+            - {f'{noun} by id asc{d}' for noun in lists.NOUNS for d in WITH},
+        )

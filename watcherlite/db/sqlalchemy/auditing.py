@@ -51,7 +51,7 @@ SURROUNDINGS = (
     f'SELECT {AUDIT_COLUMNS}, {GOAL_COLUMNS}, {STRATEGY_COLUMNS} FROM audits '
     'JOIN goals ON goals.id = audits.goal_id '
     'LEFT JOIN strategies ON strategies.id = audits.strategy_id '
-    'WHERE audits.id = :audit_id'
+    'WHERE audits.id IN_IDS(:ids)'
 )
 PLANS_OF_AUDIT = (
     f'SELECT {PLAN_COLUMNS} FROM action_plans WHERE audit_id = :audit_id '
@@ -247,16 +247,25 @@ class Audits:
         raise listing.not_found('audits', uuid)
 
     def audit_surroundings(self, audit_id: int) -> AuditSurroundings | None:
-        for row in self._db.rows(SURROUNDINGS, audit_id=audit_id):
-            goal = len(AUDIT)
-            strategy = goal + len(GOAL)
-            mapper = self._db.mapper
-            return AuditSurroundings(
-                mapper.audit(row[:goal]),
+        return self.surroundings_of_audits([audit_id]).get(audit_id)
+
+    def surroundings_of_audits(
+        self, audit_ids: Sequence[int]
+    ) -> dict[int, AuditSurroundings]:
+        if not audit_ids:
+            return {}
+        goal = len(AUDIT)
+        strategy = goal + len(GOAL)
+        mapper = self._db.mapper
+        found = {}
+        for row in self._db.rows(SURROUNDINGS, ids=self._db.dialect.ids(audit_ids)):
+            audit = mapper.audit(row[:goal])
+            found[audit.id or 0] = AuditSurroundings(
+                audit,
                 mapper.goal(row[goal:strategy]),
                 None if row[strategy] is None else mapper.strategy(row[strategy:]),
             )
-        return None
+        return found
 
     def has_plan_in(self, states: Iterable[str]) -> bool:
         wanted = sorted(set(states))

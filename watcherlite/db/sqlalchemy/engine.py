@@ -39,7 +39,7 @@ class DatabaseSettings:
     :param max_pool_size: the most connections of this process
     :param pool_timeout: how long to wait for one of them
     :param connect_timeout: how long a server may take to accept one
-    :param statement_timeout: after which a server gives a statement up
+    :param statement_timeout: after which a server gives a statement up; 0: never
     :param busy_timeout: how long a statement waits for another transaction
     :param sqlite_synchronous: FULL or NORMAL
     """
@@ -147,7 +147,8 @@ def _postgresql_arguments(url: sa.URL, settings: DatabaseSettings) -> dict[str, 
 def _mysql_arguments(url: sa.URL, settings: DatabaseSettings) -> dict[str, Any]:
     # The limits of the socket are for a server that is cut off; its own limit on
     # a statement comes first.
-    answer = settings.statement_timeout + settings.connect_timeout
+    limit = settings.statement_timeout
+    answer = limit + settings.connect_timeout if limit else None
     return {
         'connect_timeout': settings.connect_timeout,
         'read_timeout': answer,

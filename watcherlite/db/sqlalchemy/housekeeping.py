@@ -41,9 +41,13 @@ PLANS_OF_AUDITS = (
     'AND audits.id IN_IDS(:ids) GROUP BY audits.id'
 )
 _OF_PLAN = 'plan_id = :key'
+_OF_PLANS = 'plan_id IN_IDS(:ids)'
+# Who waits for derived actions looks at how they ended when the last of them has.
 _LONE_ACTION = (
     "plan_id IS NULL AND ended <> '' AND updated_at < :before "
-    f'AND NOT EXISTS ({_UNPUBLISHED}action_id = actions.id)'
+    f'AND NOT EXISTS ({_UNPUBLISHED}action_id = actions.id) '
+    'AND NOT EXISTS (SELECT 1 FROM actions AS origin '
+    "WHERE origin.id = actions.derived_from AND origin.ended = '')"
 )
 _LONE_EVENT = 'plan_id IS NULL AND pending IS NULL AND occurred_at < :before'
 
@@ -121,18 +125,21 @@ class Housekeeping:
             )
             if count or table in counts:
                 counts[table] = count
-        for key, audit in plans:
-            if dry_run:
-                counts['action_plans'] += 1
-                self._count(counts, _OF_PLAN, _OF_PLAN, key=key)
-            else:
-                self._purge_plan(counts, key, audit, time)
         if dry_run:
+            self._count_plans(counts, [key for key, _ in plans])
             self._count_audits(counts, [audit for _, audit in plans if audit])
             self._count(counts, _LONE_ACTION, _LONE_EVENT, before=time)
-        else:
-            self._purge_lone(counts, time)
+            return counts
+        for key, audit in plans:
+            self._purge_plan(counts, key, audit, time)
+        self._purge_lone(counts, time)
         return counts
+
+    def _count_plans(self, counts: dict[str, int], keys: Sequence[int]) -> None:
+        counts['action_plans'] = len(keys)
+        for begin in range(0, len(keys), BLOCK):
+            ids = self._db.dialect.ids(keys[begin : begin + BLOCK])
+            self._count(counts, _OF_PLANS, _OF_PLANS, ids=ids)
 
     def _count(
         self, counts: dict[str, int], actions: str, events: str, **values: Any
@@ -181,24 +188,25 @@ class Housekeeping:
     def _purge_plan(
         self, counts: dict[str, int], key: int, audit: int | None, before: str
     ) -> None:
-        over = False
-        while not over:
+        more = True
+        while more:
             with self._db.transaction() as session:
+                if audit is not None:
+                    # First, as whoever changes an audit and its plans does.
+                    session.rows(LOCK_AUDIT, key=audit)
                 if not session.rows(PLAN_IS_OVER, key=key, before=before):
                     return
-                deleted = self._block(session, counts, _OF_PLAN, _OF_PLAN, key=key)
-                over = not deleted
-                if over:
+                more = self._block(session, counts, _OF_PLAN, _OF_PLAN, key=key)
+                if not more:
                     counts['action_plans'] += session.count(DELETE_PLAN, key=key)
                     if audit is not None:
-                        session.rows(LOCK_AUDIT, key=audit)
                         counts['audits'] += session.count(DELETE_AUDIT, key=audit)
 
     def _purge_lone(self, counts: dict[str, int], before: str) -> None:
-        deleted = True
-        while deleted:
+        more = True
+        while more:
             with self._db.transaction() as session:
-                deleted = self._block(
+                more = self._block(
                     session, counts, _LONE_ACTION, _LONE_EVENT, before=before
                 )
 
@@ -210,7 +218,7 @@ class Housekeeping:
         events: str,
         **values: Any,
     ) -> bool:
-        """Delete some actions and events; return whether there were any."""
+        """Delete some actions and events; return whether there may be more."""
         ids = [r[0] for r in session.rows(_actions(actions), limit=BLOCK, **values)]
         if ids:
             listed = session.dialect.ids(ids)
@@ -222,7 +230,7 @@ class Housekeeping:
         if sequences:
             listed = session.dialect.ids(sequences)
             counts['events'] += session.count(DELETE_EVENTS, ids=listed)
-        return bool(ids or sequences)
+        return BLOCK in (len(ids), len(sequences))
 
     def statistics(self) -> Mapping[str, Any]:
         return {

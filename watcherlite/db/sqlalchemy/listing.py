@@ -14,7 +14,7 @@ from watcherlite.db.listing import (
     ListedWorker,
     Query,
 )
-from watcherlite.db.sqlalchemy import pages
+from watcherlite.db.sqlalchemy import filters, pages
 from watcherlite.db.sqlalchemy.columns import (
     ACTION,
     AUDIT,
@@ -88,9 +88,13 @@ class Lists:
     # what these share
 
     def _page(self, noun: str, query: Query) -> list[Row]:
-        if query.after is not None and not pages.can_be_stored(query.after):
+        if query.after is not None and not filters.can_be_stored(query.after):
             raise listing.not_found(noun, query.after)
-        page = pages.Page(noun, query, self._db.dialect)
+        found = None
+        if statement := pages.references(noun, query):
+            marker = {} if query.after is None else {'after': query.after}
+            found = self._db.rows(statement, **marker)
+        page = pages.Page(noun, query, self._db.dialect, found)
         rows = self._db.rows(page.template, **page.values)
         if query.after is not None and not rows:
             raise listing.not_found(noun, query.after)
@@ -98,24 +102,22 @@ class Lists:
 
     def _find(self, noun: str, name: str, deleted: bool) -> Any:
         of = NOUNS[noun]
-        if not pages.can_be_stored(name):
+        if not filters.can_be_stored(name):
             raise listing.not_found(noun, name)
-        hidden = '' if deleted else f' WHERE {of.visible}'
+        hidden = '' if deleted else f' WHERE {of.table}.deleted_at IS NULL'
         rows = self._db.rows(
-            f'SELECT {of.columns} FROM {pages.matches(of.table)} '
+            f'SELECT {of.columns} FROM {filters.matches(of.table)} '
             f'JOIN {of.table} ON {of.table}.id = matches.id{of.joins}{hidden} '
-            f'{pages.likeliest(of.table)}',
-            **pages.name_values(name),
+            f'{filters.likeliest(of.table)}',
+            **filters.name_values(name),
         )
         return self._only(noun, rows, name)
 
     def _find_uuid(self, noun: str, uuid: str, deleted: bool) -> Any:
         of = NOUNS[noun]
-        if not pages.can_be_stored(uuid):
+        if not filters.can_be_stored(uuid):
             raise listing.not_found(noun, uuid)
-        gone = of.keys['deleted_at'][0]
-        # Not in the words of an index, which is not the one to be used.
-        hidden = '' if deleted else f' AND ({gone} IS NULL) IS TRUE'
+        hidden = '' if deleted else f' AND {of.table}.deleted_at IS NULL'
         rows = self._db.rows(
             f'SELECT {of.columns} FROM {of.table}{of.joins} '
             f'WHERE {of.table}.uuid = :uuid{hidden}',

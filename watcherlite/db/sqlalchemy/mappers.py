@@ -8,7 +8,7 @@ from typing import Any
 from watcherlite.db.api import Worker
 from watcherlite.db.sqlalchemy.columns import CHANGED_PLAN
 from watcherlite.db.sqlalchemy.dialects import Dialect, dumps, to_text
-from watcherlite.db.sqlalchemy.models import NAME_LENGTH
+from watcherlite.db.sqlalchemy.schema import NAME_LENGTH
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import Action, cut
 from watcherlite.domain.audits import Audit, AuditTemplate, Goal, Strategy

@@ -5,6 +5,7 @@ row with a constant at its start.
 """
 
 import contextlib
+import dataclasses
 import pathlib
 from collections.abc import Iterator
 from typing import Any
@@ -16,13 +17,21 @@ from watcherlite.db.sqlalchemy import errors
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
 
 #: The revisions in `migrations/versions`, the oldest first.
-REVISIONS = ('0001', '0002')
+REVISIONS = ('0001', '0002', '0003')
 HEAD = REVISIONS[-1]
 
 #: Any number that nobody else uses for an advisory lock in the same database.
 _LOCK = 7305521
-_LOCK_SECONDS = 60
+# There it is one for the whole server, whose other databases are none of its concern.
+_MYSQL_LOCK = f"CONCAT('{_LOCK}.', MD5(DATABASE()))"
+#: Seconds that one who wants to change the schema waits for another who does.
+LOCK_SECONDS = 60
 Target = str | sa.Engine
+
+
+def patient(settings: DatabaseSettings) -> DatabaseSettings:
+    """Return the settings of who changes a schema: a large table takes its time."""
+    return dataclasses.replace(settings, statement_timeout=0)
 
 
 def version(target: Target) -> str | None:
@@ -62,7 +71,9 @@ def upgrade(target: Target, revision: str = 'head') -> None:
 
     Several processes may do so at once: all but the first find nothing to do.
 
+    :param target: an engine for this is made with `patient` settings
     :raises SchemaMismatch: if the schema is newer than this version
+    :raises StoreConflict: if another process changes it all the time
     """
     _run(target, 'upgrade', revision)
 
@@ -98,7 +109,7 @@ def _engine(target: Target) -> Iterator[sa.Engine]:
     if isinstance(target, sa.Engine):
         yield target
         return
-    engine = make_engine(DatabaseSettings(target))
+    engine = make_engine(patient(DatabaseSettings(target)))
     try:
         yield engine
     finally:
@@ -114,25 +125,41 @@ def _locked(engine: sa.Engine) -> Iterator[sa.Connection]:
     """
     mysql = engine.dialect.name == 'mysql'
     with engine.connect() as connection:
-        _execute(connection, _BEGIN[engine.dialect.name])
         try:
+            _begin(connection, engine.dialect.name)
             yield connection
         except BaseException:
-            with contextlib.suppress(exceptions.WatcherliteError):
+            # There may be nothing to undo. What went wrong is the error to tell of.
+            with contextlib.suppress(Exception):
                 _execute(connection, ['ROLLBACK'])
             raise
         else:
             _execute(connection, ['COMMIT'])
         finally:
             if mysql and not connection.invalidated:
-                _execute(connection, [f"DO RELEASE_LOCK('{_LOCK}')"])
+                _execute(connection, [f'DO RELEASE_LOCK({_MYSQL_LOCK})'])
 
 
-_BEGIN = {
-    'postgresql': ['BEGIN', f'SELECT pg_advisory_xact_lock({_LOCK})'],
-    'mysql': [f"DO GET_LOCK('{_LOCK}', {_LOCK_SECONDS})", 'BEGIN'],
-    'sqlite': ['BEGIN IMMEDIATE'],
-}
+def _begin(connection: sa.Connection, kind: str) -> None:
+    """Wait for the lock and begin; StoreConflict if another one has it for too long."""
+    try:
+        if kind == 'postgresql':
+            wait = f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'"
+            lock = f'SELECT pg_advisory_xact_lock({_LOCK})'
+            usual = 'SET LOCAL lock_timeout TO DEFAULT'
+            _execute(connection, ['BEGIN', wait, lock, usual])
+        elif kind == 'mysql':
+            lock = f'SELECT GET_LOCK({_MYSQL_LOCK}, {LOCK_SECONDS})'
+            if not connection.exec_driver_sql(lock).scalar():
+                raise exceptions.StoreConflict('The lock is taken')
+            _execute(connection, ['BEGIN'])
+        else:
+            _execute(connection, ['BEGIN IMMEDIATE'])
+    except exceptions.StoreConflict as error:
+        raise exceptions.StoreConflict(
+            'Another process is changing the database, and has not ended while this '
+            'one waited for it; try again when it has'
+        ) from error
 
 
 def _execute(connection: sa.Connection, statements: list[str]) -> None:

@@ -4,21 +4,19 @@ import dataclasses
 from collections.abc import Mapping
 
 from watcherlite.db.sqlalchemy.columns import (
-    ACTION,
+    ACTION_COLUMNS,
     AUDIT_COLUMNS,
     AUDIT_TEMPLATE_COLUMNS,
     GOAL_COLUMNS,
     PLAN_COLUMNS,
     STRATEGY_COLUMNS,
-    named,
 )
 
 _TIMES = ('created_at', 'updated_at', 'deleted_at')
 #: The columns that may be NULL and that something can be sorted by.
 _NULLABLE = frozenset(
     {
-        *_TIMES,
-        *('description', 'status_message', 'run_interval'),
+        *(*_TIMES, 'description', 'run_interval'),
         *('next_run_time', 'start_time', 'end_time'),
     }
 )
@@ -30,27 +28,29 @@ class Noun:
 
     :param columns: of the SELECT: those of a row, then what is shown of others
     :param joins: with what it refers to; each finds one row or none
-    :param visible: the condition for what is not deleted
     :param keys: sort key -> (expression, whether it may be NULL)
     :param plain: filter -> column that is compared with its value
+    :param hidden: the values of its column `hidden`; () in small tables, which have
+        neither that nor an index for any order
     """
 
     table: str
     columns: str
     joins: str
-    visible: str
     keys: Mapping[str, tuple[str, bool]]
     plain: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    hidden: tuple[int, ...] = ()
 
     @property
-    def visible_apart(self) -> str:
-        """Return `visible` in words that are not those of an index.
+    def shown(self) -> str:
+        """Return the condition for what lists show."""
+        if self.hidden:
+            return f'{self.table}.hidden = 0'
+        return f'{self.table}.deleted_at IS NULL'
 
-        Without statistics one that has the condition looks better to PostgreSQL
-        than the one in the right order.
-        """
-        own = f'{self.table}.deleted_at IS NULL'
-        return self.visible.replace(own, f'({own}) IS TRUE')
+
+#: Values of `hidden`: what lists show, what is deleted, and actions of no plan.
+SHOWN, DELETED, OF_NO_PLAN = 0, 1, 2
 
 
 def _join(kind: str, table: str, source: str, column: str) -> str:
@@ -61,7 +61,7 @@ def _keys(table: str, *columns: str, **joined: str) -> dict[str, tuple[str, bool
     """Return the sort keys of a table's own columns, and of joined ones."""
     own = {
         _KEYS.get(column, column): (f'{table}.{column}', column in _NULLABLE)
-        for column in (*columns, *_TIMES)
+        for column in columns
     }
     return own | {key: (expression, True) for key, expression in joined.items()}
 
@@ -76,56 +76,51 @@ GOALS = Noun(
     'goals',
     GOAL_COLUMNS,
     '',
-    'goals.deleted_at IS NULL',
-    _keys('goals', 'id', 'uuid', 'name', 'display_name'),
+    _keys('goals', 'id', 'uuid', 'name', 'display_name', *_TIMES),
 )
 STRATEGIES = Noun(
     'strategies',
     f'{STRATEGY_COLUMNS}, goals.uuid, goals.name',
     _join('LEFT JOIN', 'goals', 'strategies', 'goal_id'),
-    'strategies.deleted_at IS NULL',
-    _keys('strategies', 'id', 'uuid', 'name', 'display_name', **_GOAL),
+    _keys('strategies', 'id', 'uuid', 'name', 'display_name', *_TIMES, **_GOAL),
 )
 AUDIT_TEMPLATES = Noun(
     'audit_templates',
     AUDIT_TEMPLATE_COLUMNS + _BOTH,
     _join('LEFT JOIN', 'goals', 'audit_templates', 'goal_id')
     + _join('LEFT JOIN', 'strategies', 'audit_templates', 'strategy_id'),
-    'audit_templates.deleted_at IS NULL',
-    _keys('audit_templates', 'id', 'uuid', 'name', 'description', **_GOAL, **_STRATEGY),
+    _keys(
+        'audit_templates',
+        *('id', 'uuid', 'name', 'description', *_TIMES),
+        **_GOAL,
+        **_STRATEGY,
+    ),
 )
 AUDITS = Noun(
     'audits',
     AUDIT_COLUMNS + _BOTH,
     _join('LEFT JOIN', 'goals', 'audits', 'goal_id')
     + _join('LEFT JOIN', 'strategies', 'audits', 'strategy_id'),
-    'audits.deleted_at IS NULL',
     _keys(
         'audits',
         *('id', 'uuid', 'name', 'audit_type', 'state', 'run_interval', 'auto_trigger'),
-        *('status_message', 'next_run_time', 'start_time', 'end_time', 'forced'),
+        *('next_run_time', 'start_time', 'end_time', 'forced', *_TIMES),
         **_GOAL,
         **_STRATEGY,
     ),
     {'state': 'audits.state'},
+    (SHOWN, DELETED),
 )
 ACTION_PLANS = Noun(
     'action_plans',
     f'{PLAN_COLUMNS}, audits.uuid, strategies.uuid, strategies.name',
     _join('LEFT JOIN', 'audits', 'action_plans', 'audit_id')
     + _join('LEFT JOIN', 'strategies', 'action_plans', 'strategy_id'),
-    'action_plans.deleted_at IS NULL',
-    _keys(
-        'action_plans',
-        *('id', 'uuid', 'state', 'status_message'),
-        audit_uuid='audits.uuid',
-        **_STRATEGY,
-    ),
+    _keys('action_plans', 'id', 'uuid', 'state', *_TIMES, **_STRATEGY),
     {'state': 'action_plans.state'},
+    (SHOWN, DELETED),
 )
 
-#: An action is deleted with its plan, whose rows are not written for it.
-_DELETED = 'COALESCE(actions.deleted_at, action_plans.deleted_at)'
 ONGOING = (
     "(actions.status IN ('RUNNING', 'SUSPENDED') "
     "OR actions.status = 'WAITING' AND actions.start_time IS NOT NULL)"
@@ -134,28 +129,22 @@ PENDING = (
     "(actions.status IN ('INIT', 'READY') "
     "OR actions.status = 'WAITING' AND actions.start_time IS NULL)"
 )
-_STATE = (
-    f"CASE WHEN {_DELETED} IS NOT NULL THEN 'DELETED' "
+#: What users call the state of an action, as a column.
+STATE = (
+    "CASE WHEN actions.deleted_at IS NOT NULL THEN 'DELETED' "
     "WHEN actions.ended <> '' THEN actions.ended "
     f"WHEN {ONGOING} THEN 'ONGOING' ELSE 'PENDING' END"
 )
 ACTIONS = Noun(
     'actions',
-    named('actions', ACTION).replace('actions.deleted_at', _DELETED)
-    + ', action_plans.uuid',
+    f'{ACTION_COLUMNS}, action_plans.uuid',
     _join('LEFT JOIN', 'action_plans', 'actions', 'plan_id'),
-    'actions.plan_id <> 0 AND actions.deleted_at IS NULL '
-    'AND action_plans.deleted_at IS NULL',
     {
-        **_keys(
-            'actions',
-            *('id', 'uuid', 'action_type', 'status_message'),
-            action_plan_uuid='action_plans.uuid',
-        ),
-        'deleted_at': (_DELETED, True),
-        'state': (_STATE, False),
+        **_keys('actions', 'id', 'uuid', 'action_type', 'created_at'),
+        'state': (STATE, False),
     },
     {'action_type': 'actions.action_type', 'target': 'actions.target'},
+    (SHOWN, DELETED, OF_NO_PLAN),
 )
 #: By the names that `db.listing` has for them.
 NOUNS: Mapping[str, Noun] = {

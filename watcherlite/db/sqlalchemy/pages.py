@@ -1,194 +1,97 @@
 """The statement of a page.
 
-Rows that have a value in the sort key and those that have none are two walks along
-an index, each from where the last page ended, so that a page costs the same
-wherever it is. What rows refer to is joined to those of the page only.
+A page is put together of walks along indexes, each from where the last page ended,
+so that it costs the same wherever it is and however many rows there are: one for
+rows that have a value in the sort key and one for those that have none, and each
+of them for rows that are shown and for deleted ones. What rows refer to is joined
+to those of the page only.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite.db import listing
 from watcherlite.db.listing import Query
 from watcherlite.db.sqlalchemy.dialects import Dialect
-from watcherlite.db.sqlalchemy.mappers import folded
-from watcherlite.db.sqlalchemy.nouns import ACTIONS, NOUNS, ONGOING, PENDING, Noun
+from watcherlite.db.sqlalchemy.filters import OPEN, conditions
+from watcherlite.db.sqlalchemy.models import ACTIVE_PLANS
+from watcherlite.db.sqlalchemy.nouns import (
+    ACTION_PLANS,
+    ACTIONS,
+    DELETED,
+    NOUNS,
+    SHOWN,
+    STATE,
+)
 from watcherlite.states import action as action_states
 
 #: No id is above it, on any database.
 LAST_ID = 2**63 - 1
-_OPEN = {'PENDING': PENDING, 'ONGOING': ONGOING}
-_NOTHING = '1 = 0'
-_UNFINISHED = "actions.ended = ''"
-#: table -> column -> the index of both it and the id, for who does not find it.
-_WALKS: Mapping[str, Mapping[str, str]] = {
-    'audits': {
-        'audits.uuid': 'uq_audits_uuid',
-        'audits.state': 'ix_audits_state_id',
-        'audits.created_at': 'ix_audits_created_at_id',
-        'audits.goal_id': 'ix_audits_goal_id_id',
-        'audits.strategy_id': 'ix_audits_strategy_id_id',
-    },
-    'action_plans': {
-        'action_plans.uuid': 'uq_action_plans_uuid',
-        'action_plans.state': 'ix_action_plans_state_id',
-        'action_plans.created_at': 'ix_action_plans_created_at_id',
-        'action_plans.audit_id': 'ix_action_plans_audit_id_id',
-        'action_plans.strategy_id': 'ix_action_plans_strategy_id_id',
-    },
-    'actions': {
-        'actions.uuid': 'uq_actions_uuid',
-        'actions.plan_id': 'ix_actions_plan_id',
-        'actions.audit_id': 'ix_actions_audit_id',
-        'actions.ended': 'ix_actions_ended_id',
-        'actions.action_type': 'ix_actions_action_type_id',
-        'actions.target': 'ix_actions_target',
-    },
-}
-#: Those of rows that are not deleted, in the order of their ids.
-_VISIBLE: Mapping[str, str] = {
-    table: f'ix_{table}_visible' for table in ('audits', 'action_plans', 'actions')
-}
-_AUDIT = '(SELECT id FROM audits WHERE uuid = :audit_uuid)'
-
-
-def can_be_stored(text: str) -> bool:
-    """Say whether a database can hold a text at all, and be asked for it."""
-    return '\x00' not in text and not any('\ud800' <= c <= '\udfff' for c in text)
-
-
-def matches(table: str, prefix: str = '') -> str:
-    """Return a table of (id, place): what a name stands for, the likeliest first.
-
-    Parameters: those of `name_values`.
-    """
-    # Three walks along three indexes: no database takes them at once for an OR.
-    return (
-        f'(SELECT id, 0 AS place FROM {table} WHERE uuid = :{prefix}lower '
-        f'UNION ALL SELECT id, CASE WHEN name = :{prefix}name THEN 1 ELSE 2 END '
-        f'FROM {table} WHERE lower_name = :{prefix}folded '
-        f'UNION ALL SELECT id, 3 FROM {table} WHERE id = :{prefix}number) AS matches'
-    )
-
-
-def name_values(name: str, prefix: str = '') -> dict[str, Any]:
-    """Return the parameters of `matches`."""
-    return {
-        f'{prefix}lower': name.lower(),
-        f'{prefix}name': name,
-        f'{prefix}folded': folded(name),
-        f'{prefix}number': listing.as_id(name),
-    }
-
-
-def likeliest(table: str) -> str:
-    """Return the order in which matches are taken: what is not deleted first."""
-    gone = f'CASE WHEN {table}.deleted = 0 THEN 0 ELSE 1 END'
-    return f'ORDER BY {gone}, matches.place, {table}.id DESC LIMIT 1'
-
-
-def _reference(table: str, prefix: str) -> str:
-    """Return the id of what a filter names, with the parameters of `name_values`.
-
-    That of `matches` which is the likeliest. MariaDB looks at the values of such
-    simple questions, and at those of no other, before it decides on a range.
-    """
-    places = (
-        f'uuid = :{prefix}lower',
-        f'lower_name = :{prefix}folded AND name = :{prefix}name',
-        f'lower_name = :{prefix}folded',
-        f'id = :{prefix}number',
-    )
-    found = ', '.join(
-        f'(SELECT max(id) FROM {table} WHERE {place} AND deleted {gone})'
-        for gone in ('= 0', '<> 0')
-        for place in places
-    )
-    return f'COALESCE({found})'
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Conditions:
-    """What the filters of a query come to.
-
-    :param lead: (column, value) of one that is the begin of an index with the id
-    :param others: all that hold besides
-    :param values: of their parameters
-    """
-
-    lead: tuple[str, str] | None
-    others: list[str]
-    values: Mapping[str, Any]
-
-
 #: Limits that are asked for often: a database that is told one by name does not
 #: know how few rows it has to find.
 COMMON_LIMITS = frozenset({1, 10, 20, 25, 50, 100, 200, 500, 1000})
-#: Filters by what they leave over, the least first; what did not succeed is less.
-_LEADS = (
-    *('action_plan_uuid', 'audit_uuid', 'target', 'exception'),
-    *('action_type', 'strategy', 'goal', 'state'),
+#: Columns that come before `hidden` in their index, as foreign keys need it.
+_FIRST = frozenset(
+    {
+        *('audits.goal_id', 'audits.strategy_id'),
+        *('action_plans.audit_id', 'action_plans.strategy_id', 'actions.audit_id'),
+    }
 )
-_USUAL_STATES = frozenset({action_states.SUCCEEDED})
+#: Indexes that are not called after their columns.
+_INDEXES: Mapping[str, str] = {
+    'actions.plan_id': 'ix_actions_plan_id',
+    'actions.audit_id': 'ix_actions_audit_id',
+    'actions.target': 'ix_actions_target',
+}
+_UNFINISHED = "actions.ended = ''"
+_ACTIVE = f'action_plans.{ACTIVE_PLANS}'
+#: What stands for the column of the index of active plans, which are few.
+_FEW = 'action_plans.active'
+_STATES = sorted({*action_states.FINAL, *OPEN})
+#: Sort keys that belong to what rows refer to -> its table, and the column for that.
+_REFERENCES: Mapping[str, tuple[str, str]] = {
+    'goal_uuid': ('goals', 'goal_id'),
+    'goal_name': ('goals', 'goal_id'),
+    'strategy_uuid': ('strategies', 'strategy_id'),
+    'strategy_name': ('strategies', 'strategy_id'),
+}
+#: A statement has a walk for each of them; if there are more, all rows are sorted.
+MOST_REFERENCES = 100
 
 
-def _place(item: tuple[str, Any]) -> int:
-    name, value = item
-    unusual = name == 'state' and value not in _USUAL_STATES
-    return _LEADS.index('exception' if unusual else name)
+def references(noun: str, query: Query) -> str:
+    """Return the statement that finds what rows are sorted by, in order, or ''.
+
+    Its rows are (id, sort key, id of what the marker refers to). Rows of a very large
+    table can refer to few others only: to goals and strategies.
+    """
+    of, key = NOUNS[noun], listing.deciding_key(query)
+    if not of.hidden or key not in _REFERENCES:
+        return ''
+    table, column = _REFERENCES[key]
+    marker = 'NULL'
+    if query.after is not None:
+        marker = f'(SELECT {column} FROM {of.table} WHERE uuid = :after)'
+    # With EXISTS, MariaDB might first read all that refer to any.
+    used = f'(SELECT 1 FROM {of.table} WHERE {of.table}.{column} = {table}.id LIMIT 1)'
+    expression = of.keys[key][0]
+    return (
+        f'SELECT {table}.id, {expression}, {marker} FROM {table} WHERE {used} = 1 '
+        f'ORDER BY {expression}, {table}.id'
+    )
 
 
-def _conditions(noun: Noun, query: Query) -> _Conditions:
-    lead = None
-    others: list[str] = []
-    values: dict[str, Any] = {}
-    for name, value in sorted(query.filters.items(), key=_place):
-        column, expression = _compared(noun, name, str(value), values)
-        if column and lead is None:
-            lead = (column, expression)
-        elif column:
-            others.append(f'{column} = {expression}')
-        else:
-            others.append(expression)
-        if noun is ACTIONS and name == 'state' and column:
-            others += _of_state(str(value))
-    return _Conditions(lead, others, values)
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Reference:
+    """One of what rows are sorted by.
 
+    :param name: of the parameter that is its id
+    :param rank: its place; the same where the sort keys are equal
+    """
 
-def _compared(
-    noun: Noun, name: str, value: str, values: dict[str, Any]
-) -> tuple[str, str]:
-    """Return a column and what it is equal to, or '' and a condition."""
-    if not can_be_stored(value):
-        return '', _NOTHING
-    if name in ('goal', 'strategy'):
-        of = 'goals' if name == 'goal' else 'strategies'
-        values |= name_values(value, f'{name}_')
-        return f'{noun.table}.{name}_id', _reference(of, f'{name}_')
-    if noun is ACTIONS and name == 'state':
-        if value in action_states.FINAL:
-            values['ended'] = value
-            return 'actions.ended', ':ended'
-        if value in _OPEN:
-            # In words: it is the condition of partial indexes.
-            return 'actions.ended', "''"
-        deleted = noun.keys['deleted_at'][0]
-        return '', f'{deleted} IS NOT NULL' if value == 'DELETED' else _NOTHING
-    values[name] = value
-    if name == 'action_plan_uuid':
-        return 'actions.plan_id', f'(SELECT id FROM action_plans WHERE uuid = :{name})'
-    if name == 'audit_uuid':
-        return f'{noun.table}.audit_id', _AUDIT
-    return noun.plain[name], f':{name}'
-
-
-def _of_state(state: str) -> list[str]:
-    """Return what else holds for actions of an infra-optim state."""
-    conditions = [f'{ACTIONS.keys["deleted_at"][0]} IS NULL']
-    if state in _OPEN:
-        conditions.append(_OPEN[state])
-    return conditions
+    name: str
+    rank: int
 
 
 class Page:
@@ -196,9 +99,16 @@ class Page:
 
     :ivar template: its first column is the id of a row, NULL in the only row of an
         empty page after a marker; no row at all: there is no such marker
+    :param found: what `references` has found
     """
 
-    def __init__(self, noun: str, query: Query, dialect: Dialect) -> None:
+    def __init__(
+        self,
+        noun: str,
+        query: Query,
+        dialect: Dialect,
+        found: Sequence[Sequence[Any]] | None = None,
+    ) -> None:
         listing.check(noun, query)
         self._noun = NOUNS[noun]
         self._query = query
@@ -206,10 +116,9 @@ class Page:
         self._descending = query.sort_dir == listing.DESCENDING
         self._begin = '<' if self._descending else '>'
         self._id = f'{self._noun.table}.id'
-        self._key, self._nullable = self._noun.keys[query.sort_key]
-        #: What is unique needs no second key.
-        self._unique = query.sort_key in ('id', 'uuid')
-        self._conditions = _conditions(self._noun, query)
+        self._sort_key = listing.deciding_key(query)
+        self._key, self._nullable = self._noun.keys[self._sort_key]
+        self._conditions = conditions(self._noun, query)
         self.values = dict(self._conditions.values)
         self._limit = f'LIMIT {query.limit}'
         if query.limit not in COMMON_LIMITS:
@@ -217,7 +126,26 @@ class Page:
             self.values['limit'] = query.limit
         if query.after is not None:
             self.values['after'] = query.after
+        self._references: list[_Reference] | None = None
+        self._marked: int | None = None
+        if found is not None and len(found) <= MOST_REFERENCES:
+            self._references = self._ranked(found)
         self.template = self._template()
+
+    def _ranked(self, found: Sequence[Sequence[Any]]) -> list[_Reference]:
+        """Take over what rows are sorted by, and which of it the marker refers to."""
+        ranked: list[_Reference] = []
+        last = None
+        for number, (key, value, marker) in enumerate(found):
+            rank = ranked[-1].rank if ranked else 0
+            if ranked and value != last:
+                rank += 1
+            last = value
+            ranked.append(_Reference(f'reference_{"x" * number}', rank))
+            self.values[ranked[-1].name] = key
+            if key == marker:
+                self._marked = rank
+        return ranked
 
     def _template(self) -> str:
         table = self._noun.table
@@ -233,7 +161,9 @@ class Page:
 
     def _page(self) -> str:
         """Return (id, sort_key, missing) of the rows of the page."""
-        walks = self._walks()
+        walks = [walk for place in self._places() for walk in self._walks(place)]
+        if not walks:
+            return self._walk(None, [self._id], [], '1 = 0')
         if len(walks) == 1:
             return walks[0]
         parts = ' UNION ALL '.join(
@@ -244,28 +174,134 @@ class Page:
             f'ORDER BY missing, {self._order("sort_key", "id")} {self._limit}'
         )
 
-    def _walks(self) -> list[str]:
-        """Return the parts of the page, each in the order of some index."""
+    def _places(self) -> Sequence[int | None]:
+        """Return the values of `hidden` that are walked through; None for any."""
+        wanted = self._noun.hidden
+        if not wanted:
+            return (None,)
+        if not self._query.deleted:
+            wanted = (SHOWN,)
+        possible = self._conditions.hidden
+        plain = possible is None and self._conditions.lead is None
+        if plain and self._query.deleted and self._sort_key in ('id', 'uuid'):
+            return (None,)
+        return [place for place in wanted if possible is None or place in possible]
+
+    def _walks(self, place: int | None) -> list[str]:
+        """Return the parts of the page in one place, each in the order of an index."""
+        if self._references is not None:
+            return self._by_reference(place, self._references)
+        if self._sort_key in ('id', 'uuid'):
+            # What is unique needs no second key.
+            return [self._walk(place, [self._key], self._last(self._key))]
+        if self._noun is ACTIONS and self._sort_key == 'state':
+            return self._by_state(place)
+        if self._noun is ACTION_PLANS and self._sort_key == 'updated_at':
+            settled = 'action_plans.settled_at'
+            return [
+                *self._by_column(place, settled, settled, f'NOT {_ACTIVE}'),
+                # They are few, and sorted.
+                *self._by_column(place, self._key, _FEW, _ACTIVE),
+            ]
+        return self._by_column(place, self._key, self._key)
+
+    def _by_column(
+        self, place: int | None, column: str, along: str, *where: str
+    ) -> list[str]:
+        """Return the walks in the order of a column, and in that of the ids.
+
+        :param column: which has the value of the sort key, if any
+        :param along: the column of the index
+        :param where: what holds besides
+        """
         key, number = self._key, self._id
-        if self._unique:
-            return [self._walk([key], self._last(key))]
+        order = [column, number]
         walks = []
-        present = [f'{key} IS NOT NULL'] if self._nullable else []
+        present = [*where, f'{column} IS NOT NULL'] if self._nullable else [*where]
         if self._query.after is None or self._dialect.compares_rows:
             last = self._last(key, number)
-            walks.append(self._walk([key, number], last, *present))
+            walks.append(self._walk(place, order, last, *present, along=along))
         else:
             # A range of pairs would be one of the first of them only.
             (value,) = self._last(key)
-            walks.append(self._walk([number], self._last(number), f'{key} = {value}'))
-            walks.append(self._walk([key, number], [value], *present))
+            same = (*where, f'{column} = {value}')
+            last = self._last(number)
+            walks.append(
+                self._walk(place, [number], last, *same, along=along, key=column)
+            )
+            walks.append(self._walk(place, order, [value], *present, along=along))
         if self._nullable:
             # Where the marker has a value, all that have none come after it.
             zero = LAST_ID if self._descending else 0
             after = self._last(f'CASE WHEN {key} IS NULL THEN {number} ELSE {zero} END')
-            where = [f'{key} IS NULL', *(f'{number} {self._begin} {a}' for a in after)]
-            # In the order of the key as well: PostgreSQL does not see that it is one.
-            walks.append(self._walk([key, number], [], *where, missing=1))
+            absent = [*where, f'{column} IS NULL']
+            absent += [f'{number} {self._begin} {a}' for a in after]
+            # PostgreSQL does not see that the key is one. MariaDB would sort for it.
+            order = order if self._dialect.guesses else [number]
+            walks.append(
+                self._walk(
+                    place, order, [], *absent, along=along, key=column, missing=1
+                )
+            )
+        return walks
+
+    def _by_state(self, place: int | None) -> list[str]:
+        """Return a walk for each state of actions."""
+        if place == DELETED:
+            return [self._walk(place, [self._id], self._in('DELETED'), key="'DELETED'")]
+        walks = []
+        for state in _STATES:
+            where = [OPEN[state]] if state in OPEN else []
+            ended = ('actions.ended', "''" if state in OPEN else f"'{state}'")
+            last = self._in(state)
+            walks.append(
+                self._walk(
+                    place, [self._id], last, *where, lead=ended, key=f"'{state}'"
+                )
+            )
+        return walks
+
+    def _in(self, state: str) -> list[str]:
+        """Return after which id the rows of a state come after the marker."""
+        first, last = (LAST_ID, 0) if self._descending else (0, LAST_ID)
+        return self._last(
+            f"CASE WHEN '{state}' {self._begin} {STATE} THEN {first} "
+            f"WHEN {STATE} = '{state}' THEN {self._id} ELSE {last} END"
+        )
+
+    def _by_reference(
+        self, place: int | None, references: Sequence[_Reference]
+    ) -> list[str]:
+        """Return a walk for each of what rows refer to, and one for those without."""
+        column = f'{self._noun.table}.{_REFERENCES[self._sort_key][1]}'
+        begin = None
+        if self._query.after is not None:
+            begin = self._marked
+        walks = []
+        for reference in references:
+            last: list[str] = []
+            if self._query.after is not None:
+                if begin is None or reference.rank != begin:
+                    if begin is None or (reference.rank < begin) != self._descending:
+                        continue
+                else:
+                    last = self._last(self._id)
+            walks.append(
+                self._walk(
+                    place,
+                    [self._id],
+                    last,
+                    lead=(column, f':{reference.name}'),
+                    key=str(reference.rank),
+                )
+            )
+        last = self._last(self._id) if begin is None else []
+        where = [f'{column} IS NULL']
+        where += [f'{self._id} {self._begin} {value}' for value in last]
+        order = [column, self._id] if self._dialect.guesses else [self._id]
+        walks.append(
+            self._walk(place, order, [], *where, along=column, key='0', missing=1)
+        )
         return walks
 
     def _order(self, *expressions: str) -> str:
@@ -273,57 +309,106 @@ class Page:
         return ', '.join(f'{expression} {direction}' for expression in expressions)
 
     def _walk(
-        self, order: list[str], last: list[str], *where: str, missing: int = 0
+        self,
+        place: int | None,
+        order: list[str],
+        last: list[str],
+        *where: str,
+        lead: tuple[str, str] | None = None,
+        along: str = '',
+        key: str = '',
+        missing: int = 0,
     ) -> str:
         """Return the first rows in an order.
 
         :param last: beyond these values of the order; [] from the begin
         :param where: what holds besides
+        :param lead: (column, value) that all have; that of the filters if None
+        :param along: the column of an index, if it is not that of the order
+        :param key: the value of the sort key
         """
-        noun, lead = self._noun, self._conditions.lead
-        conditions = [*self._conditions.others, *where]
-        follows_lead = lead is not None and order == [self._id] and not where
-        hint = self._hint(follows_lead)
-        along = hint.startswith(' ALONG')
-        if not self._query.deleted:
-            conditions.append(noun.visible if along else noun.visible_apart)
-        if lead is not None and follows_lead and self._dialect.guesses:
-            conditions += self._along(lead, order, last)
-            order = [lead[0], *order]
+        noun, filtered = self._noun, self._conditions.lead
+        found = [*self._conditions.others, *where]
+        hint, key = self._hint(place, order, lead, along), key or order[0]
+        hidden = (f'{noun.table}.hidden', f'{place}')
+        if lead is not None and filtered is not None:
+            found.append(f'{filtered[0]} = {filtered[1]}')
+        lead = lead or filtered
+        prefix = [lead] if lead is not None else []
+        if order == [self._id] and not along and self._dialect.guesses:
+            if place is not None and (lead is None or lead[0] in _FIRST):
+                prefix.append(hidden)
+                place = None
+            elif place is not None:
+                found.append(self._hidden(place, order, lead, along))
+            if prefix:
+                found += self._along(prefix, last)
+                order, last = [*(column for column, _ in prefix), *order], []
         else:
-            if lead is not None:
-                conditions.append(f'{lead[0]} = {lead[1]}')
-            if last:
-                conditions.append(_compared_rows(order, self._begin, last))
-        if along and self._dialect.guesses:
-            # It is NULL in all, which PostgreSQL does not make use of. MariaDB would
-            # sort all rows for it.
-            order = [f'{noun.table}.deleted_at', *order]
-        joins = noun.joins if self._needs_joins(conditions) else ''
+            found += [f'{column} = {value}' for column, value in prefix]
+            if place is not None:
+                found.append(self._hidden(place, order, lead, along))
+        if not noun.hidden and not self._query.deleted:
+            found.append(noun.shown)
+        if last:
+            found.append(_compared_rows(order, self._begin, last))
+        joins = noun.joins if self._needs_joins(found) else ''
         return (
-            f'SELECT {self._id} AS id, {self._key} AS sort_key, {missing} AS missing '
-            f'FROM {noun.table}{hint}{joins} '
-            f'WHERE {" AND ".join(conditions or ["1 = 1"])} '
+            f'SELECT {self._id} AS id, {key} AS sort_key, '
+            f'{missing} AS missing FROM {noun.table}{hint}{joins} '
+            f'WHERE {" AND ".join(found or ["1 = 1"])} '
             f'ORDER BY {self._order(*order)} {self._limit}'
         )
 
-    def _hint(self, follows_lead: bool) -> str:
+    def _hidden(
+        self,
+        place: int,
+        order: list[str],
+        lead: tuple[str, str] | None,
+        along: str,
+    ) -> str:
+        """Return that `hidden` has a value."""
+        condition = f'{self._noun.table}.hidden = {place}'
+        column = lead[0] if lead is not None and not along else along or order[0]
+        if column in (f'{self._noun.table}.uuid', 'actions.plan_id', _FEW):
+            # Not in the words of an index, which is not the one to be used: without
+            # statistics it looks better to PostgreSQL than the one in the order.
+            return f'({condition}) IS TRUE'
+        return condition
+
+    def _hint(
+        self,
+        place: int | None,
+        order: list[str],
+        lead: tuple[str, str] | None,
+        along: str,
+    ) -> str:
         """Return which index to walk along, '' where it is for the database to say."""
-        table = self._noun.table
-        indexes = _WALKS.get(table, {})
-        lead = self._conditions.lead
-        column = self._key
-        if lead is not None:
-            column = lead[0] if follows_lead else ''
-        if column == self._id and not self._query.deleted and table in _VISIBLE:
-            return f' ALONG({_VISIBLE[table]})'
+        table, filtered = self._noun.table, self._conditions.lead
+        if not self._noun.hidden:
+            return ''
+        if lead is None and filtered is not None:
+            if order != [self._id] or along:
+                return ''
+            lead = filtered
+        column = lead[0] if lead is not None else along or order[0]
+        if column == f'{table}.uuid':
+            return f' BY(uq_{table}_uuid)'
+        if column == self._id:
+            return '' if place is None else f' ALONG(ix_{table}_hidden_id)'
+        if column == _FEW:
+            return ' ALONG(ix_action_plans_active)'
         if column == 'actions.plan_id' and _UNFINISHED in self._conditions.others:
             return ' BY(ix_actions_unfinished)'
-        return f' BY({indexes[column]})' if column in indexes else ''
+        name = column.partition('.')[2]
+        if '.' not in column or not column.startswith(f'{table}.'):
+            return ''
+        plain = f'{name}_hidden' if column in _FIRST else f'hidden_{name}'
+        return f' ALONG({_INDEXES.get(column, f"ix_{table}_{plain}_id")})'
 
-    def _needs_joins(self, conditions: list[str]) -> bool:
-        text = ' '.join([self._key, *conditions])
-        return any(
+    def _needs_joins(self, found: Sequence[str]) -> bool:
+        text = ' '.join([self._key, *found])
+        return self._references is None and any(
             f'{table}.' in text
             for table in ('goals', 'strategies', 'audits', 'action_plans')
             if table != self._noun.table
@@ -334,27 +419,30 @@ class Page:
         if self._query.after is None:
             return []
         noun = self._noun
+        joins = noun.joins if self._needs_joins(expressions) else ''
         return [
-            f'(SELECT {expression} FROM {noun.table}{noun.joins} '
+            f'(SELECT {expression} FROM {noun.table}{joins} '
             f'WHERE {noun.table}.uuid = :after)'
             for expression in expressions
         ]
 
-    def _along(
-        self, lead: tuple[str, str], order: list[str], last: list[str]
-    ) -> list[str]:
-        """Return the range of an index that begins with the filter.
+    def _along(self, prefix: list[tuple[str, str]], last: list[str]) -> list[str]:
+        """Return the range of an index in which columns have these values.
 
-        Told that the column has one value, PostgreSQL might walk along the ids of
-        all rows, because it takes every value for equally frequent. So it is told
-        of a range, in which the column is a part of the order.
+        Told that a column has one value, PostgreSQL might walk along the ids of all
+        rows, because it takes every value for equally frequent. So it is told of a
+        range, in which the column is a part of the order.
         """
-        column, value = lead
-        end = '>' if self._descending else '<'
-        begin = f'{column} {self._begin}= {value}'
+        columns = [column for column, _ in prefix]
+        values = [value for _, value in prefix]
+        end = '>=' if self._descending else '<='
+        begin = _compared_rows(columns, f'{self._begin}=', values)
         if last:
-            begin = _compared_rows([column, *order], self._begin, [value, *last])
-        return [begin, f'{column} {end}= {value}']
+            begin = _compared_rows([*columns, self._id], self._begin, [*values, *last])
+        within = _compared_rows(columns, end, values)
+        # One column apart as well: that says that it is not NULL, as some indexes do.
+        alone = f'{columns[0]} {end} {values[0]}'
+        return [begin, within, *[alone] * (alone != within)]
 
 
 def _compared_rows(columns: list[str], sign: str, values: list[str]) -> str:

@@ -25,13 +25,14 @@ SURROUNDINGS = (
     'FROM action_plans JOIN audits ON audits.id = action_plans.audit_id '
     'JOIN goals ON goals.id = audits.goal_id '
     'LEFT JOIN strategies ON strategies.id = action_plans.strategy_id '
-    'WHERE action_plans.id = :plan_id'
+    'WHERE action_plans.id IN_IDS(:ids)'
 )
 PLAN_BY_UUID = f'SELECT {PLAN_COLUMNS} FROM action_plans WHERE uuid = :uuid'
 _ACTIONS = f'SELECT {ACTION_COLUMNS} FROM actions WHERE'
 ACTION_BY_UUID = f'{_ACTIONS} uuid = :uuid'
 ACTIONS_BY_ID = f'{_ACTIONS} id IN_IDS(:ids)'
 DERIVED = f'{_ACTIONS} derived_from = :id ORDER BY id'
+UNFINISHED_DERIVED = f"{_ACTIONS} derived_from IN_IDS(:ids) AND ended = '' ORDER BY id"
 COUNT = 'SELECT status, count(*) FROM actions WHERE plan_id = :plan_id GROUP BY status'
 
 
@@ -72,18 +73,27 @@ class Reading:
     _db: Database
 
     def plan_surroundings(self, plan_id: int) -> PlanSurroundings | None:
-        for row in self._db.rows(SURROUNDINGS, plan_id=plan_id):
-            audit = len(PLAN)
-            goal = audit + len(AUDIT)
-            strategy = goal + len(GOAL)
-            mapper = self._db.mapper
-            return PlanSurroundings(
-                mapper.plan(row[:audit]),
+        return self.surroundings_of_plans([plan_id]).get(plan_id)
+
+    def surroundings_of_plans(
+        self, plan_ids: Sequence[int]
+    ) -> dict[int, PlanSurroundings]:
+        if not plan_ids:
+            return {}
+        audit = len(PLAN)
+        goal = audit + len(AUDIT)
+        strategy = goal + len(GOAL)
+        mapper = self._db.mapper
+        found = {}
+        for row in self._db.rows(SURROUNDINGS, ids=self._db.dialect.ids(plan_ids)):
+            plan = mapper.plan(row[:audit])
+            found[plan.id or 0] = PlanSurroundings(
+                plan,
                 mapper.audit(row[audit:goal]),
                 mapper.goal(row[goal:strategy]),
                 None if row[strategy] is None else mapper.strategy(row[strategy:]),
             )
-        return None
+        return found
 
     def get_plan(self, uuid: str) -> ActionPlan:
         for row in self._db.rows(PLAN_BY_UUID, uuid=uuid):
@@ -103,6 +113,12 @@ class Reading:
 
     def derived_actions(self, action_id: int) -> list[Action]:
         return self._actions(self._db.rows(DERIVED, id=action_id))
+
+    def unfinished_derived(self, action_ids: Sequence[int]) -> list[Action]:
+        if not action_ids:
+            return []
+        ids = self._db.dialect.ids(action_ids)
+        return self._actions(self._db.rows(UNFINISHED_DERIVED, ids=ids))
 
     def list_actions(
         self,

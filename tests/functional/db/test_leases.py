@@ -1,0 +1,49 @@
+"""Leases on each kind of database: whose clock they go by."""
+
+import re
+from typing import Any
+
+import sqlalchemy as sa
+
+from tests.factories import make_worker
+from tests.functional.db import stores
+
+TIME = re.compile(r'\d{4}-\d{2}-\d{2}')
+
+
+class LeaseTests(stores.StoreTests):
+    """Clocks of workers run apart, and one of them would take from another."""
+
+    def test_the_clock_of_a_worker_has_no_part_in_any_lease(self) -> None:
+        bound: list[str] = []
+
+        def note(_c: Any, _cursor: Any, sql: str, values: Any, *_: Any) -> None:
+            bound.append(f'{sql} {values!r}')
+
+        worker = make_worker()
+        sa.event.listen(self.store.engine, 'before_cursor_execute', note)
+        self.store.register_worker(worker, 3600)
+        renewed = self.store.renew_lease(worker.uuid, 3600)
+        taken = self.store.take_role('relay', worker.uuid, 3600)
+        self.store.live_workers()
+        self.store.expired_workers()
+        self.store.end_lease(worker.uuid)
+        refused = self.store.renew_lease(worker.uuid, 3600)
+        sa.event.remove(self.store.engine, 'before_cursor_execute', note)
+
+        self.assertEqual((True, True, False), (renewed, taken, refused))
+        self.assertGreaterEqual(len(bound), 7)
+        self.assertEqual([], [line for line in bound if TIME.search(line)])
+        self.assertEqual([], [line for line in bound if 'datetime' in line])
+
+
+class SqliteLeaseTest(LeaseTests, stores.SqliteDatabase):
+    """On SQLite."""
+
+
+class PostgresqlLeaseTest(LeaseTests, stores.PostgresqlDatabase):
+    """On PostgreSQL."""
+
+
+class MysqlLeaseTest(LeaseTests, stores.MysqlDatabase):
+    """On MariaDB or MySQL."""
