@@ -63,10 +63,6 @@ class NotAcceptable(WatcherliteError):
     """The request asks for a version or a form that there is not."""
 
 
-class TooManyRequests(WatcherliteError):
-    """So much is asked for at the same time that this has to wait."""
-
-
 # What a plugin may raise
 
 

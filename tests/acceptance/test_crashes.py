@@ -69,7 +69,7 @@ class CrashTestCase(DaemonTestCase):
             ('applied', 'mark_checked', {}, 'before'),
             ('missing', 'mark_checked', {}, 'before'),
             ('unknown', 'mark_once', {}, 'before'),
-            ('sleeps', 'sleep', {'duration': 4}, 'before'),
+            ('sleeps', 'sleep', {'duration': 10}, 'before'),
             ('after', 'mark', {}, 'again', 'applied', 'missing', 'unknown', 'sleeps'),
         )
 

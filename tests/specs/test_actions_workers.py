@@ -107,6 +107,32 @@ class Parallel:
         return True
 
 
+class TestWhatOnlyWaits(WorldCase):
+    """It is a row, and no thread, however much of it there is."""
+
+    def test_thousands_wait_in_a_worker_with_one_thread(self) -> None:
+        world = self.a_world(
+            {'outside': kind(execute=lambda c: InProgress('job', 3600.0))},
+            max_parallel=1,
+        )
+        worker = world.worker()
+        threads = threading.active_count()
+        plan = world.start(*(action(f'a{n}', 'outside') for n in range(2000)))
+        world.until(lambda: len(worker.dispatcher.owned) == 2000)
+        world.until(
+            lambda: all(
+                found.token is not None
+                for found in world.store.list_actions(plan_id=plan.id, limit=2000)
+            )
+        )
+
+        self.assertEqual(plan_states.SUCCEEDED, world.run('b').state)
+        # The thread of the pool may have come with the first of them.
+        self.assertLessEqual(threading.active_count(), threads + 1)
+        world.plans.cancel(plan.uuid)
+        self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
+
+
 class TestDrain(WorldCase):
     """A worker that is to end takes nothing more, and leaves nothing behind."""
 

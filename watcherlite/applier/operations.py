@@ -299,13 +299,9 @@ class PlanOperations:
         found: list[Action] = []
         frontier = [action]
         while frontier:
-            ids = [
-                child.id or 0
-                for parent in frontier
-                if _waits_for_derived(parent)
-                for child in self._store.derived_actions(parent.id or 0)
-            ]
-            locked = tx.lock_actions(ids) if ids else {}
+            waiting = [a.id or 0 for a in frontier if _waits_for_derived(a)]
+            derived = self._store.unfinished_derived(waiting)
+            locked = tx.lock_actions([child.id or 0 for child in derived])
             frontier = [child for child in locked.values() if not child.finished]
             found += frontier
         return found

@@ -18,7 +18,6 @@ RUN = 'run'  # pre_condition, execute, post_condition
 CHECK = 'check'  # is_applied first: its worker was lost and it is checkable
 COMPLETE = 'complete'  # its derived actions have ended
 REVERT = 'revert'  # it undoes another action of its plan
-PHASES = (RUN, CHECK, COMPLETE, REVERT)
 
 #: The columns String(255) of spec 000.
 MESSAGE_LENGTH = 255
@@ -61,7 +60,7 @@ class Action:
     :param owner: uuid of the worker that took it
     :param attempt: how often it was taken: with `owner`, the fence
     :param recoveries: how often it was taken over from a lost worker
-    :param phase: what it is to be taken for, one of PHASES
+    :param phase: what it is to be taken for: RUN, CHECK, COMPLETE or REVERT
     :param pending: how many of the actions that it depends on are unfinished
     :param not_before: not to be taken earlier; EPOCH: at once
     :param blocked_on: the target whose lock it waits for, or None

@@ -27,9 +27,11 @@ class WorkAvailable:
     """More can be taken than its finder takes (broadcast).
 
     :param plans: uuids of the plans that have it
+    :param lanes: the lanes that have it, of actions without a plan
     """
 
     plans: tuple[str, ...] = ()
+    lanes: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class ActionsSignalled:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EventsStored:
-    """There are events to publish: for the worker that is the relay (broadcast)."""
+    """There are events: for the relay, and for who shows them (broadcast)."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -78,15 +80,18 @@ def to_message(command: Command | Broadcast) -> dict[str, Any]:
 
 
 def from_message(message: Mapping[str, Any]) -> Command | Broadcast:
-    """Return what a mapping from the wire stands for; ValueError if nothing."""
+    """Return what a mapping from the wire stands for; ValueError if nothing.
+
+    A list that is missing is empty: a worker of an older version does not send it.
+    """
     name = message.get('type')
     cls = _TYPES.get(name) if isinstance(name, str) else None
     if cls is None:
         raise ValueError(f'unknown type {name!r}')
     values: dict[str, Any] = {}
     for field in dataclasses.fields(cls):
-        value = message.get(field.name)
         many = field.default is not dataclasses.MISSING
+        value = message.get(field.name, [] if many else None)
         if many and (
             isinstance(value, list) and all(isinstance(v, str) for v in value)
         ):

@@ -9,7 +9,7 @@ import datetime
 import difflib
 import math
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import yaml
@@ -23,9 +23,9 @@ from watcherlite.domain.yaml_values import Path
 NAME_LENGTH = 255
 #: What stores keep of a number of seconds, or of a limit.
 MAX_NUMBER = 2**31 - 1
-#: Looking for the name that was meant takes time; a document with more slips than
-#: these has another problem.
-_SUGGESTIONS = 20
+#: Looking for the name that was meant takes time, some 0.1 ms for each name that it
+#: could be: how many of these are looked at for one document.
+_LOOKS = 10_000
 _UNUSABLE = frozenset({'Cc', 'Cs', 'Zl', 'Zp'})
 
 
@@ -34,16 +34,16 @@ class Findings:
 
     def __init__(self) -> None:
         self.problems: list[tuple[Path, str]] = []
-        self._suggestions = _SUGGESTIONS
+        self._looks = _LOOKS
 
     def add(self, path: Path, text: str) -> None:
         self.problems.append((path, text))
 
-    def nearest(self, name: object, known: Iterable[str]) -> str | None:
+    def nearest(self, name: object, known: Collection[str]) -> str | None:
         """Return the known name that was probably meant, or None."""
-        if not isinstance(name, str) or self._suggestions == 0:
+        if not isinstance(name, str) or len(known) > self._looks:
             return None
-        self._suggestions -= 1
+        self._looks -= len(known)
         found = difflib.get_close_matches(name, list(known), n=1)
         return found[0] if found else None
 

@@ -179,6 +179,33 @@ def from_mapping(obj: object, validate: Validate | None = None) -> PlanDocument:
     return found.finished()
 
 
+def to_mapping(document: PlanDocument) -> dict[str, Any]:
+    """Return a plan as users write it, in JSON; what has its default is left out."""
+    found: dict[str, Any] = {
+        'on_failure': document.on_failure,
+        'actions': [_written(action) for action in document.actions],
+    }
+    for name in ('name', 'max_parallel'):
+        if getattr(document, name) is not None:
+            found[name] = getattr(document, name)
+    return found
+
+
+def _written(action: ActionDocument) -> dict[str, Any]:
+    found: dict[str, Any] = {'name': action.name, 'action_type': action.action_type}
+    if action.input_parameters:
+        found['input_parameters'] = dict(action.input_parameters)
+    if action.parents:
+        found['parents'] = list(action.parents)
+    if action.timeout:
+        found['timeout'] = action.timeout
+    if action.target is not None:
+        found['target'] = action.target
+    if action.not_before is not None:
+        found['not_before'] = action.not_before.isoformat()
+    return found
+
+
 def check_inputs(document: PlanDocument, validate: Validate) -> None:
     """Check every action's type and inputs.
 

@@ -45,15 +45,17 @@ class Markup:
         the text and did not keep it from being read
     """
 
-    def __init__(self, text: str | bytes, source: str) -> None:
+    def __init__(self, text: str | bytes, source: str, noun: str = 'plan') -> None:
         """Read a text.
 
         :param source: how messages name it, for instance a file
+        :param noun: what it holds, for messages
         :raises InvalidDocument: it cannot be read at all
         """
         self.source = source
+        self._noun = noun
         self.problems: list[tuple[int | None, Path, str]] = []
-        self._text = _decoded(text, source)
+        self._text = _decoded(text, source, noun)
         self.value = self._json() if self._text.lstrip()[:1] == '{' else self._yaml()
 
     def lines(self, paths: Iterable[Path]) -> dict[Path, int]:
@@ -100,7 +102,7 @@ class Markup:
             return value
 
     def _yaml(self) -> Any:
-        builder = Builder(None)
+        builder = Builder(None, self._noun)
         try:
             value = builder.build(self._text)
         except yaml.MarkedYAMLError as error:
@@ -131,11 +133,11 @@ class Markup:
         return f':{line}: there is a character that YAML does not allow, {code}'
 
 
-def _decoded(text: str | bytes, source: str) -> str:
+def _decoded(text: str | bytes, source: str, noun: str) -> str:
     size = len(text)
     if size > MAX_BYTES:
         raise exceptions.InvalidDocument(
-            [f'{source}: is larger than {MAX_BYTES // 1024**2} MiB; split the plan']
+            [f'{source}: is larger than {MAX_BYTES // 1024**2} MiB; split the {noun}']
         )
     if isinstance(text, str):
         return text.removeprefix('\ufeff')

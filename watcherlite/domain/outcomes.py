@@ -130,11 +130,13 @@ _SENLIN: dict[str, Callable[[str], Outcome]] = {
 }
 
 
-def from_returned(value: object, phase: str = 'execute') -> Outcome:
+def from_returned(value: object, hook: str = 'execute') -> Outcome:
     """Return the outcome that a plugin's return value stands for.
 
     Accepted: an outcome; Watcher's True (anything else that is not listed here
     is a failure there too); Senlin's `(RES, REASON)`.
+
+    :param hook: the method of the plugin that returned it, for messages
     """
     if isinstance(value, _TYPES):
         return value
@@ -148,8 +150,8 @@ def from_returned(value: object, phase: str = 'execute') -> Outcome:
     ):
         return _SENLIN[value[0]](str(value[1] or ''))
     if value is None or value is False:
-        return Failed(f'{phase} returned {value}, not True')
-    return Failed(f'{phase} returned a {type(value).__name__}, which is not an outcome')
+        return Failed(f'{hook} returned {value}, not True')
+    return Failed(f'{hook} returned a {type(value).__name__}, which is not an outcome')
 
 
 def public_text(error: BaseException) -> str:

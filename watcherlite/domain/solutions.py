@@ -83,6 +83,8 @@ class Solution:
         self.indicators: dict[str, float] = {}
         self._actions: dict[str, ProposedAction] = {}
         self._numbers: dict[str, int] = {}
+        #: what an action is but for its name -> the name of the first such
+        self._known: dict[str, str] = {}
 
     @property
     def actions(self) -> Sequence[ProposedAction]:
@@ -120,15 +122,16 @@ class Solution:
         action = ProposedAction(
             name or '', action_type, inputs, tuple(parents), target, timeout
         )
+        content = _content(action)
         if name is None:
-            for known in self._actions.values():
-                if dataclasses.replace(known, name='') == action:
-                    return known.name
+            if content in self._known:
+                return self._known[content]
             action = dataclasses.replace(action, name=self._free_name(action_type))
         elif name in self._actions:
             raise exceptions.Invalid(
                 f'Two proposed actions have the name {name}; each needs its own'
             )
+        self._known.setdefault(content, action.name)
         self._actions[action.name] = action
         return action.name
 
@@ -143,3 +146,22 @@ class Solution:
             name = f'{action_type}-{number}'
             if name not in self._actions:
                 return name
+
+
+def _content(action: ProposedAction) -> str:
+    """Return a text that is the same for the same action, whatever its name.
+
+    Looked up, it costs the same however many actions there are.
+    """
+    parts = (
+        action.action_type,
+        action.input_parameters,
+        action.parents,
+        action.target,
+        action.timeout,
+    )
+    try:
+        return json.dumps(parts, sort_keys=True, default=repr)
+    except (TypeError, ValueError, RecursionError):
+        # Not JSON; the planner says so, of an action with a name.
+        return repr(parts)

@@ -57,10 +57,12 @@ class Builder:
     """Makes values of the events of the YAML parser, without recursion.
 
     :param wanted: the paths whose lines to note, or None
+    :param noun: what a text holds one of, for messages
     """
 
-    def __init__(self, wanted: set[Path] | None) -> None:
+    def __init__(self, wanted: set[Path] | None, noun: str = 'plan') -> None:
         self.wanted = wanted
+        self.noun = noun
         self.lines: dict[Path, int] = {}
         self.problems: list[tuple[int | None, Path, str]] = []
         self.root: Any = None
@@ -90,8 +92,8 @@ class Builder:
                     if documents > 1:
                         raise Unreadable(
                             line,
-                            'a second document begins here; a file holds one plan: '
-                            'remove the line of dashes, or use two files',
+                            'a second document begins here; a file holds one '
+                            f'{self.noun}: remove the line of dashes, or use two files',
                         )
         finally:
             loader.dispose()

@@ -111,6 +111,8 @@ class Chaining:
     ) -> bool:
         """Write a batch that `suits`; False if it needs a transaction after all.
 
+        `written` is of no use then.
+
         :raises StoreUnavailable: when nobody knows whether it took effect
         """
         (item,) = items
@@ -122,14 +124,12 @@ class Chaining:
             self._group.fill(tx, written, items, [], claims, now)
             link = foreseen.link()
         except OutOfTheOrdinary:
-            written.events.clear()
             return False
         if self._store.write_link(link):
             self._left = written.plans
             return True
         # Others work on it, too.
         self._alone.discard(plan.id or 0)
-        written.events.clear()
         return False
 
     def note(self, written: Written) -> None:

@@ -149,6 +149,10 @@ class Committer:
                     self._worker,
                     len(items),
                 )
+                # The sweep looks after what is not in hand any more.
+                for item in items:
+                    if not item.told:
+                        self._tell(item, False)
 
     def _collect(self) -> list[Item] | None:
         """Wait for something to write or to claim; None to stop."""
@@ -281,6 +285,7 @@ class Committer:
             self.tell_listeners(written.events)
 
     def _tell(self, item: Item, applied: bool) -> None:
+        item.told = True
         try:
             item.done(item, applied)
         except Exception:

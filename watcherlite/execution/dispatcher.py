@@ -8,10 +8,11 @@ the next job. It knows nothing of AMQP and writes nothing itself.
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
+from watcherlite.db.api import Released
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import APPLIER, Action
 from watcherlite.execution import results
@@ -19,6 +20,7 @@ from watcherlite.execution.backlog import STUCK, Backlog
 from watcherlite.execution.committer import Committer
 from watcherlite.execution.deadlines import Deadlines
 from watcherlite.execution.group import Claimed, Item, Written
+from watcherlite.execution.handing_over import HandingOver
 from watcherlite.execution.in_hand import InHand
 from watcherlite.execution.outside import Outside
 from watcherlite.execution.pool import Job, Pool
@@ -26,15 +28,12 @@ from watcherlite.execution.results import Conclusion
 from watcherlite.execution.runner import Runner
 from watcherlite.execution.scheduling import Scheduler
 from watcherlite.execution.settings import ExecutionSettings
-from watcherlite.execution.sources import Sources, Wanted
+from watcherlite.execution.sources import Source, Sources, Wanted
 from watcherlite.execution.task import Task
-from watcherlite.execution.window import Average, Window
+from watcherlite.execution.window import Window
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
-
-#: Seconds after which an action ends without the one that follows it.
-HAND_OVER = 1.0
 
 
 class Dispatcher:
@@ -42,7 +41,10 @@ class Dispatcher:
 
     :param lanes: the lanes that it serves
     :param step: asks for the next step of a plan (uuid), see `PlanRules.step`
-    :param offer: tells other workers of work (plan uuids) that is left over
+    :param offer: tells other workers of work (uuids of plans, lanes) that is left
+        over
+    :param unblocked: hears of actions that may have their target now and come from
+        where this worker takes none
     :param dry: notes that a source with unfinished actions had none to take now
     :param stuck: see `Backlog`
     """
@@ -57,17 +59,18 @@ class Dispatcher:
         clock: Clock,
         settings: ExecutionSettings,
         step: Callable[[str], None],
-        offer: Callable[[Sequence[str]], None],
+        offer: Callable[[Collection[str], Collection[str]], None],
+        unblocked: Callable[[Sequence[Action]], None],
         dry: Callable[[], None],
         stuck: Callable[[], None] = lambda: None,
     ) -> None:
-        self._worker = worker
         self._committer = committer
         self._scheduler = scheduler
         self._clock = clock
         self._settings = settings
         self._step = step
         self._offer = offer
+        self._unblocked = unblocked
         self._dry = dry
         self._stuck = stuck
         self._runner = runner(self)
@@ -102,11 +105,10 @@ class Dispatcher:
             self._outside.heed,
             self._conclude,
         )
-        self._successors: dict[int, Action] = {}
+        self._ahead = HandingOver(worker, self._runner, self._lock, settings)
         self._window = Window(settings)
-        #: action type -> seconds that its checks before the start take
-        self._checks: dict[str, Average] = {}
-        #: signals for actions whose start was durable and not yet known here
+        #: signals for actions whose start, or taking over, was durable and not yet
+        #: known here
         self._early: dict[int, str] = {}
         self._jobs: list[Job] = []
         self._draining = False
@@ -138,7 +140,7 @@ class Dispatcher:
     def look_for(self, action: Action) -> None:
         """Look where an action can be taken now, if this worker has an eye on it."""
         with self._lock:
-            source = self._sources.of(action.plan_id, action.lane)
+            source = self._source_of(action)
             if source is None:
                 return
             source.hint()
@@ -165,9 +167,7 @@ class Dispatcher:
         """See `group.Claims`."""
         if self._draining:
             return [], 0
-        with self._lock:
-            ids = [a.id for a in started if a.id and a.id not in self._successors]
-        return ids, max(1, self._settings.look_ahead // len(ids)) if ids else 0
+        return self._ahead.look_from(started)
 
     # what became durable
 
@@ -175,17 +175,14 @@ class Dispatcher:
         """Follow up a transaction; see `group.Claims`."""
         with self._lock:
             left_over = self._note_sources(batch)
+            strange = [a for a in batch.unblocked if self._source_of(a) is None]
             for claimed in batch.claims:
                 source = self._sources.of(claimed.wish.plan_id, claimed.wish.lane)
                 for action in claimed.actions:
                     task = Task(action, source.plan_uuid if source else None)
                     self._in_hand.add(task)
                     self._jobs.append(self._job(self._prepare, task))
-            if len(self._successors) > 4 * self._settings.claim_batch:
-                # What was loaded for actions that never came this way.
-                self._successors.clear()
-            for found in batch.successors:
-                self._successors[found.parent_id] = found.action
+            self._ahead.load(batch.successors)
             dry = any(_is_dry(claimed, batch) for claimed in batch.claims)
             for plan in batch.plans.values():
                 self._sources.counted(plan)
@@ -197,33 +194,36 @@ class Dispatcher:
             self._committer.poke()
         self._backlog.submit(jobs)
         if left_over:
-            self._offer(sorted(left_over))
+            self._offer_all(left_over)
+        if strange:
+            self._unblocked(strange)
         if dry:
             self._dry()
 
-    def _note_sources(self, batch: Written) -> set[str]:
-        """Note where there is more now; return the plans that others may help with."""
-        touched = []
-        # The claims came last in the transaction: they know best what is left.
-        for released in batch.released:
-            if not released.handed_over:
-                touched.append(self._sources.of(released.plan_id, released.lane))
-        for action in (*batch.unblocked, *batch.derived):
-            touched.append(self._sources.of(action.plan_id, action.lane))
+    def _note_sources(self, batch: Written) -> list[Source]:
+        """Note where there is more now; return what others may help with."""
+        found = [self._source_of(r) for r in batch.released if not r.handed_over]
+        found += [self._source_of(a) for a in (*batch.unblocked, *batch.derived)]
+        touched = [source for source in found if source is not None]
         for source in touched:
-            if source is not None:
-                source.more = True
+            source.more = True
         full = self._in_hand.busy >= self._settings.max_parallel
-        left_over = {
-            source.plan_uuid
-            for source in touched
-            if full and source is not None and source.plan_uuid
-        }
+        left_over = list(touched) if full else []
+        # The claims came last in the transaction: they know best what is left.
         for claimed in batch.claims:
-            source = self._sources.claimed(claimed)
-            if source is not None and source.more and source.plan_uuid:
-                left_over.add(source.plan_uuid)
+            claimed_from = self._sources.claimed(claimed)
+            if claimed_from is not None and claimed_from.more:
+                left_over.append(claimed_from)
         return left_over
+
+    def _source_of(self, item: Action | Released) -> Source | None:
+        return self._sources.of(item.plan_id, item.lane)
+
+    def _offer_all(self, sources: Sequence[Source]) -> None:
+        self._offer(
+            {source.plan_uuid for source in sources if source.plan_uuid},
+            {source.lane for source in sources if source.lane},
+        )
 
     # jobs
 
@@ -256,16 +256,7 @@ class Dispatcher:
             back = task.action.evolve(owner=None, updated_at=self._clock.now())
             self._conclude(task, Conclusion(back))
             return
-        self._conclude(task, self._checked(task))
-
-    def _checked(self, task: Task) -> Conclusion:
-        """Prepare an action, and remember how long that takes for its type."""
-        began = time.perf_counter()
-        conclusion = self._runner.prepare(task)
-        took = time.perf_counter() - began
-        known = self._checks.setdefault(task.action.action_type, Average(took, 1, 4))
-        known.add(took)
-        return conclusion
+        self._conclude(task, self._ahead.prepare(task))
 
     def _perform(self, task: Task) -> None:
         """Take a started action to its end, or to where it waits."""
@@ -273,45 +264,10 @@ class Dispatcher:
         conclusion = self._runner.perform(task)
         self._window.took(time.perf_counter() - began)
         handover = None
-        if not task.abandoned and conclusion.action.status in states.FINAL:
-            handover = self._hand_over(task, conclusion)
+        over = conclusion.action.status in states.FINAL
+        if over and not task.abandoned and not self._draining:
+            handover = self._ahead.begin(task, conclusion)
         self._conclude(task, conclusion, handover)
-
-    def _hand_over(
-        self, task: Task, ended: Conclusion
-    ) -> tuple[Task, Conclusion] | None:
-        """Prepare the dependent that can start in the transaction of this end.
-
-        Its pre_condition sees the effect of this action, which is there already;
-        that this action has ended is durable before the dependent executes. Only
-        types whose checks are known to be quick are checked here: a slow one
-        must not hold up the end of another action.
-        """
-        with self._lock:
-            child = self._successors.pop(task.action.id or 0, None)
-        if child is None or self._draining:
-            return None
-        known = self._checks.get(child.action_type)
-        if known is None or known.value >= self._settings.quick:
-            return None
-        if task.context is not None:
-            # What is quick on average may hang once: see `Deadlines`.
-            task.ended = ended
-            task.context.set_deadline(HAND_OVER)
-        owned = Task(
-            child.evolve(
-                status=states.READY,
-                owner=self._worker,
-                attempt=child.attempt + 1,
-                pending=0,
-            ),
-            task.plan_uuid,
-        )
-        conclusion = self._checked(owned)
-        if conclusion.action.status != states.RUNNING:
-            # It is left to the ordinary way: claimed, and checked again.
-            return None
-        return owned, conclusion
 
     def _conclude(
         self,
@@ -357,7 +313,7 @@ class Dispatcher:
                 self._outside.stay(task)
             else:
                 self._in_hand.forget(task)
-                self._successors.pop(task.action.id or 0, None)
+                self._ahead.forget(task.action)
                 self._schedule(task.action)
 
     def _start_dependent(self, child: Task, conclusion: Conclusion) -> None:
@@ -370,7 +326,7 @@ class Dispatcher:
 
     def _schedule(self, action: Action) -> None:
         """Look again when an action that was put off is due."""
-        source = self._sources.of(action.plan_id, action.lane)
+        source = self._source_of(action)
         if action.status != states.READY or source is None:
             return
         wait = (action.not_before - self._clock.now()).total_seconds()
@@ -378,19 +334,25 @@ class Dispatcher:
             self._scheduler.after(wait, lambda: self.look_for(action))
         else:
             source.more = True
-            if source.plan_uuid:
-                self._offer([source.plan_uuid])
+            self._offer_all([source])
 
     # signals, and what has to be durable before a plugin goes on
 
     def adopt(self, action: Action) -> None:
         """Go on with an action that is InProgress and was another worker's."""
         with self._lock:
-            source = self._sources.of(action.plan_id, action.lane)
+            source = self._source_of(action)
             task = Task(action, source.plan_uuid if source is not None else None)
             self._in_hand.add(task)
         # In a thread of the pool, because making a plugin is its code, too.
-        self._run(self._outside.adopt, task)
+        self._run(self._adopt, task)
+
+    def _adopt(self, task: Task) -> None:
+        self._outside.adopt(task)
+        with self._lock:
+            signal = self._early.pop(task.action.id or 0, None)
+        if signal is not None:
+            self._deliver(task, signal)
 
     def deliver(self, signals: Iterable[tuple[int, str]]) -> None:
         """Hand signals (action id, signal) to the actions in hand."""
@@ -398,11 +360,14 @@ class Dispatcher:
         for action_id, signal in signals:
             with self._lock:
                 task = self._in_hand.get(action_id)
-                if task is None:
+                if task is None or task.context is None:
                     self._early[action_id] = signal
-            context = task.context if task is not None else None
-            if task is None or context is None or context.signal == signal:
-                continue
+            if task is not None:
+                self._deliver(task, signal)
+
+    def _deliver(self, task: Task, signal: str) -> None:
+        context = task.context
+        if context is not None and context.signal != signal:
             context.deliver(signal)
             self._outside.heed(task, signal)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from watcherlite.db.api import Released, Successor, Transaction
+from watcherlite.domain import outcomes
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.events import Event
@@ -33,6 +34,7 @@ class Item:
         transaction, and its conclusion (RUNNING)
     :ivar done: called in the committer's thread: (this item, took effect)
     :ivar handed_over: whether the handover took effect
+    :ivar told: `done` was called
     """
 
     __slots__ = (
@@ -43,6 +45,7 @@ class Item:
         'handed_over',
         'handover',
         'task',
+        'told',
     )
 
     def __init__(
@@ -59,6 +62,7 @@ class Item:
         self.done = done
         self.handover = handover
         self.handed_over = False
+        self.told = False
 
 
 class Wish(Protocol):
@@ -111,8 +115,6 @@ class Written:
     """
 
     def __init__(self) -> None:
-        self.applied: set[int] = set()
-        self.changes: list[ActionChange] = []
         self.claims: list[Claimed] = []
         self.released: list[Released] = []
         self.unblocked: list[Action] = []
@@ -163,9 +165,14 @@ class GroupCommit:
     ) -> dict[int, Fault | None]:
         """Compare and set what the tasks came to."""
         first: dict[int, Item] = {}
+        changes: list[ActionChange] = []
+        cancelled = self._cancelled(tx, items)
         for item in items:
             item.after = item.conclusion.action
             item.handed_over = False
+            if item.before.owner is None:
+                # It was concluded already, just before its plugin was given up.
+                continue
             if first.setdefault(item.before.id or 0, item) is not item:
                 # Its plugin came back in the moment in which it was given up:
                 # what was said first counts.
@@ -177,12 +184,16 @@ class GroupCommit:
                 refusal = self._rules.refusal(plan)
                 if refusal is not None:
                     item.after = results.conclude_unstarted(item.before, refusal, now)
-            written.changes.append(ActionChange(item.before, item.after))
-        written.applied = tx.change_actions(written.changes)
+            if item.before.id in cancelled:
+                said = outcomes.Cancelled()
+                over = results.conclude(item.before, said, results.EXECUTE, now)
+                item.after = over.action
+            changes.append(ActionChange(item.before, item.after))
+        changed = tx.change_actions(changes)
         faults: dict[int, Fault | None] = {}
         for item in items:
-            applied = item.before.id in written.applied and (
-                first[item.before.id or 0] is item
+            applied = item.before.id in changed and (
+                first.get(item.before.id or 0) is item
             )
             written.outcomes.append((item, applied, item.after))
             if not applied:
@@ -193,6 +204,15 @@ class GroupCommit:
             faults[item.before.id or 0] = Fault(**fault) if fault else None
             self._note(written, item.before, item.after, plans, now, detail)
         return faults
+
+    def _cancelled(self, tx: Transaction, items: list[Item]) -> set[int]:
+        """Return which of those that ask for derived actions were cancelled.
+
+        The signal may be on its way: what is derived now would never hear of it.
+        """
+        ids = [item.before.id or 0 for item in items if item.conclusion.derived]
+        found = tx.lock_actions(ids) if ids else {}
+        return {key for key, row in found.items() if row.control == states.CANCEL}
 
     def _follow(
         self,

@@ -83,5 +83,5 @@ def release(tx: Transaction, ended: Sequence[Action]) -> list[Action]:
 def plans_of(store: Store, actions: Sequence[Action]) -> tuple[str, ...]:
     """Return the uuids of the plans that some actions, a few, belong to."""
     ids = {action.plan_id for action in actions if action.plan_id is not None}
-    found = [store.plan_surroundings(plan_id) for plan_id in sorted(ids)]
-    return tuple(known.plan.uuid for known in found if known is not None)
+    found = store.surroundings_of_plans(sorted(ids))
+    return tuple(found[key].plan.uuid for key in sorted(found))

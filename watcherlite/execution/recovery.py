@@ -46,6 +46,7 @@ class Recovery:
     :param worker: uuid of the worker that recovers
     :param adopt: go on with an action that is InProgress
     :param ready: an action can be taken again
+    :param signalled: actions, perhaps of other workers, were told to stop
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Recovery:
         settings: ExecutionSettings,
         adopt: Callable[[Action], None],
         ready: Callable[[Action], None],
+        signalled: Callable[[], None],
     ) -> None:
         self._store = store
         self._worker = worker
@@ -69,6 +71,7 @@ class Recovery:
         self._settings = settings
         self._adopt = adopt
         self._ready = ready
+        self._signalled = signalled
 
     def sweep(self) -> None:
         """Take over from every worker whose lease has run out."""
@@ -106,6 +109,8 @@ class Recovery:
         started = [a for a in actions if a.status in states.STARTED]
         plan_ids = sorted({a.plan_id for a in started if a.plan_id is not None})
         ends = {i: self._rules.lost(self._store, i, now) for i in plan_ids}
+        if states.CANCELLED in ends.values():
+            self._signalled()
         for action in actions:
             try:
                 verdict = self.judge(action, owner, ends.get(action.plan_id or 0))

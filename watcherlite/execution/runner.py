@@ -29,6 +29,9 @@ from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
 
+#: Seconds after which a store is asked again that was away.
+ASK_AGAIN = 1.0
+
 
 class ActionTypes(Protocol):
     """Where action types come from."""
@@ -187,13 +190,16 @@ class Runner:
         assert kind is not None and context is not None  # noqa: S101
         if task.applied:
             return outcomes.Done(action.outputs)
+        if action.token is not None and context.signal == states.SUSPEND:
+            # It came after its turn: it is paused outside, where it takes no thread.
+            return outcomes.InProgress(action.token, 0.0)
         if context.signal is not None or action.token is not None:
             context.checkpoint()
         if action.token is not None:
             returned = kind.poll(context, action.token)
             return outcomes.from_returned(returned, 'poll')
         if action.phase == COMPLETE:
-            return _complete(kind, context, self._derived_results(action))
+            return _complete(kind, context, self._ends_of_derived(action, context))
         if action.phase == REVERT:
             # The outputs of the run that is undone travel in `data`.
             context.outputs = action.data.get('outputs')
@@ -203,6 +209,21 @@ class Runner:
             # There is nothing whose end would wake it.
             return _complete(kind, context, ())
         return outcome
+
+    def _ends_of_derived(
+        self, action: Action, context: Context
+    ) -> Sequence[DerivedResult]:
+        """Ask how derived actions ended; a store that is away is asked again."""
+        while True:
+            try:
+                return self._derived_results(action)
+            except (exceptions.StoreUnavailable, exceptions.StoreConflict) as error:
+                LOG.warning(
+                    'Action %s waits to hear how what it derived ended: %s',
+                    action.uuid,
+                    error,
+                )
+            context.sleep(ASK_AGAIN)
 
     def _verify(
         self, task: Task, outcome: outcomes.Outcome, step: str

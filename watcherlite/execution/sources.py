@@ -49,28 +49,29 @@ class Sources:
     """
 
     def __init__(self, lanes: Sequence[str]) -> None:
-        self._plans: dict[int, Source] = {}
-        self._lanes = {lane: Source(None, None, lane) for lane in lanes}
+        #: plans by their ids and lanes by their names, whose turn is next first
+        self._sources: dict[int | str, Source] = {
+            lane: Source(None, None, lane) for lane in lanes
+        }
 
     def __iter__(self) -> Iterator[Source]:
-        yield from self._plans.values()
-        yield from self._lanes.values()
+        return iter(self._sources.values())
 
     def serves(self, lane: str) -> bool:
         """Say whether a lane is one of this worker's."""
-        return lane in self._lanes
+        return lane in self._sources
 
     def hint_plan(self, plan_id: int, plan_uuid: str) -> None:
         """Note that a plan may have actions that can be taken."""
-        source = self._plans.get(plan_id)
+        source = self._sources.get(plan_id)
         if source is None:
-            self._plans[plan_id] = Source(plan_id, plan_uuid, None)
+            self._sources[plan_id] = Source(plan_id, plan_uuid, None)
         else:
             source.hint()
 
     def hint_lane(self, lane: str) -> None:
         """Note that a lane may have actions without a plan that can be taken."""
-        self._lanes[lane].hint()
+        self._sources[lane].hint()
 
     def hint_all(self) -> None:
         """Note that every source may have something."""
@@ -79,9 +80,7 @@ class Sources:
 
     def of(self, plan_id: int | None, lane: str | None) -> Source | None:
         """Return the source that such an action would come from, if it is ours."""
-        if plan_id is not None:
-            return self._plans.get(plan_id)
-        return self._lanes.get(lane or '')
+        return self._sources.get(plan_id if plan_id is not None else lane or '')
 
     def any_more(self) -> bool:
         """Say whether there may be something anywhere."""
@@ -99,10 +98,12 @@ class Sources:
             room -= limit
             source.hinted = False
             wanted.append(Wanted(source.plan_id, source.lane, limit))
-        # The next time another one comes first.
-        if len(sources) > 1 and sources[0].plan_id is not None:
-            first = sources[0].plan_id
-            self._plans[first] = self._plans.pop(first)
+        # The next time those come first that came away empty; if none did, another
+        # one, because the last one gets what is left over.
+        served = len(wanted) if len(wanted) < len(sources) else 1
+        for source in sources[:served]:
+            key = source.plan_id if source.plan_id is not None else source.lane or ''
+            self._sources[key] = self._sources.pop(key)
         return wanted
 
     def claimed(self, claimed: Claimed) -> Source | None:
@@ -115,11 +116,11 @@ class Sources:
 
     def counted(self, plan: ActionPlan) -> None:
         """Note how a plan is after a transaction."""
-        source = self._plans.get(plan.id or 0)
+        source = self._sources.get(plan.id or 0)
         if source is None:
             return
         if not plan.claimable:
-            del self._plans[plan.id or 0]
+            del self._sources[plan.id or 0]
         elif source.limited and (
             plan.max_parallel is None or plan.active < plan.max_parallel
         ):

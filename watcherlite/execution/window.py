@@ -6,8 +6,6 @@ from watcherlite.execution.settings import ExecutionSettings
 IN_HAND = 0.05
 #: Seconds that an action is taken to run before any has.
 ASSUMED = 0.02
-#: The most that is claimed by a worker that has nothing in hand.
-FIRST = 128
 
 
 class Average:
@@ -57,9 +55,6 @@ class Window:
         cost a statement for each few.
         """
         size = self.size
-        if not busy:
-            # The first of a plan are waited for; many take longer to be claimed.
-            return min(size, FIRST)
         least = 1 if size <= self._settings.max_parallel else size // 2
         return size - busy if size - busy >= least else 0
 

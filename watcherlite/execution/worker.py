@@ -3,7 +3,6 @@
 import datetime
 import functools
 import logging
-import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -18,6 +17,7 @@ from watcherlite.execution import identity, locking
 from watcherlite.execution.committer import Committer
 from watcherlite.execution.dispatcher import Dispatcher
 from watcherlite.execution.lease import Lease
+from watcherlite.execution.offers import Offers
 from watcherlite.execution.plan_rules import PlanRules, Step
 from watcherlite.execution.policy_chain import PolicyChain
 from watcherlite.execution.recovery import Recovery
@@ -32,10 +32,6 @@ LOG = logging.getLogger(__name__)
 
 #: Most active plans that a sweep looks at.
 PLANS = 1000
-#: Seconds between two offers of work to other workers.
-OFFERS = 0.05
-#: Seconds for which a worker believes that it is alone, or that it is not.
-ALONE = 1.0
 #: Seconds from a claim that found too little to the question what is due next.
 DUE = 0.25
 #: For what came to be due while that claim was written.
@@ -79,18 +75,16 @@ class Worker:
         self._tell = tell
         self._on_lost = lost
         self._only_plan = only_plan
-        self._alone = True
-        self._alone_until = -math.inf
         self._sweeps = 0
-        self._offered: set[str] = set()
-        self._offering = False
         self._dry_since: datetime.datetime | None = None
         self._due: dict[str, datetime.datetime] = {}
         self._asked: set[str] = set()
+        self._looking = False
         self._stopping = threading.Lock()
         self.lease = Lease(store, self.me.uuid, settings.lease, clock, self._lost)
         self._timers = Scheduler(clock, 'timers')
         self._chores = Scheduler(clock, 'chores')
+        self._offers = Offers(store, self.me.uuid, self._chores, clock, tell)
         self.committer = Committer(
             store,
             self.me.uuid,
@@ -117,7 +111,8 @@ class Worker:
             clock,
             settings,
             self._ask_for_step,
-            self._offer,
+            self._offers.add,
+            self._hear_of_unblocked,
             self._ask_for_due,
             self._ask_to_share,
         )
@@ -131,8 +126,9 @@ class Worker:
             self.committer,
             clock,
             settings,
-            self.dispatcher.adopt,
+            self._adopt,
             self.dispatcher.look_for,
+            self._let_signals_be_read,
         )
         self._orphans: set[tuple[int, int]] = set()
 
@@ -213,11 +209,13 @@ class Worker:
         match message:
             case commands.LaunchActionPlan(plan=plan):
                 self.look_at_plan(plan)
-            case commands.WorkAvailable(plans=plans):
+            case commands.WorkAvailable(plans=plans, lanes=lanes):
                 for plan in plans:
                     self.look_at_plan(plan)
+                for lane in lanes:
+                    self.dispatcher.add_lane(lane)
             case commands.ActionsSignalled(plans=plans):
-                self._chores.after(0, self._signals.look)
+                self._ask_for_signals()
                 for plan in plans:
                     self.look_at_plan(plan)
             case commands.RunActions():
@@ -263,7 +261,7 @@ class Worker:
             LOG.warning('Plan %s waits for the next sweep: %s', uuid, error)
             return
         if done.unblocked:
-            self._chores.after(0, lambda: self._look_at_unblocked(done.unblocked))
+            self._hear_of_unblocked(done.unblocked)
         if done.more:
             self._ask_for_step(uuid)
             return
@@ -272,16 +270,18 @@ class Worker:
             self.dispatcher.add_plan(plan.id or 0, plan.uuid)
         self.committer.tell_listeners([])
 
+    def _hear_of_unblocked(self, actions: Sequence[Action]) -> None:
+        self._chores.after(0, lambda: self._look_at_unblocked(actions))
+
     def _look_at_unblocked(self, actions: Sequence[Action]) -> None:
         """Look, and let others look, at what may have its target now."""
-        for lane in {action.lane for action in actions if action.plan_id is None}:
-            if lane in self.me.lanes:
-                self.dispatcher.add_lane(lane)
+        lanes = {action.lane for action in actions if action.plan_id is None}
+        for lane in lanes:
+            self.dispatcher.add_lane(lane)
         plans = locking.plans_of(self._store, actions)
         for uuid in plans:
             self.look_at_plan(uuid)
-        if plans:
-            self._offer(plans)
+        self._offers.add(plans, lanes)
 
     def _go_on_sweeping(self, sweeps: int) -> None:
         # Else a reload that changed the interval would have begun a second round.
@@ -361,42 +361,32 @@ class Worker:
         if again:
             self._recovery.take_over(sorted(i for i, _ in again), self.me.uuid)
 
-    def _offer(self, plans: Sequence[str]) -> None:
-        """Tell other workers of work that this one cannot take at once."""
-        self._offered.update(plans)
-        if not self._offering:
-            self._offering = True
-            self._chores.after(OFFERS, self._send_offer)
+    def _adopt(self, action: Action) -> None:
+        self.dispatcher.adopt(action)
+        # It may have been signalled while it changed hands.
+        self._ask_for_signals()
 
-    def _send_offer(self) -> None:
-        left = self._alone_until - self._clock.monotonic()
-        if self._alone and left > 0:
-            # Somebody may have come since, and would not hear of it otherwise.
-            self._chores.after(left, self._send_offer)
-            return
-        # Before the look, so that an offer that comes now is sent the next time.
-        self._offering = False
-        offered, self._offered = self._offered, set()
-        if not self._is_alone():
-            self._tell(commands.WorkAvailable(tuple(sorted(offered))))
+    def _let_signals_be_read(self) -> None:
+        self._ask_for_signals()
+        self._tell(commands.ActionsSignalled())
+
+    def _ask_for_signals(self) -> None:
+        if not self._looking:
+            self._looking = True
+            self._chores.after(0, self._look_for_signals)
+
+    def _look_for_signals(self) -> None:
+        # Before the look, so that what is written during it is looked for again.
+        self._looking = False
+        self._signals.look()
 
     def _ask_to_share(self) -> None:
         self._chores.after(0, self._share)
 
     def _share(self) -> None:
         """Let others have what this worker has taken and finds no thread for."""
-        if not self._is_alone():
+        if not self._offers.is_alone():
             self.dispatcher.give_back()
-
-    def _is_alone(self) -> bool:
-        """Say whether there was, a moment ago, nobody to share with."""
-        now = self._clock.monotonic()
-        if now >= self._alone_until:
-            self._alone_until = now + ALONE
-            self._alone = all(
-                worker.uuid == self.me.uuid for worker in self._store.live_workers()
-            )
-        return self._alone
 
     def _derived_results(self, action: Action) -> Sequence[DerivedResult]:
         return [

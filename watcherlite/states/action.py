@@ -82,7 +82,6 @@ SIGNAL_ALLOWED = {
 # Causes (spec 001): who has to take the lock on the target
 RPC_REQUEST = 'RPC Request'
 DERIVED_ACTION = 'Derived Action'
-CAUSES = frozenset({RPC_REQUEST, DERIVED_ACTION})
 
 #: What the infra-optim API and the notifications call `state`.
 INFRA_OPTIM = {

@@ -319,6 +319,32 @@ class TestSignal(OperationsCase):
             self.told,
         )
 
+    def test_a_family_is_asked_for_one_generation_at_a_time(self):
+        waits = {'phase': 'complete', 'status': 'WAITING', 'pending': 1}
+        generation = factories.store_actions(
+            self.store, factories.make_action(name='a', **waits)
+        )
+        (first,) = generation
+        for _ in range(2):
+            generation = factories.store_actions(
+                self.store,
+                *(
+                    factories.make_action(derived_from=parent.id, **waits)
+                    for parent in generation
+                    for _ in range(3)
+                ),
+            )
+        asked = []
+        ask = self.store.unfinished_derived
+        self.store.unfinished_derived = lambda ids: asked.append(len(ids)) or ask(ids)
+
+        self.operations.signal_action(first.uuid, 'CANCEL')
+
+        self.assertEqual([1, 3, 9], asked)
+        self.assertEqual(
+            {'CANCEL'}, {a.control for a in self.store.list_actions(limit=100)}
+        )
+
     def test_one_that_waits_passes_it_on_to_what_it_derived(self):
         _, (parent, runs, waits, ended) = factories.store_plan(
             self.store,

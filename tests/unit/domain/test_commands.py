@@ -16,8 +16,11 @@ from watcherlite.domain.commands import (
 WIRE = [
     (LaunchActionPlan('p'), {'type': 'launch_action_plan', 'plan': 'p'}),
     (RunActions(), {'type': 'run_actions'}),
-    (WorkAvailable(), {'type': 'work_available', 'plans': []}),
-    (WorkAvailable(('p', 'q')), {'type': 'work_available', 'plans': ['p', 'q']}),
+    (WorkAvailable(), {'type': 'work_available', 'plans': [], 'lanes': []}),
+    (
+        WorkAvailable(('p', 'q'), ('engine',)),
+        {'type': 'work_available', 'plans': ['p', 'q'], 'lanes': ['engine']},
+    ),
     (ActionsSignalled(), {'type': 'actions_signalled', 'plans': []}),
     (ActionsSignalled(('p',)), {'type': 'actions_signalled', 'plans': ['p']}),
     (EventsStored(), {'type': 'events_stored'}),
@@ -45,6 +48,12 @@ class TestRoundTrip(base.TestCase):
         self.assertEqual(
             LaunchActionPlan('p'),
             from_message({'type': 'launch_action_plan', 'plan': 'p', 'urgent': True}),
+        )
+
+    def test_a_list_that_an_older_version_does_not_send_is_empty(self):
+        self.assertEqual(
+            WorkAvailable(('p',)),
+            from_message({'type': 'work_available', 'plans': ['p']}),
         )
 
 

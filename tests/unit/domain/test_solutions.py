@@ -32,6 +32,26 @@ class SolutionTest(base.TestCase):
         solution.add_action('nop', {'message': 'a'}, name='again')
         self.assertEqual(['nop-1', 'again'], [a.name for a in solution.actions])
 
+    def test_an_action_is_not_compared_with_each_of_the_others(self) -> None:
+        class Incomparable(str):
+            __slots__ = ()
+            __hash__ = str.__hash__
+
+            def __eq__(self, other: object) -> bool:
+                raise AssertionError('compared')
+
+        solution = Solution()
+        for text in 'abc':
+            solution.add_action('nop', {'message': Incomparable(text)})
+        self.assertEqual(3, len(solution.actions))
+
+    def test_what_is_no_json_is_told_apart_as_well(self) -> None:
+        solution = Solution()
+        for message in ({1: 'a'}, {1: 'b'}, {1, 2}, {1: 'a', 'b': 2}):
+            solution.add_action('nop', {'message': message})
+        solution.add_action('nop', {'message': {1: 'a', 'b': 2}})
+        self.assertEqual(4, len(solution.actions))
+
     def test_the_resource_is_put_among_the_inputs(self) -> None:
         solution = Solution()
         solution.add_action('migrate', {'to': 'b'}, 'a-uuid', parents=['x'])

@@ -92,7 +92,7 @@ class GiveBackTest(DispatcherCase):
         )
         plan = self.store.list_plans()[-1]
         self.assertEqual((1, 6), (plan.active, plan.unfinished))
-        self.until(lambda: [plan.uuid] in self.offered)
+        self.until(lambda: ([plan.uuid], []) in self.offered)
         self.gate.open()
         self.until_status('a5', 'SUCCEEDED')
 

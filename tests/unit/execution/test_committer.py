@@ -451,6 +451,33 @@ class TestFailures(CommitterCase):
         self.assertEqual({('a', True), ('b', False)}, set(self.told))
         self.assertEqual({'a': 'SUCCEEDED', 'b': 'RUNNING'}, self.statuses())
 
+    def test_what_it_was_about_to_write_when_it_failed_is_left_to_the_sweep(self):
+        def wishes():
+            raise RuntimeError('a bug')
+
+        dispatcher = Dispatcher()
+        dispatcher.wishes = wishes
+        self.committer.serve(dispatcher)
+        self.submit(*self.running('a', 'b'))
+        self.committer.start()
+        self.until_told(2)
+
+        self.assertEqual([('a', False), ('b', False)], self.told)
+        self.assertIn('a transaction of 2 changes failed', self.log.output)
+
+    def test_what_is_told_is_not_told_again_when_the_rest_fails(self):
+        def written(batch):
+            raise RuntimeError('a bug')
+
+        dispatcher = Dispatcher()
+        dispatcher.written = written
+        self.committer.serve(dispatcher)
+        self.submit(*self.running('a'))
+        self.committer.start()
+        self.assertTrue(self.committer.stop(PATIENCE))
+
+        self.assertEqual([('a', True)], self.told)
+
     def test_the_committer_goes_on_after_it(self):
         self.fragile.refuses = lambda action: action.name == 'a'
         self.submit(*self.running('a'))

@@ -1,7 +1,4 @@
-"""What a worker has in hand, from the claim to the end, with parts that a test turns.
-
-The committer is the real one but for its thread: `commit` writes what is queued.
-"""
+"""What a worker has in hand, from the claim to the end, with a clock that stands."""
 
 import contextlib
 import threading
@@ -9,14 +6,21 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tests import base
-from tests.factories import make_action, store_plan
+from tests.factories import make_action, store_actions, store_plan
 from tests.worlds import PATIENCE, Calls, Gate, kind
 from watcherlite import exceptions
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.domain.actions import Action
-from watcherlite.domain.outcomes import Done, InProgress, Retry
+from watcherlite.domain.outcomes import (
+    Derived,
+    DerivedAction,
+    Done,
+    InProgress,
+    Retry,
+)
 from watcherlite.execution.committer import Committer
-from watcherlite.execution.dispatcher import HAND_OVER, Dispatcher
+from watcherlite.execution.dispatcher import Dispatcher
+from watcherlite.execution.handing_over import HAND_OVER
 from watcherlite.execution.policy_chain import PolicyChain
 from watcherlite.execution.runner import Runner
 from watcherlite.execution.scheduling import Scheduler
@@ -58,7 +62,8 @@ class DispatcherCase(base.TestCase):
             **{'max_parallel': 2, 'linger': 0.0, **settings}
         )
         self.stepped: list[str] = []
-        self.offered: list[list[str]] = []
+        self.offered: list[tuple[list[str], list[str]]] = []
+        self.strange: list[str | None] = []
         self.dry = 0
         self.condition = threading.Condition()
         plugins = loader.Plugins.of(action_types={'nop': kind(), **types})
@@ -88,7 +93,8 @@ class DispatcherCase(base.TestCase):
             self.clock,
             self.settings,
             self.stepped.append,
-            lambda plans: self.offered.append(list(plans)),
+            lambda plans, lanes: self.offered.append((list(plans), list(lanes))),
+            lambda actions: self.strange.extend(a.name for a in actions),
             self.count_dry,
         )
         self.committer.serve(self.dispatcher)
@@ -172,7 +178,28 @@ class ClaimTest(DispatcherCase):
         gate.until_entered(2)
         self.until(lambda: bool(self.offered))
         (plan,) = self.store.list_plans()
-        self.assertEqual([plan.uuid], self.offered[0])
+        self.assertEqual(([plan.uuid], []), self.offered[0])
+
+    def test_what_it_cannot_take_of_a_lane_is_offered_as_well(self) -> None:
+        gate = self.a_gate()
+        self.build({'waits': kind(execute=gate)})
+        store_actions(
+            self.store,
+            *(make_action(action_type='waits', status=states.READY) for _ in range(5)),
+        )
+        self.dispatcher.add_lane('applier')
+        gate.until_entered(2)
+        self.until(lambda: ([], ['applier']) in self.offered)
+
+    def test_what_waited_for_a_target_elsewhere_is_told_of(self) -> None:
+        gate = self.a_gate()
+        self.build({'waits': kind(execute=gate)})
+        self.a_plan(make_action(name='a', action_type='waits', target='x'))
+        gate.until_entered()
+        blocked = {'target': 'x', 'status': states.WAITING, 'blocked_on': 'x'}
+        store_plan(self.store, make_action(name='of a plan', **blocked))
+        gate.open()
+        self.until(lambda: self.strange == ['of a plan'])
 
     def test_a_lane_that_is_not_its_own_is_none_of_its_business(self) -> None:
         self.build({})
@@ -243,6 +270,26 @@ class HandOverTest(DispatcherCase):
         self.a_chain({'checked': kind(pre_condition=pre_condition), 'does': kind()})
         self.until_status('b', states.SKIPPED)
         self.assertEqual(2, calls.of('pre_condition').count('b'))
+
+    def test_one_that_waits_for_what_it_derived_is_claimed_with_its_signal(
+        self,
+    ) -> None:
+        gate = self.a_gate()
+        calls = Calls()
+        derives = kind(
+            execute=lambda c: Derived((DerivedAction('b', 'waits'),)),
+            complete=calls.note('complete'),
+        )
+        # However busy the machine is.
+        self.build({'derives': derives, 'waits': kind(execute=gate)}, quick=3600.0)
+        (a,) = self.a_plan(make_action(name='a', action_type='derives'))
+        gate.until_entered()
+        self.until(lambda: bool(self.dispatcher._ahead._loaded))
+        with self.store.transaction() as tx:
+            tx.set_control(states.CANCEL, self.clock.now(), action_ids=[a.id or 0])
+        gate.open()
+        self.until_status('a', states.SUCCEEDED, states.CANCELLED)
+        self.assertEqual((states.CANCELLED, []), (self.status('a'), calls.made))
 
 
 class EndTest(DispatcherCase):
@@ -352,6 +399,32 @@ class SignalTest(DispatcherCase):
         b = make_action(name='b', action_type='does', parents=(a.uuid,))
         self.a_plan(a, b)
         self.until_status('b', states.CANCELLED)
+
+    def test_one_for_an_action_that_is_just_taken_over_is_not_forgotten(self) -> None:
+        gate = Gate(returns=None)
+        self.addCleanup(gate.open)
+        self.build(
+            {
+                'outside': kind(
+                    __init__=gate, poll=lambda c, token: InProgress(token, 3600.0)
+                )
+            }
+        )
+        (a,) = store_actions(
+            self.store,
+            make_action(
+                name='a',
+                action_type='outside',
+                status=states.RUNNING,
+                owner='w',
+                token='job',
+            ),
+        )
+        self.dispatcher.adopt(a)
+        gate.until_entered()
+        self.dispatcher.deliver([(a.id or 0, states.CANCEL)])
+        gate.open()
+        self.until_status('a', states.CANCELLED)
 
     def test_a_suspension_without_a_thread_frees_the_drain(self) -> None:
         self.build(

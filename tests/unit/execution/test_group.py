@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests import base
-from tests.factories import at, make_action, store_plan
+from tests.factories import at, make_action, store_actions, store_plan
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.domain import outcomes
 from watcherlite.domain.action_plans import ActionPlan
@@ -176,6 +176,39 @@ class ChangesTest(GroupCase):
         self.assertEqual('FAILED', self.action('a').status)
         self.assertEqual((1, 1), (self.plan().unfinished, self.plan().failed))
         self.assertEqual(1, len(written.events))
+
+    def test_what_was_concluded_already_is_not_concluded_again(self) -> None:
+        # Its plugin came back while it was about to be given up.
+        self.a_plan('a', 'b')
+        (task,) = self.running('a')
+        self.fill(self.end(task, Done()))
+        before = self.plan()
+        given_up = self.end(task, outcomes.TimedOut())
+        written = self.fill(given_up)
+        self.assertEqual(
+            [(given_up, False)], [(i, ok) for i, ok, _ in written.outcomes]
+        )
+        self.assertEqual(([], before), (written.events, self.plan()))
+        self.assertEqual('SUCCEEDED', self.action('a').status)
+
+    def test_what_was_cancelled_meanwhile_derives_nothing(self) -> None:
+        (parent,) = store_actions(
+            self.store,
+            make_action(name='a', status='RUNNING', owner='w', start_time=at(0)),
+        )
+        task = Task(parent)
+        derives = self.end(task, Derived((DerivedAction('x', 'nop'),)))
+        with self.store.transaction() as tx:
+            tx.set_control(states.CANCEL, at(0), action_ids=[parent.id or 0])
+        written = self.fill(derives)
+        self.assertEqual([('a', 'RUNNING', 'CANCELLED')], self.told(written))
+        self.assertEqual(
+            [('a', 'CANCELLED', None, results.CANCELLED_RUNNING)],
+            [
+                (a.name, a.status, a.owner, a.status_message)
+                for a in self.store.list_actions()
+            ],
+        )
 
     def test_nothing_starts_in_a_plan_that_is_cancelled_or_stops(self) -> None:
         for values, message in (

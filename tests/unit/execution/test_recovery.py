@@ -53,6 +53,7 @@ class RecoveryCase(base.TestCase):
         self.committer = Committed()
         self.adopted = []
         self.ready = []
+        self.signals = 0
         self.settings = ExecutionSettings(max_attempts=3)
         self.recovery = Recovery(
             self.store,
@@ -64,7 +65,11 @@ class RecoveryCase(base.TestCase):
             self.settings,
             self.adopted.append,
             self.ready.append,
+            self.count_signals,
         )
+
+    def count_signals(self):
+        self.signals += 1
 
     def lost(self, **values):
         """Return an action that a lost worker had taken and started."""
@@ -402,6 +407,19 @@ class TestSweep(RecoveryCase):
 
         self.assertEqual({'a': 'FAILED', 'b': 'FAILED', 'c': 'READY'}, self.statuses())
         self.assertEqual('stopping', self.store.get_plan(plan.uuid).stage)
+
+    def test_a_plan_that_is_cancelled_lets_its_signals_be_read_once(self):
+        for on_worker_loss, signals in (('resume', 0), ('fail', 0), ('cancel', 1)):
+            _, actions = factories.store_plan(
+                self.store,
+                self.lost(name='a'),
+                self.lost(name='b'),
+                on_worker_loss=on_worker_loss,
+            )
+
+            self.recovery.take_over([a.id for a in actions], 'lost')
+
+            self.assertEqual(signals, self.signals)
 
     def test_a_plan_that_had_nothing_started_there_loses_nothing(self):
         plan, actions = factories.store_plan(

@@ -50,11 +50,23 @@ class TableTest(base.TestCase):
         )
         return after.status, after.status_message
 
-    def test_every_outcome_is_in_the_table(self) -> None:
+    def test_every_outcome_is_in_the_table_and_comes_to_what_that_says(self) -> None:
         known = outcomes.Outcome.__args__  # type: ignore[attr-defined]
         self.assertEqual(set(known), set(results.STATUS))
-        for status, reason in results.STATUS.values():
-            self.assertIn(status, states.STATES)
+        for outcome in (
+            outcomes.Done(),
+            outcomes.Failed('no disk'),
+            outcomes.TimedOut(),
+            outcomes.Cancelled(),
+            outcomes.Skipped('gone'),
+            outcomes.Retry('busy'),
+            outcomes.Derived((outcomes.DerivedAction('x', 'nop'),)),
+            outcomes.InProgress('job'),
+        ):
+            status, reason = results.STATUS[type(outcome)]
+            skips = isinstance(outcome, outcomes.Skipped)
+            step = PRE_CONDITION if skips else EXECUTE
+            self.assertEqual(status, self.said(outcome, step)[0])
             self.assertGreater(len(reason), 0)
 
     def test_before_the_start(self) -> None:

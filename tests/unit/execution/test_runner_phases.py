@@ -1,15 +1,17 @@
 """What the runner makes of an action in each of its phases."""
 
+import threading
 from typing import Any
 
 from tests import base
 from tests.unit.execution.runner_case import RunnerCase
-from tests.worlds import kind, raises
+from tests.worlds import PATIENCE, kind, raises
+from watcherlite import exceptions
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import CHECK, COMPLETE, REVERT
 from watcherlite.domain.outcomes import Derived, DerivedAction, Done, InProgress
-from watcherlite.execution.context import TIMEOUT
-from watcherlite.execution.runner import default_completion
+from watcherlite.execution.context import TIMEOUT, Context
+from watcherlite.execution.runner import ASK_AGAIN, default_completion
 from watcherlite.states import action as states
 from watcherlite.testing.actions import DerivedEnd
 
@@ -79,6 +81,25 @@ class PhaseTest(RunnerCase):
             runner.perform(task).action.status_message,
         )
 
+    def test_one_that_is_to_be_suspended_takes_no_thread_for_that(self) -> None:
+        task = self.task(status=states.RUNNING, token='job')
+        runner = self.runner(poll=self.calls.note('poll', Done()))
+        self.assertIsNone(runner.adopt(task))
+        assert task.context is not None
+        task.context.deliver(states.SUSPEND)
+        # Else it would stay here until a RESUME.
+        self.patch(Context, 'checkpoint', raises(AssertionError))
+        conclusion = runner.perform(task)
+        self.assertEqual(
+            (states.RUNNING, 'job', 0.0, []),
+            (
+                conclusion.action.status,
+                conclusion.action.token,
+                conclusion.delay,
+                self.calls.made,
+            ),
+        )
+
     def test_complete_is_told_how_it_went_or_decides_by_default(self) -> None:
         self.derived = [DerivedEnd('x'), DerivedEnd('y', states.SKIPPED)]
         task = self.task(phase=COMPLETE)
@@ -92,6 +113,53 @@ class PhaseTest(RunnerCase):
             ),
         )
         self.assertEqual(self.derived, seen)
+
+    def test_a_store_that_is_away_is_asked_again_how_it_went(self) -> None:
+        task = self.task(phase=COMPLETE)
+        runner = self.runner()
+        task.action = runner.prepare(task).action
+        away = [
+            exceptions.StoreUnavailable('no route'),
+            exceptions.StoreConflict('a deadlock'),
+        ]
+
+        asked = threading.Semaphore(0)
+
+        def ask(action: Any) -> Any:
+            asked.release()
+            if away:
+                raise away.pop(0)
+            return (DerivedEnd('x', states.SUCCEEDED, None),)
+
+        runner._derived_results = ask
+        ended: list[str] = []
+        thread = threading.Thread(
+            target=lambda: ended.append(runner.perform(task).action.status),
+            daemon=True,
+        )
+        thread.start()
+        for _ in range(2):
+            self.assertTrue(asked.acquire(timeout=PATIENCE))
+            self.clock.until_waiting()
+            self.clock.advance(ASK_AGAIN)
+        thread.join(PATIENCE)
+        self.assertEqual([states.SUCCEEDED], ended)
+        self.assertIn(
+            'waits to hear how what it derived ended: no route', self.log.output
+        )
+
+    def test_who_waits_for_the_store_heeds_signals(self) -> None:
+        task = self.task(phase=COMPLETE)
+        runner = self.runner()
+        task.action = runner.prepare(task).action
+
+        def ask(action: Any) -> Any:
+            assert task.context is not None
+            task.context.deliver(states.CANCEL)
+            raise exceptions.StoreUnavailable('no route')
+
+        runner._derived_results = ask
+        self.assertEqual(states.CANCELLED, runner.perform(task).action.status)
 
     def test_deriving_nothing_completes_at_once_and_only_once(self) -> None:
         self.assertEqual(('SUCCEEDED', None), self.said(execute=lambda c: Derived(())))

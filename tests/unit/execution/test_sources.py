@@ -55,6 +55,25 @@ class SourcesTest(base.TestCase):
         first = [asked(self.sources.wishes(1)) for _ in range(4)]
         self.assertEqual([[(1, 1)], [(2, 1)], [(3, 1)], [(1, 1)]], first)
 
+    def test_a_lane_has_its_turn_among_plans_that_are_more_than_there_is_room(
+        self,
+    ) -> None:
+        sources = Sources(('engine',))
+        for key in (1, 2, 3):
+            sources.hint_plan(key, f'plan-{key}')
+        self.assertEqual(
+            [[('engine', 1), (1, 1)], [(2, 1), (3, 1)], [('engine', 1), (1, 1)]],
+            [asked(sources.wishes(2)) for _ in range(3)],
+        )
+
+    def test_what_does_not_divide_goes_to_another_one_each_time(self) -> None:
+        for key in (1, 2):
+            self.sources.hint_plan(key, f'plan-{key}')
+        self.assertEqual(
+            [[(1, 1), (2, 2)], [(2, 1), (1, 2)]],
+            [asked(self.sources.wishes(3)) for _ in range(2)],
+        )
+
     def test_a_claim_that_found_enough_is_followed_by_another(self) -> None:
         self.sources.hint_plan(1, 'plan-1')
         (wanted,) = self.sources.wishes(10)

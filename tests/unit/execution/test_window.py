@@ -2,7 +2,7 @@
 
 from tests import base
 from watcherlite.execution.settings import ExecutionSettings
-from watcherlite.execution.window import FIRST, Window
+from watcherlite.execution.window import Window
 
 
 class TestWindow(base.TestCase):
@@ -33,9 +33,6 @@ class TestWindow(base.TestCase):
         self.assertEqual(
             (0, 256, 511), tuple(self.window.room(busy) for busy in (257, 256, 1))
         )
-
-    def test_the_first_of_a_plan_do_not_wait_for_many_to_be_claimed(self):
-        self.assertEqual(FIRST, self.taking(0.00001, times=200).room(0))
 
     def test_what_holds_up_all_threads_is_not_short(self):
         self.taking(0.00001, times=200).stuck(0.25)

@@ -1,16 +1,26 @@
 """One worker: hints, sweeps, orphans, and how it comes and goes."""
 
 import datetime
+from collections.abc import Sequence
 from typing import Any
 
-from tests.factories import make_action, store_plan
+from tests.factories import NOW, make_action, store_plan
 from tests.worlds import World, WorldCase, action, kind
 from watcherlite import exceptions
 from watcherlite.db.api import Store
 from watcherlite.domain import commands
-from watcherlite.domain.actions import ActionChange
+from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.domain.outcomes import InProgress
+from watcherlite.execution.sources import Source
+from watcherlite.execution.worker import Worker
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
+
+
+def sources_of(worker: Worker) -> list[Source]:
+    """Return where a worker takes its actions from, now."""
+    with worker.dispatcher._lock:
+        return list(worker.dispatcher._sources)
 
 
 class Deaf:
@@ -33,6 +43,16 @@ class Deaf:
             return getattr(self._store, name)(*arguments, **options)
 
         return ask
+
+
+class Signalling(Deaf):
+    """A store in which actions are told to stop just after they were read."""
+
+    def actions_by_id(self, action_ids: Sequence[int]) -> dict[int, Action]:
+        found = self._store.actions_by_id(action_ids)
+        with self._store.transaction() as tx:
+            tx.set_control(states.CANCEL, NOW, action_ids=action_ids)
+        return found
 
 
 class HintTest(WorldCase):
@@ -62,6 +82,67 @@ class HintTest(WorldCase):
         worker.hear(commands.EventsStored())
         self.assertEqual(plan_states.SUCCEEDED, world.run('a').state)
         self.assertIn('names plan nonsense, which does not exist', self.log.output)
+
+    def test_a_hint_leads_to_work_in_a_lane_without_a_sweep(self) -> None:
+        for hint in (commands.WorkAvailable((), ('engine',)), commands.RunActions()):
+            world = self.a_world(sweep_interval=3600.0)
+            worker = world.worker(lanes=('engine',))
+            worker.sweep()
+            self.until_idle(worker)
+            silent = World(world.store)
+            silent.add(world.new_action('a'))
+            worker.hear(commands.WorkAvailable((), ('applier',)))
+            worker.hear(hint)
+            world.until_action('a', states.SUCCEEDED)
+
+    def until_idle(self, worker: Worker) -> None:
+        """Wait until claims have said that there is nothing."""
+        World(worker._store).until(
+            lambda: not any(source.more for source in sources_of(worker))
+        )
+
+    def test_what_is_left_over_in_a_lane_is_offered_to_another_worker(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world(
+            {'waits': kind(execute=gate)}, max_parallel=1, sweep_interval=3600.0
+        )
+        for _ in range(2):
+            self.until_idle(world.worker(lanes=('engine',)))
+        first, other = world.workers
+        # As from a process that tells one worker of the lane.
+        world.workers.remove(other)
+        world.add(*(world.new_action(f'a{n}', 'waits') for n in range(3)))
+        gate.until_entered()
+        self.assertEqual({}, other.dispatcher.owned)
+        world.workers.append(other)
+        first.hear(commands.RunActions())
+        gate.until_entered(2)
+        gate.open()
+
+    def test_who_waits_for_a_target_that_another_worker_frees_hears_of_it(
+        self,
+    ) -> None:
+        for lane in ('applier', 'engine'):
+            gate = self.a_gate()
+            world = self.a_world(
+                {'waits': kind(execute=gate)}, max_parallel=1, sweep_interval=3600.0
+            )
+            holder = world.create(action('holder', 'waits', target='x'))
+            waiter = world.create(action('waiter', target='x'))
+            world.worker(only_plan=holder.uuid)
+            other = world.worker(
+                lanes=(lane,), only_plan=waiter.uuid if lane == 'applier' else None
+            )
+            world.plans.start(holder.uuid)
+            gate.until_entered()
+            if lane == 'applier':
+                world.plans.start(waiter.uuid)
+            else:
+                world.add(world.new_action('waiter', target='x'))
+            world.until_action('waiter', states.WAITING)
+            self.until_idle(other)
+            gate.open()
+            world.until_action('waiter', states.SUCCEEDED)
 
     def test_a_worker_without_the_lane_of_plans_leaves_them_alone(self) -> None:
         world = self.a_world()
@@ -144,6 +225,17 @@ class SweepTest(WorldCase):
         self.assertEqual((states.SUCCEEDED, 2), (ended.status, ended.attempt))
         self.assertEqual(1, lost.attempt)
 
+    def test_what_is_signalled_while_it_changes_hands_hears_of_it(self) -> None:
+        outside = kind(poll=lambda context, token: InProgress(token, 3600.0))
+        world = self.a_world({'outside': outside}, sweep_interval=3600.0)
+        world.add(
+            world.new_action(
+                'a', 'outside', status=states.RUNNING, owner='lost', token='job'
+            )
+        )
+        world.worker(lanes=('engine',), store=Signalling(world.store))  # type: ignore[arg-type]
+        world.until_action('a', states.CANCELLED)
+
     def test_what_is_in_hand_is_no_orphan(self) -> None:
         gate = self.a_gate()
         world = self.a_world({'waits': kind(execute=gate)}, sweep_interval=3600.0)
@@ -170,9 +262,7 @@ class SweepTest(WorldCase):
         silent.workers.remove(other)
         other.stop(0)
         worker.sweep()
-        world.until(
-            lambda: [s.plan_id for s in worker.dispatcher._sources if s.plan_id] == []
-        )
+        world.until(lambda: [s.plan_id for s in sources_of(worker) if s.plan_id] == [])
 
     def test_a_target_whose_holder_is_gone_is_freed(self) -> None:
         world = self.a_world(sweep_interval=3600.0)
