@@ -4,6 +4,7 @@ import json
 import threading
 
 import fixtures
+import jsonschema
 import kombu
 import oslo_messaging
 from oslo_config import cfg
@@ -11,6 +12,7 @@ from oslo_config import cfg
 from tests.acceptance.daemons import PATIENCE, wait_until
 from watcherlite.domain import events
 from watcherlite.notifications import rules
+from watcherlite.objects import catalogue
 
 TOPIC = 'versioned_notifications'
 EXCHANGE = 'watcher'
@@ -91,11 +93,15 @@ class Listener(fixtures.Fixture):
     """A notification listener of oslo.messaging, with none of its options changed.
 
     But one: that its endpoints are called one after the other.
+
+    :param rabbit: options of [oslo_messaging_rabbit] all the same
     """
 
-    def __init__(self, url):
+    def __init__(self, url, exchange=EXCHANGE, topic=TOPIC, **rabbit):
         super().__init__()
         self._url = url
+        self._target = oslo_messaging.Target(exchange=exchange, topic=topic)
+        self._rabbit = rabbit
         self.endpoint = Endpoint()
 
     def _setUp(self):
@@ -105,9 +111,11 @@ class Listener(fixtures.Fixture):
             options, url=self._url.replace('amqp://', 'rabbit://', 1)
         )
         self.addCleanup(transport.cleanup)
+        for name, value in self._rabbit.items():
+            options.set_override(name, value, group='oslo_messaging_rabbit')
         listener = oslo_messaging.get_notification_listener(
             transport,
-            [oslo_messaging.Target(exchange=EXCHANGE, topic=TOPIC)],
+            [self._target],
             [self.endpoint],
             executor='threading',
         )
@@ -117,9 +125,48 @@ class Listener(fixtures.Fixture):
         self.addCleanup(listener.stop)
 
 
+class HearingCase:
+    """Mix into a test case with daemons; an ear hears them from their start on."""
+
+    def setUp(self):
+        super().setUp()
+        self.ear = self.useFixture(Ear(self.vhost.url))
+        self.path = self.ini()
+        self.operators = self.operator(self.path)
+
+    def hear(self, *uuids):
+        """Return all that is told of plans and audits; a listener is told the same.
+
+        :param uuids: of all that anything is told of
+        """
+        told = self.ear.hear_all(self.operators.store, *uuids)
+        for notification in told:
+            self.assert_payload_reads_back(notification['payload'])
+        listener = self.useFixture(Listener(self.vhost.url))
+        heard = listener.endpoint.wait_for(len(told))
+        for priority in ('INFO', 'ERROR'):
+            # Each priority is a queue of its own, and has an order of its own.
+            self.assertEqual(
+                [without_id(n) for n in told if n['priority'] == priority],
+                [n for n in heard if n['priority'] == priority],
+            )
+        return told
+
+    def assert_payload_reads_back(self, payload):
+        """Check that the classes of the payloads make the same of it."""
+        cls = catalogue.payload_classes()[payload['watcher_object.name']]
+        jsonschema.Draft4Validator(cls.to_json_schema()).validate(payload)
+        self.assertEqual(payload, cls.obj_from_primitive(payload).to_wire())
+
+
 def data(notification):
     """Return the fields of a payload."""
     return notification['payload']['watcher_object.data']
+
+
+def without_id(notification):
+    """Return a notification without what oslo.messaging keeps to itself."""
+    return {key: value for key, value in notification.items() if key != '_unique_id'}
 
 
 def plan_of(notification):

@@ -1,36 +1,21 @@
-"""What consumers hear of plans that real daemons execute."""
+"""What consumers hear of plans and audits that real daemons execute."""
 
-from tests.acceptance.daemons import APPLIER, DaemonTestCase
-from tests.acceptance.listening import Ear, Listener, data, story
+from tests.acceptance.daemons import APPLIER, ENGINE, DaemonTestCase, wait_until
+from tests.acceptance.listening import HearingCase, data, story
+from tests.acceptance.test_api import ApiCase
 
 WATCHER = ('watcher_object.name', 'watcher_object.version', 'watcher_object.namespace')
 
 
-class StoryTest(DaemonTestCase):
+class StoryTest(HearingCase, DaemonTestCase):
     """The whole story of a plan, as an unmodified oslo.messaging listener hears it."""
 
     def setUp(self):
         super().setUp()
-        self.ear = self.useFixture(Ear(self.vhost.url))
-        self.path = self.ini()
-        self.operators = self.operator(self.path)
         self.start_ready(APPLIER, self.path)
 
     def names(self, uuid):
         return {a.uuid: name for name, a in self.operators.actions(uuid).items()}
-
-    def hear(self, uuid):
-        """Return all that is told of a plan; a listener is told the same."""
-        told = self.ear.hear_all(self.operators.store, uuid)
-        listener = self.useFixture(Listener(self.vhost.url))
-        heard = listener.endpoint.wait_for(len(told))
-        for priority in ('INFO', 'ERROR'):
-            # Each priority is a queue of its own, and has an order of its own.
-            self.assertEqual(
-                [without_id(n) for n in told if n['priority'] == priority],
-                [n for n in heard if n['priority'] == priority],
-            )
-        return told
 
     def test_one_that_succeeds_and_is_deleted(self):
         operator = self.operators
@@ -239,6 +224,257 @@ class StoryTest(DaemonTestCase):
         )
 
 
-def without_id(notification):
-    """Return a notification without what oslo.messaging keeps to itself."""
-    return {key: value for key, value in notification.items() if key != '_unique_id'}
+class AuditStoryTest(HearingCase, ApiCase):
+    """The whole story of an audit that a user asks for over HTTP.
+
+    The API stores what is asked for, the engine runs it and tells of both.
+    """
+
+    database = DaemonTestCase.database
+    broker = True
+
+    def setUp(self):
+        super().setUp()
+        self.start_ready(ENGINE, self.path)
+        _, self.port = self.serve()
+
+    def post(self, **body):
+        """Ask for an audit; return its uuid."""
+        status, audit = self.ask(self.port, 'POST', '/v1/audits', body)
+        self.assertEqual(201, status, audit)
+        return audit['uuid']
+
+    def patch(self, uuid, **changes):
+        """Change an audit."""
+        lines = [
+            {'op': 'replace', 'path': f'/{key}', 'value': value}
+            for key, value in changes.items()
+        ]
+        status, answer = self.ask(self.port, 'PATCH', f'/v1/audits/{uuid}', lines)
+        self.assertEqual(200, status, answer)
+
+    def audit(self, uuid):
+        return self.ask(
+            self.port,
+            'GET',
+            f'/v1/audits/{uuid}',
+            OpenStack_API_Version='infra-optim 1.5',
+        )[1]
+
+    def plans(self, uuid):
+        """Return the uuids of the plans that an audit has proposed."""
+        _, found = self.ask(self.port, 'GET', f'/v1/action_plans?audit_uuid={uuid}')
+        return [plan['uuid'] for plan in found['action_plans']]
+
+    def wait_for(self, uuid, state):
+        wait_until(
+            lambda: self.audit(uuid)['state'] == state,
+            lambda: f'{state} of {self.audit(uuid)}',
+        )
+
+    def wait_for_plans(self, uuid, count):
+        wait_until(
+            lambda: len(self.plans(uuid)) == count,
+            lambda: f'{count} plans of {self.audit(uuid)}',
+        )
+
+    def test_one_that_proposes_a_plan_and_is_deleted(self):
+        uuid = self.post(goal='dummy', strategy='dummy', audit_type='ONESHOT')
+        self.wait_for(uuid, 'SUCCEEDED')
+        self.ask(self.port, 'DELETE', f'/v1/audits/{uuid}')
+
+        self.assertEqual(
+            [
+                'audit.create: PENDING',
+                'audit.update: PENDING -> ONGOING',
+                'audit.strategy.start: ONGOING',
+                'audit.strategy.end: ONGOING',
+                'audit.planner.start: ONGOING',
+                'actionplan.create: RECOMMENDED',
+                'action.create: PENDING',
+                'action.create: PENDING',
+                'action.create: PENDING',
+                'audit.planner.end: ONGOING',
+                'audit.update: ONGOING -> SUCCEEDED',
+                'audit.update: SUCCEEDED -> DELETED',
+                'audit.delete: DELETED',
+            ],
+            story(self.hear(uuid, *self.plans(uuid)), {}),
+        )
+
+    def test_those_whose_strategy_or_planner_fails(self):
+        first = self.post(goal='server_consolidation', audit_type='ONESHOT')
+        self.wait_for(first, 'FAILED')
+        actions = [{'action_type': 'teleport', 'input_parameters': {}}]
+        second = self.post(
+            goal='unclassified',
+            strategy='actuator',
+            audit_type='ONESHOT',
+            parameters={'actions': actions},
+        )
+        self.wait_for(second, 'FAILED')
+
+        told = self.hear(first, second)
+
+        no_strategy = (
+            'No strategy for the goal server_consolidation is installed; name one, or '
+            'install one'
+        )
+        no_weight = (
+            'There is no weight for the action type teleport; add it to weights in '
+            '[watcherlite.planners.weight]'
+        )
+        self.assertEqual(
+            [
+                'audit.create first: PENDING',
+                'audit.update first: PENDING -> ONGOING',
+                'audit.strategy.start first: ONGOING',
+                f'ERROR audit.strategy.error first: ONGOING, {no_strategy}',
+                'audit.update first: ONGOING -> FAILED',
+                'audit.create second: PENDING',
+                'audit.update second: PENDING -> ONGOING',
+                'audit.strategy.start second: ONGOING',
+                'audit.strategy.end second: ONGOING',
+                'audit.planner.start second: ONGOING',
+                f'ERROR audit.planner.error second: ONGOING, {no_weight}',
+                'audit.update second: ONGOING -> FAILED',
+            ],
+            story(told, {first: 'first', second: 'second'}),
+        )
+        self.assertEqual(
+            [
+                ('NotFound', 'watcherlite.engine.proposing', 'strategy'),
+                ('Invalid', 'watcherlite.plugins.planners.weight', 'plan'),
+            ],
+            [
+                (fault['exception'], fault['module_name'], fault['function_name'])
+                for n in told
+                if n['priority'] == 'ERROR'
+                for fault in [data(n)['fault']['watcher_object.data']]
+            ],
+        )
+        self.assertEqual(
+            {
+                first: f'Strategy failed: {no_strategy}',
+                second: f'Planner weight failed: {no_weight}',
+            },
+            # What was told last of each
+            {data(n)['uuid']: data(n)['status_message'] for n in told},
+        )
+
+    def test_one_that_repeats_is_changed_paused_and_cancelled(self):
+        uuid = self.post(
+            goal='dummy', strategy='dummy', audit_type='CONTINUOUS', interval='3600'
+        )
+        self.wait_for_plans(uuid, 1)
+        # What is no state is told as it is when it is told of.
+        self.ear.hear_all(self.operators.store)
+        self.patch(uuid, interval='7200')
+        self.patch(uuid, state='SUSPENDED')
+        self.patch(uuid, state='ONGOING')
+        self.wait_for_plans(uuid, 2)
+        self.patch(uuid, state='CANCELLED')
+
+        told = self.hear(uuid, *self.plans(uuid))
+
+        told = [n for n in told if n['event_type'].startswith('audit.')]
+        run = [
+            'audit.strategy.start: ONGOING',
+            'audit.strategy.end: ONGOING',
+            'audit.planner.start: ONGOING',
+            'audit.planner.end: ONGOING',
+        ]
+        self.assertEqual(
+            [
+                'audit.create: PENDING',
+                'audit.update: PENDING -> ONGOING',
+                *run,
+                'audit.update: ONGOING -> ONGOING',
+                'audit.update: ONGOING -> SUSPENDED',
+                'audit.update: SUSPENDED -> ONGOING',
+                *run,
+                'audit.update: ONGOING -> CANCELLED',
+            ],
+            story(told, {}),
+        )
+        self.assertEqual(
+            ['3600'] * 6 + ['7200'] * 8, [data(n)['interval'] for n in told]
+        )
+
+    def test_each_is_whole(self):
+        uuid = self.post(
+            name='nightly',
+            goal='dummy',
+            strategy='dummy',
+            audit_type='ONESHOT',
+            parameters={'para2': 'good morning'},
+        )
+        self.wait_for(uuid, 'SUCCEEDED')
+        plans = self.plans(uuid)
+        self.ask(self.port, 'DELETE', f'/v1/audits/{uuid}')
+
+        everything = self.hear(uuid, *plans)
+
+        told = [n for n in everything if n['event_type'].startswith('audit.')]
+        self.assertEqual(
+            [
+                ('AuditCreatePayload', '1.2', 'watcher'),
+                ('AuditUpdatePayload', '1.2', 'watcher'),
+                *[('AuditActionPayload', '1.2', 'watcher')] * 4,
+                *[('AuditUpdatePayload', '1.2', 'watcher')] * 2,
+                ('AuditDeletePayload', '1.2', 'watcher'),
+            ],
+            [tuple(n['payload'][key] for key in WATCHER) for n in told],
+        )
+        self.assertEqual({'infra-optim:here'}, {n['publisher_id'] for n in everything})
+        self.assertEqual(len(everything), len({n['message_id'] for n in everything}))
+        store = self.operators.store
+        goal = store.find_goal('dummy').goal
+        strategy = store.find_strategy('dummy').strategy
+        for notification in told:
+            fields = data(notification)
+            nested = fields['strategy']['watcher_object.data']
+            self.assertEqual(
+                {
+                    'uuid': uuid,
+                    'name': 'nightly',
+                    'audit_type': 'ONESHOT',
+                    'parameters': {'para1': 3.2, 'para2': 'good morning'},
+                    'scope': [],
+                    'interval': None,
+                    'auto_trigger': False,
+                    'next_run_time': None,
+                    'status_message': None,
+                    'goal_uuid': goal.uuid,
+                    'strategy_uuid': strategy.uuid,
+                    'goal': (goal.uuid, 'dummy', 'Dummy goal'),
+                    'strategy': (strategy.uuid, 'dummy', strategy.parameters_spec),
+                },
+                {
+                    **{
+                        key: value
+                        for key, value in fields.items()
+                        if key not in (*CHANGING, 'fault', 'state_update')
+                    },
+                    'goal': tuple(
+                        fields['goal']['watcher_object.data'][key]
+                        for key in ('uuid', 'name', 'display_name')
+                    ),
+                    'strategy': tuple(
+                        nested[key] for key in ('uuid', 'name', 'parameters_spec')
+                    ),
+                },
+            )
+        self.assertEqual(
+            [True] * 7 + [False] * 2, [data(n)['deleted_at'] is None for n in told]
+        )
+        (created,) = (n for n in everything if n['event_type'] == 'actionplan.create')
+        audit = data(created)['audit']['watcher_object.data']
+        self.assertEqual(
+            (uuid, plans, uuid),
+            (audit['uuid'], [data(created)['uuid']], data(created)['audit_uuid']),
+        )
+
+
+#: What is not alike in all that is told of an audit.
+CHANGING = ('state', 'created_at', 'updated_at', 'deleted_at')

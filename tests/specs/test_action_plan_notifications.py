@@ -106,9 +106,7 @@ class TestStructure(base.TestCase):
 
     def sent(self, event_type):
         builder = messages.MessageBuilder(
-            NotificationSettings('localhost', payload_version='1.0'),
-            lambda plan_id: told.SURROUNDINGS,
-            lambda audit_id: told.AUDIT_SURROUNDINGS,
+            NotificationSettings('localhost', payload_version='1.0'), told.Source()
         )
         batch = builder.build([told.sample_events()[event_type]])
         found = {n['event_type']: n for n in map(told.inner, batch.messages)}
@@ -410,9 +408,7 @@ class TestListening(base.TestCase):
 
     def publish(self, *stored):
         builder = messages.MessageBuilder(
-            NotificationSettings('localhost', topics=self.where.topics),
-            lambda plan_id: told.SURROUNDINGS,
-            lambda audit_id: told.AUDIT_SURROUNDINGS,
+            NotificationSettings('localhost', topics=self.where.topics), told.Source()
         )
         batch = builder.build(stored).messages
         self.publisher.publish(batch, DEADLINE)

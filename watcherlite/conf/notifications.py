@@ -91,9 +91,9 @@ OPTS = [
         default=500,
         min=1,
         max=10000,
-        help='How many notifications are published before the confirmations are '
-        'waited for. Lower it when confirmations of so many take longer than '
-        'publish_timeout.',
+        help='How many changes are told of before the confirmations are waited for; '
+        'most changes have one or two notifications. Lower it when confirmations of '
+        'so many take longer than publish_timeout.',
     ),
     cfg.IntOpt(
         'publish_timeout',

@@ -165,8 +165,11 @@ class Connector:
             else:
                 self._prefer(address)
                 return link
+        # Some brokers end their reasons with a full stop.
+        why = '; '.join(errors).rstrip('.')
         raise exceptions.BrokerUnavailable(
-            f'The message broker cannot be reached. {"; ".join(errors)}.'
+            f'The message broker cannot be reached. {why}. Check that it runs and lets '
+            'watcherlite in; [messaging] url says where it is.'
         )
 
     @contextlib.contextmanager

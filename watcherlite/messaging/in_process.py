@@ -38,6 +38,7 @@ class _Hint(NamedTuple):
 class _Batch:
     messages: Sequence[tuple[str, bytes]]
     taken: bool = False
+    given_up: bool = False
     over: threading.Event = dataclasses.field(default_factory=threading.Event)
 
 
@@ -124,7 +125,10 @@ class InProcessBus:
             self._batches.append(batch)
             self._wake()
         batch.over.wait(timeout)
-        if not batch.taken:
+        with self._condition:
+            # It is published again as a whole, in its order, or never.
+            batch.given_up = not batch.taken
+        if batch.given_up:
             raise exceptions.BrokerUnavailable(
                 f'The subscribers in this process did not take {len(messages)} '
                 f'notifications in {timeout:g} s, or their bus was closed.'
@@ -178,12 +182,15 @@ class InProcessBus:
         with self._condition:
             subscribers = list(self._subscribers)
         for routing_key, body in batch.messages:
+            if batch.given_up:
+                return
             for callback in subscribers:
                 try:
                     callback(routing_key, body)
                 except Exception:
                     LOG.exception('A subscriber failed on a %s.', routing_key)
-        batch.taken = True
+        with self._condition:
+            batch.taken = not batch.given_up
         batch.over.set()
 
     def _deliver_broadcast(self, hint: _Hint) -> None:

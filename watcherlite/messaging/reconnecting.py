@@ -39,6 +39,7 @@ class Reconnecting:
         self._what = what
         self._monotonic = monotonic
         self._since: float | None = None
+        self._told = ''
         self._retrying = tenacity.Retrying(
             retry=tenacity.retry_if_not_exception_type(exceptions.ConfigurationError),
             wait=tenacity.wait_random_exponential(
@@ -53,6 +54,7 @@ class Reconnecting:
     def established(self) -> None:
         """Note that the session has got what it needs; called by the session."""
         self._since = self._monotonic()
+        self._told = ''
 
     def run(self, session: Callable[[], None]) -> None:
         """Repeat `session` until it returns, or `stop` is set.
@@ -72,10 +74,14 @@ class Reconnecting:
     def _announce(self, state: tenacity.RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome is not None else None
         expected = isinstance(error, (*connection.ERRORS, exceptions.BrokerUnavailable))
-        LOG.warning(
+        text = str(error).rstrip('.') or type(error).__name__
+        # Once for each outage, not for each try of it.
+        LOG.log(
+            logging.INFO if expected and text == self._told else logging.WARNING,
             '%s: no connection to the message broker: %s. Next try in %.1f s.',
             self._what,
-            str(error).rstrip('.') or type(error).__name__,
+            text,
             state.upcoming_sleep,
             exc_info=None if expected else error,
         )
+        self._told = text

@@ -4,58 +4,48 @@ States, status message and the time of the change come from the event, and so ar
 as the change made them. The rest is read once a batch, for all of it may change.
 """
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from watcherlite.conf import masking
 from watcherlite.domain.audits import AuditSurroundings, Goal
-from watcherlite.domain.events import StoredEvent
+from watcherlite.domain.events import AUDIT, StoredEvent
 from watcherlite.notifications import payloads, serializer
 from watcherlite.notifications.rules import Told
 from watcherlite.notifications.serializer import Encoded
 
 
 class AuditPayloads:
-    """Fills payloads of audits.
+    """A `payloads.Filler` for audits.
 
     :param pinned: the version that payloads are to be written in, or 'latest'
-    :param surroundings: `Store.audit_surroundings`; its errors pass through
     """
 
-    def __init__(
-        self, pinned: str, surroundings: Callable[[int], AuditSurroundings | None]
-    ) -> None:
-        self._surroundings = surroundings
-        self._found: dict[int, AuditSurroundings] = {}
+    subjects = frozenset({AUDIT})
+
+    def __init__(self, pinned: str, source: payloads.Source) -> None:
+        self._source = source
+        self._found: Mapping[int, AuditSurroundings] = {}
         self._fields: dict[int, dict[str, Any]] = {}
         self._goal = serializer.pinned_encoder('GoalPayload', pinned)
         self._strategy = serializer.pinned_encoder('StrategyPayload', pinned)
 
-    def begin(self) -> None:
-        """Begin a batch: audits may have changed since the last."""
-        self._found.clear()
+    def begin(self, batch: Sequence[StoredEvent]) -> None:
+        self._found = {}
         self._fields.clear()
+        asked = {stored.event.subject_id or 0 for stored in batch}
+        if asked:
+            self._found = self._source.surroundings_of_audits(sorted(asked))
 
-    def audit(self, audit_id: int) -> AuditSurroundings | None:
-        """Return an audit, read when need be; None when there is none any more."""
+    def fields(self, stored: StoredEvent, told: Told) -> dict[str, Any] | None:
+        audit_id = stored.event.subject_id or 0
         found = self._found.get(audit_id)
         if found is None:
-            found = self._surroundings(audit_id)
-            if found is not None:
-                self._found[audit_id] = found
-        return found
-
-    def of_audit(
-        self, stored: StoredEvent, told: Told, found: AuditSurroundings
-    ) -> dict[str, Any]:
-        """Return the fields of all payloads of an event of an audit.
-
-        :param found: what `audit` returned for it
-        """
-        key = stored.event.subject_id or 0
-        fields = self._fields.get(key)
-        if fields is None:
-            fields = self._fields[key] = self._lasting(found)
-        return {**fields, **payloads.of_change(stored, told)}
+            return None
+        lasting = self._fields.get(audit_id)
+        if lasting is None:
+            lasting = self._fields[audit_id] = self._lasting(found)
+        return {**lasting, **payloads.of_change(stored, told)}
 
     def _lasting(self, found: AuditSurroundings) -> dict[str, Any]:
         """Return the fields that are the same for all events of a batch."""
@@ -64,7 +54,9 @@ class AuditPayloads:
             'uuid': audit.uuid,
             'name': audit.name,
             'audit_type': audit.audit_type,
-            'parameters': serializer.encoded_document(audit.parameters),
+            'parameters': serializer.encoded_document(
+                masking.mask_data(audit.parameters)
+            ),
             'interval': audit.interval,
             'scope': serializer.encoded_document(audit.scope),
             'goal_uuid': found.goal.uuid,

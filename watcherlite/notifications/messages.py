@@ -1,19 +1,13 @@
 """From a batch of events to the messages that go on the wire."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from watcherlite.domain import events
-from watcherlite.domain.action_plans import PlanSurroundings
-from watcherlite.domain.audits import AuditSurroundings
-from watcherlite.notifications import (
-    audit_payloads,
-    envelope,
-    payloads,
-    rules,
-    serializer,
-)
+from watcherlite.notifications import envelope, payloads, rules, serializer
+from watcherlite.notifications.audit_payloads import AuditPayloads
+from watcherlite.notifications.plan_payloads import PlanPayloads
 from watcherlite.notifications.settings import NotificationSettings
 
 #: The routing key and the body.
@@ -24,7 +18,7 @@ Message = tuple[str, bytes]
 class Unbuildable:
     """An event that no message can be made of.
 
-    :param error: why; None when its plan, or its audit, is not there any more
+    :param error: why; None when what it is about is not there any more
     """
 
     stored: events.StoredEvent
@@ -53,21 +47,27 @@ class _Outlet:
     extra: str | None
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Telling:
+    """An event of which something is to be sent.
+
+    :param outlets: each with its index within the event. The index counts what is
+        not sent too, so that the id of a message does not depend on the level.
+    """
+
+    stored: events.StoredEvent
+    told: rules.Told
+    outlets: list[tuple[int, _Outlet]]
+
+
 class MessageBuilder:
     """Makes messages of events. Not for several threads at once.
 
-    :param plans: `Store.plan_surroundings`; its errors pass through
-    :param audits: `Store.audit_surroundings`; likewise
+    :param source: the store; its errors pass through
     """
 
-    def __init__(
-        self,
-        settings: NotificationSettings,
-        plans: Callable[[int], PlanSurroundings | None],
-        audits: Callable[[int], AuditSurroundings | None],
-    ) -> None:
-        self._read_plan = plans
-        self._read_audit = audits
+    def __init__(self, settings: NotificationSettings, source: payloads.Source) -> None:
+        self._source = source
         self._settings = settings
         self._apply(settings)
 
@@ -79,17 +79,18 @@ class MessageBuilder:
         self._applied = settings
         self._envelope = envelope.Envelope(settings.host)
         pinned = settings.payload_version
-        self._payloads = payloads.Payloads(pinned, self._read_plan)
-        self._audits = audit_payloads.AuditPayloads(pinned, self._read_audit)
+        self._fillers: tuple[payloads.Filler, ...] = (
+            PlanPayloads(pinned, self._source),
+            AuditPayloads(pinned, self._source),
+        )
+        self._filler_of = {
+            subject: filler for filler in self._fillers for subject in filler.subjects
+        }
         # What is not in here is below the level.
         self._outlets = {
-            notification: _outlet(prefix, notification, settings)
-            for prefix, table in (
-                ('action', rules.ACTION),
-                (settings.event_prefix, rules.ACTION_PLAN),
-                ('audit', rules.AUDIT),
-            )
-            for notification in table.values()
+            notification: _outlet(_prefix(subject, settings), notification, settings)
+            for subject, row in rules.SUBJECTS.items()
+            for notification in row.notifications.values()
             if settings.sends(notification.priority)
         }
 
@@ -103,82 +104,65 @@ class MessageBuilder:
         settings = self._settings
         if settings is not self._applied:
             self._apply(settings)
+        telling = list(self._telling(batch))
+        for filler in self._fillers:
+            filler.begin(
+                [
+                    found.stored
+                    for found in telling
+                    if isinstance(found, _Telling)
+                    and found.stored.event.subject in filler.subjects
+                ]
+            )
         result = Batch([], [])
-        self._payloads.begin(batch)
-        self._audits.begin()
+        for found in telling:
+            made = self._made(found) if isinstance(found, _Telling) else found
+            if isinstance(made, Unbuildable):
+                result.unbuildable.append(made)
+            else:
+                result.messages.extend(made)
+        return result
+
+    def _telling(
+        self, batch: Iterable[events.StoredEvent]
+    ) -> Iterator[_Telling | Unbuildable]:
+        """Yield the events of which something is to be sent, or cannot be told."""
         for stored in batch:
             try:
                 told = rules.told_of(stored.event)
             except Exception as error:
-                result.unbuildable.append(Unbuildable(stored, error))
+                yield Unbuildable(stored, error)
                 continue
-            outlets = self._wanted(told)
-            if told is None or not outlets:
-                continue
-            around = self._around(stored.event)
-            if around is None:
-                result.unbuildable.append(Unbuildable(stored, None))
-                continue
-            try:
-                values = self._values(stored, told, around)
-                messages = self._messages(stored, told, outlets, values)
-            except Exception as error:
-                result.unbuildable.append(Unbuildable(stored, error))
-            else:
-                result.messages.extend(messages)
-        return result
+            outlets = [
+                (index, self._outlets[notification])
+                for index, notification in enumerate(told.notifications if told else ())
+                if notification in self._outlets
+            ]
+            if told is not None and outlets:
+                yield _Telling(stored, told, outlets)
 
-    def _around(self, event: events.Event) -> payloads.Plan | AuditSurroundings | None:
-        """Return what the event's payloads repeat; None when it is not there."""
-        if event.subject == events.AUDIT:
-            return self._audits.audit(event.subject_id or 0)
-        of_plan = event.subject == events.ACTION_PLAN
-        return self._payloads.plan(event.plan_id or 0, of_plan)
+    def _made(self, telling: _Telling) -> list[Message] | Unbuildable:
+        stored, told = telling.stored, telling.told
+        try:
+            fields = self._filler_of[stored.event.subject].fields(stored, told)
+            if fields is None:
+                return Unbuildable(stored, None)
+            return self._messages(telling, fields)
+        except Exception as error:
+            return Unbuildable(stored, error)
 
-    def _values(
-        self,
-        stored: events.StoredEvent,
-        told: rules.Told,
-        around: payloads.Plan | AuditSurroundings,
-    ) -> dict[str, Any]:
-        """Return the fields of all payloads of an event."""
-        if isinstance(around, AuditSurroundings):
-            return self._audits.of_audit(stored, told, around)
-        if stored.event.subject == events.ACTION_PLAN:
-            return self._payloads.of_plan(stored, told, around)
-        return self._payloads.of_action(stored, told, around)
-
-    def _wanted(self, told: rules.Told | None) -> list[tuple[int, _Outlet]]:
-        """Return (index within the event, outlet) of what is to be sent.
-
-        The index counts what is not sent too, so that the id of a message does
-        not depend on the level.
-        """
-        if told is None:
-            return []
-        return [
-            (index, self._outlets[notification])
-            for index, notification in enumerate(told.notifications)
-            if notification in self._outlets
-        ]
-
-    def _messages(
-        self,
-        stored: events.StoredEvent,
-        told: rules.Told,
-        outlets: Sequence[tuple[int, _Outlet]],
-        values: dict[str, Any],
-    ) -> list[Message]:
+    def _messages(self, telling: _Telling, fields: dict[str, Any]) -> list[Message]:
+        stored, told = telling.stored, telling.told
         messages: list[Message] = []
-        for index, outlet in outlets:
+        for index, outlet in telling.outlets:
             if outlet.extra == 'state_update':
                 payload = outlet.encode(
-                    **values, state_update=payloads.state_update(stored, told)
+                    **fields, state_update=payloads.state_update(stored, told)
                 )
             elif outlet.extra == 'fault':
-                payload = outlet.encode(**values, fault=payloads.fault(stored))
+                payload = outlet.encode(**fields, fault=payloads.fault(stored))
             else:
-                payload = outlet.encode(**values)
+                payload = outlet.encode(**fields)
             body = self._envelope.body(
                 outlet.event_type,
                 outlet.priority,
@@ -188,6 +172,13 @@ class MessageBuilder:
             )
             messages.extend((key, body) for key in outlet.routing_keys)
         return messages
+
+
+def _prefix(subject: str, settings: NotificationSettings) -> str:
+    """Return how the event types of a subject begin."""
+    if subject == events.ACTION_PLAN:
+        return settings.event_prefix
+    return rules.SUBJECTS[subject].prefix
 
 
 def _outlet(

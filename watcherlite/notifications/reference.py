@@ -14,11 +14,6 @@ _TYPES = {
     'list': 'array',
     'uuids': 'array of UUIDs',
 }
-_SUBJECTS = (
-    ('actionplan', rules.ACTION_PLAN),
-    ('action', rules.ACTION),
-    ('audit', rules.AUDIT),
-)
 
 
 def blocks() -> dict[str, str]:
@@ -50,13 +45,13 @@ def inserted(page: str) -> str:
 def _event_types() -> str:
     rows = [
         (
-            f'``{prefix}.{name}``',
+            f'``{subject.prefix}.{name}``',
             notification.priority,
             f'``{notification.payload}``',
             notification.when.replace('`', '``'),
         )
-        for prefix, table in _SUBJECTS
-        for name, notification in table.items()
+        for subject in rules.SUBJECTS.values()
+        for name, notification in subject.notifications.items()
     ]
     return _table(('Event type', 'Priority', 'Payload', 'When'), rows)
 
@@ -65,14 +60,15 @@ def _payloads() -> str:
     table = catalogue.table()
     parts = []
     own: set[str] = set()
-    for prefix, notifications in _SUBJECTS:
-        names = list(dict.fromkeys(n.payload for n in notifications.values()))
+    for subject in rules.SUBJECTS.values():
+        told = subject.notifications.values()
+        names = list(dict.fromkeys(notification.payload for notification in told))
         own.update(names)
         every = [_rows(table[name]) for name in names]
         common = {
             key: row for key, row in every[0].items() if all(key in r for r in every)
         }
-        parts.append(_titled(f'All of {prefix}.*', common.values()))
+        parts.append(_titled(f'All of {subject.prefix}.*', common.values()))
         parts.extend(
             f'``{name}`` also has:\n\n'
             + _fields_table([row for key, row in rows.items() if key not in common])

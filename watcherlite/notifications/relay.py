@@ -19,7 +19,6 @@ from typing import Protocol
 from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store
-from watcherlite.domain import events
 from watcherlite.notifications.messages import Message, MessageBuilder, Unbuildable
 from watcherlite.notifications.settings import NotificationSettings, RelaySettings
 
@@ -65,8 +64,9 @@ class Relay:
     :param publisher: closed when the relay has ended
     :param told: what is told, and to whom
     :param worker_uuid: the worker that is to hold the role
-    :param elsewhere: called, at most every OFFERS seconds, when this worker has
-        stored events and another one is the relay: it is to be told
+    :param elsewhere: called when this worker has stored events, so that others are
+        told: the relay if it is another worker, at most every OFFERS seconds, and
+        those who show events to clients
     :param jitter: returns a number from 0 to 1
 
     :ivar published: how many messages were confirmed
@@ -91,9 +91,7 @@ class Relay:
         self._store = store
         self._elsewhere = elsewhere
         self._publisher = publisher
-        self._builder = MessageBuilder(
-            told, store.plan_surroundings, store.audit_surroundings
-        )
+        self._builder = MessageBuilder(told, store)
         self._worker = worker_uuid
         self._clock = clock
         self._settings = settings or RelaySettings()
@@ -222,6 +220,7 @@ class Relay:
         if more:
             return Pause(0.0, 0.0)
         self._recovered()
+        self._tell()
         return Pause(settings.sweep_interval, settings.linger)
 
     def _pass_on(self) -> Pause:
@@ -229,10 +228,14 @@ class Relay:
         sweep = self._settings.sweep_interval
         if self._elsewhere is None:
             return Pause(sweep, sweep)
-        if self._stored:
+        self._tell()
+        return Pause(sweep, OFFERS)
+
+    def _tell(self) -> None:
+        """Tell others if this worker has stored events since it told them last."""
+        if self._stored and self._elsewhere is not None:
             self._stored = False
             self._elsewhere()
-        return Pause(sweep, OFFERS)
 
     def _hold_role(self) -> bool:
         """Be the relay for long enough to publish a batch; False: another is."""
@@ -257,6 +260,15 @@ class Relay:
             )
         return taken
 
+    def _keep_role(self) -> bool:
+        """Say whether what has just been read is this worker's to publish.
+
+        Reading may have taken longer than the role was held for; whoever has had it
+        since may have published the same, and more.
+        """
+        lapsed = self._clock.monotonic() >= self._role_until
+        return self._hold_role() and not lapsed
+
     def _publish_batch(self, timeout: float) -> bool:
         """Publish and mark the oldest events; True: there may be more."""
         limit = self._settings.batch_size
@@ -267,6 +279,8 @@ class Relay:
             return False
         batch = self._builder.build(stored)
         if batch.messages:
+            if not self._keep_role():
+                return True
             self._publisher.publish(batch.messages, timeout)
         self._store.mark_published(
             [event.sequence for event in stored], self._clock.now()
@@ -349,20 +363,22 @@ class Relay:
         except Exception:
             LOG.exception('Unexpected error in the relay of %s', self._worker)
         self._drop_role()
+        # Whoever is the relay would look for it only with its next sweep.
+        self._tell()
 
 
 def _report(unbuildable: Unbuildable) -> None:
     event = unbuildable.stored.event
-    of_audit = event.subject == events.AUDIT
-    subject_id = event.subject_id if of_audit else event.plan_id
-    gone = 'the audit' if of_audit else 'its plan'
+    keys = (event.subject_id, event.action_id, event.plan_id)
+    key = next((key for key in keys if key is not None), None)
     LOG.error(
         'Event %s (%s of %s %s, sequence %d) is not told of: %s',
         event.uuid,
         event.kind,
         event.subject,
-        unbuildable.stored.action_uuid or f'with the id {subject_id}',
+        unbuildable.stored.action_uuid or f'with the id {key}',
         unbuildable.stored.sequence,
-        unbuildable.error or f'{gone} is not in the database any more',
+        unbuildable.error
+        or 'what it is about, or belongs to, is not in the database any more',
         exc_info=unbuildable.error,
     )

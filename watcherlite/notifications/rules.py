@@ -1,10 +1,12 @@
 """Which notifications a change gives rise to: the tables, and nothing else.
 
-Actions, plans and audits are told of in the states of the infra-optim vocabulary.
-A change that does not show there is told to nobody.
+What may be told of one kind of thing is a row of SUBJECTS. Actions, plans and audits
+are told of in the states of the infra-optim vocabulary. A change that does not show
+there is told to nobody.
 """
 
 import dataclasses
+from collections.abc import Callable, Mapping
 
 from watcherlite.domain import events
 from watcherlite.states import action as action_states
@@ -212,13 +214,60 @@ PLAN_CHANGES: dict[tuple[str, str], str] = {
     (plan_states.CANCELLING, plan_states.CANCELLED): 'cancel.end',
 }
 
-#: Of an audit every change of state is told by the update alone.
-AUDIT_CHANGES: dict[tuple[str, str], str] = {}
 
-_TABLES = {
-    events.ACTION: (ACTION, ACTION_CHANGES),
-    events.ACTION_PLAN: (ACTION_PLAN, PLAN_CHANGES),
-    events.AUDIT: (AUDIT, AUDIT_CHANGES),
+def _same(status: str, started: bool) -> str:
+    """Return a state that is shown as it is stored."""
+    return status
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Subject:
+    """All that is told of one kind of thing: a row of SUBJECTS.
+
+    :param prefix: how its event types begin
+    :param notifications: name -> the notification; the names are those that the
+        tables OF_KIND, `changes`, `signals` and `steps` lead to
+    :param states: what its events may name as old and new status
+    :param changes: (state before, internal status after) -> what is told of a change
+        of state besides the update
+    :param signals: signal -> what is told
+    :param steps: step -> what is told
+    :param shown: (status, whether it had started) -> the state that the outside knows
+    :param only_of_plans: nothing is told of one that belongs to no plan
+    """
+
+    prefix: str
+    notifications: Mapping[str, Notification]
+    states: frozenset[str]
+    changes: Mapping[tuple[str, str], str] = dataclasses.field(default_factory=dict)
+    signals: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    steps: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    shown: Callable[[str, bool], str] = _same
+    only_of_plans: bool = False
+
+
+#: subject of an event -> what is told of it; nothing is told of any other
+SUBJECTS: dict[str, Subject] = {
+    events.ACTION_PLAN: Subject(
+        'actionplan',
+        ACTION_PLAN,
+        frozenset(plan_states.STATES),
+        changes=PLAN_CHANGES,
+        only_of_plans=True,
+    ),
+    events.ACTION: Subject(
+        'action',
+        ACTION,
+        frozenset(action_states.STATES),
+        changes=ACTION_CHANGES,
+        signals=OF_SIGNAL,
+        shown=action_states.infra_optim_state,
+        only_of_plans=True,
+    ),
+    # Every change of its state is told by the update alone.
+    events.AUDIT: Subject(
+        'audit', AUDIT, frozenset(audit_states.STATES), steps=OF_STEP
+    ),
 }
 
 
@@ -240,63 +289,63 @@ def told_of(event: events.Event) -> Told | None:
     """Return what is told of an event, or None if nothing is.
 
     Nothing is told of an action that belongs to no plan, nor of a change that
-    does not show in the infra-optim states.
+    does not show in the states that the outside knows.
 
     :raises ValueError: the event names a state that its subject cannot be in, or a
-        step that there is not
+        signal or step that it does not know
     """
-    if event.subject not in _TABLES:
+    subject = SUBJECTS.get(event.subject)
+    if subject is None or (subject.only_of_plans and event.plan_id is None):
         return None
-    if event.plan_id is None and event.subject != events.AUDIT:
-        return None
-    notifications, changes = _TABLES[event.subject]
-    old_state, state = _states(event)
+    old_state, state = _states(subject, event)
     if event.kind == events.SIGNALLED:
-        names = OF_SIGNAL[(event.detail or {})['signal']]
+        names = _of_detail(event, 'signal', subject.signals)
     elif event.kind == events.STEPPED:
-        names = _of_step(event)
+        names = _of_detail(event, 'step', subject.steps)
     elif event.kind == events.STATE_CHANGED and old_state == state:
         names = ()
     else:
         names = OF_KIND[event.kind]
-        also = changes.get((str(old_state), str(event.new_status)))
+        also = subject.changes.get((str(old_state), str(event.new_status)))
         if also is not None and event.kind == events.STATE_CHANGED:
             names = (*names, also)
     if not names:
         return None
-    return Told(old_state, state, tuple(notifications[name] for name in names))
+    told = tuple(subject.notifications[name] for name in names)
+    return Told(old_state, state, told)
 
 
-def _of_step(event: events.Event) -> tuple[str, ...]:
-    step = (event.detail or {}).get('step')
-    if event.subject == events.AUDIT and step in OF_STEP:
-        return OF_STEP[step]
-    raise ValueError(f'event {event.uuid}: no {event.subject} has a step {step}')
+def _of_detail(
+    event: events.Event, key: str, table: Mapping[str, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Return what a table has for the signal, or the step, of an event."""
+    found = (event.detail or {}).get(key)
+    if found not in table:
+        raise ValueError(f'event {event.uuid}: no {event.subject} has a {key} {found}')
+    return table[str(found)]
 
 
-def _states(event: events.Event) -> tuple[str | None, str]:
+def _states(subject: Subject, event: events.Event) -> tuple[str | None, str]:
     """Return the states before and after, as the outside knows them."""
     started = bool((event.detail or {}).get('started'))
     if event.kind == events.DELETED:
-        return _outside(event, event.old_status, started), DELETED
+        return _outside(subject, event, event.old_status, started), DELETED
     if event.kind == events.CREATED:
-        return None, _outside(event, event.new_status, started)
+        return None, _outside(subject, event, event.new_status, started)
     if event.kind != events.STATE_CHANGED:
-        state = _outside(event, event.new_status, started)
+        state = _outside(subject, event, event.new_status, started)
         return state, state
     # What ran has a start time from then on, whatever it had before.
     later = started or event.old_status in action_states.STARTED
     return (
-        _outside(event, event.old_status, started),
-        _outside(event, event.new_status, later),
+        _outside(subject, event, event.old_status, started),
+        _outside(subject, event, event.new_status, later),
     )
 
 
-def _outside(event: events.Event, status: str | None, started: bool) -> str:
-    if event.subject == events.ACTION and status in action_states.STATES:
-        return action_states.infra_optim_state(status, started)
-    if event.subject == events.ACTION_PLAN and status in plan_states.STATES:
-        return status
-    if event.subject == events.AUDIT and status in audit_states.STATES:
-        return status
-    raise ValueError(f'event {event.uuid}: no {event.subject} can be {status}')
+def _outside(
+    subject: Subject, event: events.Event, status: str | None, started: bool
+) -> str:
+    if status is None or status not in subject.states:
+        raise ValueError(f'event {event.uuid}: no {event.subject} can be {status}')
+    return subject.shown(status, started)

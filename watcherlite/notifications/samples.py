@@ -2,8 +2,10 @@
 
 import datetime
 import json
+from collections.abc import Callable
 from typing import Any
 
+from watcherlite.domain import events
 from watcherlite.notifications import rules
 from watcherlite.objects import (
     action,
@@ -145,13 +147,9 @@ MESSAGES = {
 def samples() -> dict[str, dict[str, Any]]:
     """Return the inner part of the envelope, by event type."""
     documents = {}
-    for prefix, table, payload in (
-        ('actionplan', rules.ACTION_PLAN, _plan_payload),
-        ('action', rules.ACTION, _action_payload),
-        ('audit', rules.AUDIT, _audit_payload),
-    ):
-        for name, notification in table.items():
-            event_type = f'{prefix}.{name}'
+    for subject, row in rules.SUBJECTS.items():
+        for name, notification in row.notifications.items():
+            event_type = f'{row.prefix}.{name}'
             second = event_type in SECOND
             documents[event_type] = {
                 'event_type': event_type,
@@ -159,7 +157,7 @@ def samples() -> dict[str, dict[str, Any]]:
                 'publisher_id': f'infra-optim:{HOST}',
                 'message_id': f'{EVENT_UUID[:-1]}1' if second else EVENT_UUID,
                 'timestamp': str(OCCURRED_AT.replace(tzinfo=None)),
-                'payload': payload(notification),
+                'payload': _PAYLOADS[subject](notification),
             }
     return documents
 
@@ -270,6 +268,14 @@ def _audit_payload(notification: rules.Notification) -> dict[str, Any]:
         fault = AUDIT_FAULTS.get(notification.name)
         payload.fault = exception.ExceptionPayload(**fault) if fault else None
     return payload.to_wire()
+
+
+#: subject -> what makes the payload of its samples
+_PAYLOADS: dict[str, Callable[[rules.Notification], dict[str, Any]]] = {
+    events.ACTION_PLAN: _plan_payload,
+    events.ACTION: _action_payload,
+    events.AUDIT: _audit_payload,
+}
 
 
 def _strategy() -> base.Payload:

@@ -14,8 +14,9 @@ class NotificationSettings:
     """What is told, to whom, and how; the options of [notifications] explain it.
 
     :param host: the part of `publisher_id` after 'infra-optim:'
+    :param topics: where each goes to; at least one, if anything is sent
     :param level: the least priority that is sent, in the words of the option
-        `level`; '': nothing is
+        `level`, in any case; '': nothing is
     :param event_prefix: how the event types of plans begin
     :param payload_version: LATEST or '1.0'
     :raises ConfigurationError: a value is none of those
@@ -29,7 +30,7 @@ class NotificationSettings:
 
     def __post_init__(self) -> None:
         for option, value, allowed in (
-            ('level', self.level, ('', *rules.LEVELS)),
+            ('level', self.level.lower(), ('', *rules.LEVELS)),
             (
                 'action_plan_event_prefix',
                 self.event_prefix,
@@ -42,12 +43,17 @@ class NotificationSettings:
                 raise exceptions.ConfigurationError(
                     f'[notifications] {option} is {value!r}; it can be {words}'
                 )
+        if self.level and not self.topics:
+            raise exceptions.ConfigurationError(
+                '[notifications] topics is empty, and what is sent has to go '
+                'somewhere; name a topic, or leave level empty to send nothing'
+            )
 
     def sends(self, priority: str) -> bool:
         """Say whether notifications of a priority are sent at this level."""
         if not self.level:
             return False
-        return rules.PRIORITIES[priority] >= rules.LEVELS[self.level]
+        return rules.PRIORITIES[priority] >= rules.LEVELS[self.level.lower()]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -35,19 +35,13 @@ class ActionPayload(base.Payload):
 
 
 @base.register
-class ActionStateUpdatePayload(base.Payload):
+class ActionStateUpdatePayload(base.StateUpdatePayload):
     """The states before and after a change; alike when only the message changed."""
 
     # Version 1.0: the states before and after
     # Version 1.1: status_message
     VERSION = '1.1'
-    added_in = {'status_message': '1.1'}
-
-    fields = {
-        'old_state': fields.StringField(nullable=True),
-        'state': fields.StringField(nullable=True),
-        'status_message': fields.StringField(nullable=True),
-    }
+    fields = {}
 
 
 @base.register

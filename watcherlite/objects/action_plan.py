@@ -48,19 +48,13 @@ class ActionPlanPayload(TerseActionPlanPayload):
 
 
 @base.register
-class ActionPlanStateUpdatePayload(base.Payload):
+class ActionPlanStateUpdatePayload(base.StateUpdatePayload):
     """The states before and after a change; alike when only the message changed."""
 
     # Version 1.0: as spec 003 has it
     # Version 1.1: status_message
     VERSION = '1.1'
-    added_in = {'status_message': '1.1'}
-
-    fields = {
-        'old_state': fields.StringField(nullable=True),
-        'state': fields.StringField(nullable=True),
-        'status_message': fields.StringField(nullable=True),
-    }
+    fields = {}
 
 
 @base.register

@@ -74,19 +74,13 @@ class AuditEventPayload(base.Payload):
 
 
 @base.register
-class AuditStateUpdatePayload(base.Payload):
+class AuditStateUpdatePayload(base.StateUpdatePayload):
     """The states before and after a change; alike when the state did not change."""
 
     # Version 1.0: the states before and after
     # Version 1.1: status_message
     VERSION = '1.1'
-    added_in = {'status_message': '1.1'}
-
-    fields = {
-        'old_state': fields.StringField(nullable=True),
-        'state': fields.StringField(nullable=True),
-        'status_message': fields.StringField(nullable=True),
-    }
+    fields = {}
 
 
 @base.register

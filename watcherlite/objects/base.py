@@ -6,6 +6,8 @@ from typing import Any, ClassVar
 from oslo_utils import versionutils
 from oslo_versionedobjects import base
 
+from watcherlite.objects import fields as types
+
 LATEST = 'latest'
 
 register = base.VersionedObjectRegistry.register
@@ -57,3 +59,16 @@ class Payload(base.VersionedObject):
         """Return all versions that this class can be written in, 1.0 first."""
         major, minor = versionutils.convert_version_to_tuple(cls.VERSION)
         return [f'{major}.{number}' for number in range(minor + 1)]
+
+
+class StateUpdatePayload(Payload):
+    """What all state updates have: the states before and after, and the message."""
+
+    added_in: ClassVar[Mapping[str, str]] = {'status_message': '1.1'}
+
+    # oslo.versionedobjects reads a plain dict off the class.
+    fields = {  # noqa: RUF012
+        'old_state': types.StringField(nullable=True),
+        'state': types.StringField(nullable=True),
+        'status_message': types.StringField(nullable=True),
+    }

@@ -198,6 +198,21 @@ class TestDeclarations(base.TestCase):
 
             self.assertEqual(set(settings.MUTABLE) - {'default_action_timeout'}, marked)
 
+    def test_each_group_has_a_module_of_its_name(self):
+        found = {}
+        for module in conf.GROUPS:
+            configuration = cfg.ConfigOpts()
+            module.register_opts(configuration)
+            found[module.__name__.rpartition('.')[2]] = {
+                group.name if group else 'default'
+                for info, group in configuration._all_opt_infos()
+                if info['opt'].dest not in ('config_source', 'shell_completion')
+            }
+
+        self.assertEqual(
+            {name: {name} for name in (group.lower() for group in DEFAULTS)}, found
+        )
+
     def test_list_opts_has_every_option_that_is_registered(self):
         configuration = cfg.ConfigOpts()
         for module in conf.GROUPS:

@@ -144,6 +144,31 @@ class TestNotifications(InProcessTestCase):
 
         self.assertIn('did not take 1 notifications in 0.01 s', str(error))
 
+    def test_what_was_given_up_is_not_delivered_later(self):
+        entered, leave = threading.Event(), threading.Event()
+        self.addCleanup(leave.set)
+        seen = []
+
+        def hang(routing_key, body):
+            seen.append(body)
+            entered.set()
+            leave.wait(recording.TIMEOUT)
+
+        self.bus.subscribe_notifications(hang)
+        for batch in ((b'1', b'2'), (b'3',)):
+            self.assertRaises(
+                exceptions.BrokerUnavailable,
+                self.publisher.publish,
+                [('t.info', body) for body in batch],
+                0.01,
+            )
+        self.assertTrue(entered.wait(recording.TIMEOUT))
+        leave.set()
+
+        self.publisher.publish([('t.info', b'1'), ('t.info', b'2')], recording.TIMEOUT)
+
+        self.assertEqual([b'1', b'1', b'2'], seen)
+
     def test_a_closed_bus_and_a_closed_publisher_are_unavailable(self):
         self.bus.subscribe_notifications(print)
         closed = self.bus.notification_publisher()

@@ -1,5 +1,6 @@
 """How often, and how long, a thread tries to get back to its broker."""
 
+import logging
 import threading
 
 from tests import base
@@ -46,6 +47,35 @@ class TestReconnecting(base.TestCase):
         self.assertIn('Receiving: no connection', self.log.output)
         self.assertIn('it is away. Next try in', self.log.output)
         self.assertNotIn('Traceback', self.log.output)
+
+    def test_an_outage_is_one_warning_unless_its_reason_changes(self):
+        away = exceptions.BrokerUnavailable('it is away')
+        refused = OSError('it refuses us')
+        left = [away, away, refused, refused, away]
+        attempts = reconnecting.Reconnecting('Receiving', StopAfter(7), 4.0)
+
+        def session():
+            if left:
+                raise left.pop(0)
+            attempts.established()
+            raise away
+
+        with self.assertLogs(reconnecting.LOG, logging.INFO) as found:
+            attempts.run(session)
+
+        self.assertEqual(
+            [
+                ('WARNING', 'it is away'),
+                ('INFO', 'it is away'),
+                ('WARNING', 'it refuses us'),
+                ('INFO', 'it refuses us'),
+                ('WARNING', 'it is away'),
+                # It was there in between, twice.
+                ('WARNING', 'it is away'),
+                ('WARNING', 'it is away'),
+            ],
+            [(record.levelname, record.args[1]) for record in found.records],
+        )
 
     def test_a_session_that_returns_is_the_end(self):
         stop = StopAfter(1)

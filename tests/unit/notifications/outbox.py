@@ -95,11 +95,11 @@ class Store:
         self.marked.update(dict.fromkeys(sequences, now))
         self.pending = [s for s in self.pending if s.sequence not in sequences]
 
-    def plan_surroundings(self, plan_id):
-        return self.plans.get(plan_id)
+    def surroundings_of_plans(self, plan_ids):
+        return {key: self.plans[key] for key in plan_ids if key in self.plans}
 
-    def audit_surroundings(self, audit_id):
-        return self.audits.get(audit_id)
+    def surroundings_of_audits(self, audit_ids):
+        return {key: self.audits[key] for key in audit_ids if key in self.audits}
 
 
 class Publisher:

@@ -12,18 +12,21 @@ FAULT = {'exception': 'E', 'message': 'no host', 'module': 'm', 'function': 'f'}
 
 
 class Surroundings:
-    """What surrounds audits; `asked` are the ids that it was asked for."""
+    """What surrounds audits; `asked` are the ids of each question."""
 
     def __init__(self, *surroundings):
         self.known = {found.audit.id: found for found in surroundings}
         self.asked = []
         self.error = None
 
-    def __call__(self, audit_id):
-        self.asked.append(audit_id)
+    def surroundings_of_audits(self, audit_ids):
+        self.asked.append(list(audit_ids))
         if self.error is not None:
             raise self.error
-        return self.known.get(audit_id)
+        return {key: self.known[key] for key in audit_ids if key in self.known}
+
+    def surroundings_of_plans(self, plan_ids):
+        return {4: told.SURROUNDINGS}
 
     def becomes(self, audit, strategy=told.STRATEGY):
         self.known[audit.id] = AuditSurroundings(audit, told.TOLD_GOAL, strategy)
@@ -37,7 +40,6 @@ class AuditMessagesTestCase(base.TestCase):
     def builder(self, **settings):
         return messages.MessageBuilder(
             NotificationSettings(**{'host': samples.HOST, **settings}),
-            {4: told.SURROUNDINGS}.get,
             self.surroundings,
         )
 
@@ -175,7 +177,7 @@ class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
             intervals.append([_data(message)['interval'] for message in batch.messages])
 
         self.assertEqual([['60'] * 3, ['*/5 * * * *'] * 3], intervals)
-        self.assertEqual([6, 6], self.surroundings.asked)
+        self.assertEqual([[6], [6]], self.surroundings.asked)
 
     def test_two_audits_and_a_plan_of_one_id_are_told_apart(self):
         other = told.TOLD_AUDIT.evolve(id=4, uuid=factories.new_uuid())

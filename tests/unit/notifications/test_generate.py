@@ -24,8 +24,8 @@ class TestGenerated(base.TestCase):
     def test_every_payload_of_the_rules_is_a_class(self):
         told = {
             notification.payload
-            for table in (rules.ACTION, rules.ACTION_PLAN, rules.AUDIT)
-            for notification in table.values()
+            for subject in rules.SUBJECTS.values()
+            for notification in subject.notifications.values()
         }
 
         self.assertEqual(set(), told - set(catalogue.payload_classes()))
@@ -58,9 +58,9 @@ class TestSamples(base.TestCase):
     def test_there_is_one_for_each_notification(self):
         self.assertEqual(
             {
-                *(f'actionplan.{name}' for name in rules.ACTION_PLAN),
-                *(f'action.{name}' for name in rules.ACTION),
-                *(f'audit.{name}' for name in rules.AUDIT),
+                f'{subject.prefix}.{name}'
+                for subject in rules.SUBJECTS.values()
+                for name in subject.notifications
             },
             set(samples.samples()),
         )

@@ -8,24 +8,27 @@ from tests.unit.notifications import told
 from watcherlite import exceptions
 from watcherlite.domain import events
 from watcherlite.domain.action_plans import PlanSurroundings
-from watcherlite.notifications import messages, samples
+from watcherlite.notifications import messages, plan_payloads, samples
 from watcherlite.notifications.settings import NotificationSettings
 from watcherlite.objects import action, action_plan, audit, strategy
 
 
 class Surroundings:
-    """What surrounds plans; `asked` are the ids that it was asked for."""
+    """What surrounds plans; `asked` are the ids of each question."""
 
     def __init__(self, *surroundings):
         self.known = {found.plan.id: found for found in surroundings}
         self.asked = []
         self.error = None
 
-    def __call__(self, plan_id):
-        self.asked.append(plan_id)
+    def surroundings_of_plans(self, plan_ids):
+        self.asked.append(list(plan_ids))
         if self.error is not None:
             raise self.error
-        return self.known.get(plan_id)
+        return {key: self.known[key] for key in plan_ids if key in self.known}
+
+    def surroundings_of_audits(self, audit_ids):
+        return {6: told.AUDIT_SURROUNDINGS}
 
 
 class MessagesTestCase(base.TestCase):
@@ -37,7 +40,6 @@ class MessagesTestCase(base.TestCase):
         return messages.MessageBuilder(
             NotificationSettings(**{'host': samples.HOST, **settings}),
             self.surroundings,
-            {6: told.AUDIT_SURROUNDINGS}.get,
         )
 
     def build(self, *stored, **settings):
@@ -243,7 +245,7 @@ class TestWhatIsRead(MessagesTestCase):
         for _ in range(3):
             builder.build([told.action_event(n, 'READY', 'RUNNING') for n in range(9)])
 
-        self.assertEqual([4], self.surroundings.asked)
+        self.assertEqual([[4]], self.surroundings.asked)
 
     def test_its_audit_is_read_anew_for_each_batch_that_tells_of_it(self):
         builder = self.builder()
@@ -261,31 +263,32 @@ class TestWhatIsRead(MessagesTestCase):
             states.append(_audit(first)['state'])
 
         self.assertEqual(['ONGOING', 'SUCCEEDED'], states)
-        self.assertEqual([4, 4], self.surroundings.asked)
+        self.assertEqual([[4], [4]], self.surroundings.asked)
 
-    def test_an_id_that_was_given_to_a_new_plan_is_not_mistaken(self):
-        builder = self.builder(level='error')
-        builder.build([told.action_event(1, 'RUNNING', 'FAILED')])
-        new = told.PLAN.evolve(uuid=factories.new_uuid())
-        self.surroundings.known[4] = PlanSurroundings(
-            new, told.AUDIT, told.GOAL, told.STRATEGY
+    def test_all_plans_of_a_batch_are_read_at_once(self):
+        other = told.PLAN.evolve(id=9, uuid=factories.new_uuid())
+        self.surroundings.known[9] = PlanSurroundings(
+            other, told.AUDIT, told.GOAL, told.STRATEGY
         )
 
-        (failed,) = builder.build(
-            [
-                told.plan_event(2, None, 'RECOMMENDED', kind=events.CREATED),
-                told.action_event(3, 'RUNNING', 'FAILED'),
-            ]
-        ).messages
+        sent = self.build(
+            told.plan_event(1, 'PENDING', 'ONGOING', plan=other),
+            told.action_event(2, 'READY', 'RUNNING'),
+            told.plan_event(3, 'ONGOING', 'SUCCEEDED', plan=other),
+        )
 
+        self.assertEqual([[4, 9]], self.surroundings.asked)
         self.assertEqual(
-            new.uuid,
-            told.inner(failed)['payload']['watcher_object.data']['action_plan_uuid'],
+            [other.uuid] * 2 + [samples.ACTION_UUID] * 2 + [other.uuid] * 2,
+            [
+                told.inner(message)['payload']['watcher_object.data']['uuid']
+                for message in sent
+            ],
         )
 
     def test_plans_are_not_kept_without_a_bound(self):
         builder = self.builder()
-        many = range(100, 100 + messages.payloads.KEPT_PLANS + 1)
+        many = range(100, 100 + plan_payloads.KEPT_PLANS + 1)
         plans = {n: told.PLAN.evolve(id=n) for n in many}
         self.surroundings.known = {
             n: PlanSurroundings(plan, told.AUDIT, told.GOAL, told.STRATEGY)
@@ -302,7 +305,7 @@ class TestWhatIsRead(MessagesTestCase):
 
         builder.build([of_plan[many[-1]], of_plan[many[0]]])
 
-        self.assertEqual([many[0]], self.surroundings.asked)
+        self.assertEqual([[many[0]]], self.surroundings.asked)
 
 
 class TestWhatCannotBeBuilt(MessagesTestCase):

@@ -141,7 +141,8 @@ class TestWhatCannotBeBuilt(RelayTestCase):
         self.assertEqual(1, self.relay.unbuildable)
         self.assertIn(
             f'Event {gone.event.uuid} (state_changed of action {told.ACTION.uuid}, '
-            'sequence 1) is not told of: its plan is not in the database any more',
+            'sequence 1) is not told of: what it is about, or belongs to, is not in '
+            'the database any more',
             self.log.output,
         )
 
@@ -158,7 +159,8 @@ class TestWhatCannotBeBuilt(RelayTestCase):
         )
         self.assertIn(
             f'Event {gone.event.uuid} (state_changed of audit with the id 99, '
-            'sequence 1) is not told of: the audit is not in the database any more',
+            'sequence 1) is not told of: what it is about, or belongs to, is not in '
+            'the database any more',
             self.log.output,
         )
 

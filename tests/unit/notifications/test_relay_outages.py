@@ -199,6 +199,85 @@ class TestRole(RelayTestCase):
 
         self.assertEqual([TAKE, 'keep alive', 'keep alive', 'tell', 'close'], done)
 
+    def test_others_are_told_once_of_what_its_holder_has_stored_and_published(self):
+        self.relay = self.new_relay(elsewhere=lambda: self.story.append('tell'))
+
+        done = self.run_script((1, self.stored(started(1))), (1, self.relay.hear))
+
+        self.assertEqual(
+            [
+                *(TAKE, *IDLE),
+                *('read [1]', 'publish 2 within 30 s', 'mark [1]', 'tell'),
+                *IDLE,
+                *END,
+            ],
+            done,
+        )
+
+    def test_its_holder_is_told_of_what_was_stored_right_before_a_stop(self):
+        self.store.relay = 'worker-2'
+        self.relay = self.new_relay(elsewhere=lambda: self.story.append('tell'))
+
+        def stop():
+            self.stored(started(1))()
+            self.relay.stop(10.0)
+
+        done = self.run_script((1, stop))
+
+        self.assertEqual([TAKE, 'keep alive', 'tell', 'close'], done)
+
+    def test_who_reads_for_long_takes_it_anew_before_it_publishes(self):
+        self.store.add(started(1))
+        self.read_for(15)
+
+        done = self.run_script()
+
+        self.assertEqual(
+            [
+                *(TAKE, 'read [1]', TAKE, 'publish 2 within 30 s', 'mark [1]'),
+                *END,
+            ],
+            done,
+        )
+
+    def test_who_lost_it_while_it_read_leaves_what_it_read_to_the_next_holder(self):
+        self.store.add(started(1))
+        self.read_for(45, then=self.taken_by_another)
+
+        done = self.run_script()
+
+        self.assertEqual([TAKE, 'read [1]', TAKE, 'keep alive', 'close'], done)
+        self.assertEqual([], self.publisher.arrived)
+
+    def test_who_lost_it_for_a_while_reads_again(self):
+        self.store.add(started(1))
+        self.read_for(45)
+
+        done = self.run_script()
+
+        self.assertEqual(
+            [
+                *(TAKE, 'read [1]', TAKE),
+                *('read [1]', 'publish 2 within 30 s', 'mark [1]', *END),
+            ],
+            done,
+        )
+
+    def taken_by_another(self):
+        self.store.relay = 'worker-2'
+
+    def read_for(self, seconds, then=lambda: None):
+        """Have the next look at the events take so long."""
+        read = self.store.pending_events
+
+        def slowly(limit):
+            self.store.pending_events = read
+            self.clock.seconds += seconds
+            then()
+            return read(limit)
+
+        self.store.pending_events = slowly
+
     def test_a_worker_that_is_told_and_not_the_holder_does_not_pass_it_on(self):
         self.store.relay = 'worker-2'
         self.relay = self.new_relay(elsewhere=lambda: self.story.append('tell'))

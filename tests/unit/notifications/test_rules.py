@@ -368,8 +368,8 @@ class TestTables(base.TestCase):
             },
             {
                 name: row.priority
-                for table in (rules.ACTION, rules.ACTION_PLAN, rules.AUDIT)
-                for name, row in table.items()
+                for subject in rules.SUBJECTS.values()
+                for name, row in subject.notifications.items()
                 if row.priority != 'INFO'
             },
         )

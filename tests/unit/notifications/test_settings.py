@@ -29,8 +29,26 @@ class TestLevels(base.TestCase):
             sent,
         )
 
+    def test_a_level_counts_in_any_case_as_the_option_takes_it(self):
+        settings = NotificationSettings('host', level='Error')
+
+        self.assertEqual(
+            ['ERROR', 'CRITICAL'],
+            [priority for priority in rules.PRIORITIES if settings.sends(priority)],
+        )
+
 
 class TestRefusals(base.TestCase):
+    def test_what_is_sent_needs_a_topic(self):
+        error = self.assertRaises(
+            exceptions.ConfigurationError, NotificationSettings, 'host', topics=()
+        )
+
+        self.assertIn('topics is empty', str(error))
+        self.assertFalse(
+            NotificationSettings('host', topics=(), level='').sends('CRITICAL')
+        )
+
     def test_a_value_that_cannot_work_is_refused_with_those_that_can(self):
         texts = [
             str(

@@ -61,6 +61,16 @@ ACTION = factories.make_action(id=5, uuid=samples.ACTION_UUID, plan_id=4)
 SURROUNDINGS = PlanSurroundings(PLAN, AUDIT, GOAL, STRATEGY)
 
 
+class Source:
+    """The plan, whatever its id, and the audit; see `payloads.Source`."""
+
+    def surroundings_of_plans(self, plan_ids):
+        return dict.fromkeys(plan_ids, SURROUNDINGS)
+
+    def surroundings_of_audits(self, audit_ids):
+        return dict.fromkeys(audit_ids, AUDIT_SURROUNDINGS)
+
+
 def plan_event(sequence, old, new, *, plan=PLAN, **values):
     """Return a stored event of a plan whose state changed."""
     event = factories.make_event(plan, old_status=old, new_status=new, **values)

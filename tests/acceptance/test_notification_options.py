@@ -1,0 +1,89 @@
+"""[notifications]: where they go, in which form, and which of them go at all."""
+
+import signal
+
+from tests.acceptance.daemons import APPLIER, DaemonTestCase
+from tests.acceptance.listening import Listener, data, plan_of, story
+
+ELSEWHERE = {
+    'exchange': 'elsewhere',
+    'topics': 'first, second',
+    'amqp_durable_queues': True,
+    'action_plan_event_prefix': 'action_plan',
+    'payload_version': '1.0',
+    'level': 'error',
+}
+OF_ONE_THAT_FAILS = [
+    'action.create',
+    'action.execution.error',
+    'action.execution.start',
+    'action.update',
+    'action.update',
+    'actionplan.create',
+    'actionplan.execution.error',
+    'actionplan.execution.start',
+    'actionplan.update',
+    'actionplan.update',
+    'actionplan.update',
+]
+
+
+class OptionsTest(DaemonTestCase):
+    """Consumers made with oslo.messaging have options of the same names."""
+
+    third_party = False
+
+    def listen(self, topic):
+        """Return the endpoint of a listener that is set up as the daemon is."""
+        listener = Listener(
+            self.vhost.url, 'elsewhere', topic, amqp_durable_queues=True
+        )
+        return self.useFixture(listener).endpoint
+
+    def run_one_that_fails(self, operator):
+        uuid = operator.start(('a', 'nop', {'message': 'x', 'fail_execute': True}))
+        operator.wait_until_ended(uuid)
+        return uuid
+
+    def test_they_are_heeded_and_what_is_mutable_changes(self):
+        path = self.ini(notifications={'publish_timeout': 1, **ELSEWHERE})
+        operator = self.operator(path)
+        applier = self.start_ready(APPLIER, path)
+        endpoints = [self.listen(topic) for topic in ('first', 'second')]
+
+        self.run_one_that_fails(operator)
+        errors = [endpoint.wait_for(2) for endpoint in endpoints]
+
+        self.assertEqual(errors[0], errors[1])
+        self.assertEqual(
+            [
+                'ERROR action.execution.error: FAILED, Failed in execute',
+                'ERROR action_plan.execution.error: FAILED, Failed in execute',
+            ],
+            story(errors[0], {}),
+        )
+        self.assertEqual(
+            {'1.0'}, {n['payload']['watcher_object.version'] for n in errors[0]}
+        )
+        self.assertEqual([False] * 2, ['status_message' in data(n) for n in errors[0]])
+
+        self.ini(
+            notifications={
+                **ELSEWHERE,
+                'publish_timeout': 1,
+                'action_plan_event_prefix': 'actionplan',
+                'payload_version': 'latest',
+                'level': 'info',
+            }
+        )
+        applier.send(signal.SIGHUP)
+        applier.wait_for_text('[notifications] level was error and is info now')
+        uuid = self.run_one_that_fails(operator)
+        # Beside the errors from before there are all that are told of a plan.
+        for endpoint in endpoints:
+            heard = endpoint.wait_for(2 + len(OF_ONE_THAT_FAILS))[2:]
+            self.assertEqual(OF_ONE_THAT_FAILS, sorted(n['event_type'] for n in heard))
+            self.assertEqual(
+                {(uuid, '1.1')},
+                {(plan_of(n), n['payload']['watcher_object.version']) for n in heard},
+            )

@@ -1,0 +1,81 @@
+"""What nobody on the broker is told: credentials among inputs and parameters."""
+
+import dataclasses
+import json
+
+from tests import base
+from tests.unit.notifications import told
+from watcherlite.domain import events
+from watcherlite.domain.action_plans import PlanSurroundings
+from watcherlite.domain.audits import AuditSurroundings
+from watcherlite.notifications import messages
+from watcherlite.notifications.settings import NotificationSettings
+
+GIVEN = {
+    'url': 'https://ada:canary@example.org/hosts',
+    'headers': {'X-Auth-Token': 'canary', 'Accept': 'application/json'},
+    'body': {'admin_password': 'canary', 'hosts': ['a', 'b']},
+}
+MASKED = {
+    'url': 'https://ada:***@example.org/hosts',
+    'headers': {'X-Auth-Token': '***', 'Accept': 'application/json'},
+    'body': {'admin_password': '***', 'hosts': ['a', 'b']},
+}
+PLAIN = {'message': 'hällo "x"', 'n': [1, 2.5, None, True]}
+
+
+class Source:
+    """A plan and an audit with these parameters; see `payloads.Source`."""
+
+    def __init__(self, parameters):
+        self._of_plan = told.AUDIT.evolve(parameters=parameters)
+        self._audit = told.TOLD_AUDIT.evolve(parameters=parameters)
+
+    def surroundings_of_plans(self, plan_ids):
+        found = PlanSurroundings(told.PLAN, self._of_plan, told.GOAL, told.STRATEGY)
+        return dict.fromkeys(plan_ids, found)
+
+    def surroundings_of_audits(self, audit_ids):
+        found = AuditSurroundings(self._audit, told.TOLD_GOAL, told.STRATEGY)
+        return dict.fromkeys(audit_ids, found)
+
+
+class TestCredentials(base.TestCase):
+    def sent(self, *stored, parameters=None):
+        """Return the fields of the payloads, which hold no canary anywhere."""
+        source = Source(parameters or {})
+        builder = messages.MessageBuilder(NotificationSettings('host'), source)
+        batch = builder.build(stored)
+        self.assertEqual([], batch.unbuildable)
+        self.assertNotIn(b'canary', b''.join(body for _, body in batch.messages))
+        return [
+            told.inner(message)['payload']['watcher_object.data']
+            for message in batch.messages
+        ]
+
+    def of_action(self, inputs):
+        stored = told.action_event(1, 'READY', 'RUNNING')
+        given = dataclasses.replace(stored, action_inputs=json.dumps(inputs))
+        return [fields['input_parameters'] for fields in self.sent(given)]
+
+    def test_those_among_the_inputs_of_an_action_are_masked(self):
+        self.assertEqual([MASKED, MASKED], self.of_action(GIVEN))
+
+    def test_inputs_without_any_are_told_as_they_are(self):
+        self.assertEqual([PLAIN, PLAIN], self.of_action(PLAIN))
+
+    def test_those_among_the_parameters_of_an_audit_are_masked(self):
+        created, updated = self.sent(
+            told.audit_event(1, None, 'PENDING', kind=events.CREATED),
+            told.audit_event(2, 'PENDING', 'ONGOING'),
+            parameters=GIVEN,
+        )
+        self.assertEqual(
+            [MASKED, MASKED], [created['parameters'], updated['parameters']]
+        )
+
+    def test_those_of_the_audit_of_a_plan_as_well(self):
+        (updated,) = self.sent(
+            told.plan_event(1, 'RECOMMENDED', 'PENDING'), parameters=GIVEN
+        )
+        self.assertEqual(MASKED, updated['audit']['watcher_object.data']['parameters'])
