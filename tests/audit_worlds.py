@@ -8,7 +8,7 @@ from tests.worlds import World, WorldCase, kind
 from watcherlite.applier.operations import PlanOperations
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store
-from watcherlite.domain import events
+from watcherlite.domain import commands, events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.audits import Audit, NewAudit
 from watcherlite.domain.solutions import Solution
@@ -94,21 +94,28 @@ class AuditWorld(World):
             self.types,
             self.progress,
             self.clock,
-            lambda lane, message: self.tell(message),
+            self._tell,
         )
-        tell: Any = lambda lane, message: self.tell(message)  # noqa: E731
-        self.audits = AuditOperations(store, self.types, clock, tell)
+        self.audits = AuditOperations(store, self.types, clock, self._tell)
         self.templates = TemplateOperations(store, self.types, clock)
-        self.upkeep = Upkeep(store, clock, tell, 'the-upkeep', UpkeepSettings(expiry))
+        self.upkeep = Upkeep(
+            store, clock, self._tell, 'the-upkeep', UpkeepSettings(expiry)
+        )
         self.models: dict[str, Any] = {}
         catalogue.sync(store, self.types, clock)
+
+    def _tell(
+        self, lane: str | None, message: commands.Command | commands.Broadcast
+    ) -> None:
+        # All workers of a world hear everything; each takes what is of its lanes.
+        self.tell(message)
 
     def worker_types(self, store: Store) -> ActionTypes:
         parts = Parts(
             store,
             Proposing(store, self.types, self.types, self.models),
             self.progress,
-            lambda lane, message: self.tell(message),
+            self._tell,
         )
         return EngineTypes.of(self.types, functools.partial(AuditRun, parts))
 

@@ -2,6 +2,7 @@
 
 import functools
 import logging
+import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -29,9 +30,9 @@ from watcherlite.execution import identity
 from watcherlite.execution.runner import ActionTypes
 from watcherlite.execution.settings import ExecutionSettings
 from watcherlite.execution.worker import Worker
-from watcherlite.messaging import factory
-from watcherlite.messaging import settings as messaging_settings
+from watcherlite.messaging import addresses, factory
 from watcherlite.messaging.bus import Bus
+from watcherlite.messaging.settings import MessagingSettings, NotificationDestination
 from watcherlite.notifications import settings as notification_settings
 from watcherlite.notifications.relay import Relay
 from watcherlite.plugins import loader
@@ -43,7 +44,7 @@ CLOSING = 5.0
 
 
 class Runtime:
-    """A process that can execute plans: every part of it, started and stopped.
+    """A process of watcherlite: every part of it, put together, started and stopped.
 
     :ivar plans: the operations on plans
     :ivar audits: the operations on audits
@@ -63,8 +64,9 @@ class Runtime:
         self.conf = conf
         self.clock = SystemClock()
         self.plugins = plugins or load_plugins(conf)
-        self.store: Store = open_store(conf)
+        # It opens nothing yet, so that what is wrong with it leaves nothing open.
         self.bus: Bus = open_bus(conf)
+        self.store: Store = open_store(conf)
         self.progress = PlanProgress(self.plugins.may_revert)
         self.plans = PlanOperations(
             self.store,
@@ -109,7 +111,7 @@ class Runtime:
             worker.me.uuid,
             self.clock,
             relay_settings(self.conf),
-            elsewhere=self._tell_relay,
+            elsewhere=self._tell_of_events,
         )
         worker.add_listener(self._wake_relay)
         upkeep = self._make_upkeep(worker) if ENGINE in self._lanes else None
@@ -120,7 +122,9 @@ class Runtime:
         if upkeep is not None:
             upkeep.start()
             self.upkeep = upkeep
-        self.bus.start(self._lanes, self._on_command, self._on_control)
+        self.bus.start(
+            self._lanes, lambda lane, message: self._hear(message), self._hear
+        )
 
     def sync(self) -> None:
         """Store the goals and strategies that are installed here.
@@ -228,20 +232,11 @@ class Runtime:
         if self.relay is not None:
             self.relay.wake()
 
-    def _tell_relay(self) -> None:
+    def _tell_of_events(self) -> None:
         self.bus.broadcast(commands.to_message(commands.EventsStored()))
 
-    def _on_command(self, lane: str, message: Mapping[str, Any]) -> None:
-        self._hear(message)
-
-    def _on_control(self, message: Mapping[str, Any]) -> None:
-        self._hear(message)
-
     def _hear(self, message: Mapping[str, Any]) -> None:
-        try:
-            heard = commands.from_message(message)
-        except ValueError as error:
-            raise exceptions.Invalid(f'A message makes no sense: {error}') from None
+        heard = read_message(message)
         if isinstance(heard, commands.EventsStored):
             if self.relay is not None:
                 self.relay.hear()
@@ -250,6 +245,16 @@ class Runtime:
 
     def _lease_lost(self) -> None:
         LOG.error('The lease of this process is lost; what it ran goes on elsewhere')
+
+
+def read_message(
+    message: Mapping[str, Any],
+) -> commands.Command | commands.Broadcast:
+    """Return what a message of the bus says; Invalid for one that makes no sense."""
+    try:
+        return commands.from_message(message)
+    except ValueError as error:
+        raise exceptions.Invalid(f'A message makes no sense: {error}') from None
 
 
 def build(
@@ -307,6 +312,18 @@ def open_store(conf: cfg.ConfigOpts) -> Store:
     return database.open_store(database_settings(conf))
 
 
+def missing_file(conf: cfg.ConfigOpts) -> str | None:
+    """Return the path of the database if that is an SQLite file nobody has made yet.
+
+    Whoever opens it makes it; looking at it must not.
+    """
+    kind, _, rest = configuration.database_url(conf).partition(':///')
+    path = rest.partition('?')[0]
+    if kind.startswith('sqlite') and not pathlib.Path(path).exists():
+        return path
+    return None
+
+
 def database_settings(conf: cfg.ConfigOpts) -> DatabaseSettings:
     """Return the settings of the database."""
     group = conf.database
@@ -323,20 +340,11 @@ def database_settings(conf: cfg.ConfigOpts) -> DatabaseSettings:
 
 def open_bus(conf: cfg.ConfigOpts) -> Bus:
     """Return the bus, which connects when it has to."""
-    group, told = conf.messaging, conf.notifications
+    told = conf.notifications
     return factory.open_bus(
-        messaging_settings.MessagingSettings(
-            url=group.url,
-            heartbeat=group.heartbeat,
-            connect_timeout=group.connect_timeout,
-            confirm_timeout=group.confirm_timeout,
-            reconnect_max=group.reconnect_max,
-            tls_ca_file=group.tls_ca_file or '',
-            tls_cert_file=group.tls_cert_file or '',
-            tls_key_file=group.tls_key_file or '',
-        ),
+        messaging_settings(conf),
         host=conf.host,
-        notifications=messaging_settings.NotificationDestination(
+        notifications=NotificationDestination(
             exchange=told.exchange,
             topics=tuple(told.topics),
             durable_queues=told.amqp_durable_queues,
@@ -344,6 +352,37 @@ def open_bus(conf: cfg.ConfigOpts) -> Bus:
             auto_delete=told.amqp_auto_delete,
         ),
     )
+
+
+def messaging_settings(conf: cfg.ConfigOpts) -> MessagingSettings:
+    """Return how to reach the broker."""
+    group = conf.messaging
+    return MessagingSettings(
+        url=group.url.strip(),
+        heartbeat=group.heartbeat,
+        connect_timeout=group.connect_timeout,
+        confirm_timeout=group.confirm_timeout,
+        reconnect_max=group.reconnect_max,
+        tls_ca_file=group.tls_ca_file or '',
+        tls_cert_file=group.tls_cert_file or '',
+        tls_key_file=group.tls_key_file or '',
+    )
+
+
+def ask_broker(conf: cfg.ConfigOpts, name: str) -> bool:
+    """Ask the broker whether it answers; False if messages need none.
+
+    :param name: of who asks, for the broker
+    :raises BrokerUnavailable, ConfigurationError: see the text
+    """
+    settings = messaging_settings(conf)
+    if addresses.scheme(settings.url) == 'memory':
+        return False
+    # Loads kombu, which a process that never asks does without
+    from watcherlite.messaging import connection
+
+    with connection.Connector(settings, name).opened():
+        return True
 
 
 def execution_settings(conf: cfg.ConfigOpts, lane: str) -> ExecutionSettings:

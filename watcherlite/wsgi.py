@@ -17,15 +17,18 @@ from typing import Any
 
 from watcherlite import bootstrap, conf, exceptions
 from watcherlite.api import deploy
-from watcherlite.api.authentication import Environ, Wsgi, refuse
-from watcherlite.api.errors import fault_of
-from watcherlite.api.settings import NOAUTH, is_loopback
+from watcherlite.api.errors import Environ, Fault, Wsgi, answer, fault_of
+from watcherlite.api.settings import is_loopback
 
 LOG = logging.getLogger(__name__)
 
 PRODUCT = 'watcherlite-api'
 FILES = 'OS_WATCHERLITE_CONFIG_FILES'
 DIRECTORY = 'OS_WATCHERLITE_CONFIG_DIR'
+FROM_ELSEWHERE = (
+    'auth_strategy is noauth: only this machine may use the API, unless [api] '
+    'noauth_on_any_address is true'
+)
 
 
 class LazyApplication:
@@ -47,10 +50,7 @@ class LazyApplication:
                 application = self._made()
             except exceptions.WatcherliteError as error:
                 LOG.critical('The API cannot be served: %s', error)
-                fault = fault_of(error, '')
-                return refuse(
-                    start_response, fault.status, fault.text, *fault.headers.items()
-                )
+                return answer(environ, start_response, fault_of(error, ''))
         return application(environ, start_response)
 
     def _made(self) -> Wsgi:
@@ -75,12 +75,7 @@ class OnlyFromHere:
         client = environ.get('REMOTE_ADDR') or '127.0.0.1'
         if is_loopback(client):
             return self._application(environ, start_response)
-        return refuse(
-            start_response,
-            403,
-            'auth_strategy is noauth: only this machine may use the API, unless '
-            '[api] noauth_on_any_address is true',
-        )
+        return answer(environ, start_response, Fault(403, FROM_ELSEWHERE))
 
 
 def build(environ: Mapping[str, str] = os.environ) -> Wsgi:
@@ -99,16 +94,15 @@ def build(environ: Mapping[str, str] = os.environ) -> Wsgi:
     try:
         # Else clients would see no goals before an engine has begun.
         runtime.sync()
-    except exceptions.WatcherliteError:
+        services = deploy.services_of(runtime)
+        application = deploy.application_of(runtime, services)
+        deploy.wake_streams(runtime, services.streams)
+    except BaseException:
+        # The next request tries again, with a runtime of its own.
         runtime.stop(0)
         raise
-    services = deploy.services_of(runtime)
-    application = deploy.application_of(runtime, services)
     atexit.register(runtime.stop, 0)
-    if (
-        configuration.api.auth_strategy == NOAUTH
-        and not configuration.api.noauth_on_any_address
-    ):
+    if deploy.settings_of(configuration).only_from_here:
         return OnlyFromHere(application)
     return application
 

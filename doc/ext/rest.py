@@ -5,6 +5,7 @@ code has them. Each microversion links to its OpenAPI document, which an HTML bu
 has as openapi/infra-optim-1.7.json and so on.
 """
 
+import abc
 import pathlib
 
 # It stands beside this file; conf.py has put the directory on the path.
@@ -15,9 +16,10 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 
 
-class _Table(rst.Directive):
+class _Table(rst.Directive, abc.ABC):
+    @abc.abstractmethod
     def lines(self) -> list[str]:
-        raise NotImplementedError
+        """Return the lines of the table."""
 
     def run(self) -> list[nodes.Node]:
         """Return the table."""

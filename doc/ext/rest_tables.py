@@ -10,7 +10,7 @@ import pathlib
 import tables
 
 from watcherlite.api import deploy, microversions, openapi, policies
-from watcherlite.api.microversions import INFRA_OPTIM
+from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.operation import Version
 
 DIRECTORY = 'openapi'
@@ -80,8 +80,8 @@ def write_documents(home: pathlib.Path) -> None:
     """
     directory = home / DIRECTORY
     directory.mkdir(exist_ok=True)
-    routes = deploy.infra_optim().routes
+    mount = deploy.infra_optim()
     for version in INFRA_OPTIM.history:
-        document = openapi.document(INFRA_OPTIM, routes, version)
+        document = openapi.document(mount, version)
         path = directory / document_name(version)
         path.write_text(json.dumps(document, indent=1) + '\n')

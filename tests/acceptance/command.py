@@ -43,7 +43,7 @@ class Running:
             thread.start()
 
     def _read_out(self):
-        for line in self.process.stdout:
+        for line in self.process.stdout or ():
             self._lines.put(line)
         self._lines.put(None)
 
@@ -88,14 +88,17 @@ class CommandTestCase(base.TestCase):
         path.write_text(textwrap.dedent(text))
         return str(path)
 
-    def start(self, *argv, module='watcherlite.cli.main', **environment):
-        """Start a command in the home; it is killed when the test ends."""
+    def start(self, *argv, module='watcherlite.cli.main', stdout=None, **environment):
+        """Start a command in the home; it is killed when the test ends.
+
+        :param stdout: where its standard output goes, if not to `Running.out`
+        """
         process = subprocess.Popen(
             [sys.executable, '-m', module, *argv],
             cwd=self.home,
             env={**os.environ, 'PYTHONUNBUFFERED': '1', **environment},
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=subprocess.PIPE if stdout is None else stdout,
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
@@ -115,7 +118,8 @@ class CommandTestCase(base.TestCase):
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait(timeout=PATIENCE)
-        process.stdout.close()
+        if process.stdout is not None:
+            process.stdout.close()
         process.stderr.close()
 
     def run_command(self, *argv, **options):

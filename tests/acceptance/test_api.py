@@ -84,6 +84,15 @@ class TestApi(ApiCase):
         self.assertEqual(0, daemon.end(), daemon.text())
         self.assertNotIn('Traceback', daemon.text())
 
+    def test_goals_and_strategies_are_there_before_an_engine_has_begun(self):
+        _, port = self.serve()
+
+        _, goals = self.ask(port, 'GET', '/v1/goals')
+        _, strategies = self.ask(port, 'GET', '/v1/strategies')
+
+        self.assertIn('dummy', [goal['name'] for goal in goals['goals']])
+        self.assertIn('dummy', [each['name'] for each in strategies['strategies']])
+
     def test_several_processes_share_a_port_and_one_that_dies_is_replaced(self):
         daemon, port = self.serve(api={'workers': 2, 'port': 0})
         daemon.wait_for_text('The API is served on', times=2)
@@ -258,8 +267,9 @@ def start(status, headers, *rest):
     print(status)
 for client in sys.argv[1:]:
     environ = {
-        'REQUEST_METHOD': 'GET', 'PATH_INFO': '/v1/goals', 'SERVER_NAME': 'api',
-        'SERVER_PORT': '80', 'wsgi.url_scheme': 'http', 'wsgi.input': io.BytesIO(),
+        'REQUEST_METHOD': 'GET', 'PATH_INFO': '/v1/goals/dummy',
+        'SERVER_NAME': 'api', 'SERVER_PORT': '80', 'wsgi.url_scheme': 'http',
+        'wsgi.input': io.BytesIO(),
         'wsgi.errors': sys.stderr, 'REMOTE_ADDR': client, 'QUERY_STRING': '',
         'SERVER_PROTOCOL': 'HTTP/1.1', 'SCRIPT_NAME': '',
     }
@@ -280,7 +290,7 @@ for client in sys.argv[1:]:
         # The log is written there too.
         return re.findall(r'^\d{3} [A-Z].*$', done.stdout, re.MULTILINE)
 
-    def test_it_reads_the_files_of_the_environment_and_answers(self):
+    def test_it_reads_the_files_of_the_environment_and_has_the_goals(self):
         self.assertEqual(['200 OK', '200 OK'], self.run_it('127.0.0.1', ''))
 
     def test_without_authentication_it_serves_this_machine_only(self):

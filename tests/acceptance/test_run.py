@@ -75,19 +75,6 @@ class SuccessTest(CommandTestCase):
             [name for name in self.files() if not name.endswith(('-shm', '-wal'))],
         )
 
-    def test_a_plan_runs_while_the_broker_is_away_and_its_user_is_told(self):
-        plan = self.write('plan.yaml', PLAN)
-        ini = self.write(
-            'wl.conf', '[messaging]\nurl = amqp://u:hunter2@127.0.0.1:1//\n'
-        )
-
-        code, out, err = self.run_command('run', plan, '--config-file', ini)
-
-        self.assertEqual(0, code)
-        self.assertIn('SUCCEEDED after N s, 2 SUCCEEDED, 1 SKIPPED', plain(out))
-        self.assertIn('cannot be reached', err)
-        self.assertNotIn('hunter2', out + err)
-
     def test_debug_logs_to_standard_error_and_progress_stays_where_it_is(self):
         plan = self.write('plan.yaml', PLAN)
 

@@ -1,6 +1,7 @@
 """Spec 000: skip actions. One class per paragraph of it.
 
-What it says about messages is in `test_skip_actions_messages`.
+What it says about messages is in `test_skip_actions_messages`, what REST clients see
+in `test_skip_actions_api`, and the rest of its impact in `test_skip_actions_impact`.
 """
 
 from collections.abc import Sequence

@@ -275,6 +275,27 @@ class TestThePatch(ApiCase):
         self.assertEqual([], self.world.story(plan))
 
 
+class TestItIsPatchAndNeitherPutNorPost(ApiCase):
+    """Using PATCH vs PUT or POST: actions are top level elements of the API."""
+
+    def test_other_methods_and_addresses_are_not_there(self) -> None:
+        plan = self.world.create('a')
+        uuid = self.world.action('a').uuid
+        below = f'/v1/action_plans/{plan.uuid}/actions/{uuid}'
+        body = {'state': 'SKIPPED'}
+        answers = [
+            self.client('PUT', self.place('a'), body),
+            self.client('POST', self.place('a'), body),
+            self.client('POST', below, body),
+            self.client('PATCH', below, body),
+        ]
+        self.assertEqual(
+            [405, 405, 404, 404], [answer.status_code for answer in answers]
+        )
+        self.assertEqual('GET, PATCH, OPTIONS', answers[0].headers['Allow'])
+        self.assertEqual('PENDING', self.shown('a')['state'])
+
+
 class TestTheMessageOfASkippedActionCanBeEdited(ApiCase):
     """The patch allows to modify the status_message of a SKIPPED action."""
 

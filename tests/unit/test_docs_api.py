@@ -12,7 +12,7 @@ import fixtures
 from tests import base
 from watcherlite.api import deploy, microversions, openapi, policies
 from watcherlite.api.infra_optim.schemas import audits
-from watcherlite.api.microversions import INFRA_OPTIM
+from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.operation import at
 from watcherlite.cli import access, commands
 from watcherlite.db.listing import FILTERS, SORT_KEYS
@@ -133,9 +133,9 @@ class TestGuide(base.TestCase):
         told = {int(status) for status in re.findall(r'(?m)^([45]\d\d)  ', table)}
         # These belong to no operation.
         possible = {405, 500}
-        routes = deploy.infra_optim().routes
+        mount = deploy.infra_optim()
         for version in INFRA_OPTIM.history:
-            document = openapi.document(INFRA_OPTIM, routes, version)
+            document = openapi.document(mount, version)
             for item in document['paths'].values():
                 for operation in item.values():
                     if isinstance(operation, dict):

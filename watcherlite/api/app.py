@@ -2,14 +2,12 @@
 
 In this order: the mount and the version, the route, whether the caller may, the
 form of the answer, the arguments, the body. Whatever goes wrong becomes an answer
-in the shape of upstream; see `errors`.
+in the shape of the mount; see `errors`.
 """
 
-import dataclasses
 import functools
 import json
 import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,14 +15,16 @@ import falcon
 
 from watcherlite import exceptions
 from watcherlite.api import arguments, errors
-from watcherlite.api.microversions import HEADER, Versions
+from watcherlite.api.errors import Environ
+from watcherlite.api.microversions import HEADER
+from watcherlite.api.mounts import Mount, Mounts
 from watcherlite.api.operation import (
+    EVENT_STREAM,
     NOTHING,
     Answer,
     Caller,
     Operation,
     Request,
-    Routes,
     Version,
     Versioned,
     at,
@@ -41,29 +41,12 @@ REQUEST_ID = 'openstack.request_id'
 #: Where the template of the route is left, for the metrics.
 ROUTE = 'watcherlite.route'
 
-EVENT_STREAM = 'text/event-stream'
 _TRUE = frozenset({'1', 't', 'true', 'on', 'y', 'yes'})
-_SLASHES = re.compile('/{2,}')
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Mount:
-    """One vocabulary, and where it is served.
-
-    :param prefixes: of its URLs: '' for the root, '/infra-optim'
-    :param version_prefix: what a URL without it is understood to begin with: '/v1'
-    """
-
-    prefixes: Sequence[str]
-    versions: Versions
-    routes: Routes
-    version_prefix: str = '/v1'
 
 
 class Application:
     """The part of the application behind authentication, as a WSGI callable.
 
-    :param mounts: their prefixes are looked for longest first
     :raises ValueError: an operation names a policy rule that there is not
     """
 
@@ -77,21 +60,17 @@ class Application:
         self.services = services
         self.policy = policy
         self.max_body_size = max_body_size
-        places = [
-            _Place(prefix, f'/{number}', mount)
-            for number, mount in enumerate(mounts)
-            for prefix in mount.prefixes
-        ]
-        app = falcon.App(middleware=[_Placing(places)])
+        app = falcon.App(middleware=[_Placing(mounts)])
         app.add_error_handler(Exception, self._fail)
         app.add_error_handler(falcon.HTTPError, self._fail)
         for number, mount in enumerate(mounts):
             for template, operations in mount.routes.items():
-                internal = f'/{number}{template}'.rstrip('/').removesuffix('.json')
+                internal = f'/{number}{template}'.rstrip('/')
+                internal = internal.removesuffix(mount.suffix)
                 app.add_route(internal, Endpoint(self, mount, template, operations))
         self._app = app
 
-    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+    def __call__(self, environ: Environ, start_response: Any) -> Any:
         """Answer a request."""
         return self._app(environ, start_response)
 
@@ -104,12 +83,14 @@ class Application:
     ) -> None:
         request_id = request.env.get(REQUEST_ID, '')
         fault = errors.fault_of(error, request_id)
-        if fault.status >= 500:
+        if fault.is_hidden:
             _log(request, request_id, fault.status, error)
         response.status = fault.status
         response.set_headers(dict(fault.headers))
         response.content_type = falcon.MEDIA_JSON
-        response.data = fault.body()
+        mount: Mount | None = getattr(request.context, 'mount', None)
+        shape = errors.ERROR_MESSAGE if mount is None else mount.errors
+        response.data = shape.data(fault)
 
 
 def _log(
@@ -130,56 +111,29 @@ def _log(
     )
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Place:
-    """A prefix of URLs.
-
-    :param internal: what the router knows it by
-    """
-
-    prefix: str
-    internal: str
-    mount: Mount
-
-
 class _Placing:
-    """Finds the mount and the version of a request, and spells its path properly.
+    """Finds the mount and the version of a request, and spells its path properly."""
 
-    Slashes that are doubled or at the end do not count, nor does '.json'; a path
-    without a version is of the only one that there is.
-    """
-
-    def __init__(self, places: Sequence[_Place]) -> None:
-        self._places = sorted(places, key=lambda place: -len(place.prefix))
+    def __init__(self, mounts: Sequence[Mount]) -> None:
+        self._mounts = Mounts(mounts)
+        self._numbers = {id(mount): number for number, mount in enumerate(mounts)}
 
     def process_request(
         self, request: falcon.Request, response: falcon.Response
     ) -> None:
         """Set the context of the request, and its path for the router."""
-        path = _SLASHES.sub('/', request.path).rstrip('/')
-        place = next(
-            (
-                place
-                for place in self._places
-                if path == place.prefix or path.startswith(f'{place.prefix}/')
-            ),
-            None,
-        )
-        if place is None:
+        found = self._mounts.find(request.path)
+        if found is None:
             raise falcon.HTTPNotFound
-        mount, path = place.mount, path.removeprefix(place.prefix)
-        request.context.version = mount.versions.minimum
+        mount, prefix, path = found
+        context = request.context
+        context.mount, context.prefix = mount, prefix
+        context.version = mount.versions.minimum
         if path:
-            path = path.removesuffix('.json')
-            begin = mount.version_prefix
-            if path != begin and not path.startswith(f'{begin}/'):
-                path = begin + path
             response.set_headers(mount.versions.headers())
-            request.context.version = mount.versions.negotiate(
-                request.get_header(HEADER)
-            )
-            response.set_headers(mount.versions.used(request.context.version))
-        request.path = place.internal + path
+            context.version = mount.versions.negotiate(request.get_header(HEADER))
+            response.set_headers(mount.versions.used(context.version))
+        request.path = f'/{self._numbers[id(mount)]}{path}'
 
 
 class Endpoint:
@@ -210,7 +164,8 @@ class Endpoint:
         response: falcon.Response,
         **path: str,
     ) -> None:
-        request.env[ROUTE] = self._template
+        # Two mounts may have the same template
+        request.env[ROUTE] = self._mount.prefixes[0] + self._template
         version: Version = request.context.version
         if version < operation.since:
             raise _too_early(operation, request)
@@ -223,6 +178,7 @@ class Endpoint:
             if problem:
                 raise exceptions.Invalid(f'In the address, {problem}')
         query = schemas.query(version).query(request.params)
+        host_url = f'{request.scheme}://{request.netloc}'
         answer = operation.call(
             Request(
                 services=self._application.services,
@@ -231,9 +187,11 @@ class Endpoint:
                 path=path,
                 query=query,
                 body=self._body(operation, schemas, request, version),
-                host_url=f'{request.scheme}://{request.netloc}',
+                host_url=host_url,
+                mount_url=host_url + request.context.prefix,
                 request_id=request.env.get(REQUEST_ID, ''),
-                show_deleted=_is_true(request.get_header('X-Show-Deleted')),
+                show_deleted=self._mount.shows_deleted
+                and _is_true(request.get_header('X-Show-Deleted')),
                 last_event_id=request.get_header('Last-Event-ID'),
                 event_stream=event_stream,
             )
@@ -340,7 +298,11 @@ def _read(request: falcon.Request, most: int) -> bytes:
         raise _too_large(most)
     # A server gives the parts of a chunked body as one, up to its end.
     stream = request.bounded_stream if length is not None else request.stream
-    data: bytes = stream.read(most + 1)
+    try:
+        data: bytes = stream.read(most + 1)
+    except (OSError, ValueError):
+        # A client that breaks off, or chunks that are none.
+        raise exceptions.Invalid('The body cannot be read to its end') from None
     if len(data) > most:
         raise _too_large(most)
     if length is not None and len(data) < length:

@@ -43,7 +43,8 @@ _FORMATS = jsonschema.FormatChecker(())
 
 
 @_FORMATS.checks('uuid')
-def _is_uuid(value: object) -> bool:
+def is_uuid(value: object) -> bool:
+    """Say whether a text is a uuid, in any case; what is no text is not judged."""
     return not isinstance(value, str) or bool(_UUID.fullmatch(value))
 
 

@@ -6,23 +6,28 @@ What a client says about itself in headers is dropped before anything else.
 
 import base64
 import binascii
+import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 from urllib import parse
 
 from watcherlite.api import errors
 from watcherlite.api.app import CALLER
+from watcherlite.api.errors import Environ, Fault, Wsgi
 from watcherlite.api.operation import Caller
 from watcherlite.api.passwords import PasswordFile
 from watcherlite.api.settings import is_loopback
 
-Environ = dict[str, Any]
-Wsgi = Callable[[Environ, Any], Iterable[bytes]]
+LOG = logging.getLogger(__name__)
 
 #: The caller of everything where there is no authentication.
 SYNTHETIC = Caller(user_id='noauth', user_name='noauth', roles=frozenset({'admin'}))
 UNAUTHORIZED = 'The request you have made requires authentication.'
 AWAY = 'Keystone, which tells whose token this is, cannot be reached. Try again later.'
+UNCHECKED = (
+    'The token cannot be checked, for a reason that the log of the API has. Try again '
+    'later.'
+)
 REALM = 'watcherlite'
 ELSEWHERE = (
     'auth_strategy is noauth: the API is asked as 127.0.0.1 or localhost, and not by '
@@ -111,7 +116,7 @@ class LocalPages:
         if (host is not None and not _is_here(f'//{host}')) or (
             origin is not None and origin not in self._origins and not _is_here(origin)
         ):
-            return refuse(start_response, 403, ELSEWHERE)
+            return errors.answer(environ, start_response, Fault(403, ELSEWHERE))
         return self._application(environ, start_response)
 
 
@@ -139,7 +144,8 @@ class HttpBasic:
         given = credentials(environ.get('HTTP_AUTHORIZATION', ''))
         if given is None or not self._passwords.verify(*given):
             challenge = ('WWW-Authenticate', f'Basic realm="{REALM}", charset="UTF-8"')
-            return refuse(start_response, 401, UNAUTHORIZED, challenge)
+            fault = Fault(401, UNAUTHORIZED)
+            return errors.answer(environ, start_response, fault, challenge)
         user = given[0]
         environ[CALLER] = Caller(
             user_id=user,
@@ -161,7 +167,22 @@ class Keystone:
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         """Answer a request."""
-        return reshape(self._checked, environ, start_response)
+        try:
+            return reshape(self._checked, environ, start_response)
+        except Exception as error:
+            if CALLER in environ:
+                raise
+            # It lets through what a bad catalogue, for instance, makes it meet.
+            kind = type(error)
+            LOG.error(
+                'keystonemiddleware cannot check tokens: %s: %s; see '
+                '[keystone_authtoken]',
+                kind.__name__,
+                error,
+                exc_info=not kind.__module__.startswith('keystoneauth1.'),
+            )
+            fault = Fault(503, UNCHECKED, {'Retry-After': str(errors.RETRY_AFTER)})
+            return errors.answer(environ, start_response, fault)
 
     def _identify(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         """Take over what keystonemiddleware has found; called by it."""
@@ -193,22 +214,6 @@ def credentials(header: str) -> tuple[str, str] | None:
     return (user, password) if colon else None
 
 
-def refuse(
-    start_response: Any, status: int, text: str, *headers: tuple[str, str]
-) -> Iterable[bytes]:
-    """Answer with an error in the shape of all others."""
-    body = errors.body(status, text)
-    start_response(
-        errors.status_line(status),
-        [
-            ('Content-Type', 'application/json'),
-            ('Content-Length', str(len(body))),
-            *headers,
-        ],
-    )
-    return [body]
-
-
 def reshape(
     application: Wsgi, environ: Environ, start_response: Any
 ) -> Iterable[bytes]:
@@ -216,22 +221,20 @@ def reshape(
 
     Ours are those that come once the caller is known.
     """
-    replaced: list[bytes] = []
+    replaced: list[tuple[Fault, list[tuple[str, str]]]] = []
 
     def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
         code = int(status.split(' ', 1)[0])
         if code < 400 or CALLER in environ:
             return start_response(status, headers, *rest)
         text = _TEXTS.get(code) or status.partition(' ')[2]
-        replaced.append(errors.body(code, text))
         kept = [
             (k, v)
             for k, v in headers
             if k.lower() not in ('content-type', 'content-length')
         ]
-        kept.append(('Content-Type', 'application/json'))
-        kept.append(('Content-Length', str(len(replaced[0]))))
-        return start_response(status, kept, *rest)
+        replaced.append((Fault(code, text), kept))
+        return _nowhere
 
     answer = application(environ, start)
     if not replaced:
@@ -239,7 +242,12 @@ def reshape(
     close = getattr(answer, 'close', None)
     if close is not None:
         close()
-    return replaced if environ.get('REQUEST_METHOD') != 'HEAD' else []
+    fault, kept = replaced[-1]
+    return errors.answer(environ, start_response, fault, *kept)
+
+
+def _nowhere(data: bytes) -> None:
+    """Drop what an application writes instead of returning it."""
 
 
 def _is_here(url: str) -> bool:

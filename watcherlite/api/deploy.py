@@ -1,46 +1,67 @@
 """The whole application: what is around the operations, and in which order.
 
-From the outside: request ids, so that everything below can name the request; what
-is logged and counted of it; what a proxy tells of the client; CORS, whose preflight
-requests carry no credentials; the authentication; /healthcheck and /metrics; and the
-API itself.
+From the outside: request ids, so that everything below can name the request; the
+shape of errors, which is its mount's; what is logged and counted of it; what a proxy
+tells of the client; CORS, whose preflight requests carry no credentials; the
+authentication; /healthcheck and /metrics; and the API itself.
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from oslo_config import cfg
 from oslo_middleware import cors, http_proxy_to_wsgi, request_id
 
 from watcherlite import bootstrap, exceptions
-from watcherlite.api import authentication, broker, keystone, openapi, places
-from watcherlite.api.app import Application, Mount
-from watcherlite.api.authentication import Environ, Wsgi
+from watcherlite.api import authentication, keystone, openapi, places
+from watcherlite.api.app import Application
+from watcherlite.api.errors import Environ, Wsgi
+from watcherlite.api.event_streams import EventStreams
 from watcherlite.api.health import BrokerProbe, Health
 from watcherlite.api.infra_optim.routes import ROUTES
+from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.metrics import Metrics
-from watcherlite.api.microversions import HEADER, INFRA_OPTIM, MAXIMUM, MINIMUM
+from watcherlite.api.microversions import HEADER, MAXIMUM, MINIMUM
+from watcherlite.api.mounts import Mount, Mounts, Shaping, spelled
 from watcherlite.api.observing import Contextual, Observer
 from watcherlite.api.operation import Routes
 from watcherlite.api.passwords import PasswordFile
 from watcherlite.api.policy import Policy
 from watcherlite.api.services import Services
 from watcherlite.api.settings import HTTP_BASIC, KEYSTONE, NOAUTH, ApiSettings
+from watcherlite.domain import commands
 
-WEBHOOKS = '/v1/webhooks'
 _REQUEST_ID = 'X-OpenStack-Request-ID'
-_CORS = {
-    'allow_headers': ['Content-Type', 'X-Auth-Token', HEADER, _REQUEST_ID],
-    'expose_headers': [HEADER, MINIMUM, MAXIMUM, _REQUEST_ID],
-    'allow_methods': ['GET', 'POST', 'PATCH', 'DELETE'],
+#: What pages from elsewhere may send and read; an operator can say otherwise.
+_CORS_HEADERS = {
+    'allow_headers': [
+        *('Authorization', 'Content-Type', 'Last-Event-ID', 'X-Auth-Token'),
+        *(HEADER, 'X-Show-Deleted', _REQUEST_ID),
+    ],
+    'expose_headers': [
+        *('Location', 'Retry-After', HEADER, MINIMUM, MAXIMUM, _REQUEST_ID),
+    ],
 }
 
 
 def infra_optim(routes: Routes = ROUTES) -> Mount:
     """Return the mount of OpenStack Watcher's vocabulary."""
-    described = {**routes, **openapi.routes(INFRA_OPTIM, routes)}
-    return Mount(('', '/infra-optim'), INFRA_OPTIM, described)
+    return openapi.described(
+        Mount(
+            ('', '/infra-optim'),
+            INFRA_OPTIM,
+            routes,
+            suffix='.json',
+            shows_deleted=True,
+        )
+    )
+
+
+def served() -> Sequence[Mount]:
+    """Return all mounts; the first one is at the root."""
+    return [infra_optim()]
 
 
 def settings_of(conf: cfg.ConfigOpts) -> ApiSettings:
@@ -89,6 +110,22 @@ def application_of(runtime: bootstrap.Runtime, services: Services) -> Wsgi:
     return make_application(services, settings_of(runtime.conf), runtime.conf)
 
 
+def wake_streams(runtime: bootstrap.Runtime, streams: EventStreams) -> None:
+    """Have the streams of a process woken when events are stored, here or elsewhere."""
+    if runtime.worker is not None:
+        runtime.add_listener(lambda stored: streams.wake())
+
+    def hear(message: Mapping[str, Any]) -> None:
+        if isinstance(bootstrap.read_message(message), commands.EventsStored):
+            streams.wake()
+
+    runtime.bus.start((), _pass_over, hear)
+
+
+def _pass_over(lane: str, message: Mapping[str, Any]) -> None:
+    """Do nothing: commands are for those who serve a lane."""
+
+
 def make_application(
     services: Services,
     settings: ApiSettings,
@@ -105,17 +142,19 @@ def make_application(
     :raises ConfigurationError: an option has a value that cannot work
     """
     conf.register_opts(cors.CORS_OPTS, group='cors')
-    for name, value in _CORS.items():
+    mounts = mounts or served()
+    for name, value in _CORS_HEADERS.items():
         conf.set_default(name, value, 'cors')
+    conf.set_default('allow_methods', _methods(mounts), 'cors')
     policy = Policy(conf)
     metrics = Metrics(services.store, services.clock.now) if settings.metrics else None
-    mounts = mounts or [infra_optim()]
     if not settings.webhooks_need_authentication:
         mounts = [_with_open_webhooks(mount) for mount in mounts]
     health = Health(
         services.store,
         services.clock,
-        broker_probe or broker.probe(conf),
+        broker_probe
+        or BrokerProbe(lambda: bootstrap.ask_broker(conf, 'watcherlite-api')),
         settings.healthcheck_disable_file,
     )
     application: Any = Application(services, policy, mounts, settings.max_body_size)
@@ -135,14 +174,14 @@ def make_application(
     conf.register_opts(http_proxy_to_wsgi.OPTS, group='oslo_middleware')
     if conf.oslo_middleware.enable_proxy_headers_parsing:
         application = http_proxy_to_wsgi.HTTPProxyToWSGI(application, conf)
-    application = Observer(application, metrics)
+    application = Shaping(Observer(application, metrics), mounts)
     made: Wsgi = request_id.RequestId(application, {})
     return made
 
 
 def _strategy(settings: ApiSettings, conf: cfg.ConfigOpts) -> Callable[[Wsgi], Wsgi]:
     if settings.auth_strategy == NOAUTH:
-        if settings.noauth_on_any_address:
+        if not settings.only_from_here:
             return authentication.NoAuthentication
         origins = frozenset(conf.cors.allowed_origin or ())
         return lambda application: authentication.LocalPages(
@@ -169,39 +208,59 @@ def _public(
     Public are the version documents at the root of each mount, /metrics where it is
     turned on, and /healthcheck for whoever does not say who they are.
     """
-    prefixes = [prefix for mount in mounts for prefix in mount.prefixes]
-    roots = {prefix.rstrip('/') for prefix in prefixes} | {''}
-    hooks = tuple(
-        f'{prefix}{begin}/'
-        for prefix in prefixes
-        for begin in (WEBHOOKS, WEBHOOKS.removeprefix('/v1'))
-    )
+    table = Mounts(mounts)
+    hooks = {id(mount): _webhooks(mount) for mount in mounts}
     strategy = settings.auth_strategy
 
     def is_public(environ: Environ) -> bool:
-        path = places.spelled(environ.get('PATH_INFO', ''))
-        if path in roots:
-            return True
+        path = spelled(environ.get('PATH_INFO', ''))
         if path == places.METRICS:
             return settings.metrics
         if path == places.HEALTHCHECK:
             return strategy != NOAUTH and not authentication.has_credentials(environ)
-        return not settings.webhooks_need_authentication and path.startswith(hooks)
+        found = table.find(path)
+        if found is None:
+            return False
+        mount, _, below = found
+        if not below:
+            return True
+        return not settings.webhooks_need_authentication and any(
+            hook.fullmatch(below) for hook in hooks[id(mount)]
+        )
 
     return is_public
+
+
+def _webhooks(mount: Mount) -> list[re.Pattern[str]]:
+    """Return what the addresses of webhooks look like."""
+    return [
+        re.compile(re.sub(r'\\{\w+\\}', '[^/]+', re.escape(template)))
+        for template, operations in mount.routes.items()
+        if any(operation.webhook for operation in operations.values())
+    ]
 
 
 def _with_open_webhooks(mount: Mount) -> Mount:
     """Return a mount whose webhooks ask for no role."""
     routes = {
         template: {
-            method: (
-                dataclasses.replace(operation, rule=None)
-                if template.startswith(f'{WEBHOOKS}/')
-                else operation
-            )
+            method: dataclasses.replace(operation, rule=None)
+            if operation.webhook
+            else operation
             for method, operation in operations.items()
         }
         for template, operations in mount.routes.items()
     }
     return dataclasses.replace(mount, routes=routes)
+
+
+def _methods(mounts: Sequence[Mount]) -> list[str]:
+    """Return the methods that any address takes."""
+    return sorted(
+        {
+            method
+            for mount in mounts
+            for operations in mount.routes.values()
+            for method in operations
+        }
+    )

@@ -1,17 +1,26 @@
-"""Refusals and failures: the one table from exceptions to statuses, and the body.
+"""Refusals and failures: the one table from exceptions to statuses, and the answers.
 
-Clients of Watcher read `error_message` as JSON and parse it a second time, which
-is why the fault in it is a text.
+Each mount writes errors in a shape of its own. What is refused before anything is
+known of a request has the one of clients of Watcher.
 """
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import falcon
 
 from watcherlite import exceptions
+from watcherlite.api.event_streams import TooManyStreams
+from watcherlite.api.operation import Schema
 from watcherlite.conf import masking
+
+Environ = dict[str, Any]
+Wsgi = Callable[[Environ, Any], Iterable[bytes]]
+
+#: Where the `Shape` of the answers to a request is left.
+SHAPE = 'watcherlite.error_shape'
 
 CLIENT = 'Client'
 SERVER = 'Server'
@@ -27,17 +36,16 @@ STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (exceptions.NotFound, 404),
     (exceptions.NotAcceptable, 406),
     (exceptions.Conflict, 409),
-    (exceptions.TooManyRequests, 429),
+    (TooManyStreams, 503),
     (exceptions.StoreUnavailable, 503),  # nothing has changed, or nobody knows
     (exceptions.StoreConflict, 503),  # another transaction won; trying again helps
     (exceptions.SchemaMismatch, 503),  # an upgrade is on its way
 )
-_RETRY = frozenset({429, 503})
 
 #: What is told of these is in the log, and none of a client's business.
 _TEXTS = {
     500: 'The server met an error that it did not expect. The log of the API has '
-    'more under the request id {request_id}.',
+    'more{request}.',
     503: 'The database cannot be used at the moment. Try again.',
 }
 #: What the router says of requests that reach no operation.
@@ -49,25 +57,89 @@ _PLAIN = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fault:
-    """What is answered instead of what was asked for."""
+    """What is answered instead of what was asked for.
+
+    :param kind: the class of the exception; Exception where there was none
+    :param is_hidden: the text tells a client less than an operator has to know
+    """
 
     status: int
     text: str
     headers: Mapping[str, str] = dataclasses.field(default_factory=dict)
-
-    def body(self) -> bytes:
-        """Return the JSON that upstream answers."""
-        return body(self.status, self.text)
+    kind: type[Exception] = Exception
+    is_hidden: bool = False
 
 
-def body(status: int, text: str) -> bytes:
-    """Return the body of an answer with an error status."""
-    fault = {
-        'faultcode': CLIENT if status < 500 else SERVER,
-        'faultstring': masking.mask_text(text),
+@dataclasses.dataclass(frozen=True, slots=True)
+class Shape:
+    """How a mount writes errors.
+
+    :param body: returns the JSON value of a fault, whose text has no credentials
+    :param schema: of that value
+    """
+
+    body: Callable[[Fault], Any]
+    schema: Schema
+
+    def data(self, fault: Fault) -> bytes:
+        """Return the body of an answer."""
+        masked = dataclasses.replace(fault, text=masking.mask_text(fault.text))
+        return json.dumps(self.body(masked)).encode()
+
+
+def _error_message(fault: Fault) -> Any:
+    """Return what clients of Watcher read: JSON, and parsed a second time.
+
+    That is why the fault in it is a text.
+    """
+    inner = {
+        'faultcode': CLIENT if fault.status < 500 else SERVER,
+        'faultstring': fault.text,
         'debuginfo': None,
     }
-    return json.dumps({'error_message': json.dumps(fault)}).encode()
+    return {'error_message': json.dumps(inner)}
+
+
+ERROR_MESSAGE = Shape(
+    _error_message,
+    {
+        'type': 'object',
+        'properties': {
+            'error_message': {
+                'type': 'string',
+                'description': 'JSON once more: an object with faultcode (Client or '
+                'Server), faultstring (what was wrong) and debuginfo (null).',
+                'contentMediaType': falcon.MEDIA_JSON,
+            }
+        },
+        'required': ['error_message'],
+        'additionalProperties': False,
+    },
+)
+
+
+def answer(
+    environ: Environ,
+    start_response: Any,
+    fault: Fault,
+    *headers: tuple[str, str],
+) -> Iterable[bytes]:
+    """Answer a request with a fault, from any layer.
+
+    :param headers: besides those of the fault
+    """
+    shape: Shape = environ.get(SHAPE, ERROR_MESSAGE)
+    data = shape.data(fault)
+    start_response(
+        status_line(fault.status),
+        [
+            ('Content-Type', falcon.MEDIA_JSON),
+            ('Content-Length', str(len(data))),
+            *fault.headers.items(),
+            *headers,
+        ],
+    )
+    return [] if environ.get('REQUEST_METHOD') == 'HEAD' else [data]
 
 
 def status_line(status: int) -> str:
@@ -79,15 +151,23 @@ def fault_of(error: Exception, request_id: str) -> Fault:
     """Return what an exception is answered with.
 
     The text of an exception that is not ours is not shown: it may hold secrets.
+
+    :param request_id: '' if the request has none
     """
+    kind = type(error)
     if isinstance(error, falcon.HTTPError):
         status = falcon.http_status_to_code(error.status)
         headers = dict(error.headers or ())
         plain = _PLAIN.get(status, '').format(allow=headers.get('Allow'))
         text = error.description or plain or status_line(status)
-        return Fault(status, text, headers)
-    status = next((s for kind, s in STATUSES if isinstance(error, kind)), 500)
-    headers = {'Retry-After': str(RETRY_AFTER)} if status in _RETRY else {}
-    if status in _TEXTS:
-        return Fault(status, _TEXTS[status].format(request_id=request_id), headers)
-    return Fault(status, str(error), headers)
+        return Fault(status, text, headers, kind)
+    status = next((s for cls, s in STATUSES if isinstance(error, cls)), 500)
+    headers = {}
+    if status == 503:
+        headers['Retry-After'] = str(getattr(error, 'retry_after', RETRY_AFTER))
+    if status in _TEXTS and not isinstance(error, TooManyStreams):
+        request = f' under the request id {request_id}' if request_id else ''
+        return Fault(
+            status, _TEXTS[status].format(request=request), headers, kind, True
+        )
+    return Fault(status, str(error), headers, kind)

@@ -13,6 +13,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
+from watcherlite.conf import masking
 from watcherlite.db.api import Store
 from watcherlite.domain.actions import LANES
 
@@ -38,7 +39,7 @@ class BrokerProbe:
     """
 
     def __init__(
-        self, ask: Callable[[], None], monotonic: Callable[[], float] = time.monotonic
+        self, ask: Callable[[], object], monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         self._ask = ask
         self._monotonic = monotonic
@@ -68,7 +69,11 @@ class BrokerProbe:
             self._ask()
             found = OK, 'it answers'
         except exceptions.WatcherliteError as error:
-            found = FAILED, str(error)
+            found = FAILED, masking.mask_text(str(error))
+        except Exception as error:
+            # Else nobody would ever ask again
+            LOG.exception('The broker cannot be asked')
+            found = FAILED, f'it cannot be asked: {type(error).__name__}'
         with self._lock:
             self._found, self._found_at = found, self._monotonic()
             self._asking = None
@@ -90,9 +95,11 @@ class Health:
 
     def plain(self) -> tuple[int, dict[str, Any]]:
         """Return a status and a body that everybody may see."""
+        return self._status(self._database_problem())
+
+    def _status(self, problem: str | None) -> tuple[int, dict[str, Any]]:
         if self._disable_file and os.path.exists(self._disable_file):
             return 503, {'status': DISABLED}
-        problem = self._database_problem()
         return (200, {'status': OK}) if problem is None else (503, {'status': FAILED})
 
     def detailed(self) -> tuple[int, dict[str, Any]]:
@@ -100,8 +107,8 @@ class Health:
 
         The status is the one of `plain`; what else is wrong makes it DEGRADED.
         """
-        status, body = self.plain()
         problem = self._database_problem()
+        status, body = self._status(problem)
         broker, said = self._broker.status()
         body['database'] = {
             'status': OK if problem is None else FAILED,
@@ -125,7 +132,7 @@ class Health:
         try:
             self._store.check()
         except exceptions.WatcherliteError as error:
-            return str(error)
+            return masking.mask_text(str(error))
         return None
 
     def _lanes(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from oslo_config import cfg
 
 from watcherlite import exceptions
-from watcherlite.api.authentication import Wsgi
+from watcherlite.api.errors import Wsgi
 
 GROUP = 'keystone_authtoken'
 

@@ -1,7 +1,8 @@
 """The versions of an API: what each of them brought, and which one a request wants.
 
 A client names one in the header `OpenStack-API-Version: infra-optim 1.5`. Every
-answer below /v1 tells the range, and the version that it was made in.
+answer below /v1 tells the range, and the version that it was made in. An API that has
+one version only may leave these headers out.
 """
 
 import dataclasses
@@ -18,7 +19,9 @@ MINIMUM = 'OpenStack-API-Minimum-Version'
 MAXIMUM = 'OpenStack-API-Maximum-Version'
 LATEST = 'latest'
 
-_NUMBERS = re.compile(r'-?[0-9]{1,9}(\.-?[0-9]{1,9})*')
+_NUMBERS = re.compile(r'-?[0-9]{1,1000}(\.-?[0-9]{1,1000})*')
+#: Of what was asked for, this much is repeated in a refusal.
+_SHOWN = 40
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -27,10 +30,13 @@ class Versions:
 
     :param service_type: what the header calls it
     :param history: version -> what it brought; ascending, without a gap
+    :param in_headers: whether requests name one and answers tell it; without that
+        there is one version
     """
 
     service_type: str
     history: Mapping[Version, str]
+    in_headers: bool = True
 
     @property
     def minimum(self) -> Version:
@@ -50,7 +56,7 @@ class Versions:
 
         :raises NotAcceptable: there is no such version
         """
-        if not header:
+        if not header or not self.in_headers:
             return self.minimum
         try:
             asked = microversion_parse.get_version(
@@ -69,14 +75,16 @@ class Versions:
             numbers.append(self.minimum[1])
         if tuple(numbers) not in self.history:
             raise exceptions.NotAcceptable(
-                f'Version {asked} was requested and there is no such version; the '
-                f'supported version range is: [{text(self.minimum)}, '
+                f'Version {asked[:_SHOWN]} was requested and there is no such version; '
+                f'the supported version range is: [{text(self.minimum)}, '
                 f'{text(self.maximum)}].'
             )
         return numbers[0], numbers[1]
 
     def headers(self) -> dict[str, str]:
         """Return the headers of every answer, refusals included."""
+        if not self.in_headers:
+            return {}
         return {
             'Vary': HEADER,
             MINIMUM: text(self.minimum),
@@ -85,26 +93,11 @@ class Versions:
 
     def used(self, version: Version) -> dict[str, str]:
         """Return the headers of an answer that was made in a version."""
+        if not self.in_headers:
+            return {}
         return {HEADER: f'{self.service_type} {text(version)}'}
 
 
 def text(version: Version) -> str:
     """Return a version as it is written: '1.5'."""
     return f'{version[0]}.{version[1]}'
-
-
-INFRA_OPTIM = Versions(
-    'infra-optim',
-    {
-        (1, 0): 'The beginning: goals, strategies, audit templates, audits, action '
-        'plans, actions, scoring engines, services.',
-        (1, 1): 'Audits have start_time and end_time.',
-        (1, 2): 'Audits have force: they run even while an action plan is executed.',
-        (1, 3): 'The data model: GET /v1/data_model.',
-        (1, 4): 'Webhooks: POST /v1/webhooks/{audit} triggers an EVENT audit.',
-        (1, 5): 'PATCH /v1/actions/{uuid} skips an action; actions, action plans and '
-        'audits show status_message.',
-        (1, 6): 'The data model shows server_pinned_az and server_flavor_extra_specs.',
-        (1, 7): 'Audit templates have default_parameters.',
-    },
-)

@@ -12,7 +12,7 @@ from oslo_context import context
 
 from watcherlite.api import errors
 from watcherlite.api.app import CALLER, REQUEST_ID, ROUTE
-from watcherlite.api.authentication import Environ, Wsgi
+from watcherlite.api.errors import Environ, Wsgi
 from watcherlite.api.metrics import Metrics
 from watcherlite.api.operation import Caller
 
@@ -43,6 +43,12 @@ class Observer:
         """Answer a request."""
         begun = self._monotonic()
         status = 500
+        # The thread still has that of the request before, which may be another user's.
+        context.RequestContext(
+            request_id=environ.get(REQUEST_ID),
+            global_request_id=environ.get(GLOBAL_REQUEST_ID),
+            overwrite=True,
+        )
 
         def start(line: str, headers: Any, *rest: Any) -> Any:
             nonlocal status
@@ -51,14 +57,15 @@ class Observer:
 
         try:
             return self._application(environ, start)
-        except Exception:
+        except Exception as error:
             LOG.exception(
                 'Request %s, %s %s, failed',
                 environ.get(REQUEST_ID),
                 environ.get('REQUEST_METHOD'),
                 environ.get('PATH_INFO'),
             )
-            return _failed(start, str(environ.get(REQUEST_ID, '')))
+            fault = errors.fault_of(error, str(environ.get(REQUEST_ID, '')))
+            return errors.answer(environ, start, fault)
         finally:
             self._note(environ, status, self._monotonic() - begun)
 
@@ -97,12 +104,3 @@ class Contextual:
             overwrite=True,
         )
         return self._application(environ, start_response)
-
-
-def _failed(start_response: Any, request_id: str) -> Iterable[bytes]:
-    body = errors.fault_of(Exception(), request_id).body()
-    start_response(
-        errors.status_line(500),
-        [('Content-Type', 'application/json'), ('Content-Length', str(len(body)))],
-    )
-    return [body]

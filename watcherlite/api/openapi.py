@@ -5,6 +5,7 @@ is a document for each microversion, because what an address takes and answers
 depends on it.
 """
 
+import dataclasses
 import importlib.metadata
 import re
 from collections.abc import Iterator, Mapping
@@ -12,11 +13,12 @@ from typing import Any
 
 from watcherlite.api import microversions
 from watcherlite.api.microversions import HEADER, MAXIMUM, MINIMUM, Versions
+from watcherlite.api.mounts import Mount
 from watcherlite.api.operation import (
+    EVENT_STREAM,
     Answer,
     Operation,
     Request,
-    Routes,
     Version,
     always,
     at,
@@ -25,9 +27,8 @@ from watcherlite.api.operation import (
 Document = dict[str, Any]
 
 DIALECT = '3.1.0'
-PATH = '/v1/openapi.json'
+NAME = 'openapi.json'
 JSON = 'application/json'
-EVENT_STREAM = 'text/event-stream'
 
 _VARIABLE = re.compile(r'\{(\w+)\}')
 _ERROR = 'Error'
@@ -40,8 +41,7 @@ _ERRORS: Mapping[int, str] = {
     409: 'The object is in a state, or has a name, that does not allow this.',
     413: 'The body is too large.',
     415: 'The body is not JSON.',
-    429: 'Too much is asked for at the same time.',
-    503: 'The database cannot be used at the moment.',
+    503: 'The database cannot be used at the moment, or too many streams are open.',
 }
 _REASONS: Mapping[int, str] = {
     200: 'Done.',
@@ -51,53 +51,52 @@ _REASONS: Mapping[int, str] = {
 }
 
 
-def routes(versions: Versions, described: Routes) -> Routes:
-    """Return the route that serves the documents of these routes, and of itself."""
+def described(mount: Mount) -> Mount:
+    """Return a mount with the route that serves the documents of all its routes."""
     made: dict[Version, Document] = {}
-    own: dict[str, dict[str, Operation]] = {}
 
     def show(request: Request) -> Answer:
         """Answer the document of the version that is asked for."""
         if request.version not in made:
-            made[request.version] = document(
-                versions, {**described, **own}, request.version
-            )
+            made[request.version] = document(whole, request.version)
         return Answer(made[request.version])
 
-    own[PATH] = {
-        'GET': Operation(
-            show,
-            'openapi:get',
-            'Show this description of the API.',
-            answers={200: always({'type': 'object'})},
-        )
-    }
-    return own
+    own = Operation(
+        show,
+        'openapi:get',
+        'Show this description of the API.',
+        answers={200: always({'type': 'object'})},
+    )
+    routes = {**mount.routes, f'{mount.version_prefix}/{NAME}': {'GET': own}}
+    whole = dataclasses.replace(mount, routes=routes)
+    return whole
 
 
-def document(versions: Versions, described: Routes, version: Version) -> Document:
-    """Return the description of one microversion."""
+def document(mount: Mount, version: Version) -> Document:
+    """Return the description of one version of what a mount serves."""
+    versions = mount.versions
     text = microversions.text(version)
+    name = 'Microversion' if versions.in_headers else 'Version'
     return {
         'openapi': DIALECT,
         'info': {
             'title': f'watcherlite: {versions.service_type}',
             'version': text,
-            'summary': f'Microversion {text}, of watcherlite '
+            'summary': f'{name} {text}, of watcherlite '
             f'{importlib.metadata.version("watcherlite")}.',
             'description': versions.history[version],
             'license': {'name': 'Apache 2.0', 'identifier': 'Apache-2.0'},
         },
-        'servers': [{'url': '/'}, {'url': '/infra-optim'}],
+        'servers': [{'url': prefix or '/'} for prefix in mount.prefixes],
         'security': [{'token': []}, {'password': []}, {}],
         'paths': {
             template: item
-            for template, operations in described.items()
-            if (item := _path(template, operations, version))
+            for template, operations in mount.routes.items()
+            if (item := _path(mount, template, operations, version))
         },
         'components': {
-            'parameters': _common_parameters(versions, version),
-            'headers': _common_headers(),
+            'parameters': _common_parameters(mount, version),
+            'headers': _common_headers(versions),
             'responses': {
                 f'{_ERROR}{status}': {
                     'description': said,
@@ -105,7 +104,7 @@ def document(versions: Versions, described: Routes, version: Version) -> Documen
                 }
                 for status, said in _ERRORS.items()
             },
-            'schemas': {_ERROR: _error_schema()},
+            'schemas': {_ERROR: mount.errors.schema},
             'securitySchemes': {
                 'token': {
                     'type': 'apiKey',
@@ -124,10 +123,10 @@ def document(versions: Versions, described: Routes, version: Version) -> Documen
 
 
 def _path(
-    template: str, operations: Mapping[str, Operation], version: Version
+    mount: Mount, template: str, operations: Mapping[str, Operation], version: Version
 ) -> Document:
     there = {
-        method.lower(): _operation(template, method, operation, version)
+        method.lower(): _operation(mount, template, method, operation, version)
         for method, operation in operations.items()
         if operation.since <= version
     }
@@ -136,14 +135,17 @@ def _path(
 
 
 def _operation(
-    template: str, method: str, operation: Operation, version: Version
+    mount: Mount, template: str, method: str, operation: Operation, version: Version
 ) -> Document:
-    parts = [part.strip('{}') for part in re.split(r'[/.]', template) if part]
+    parts = [part for part in re.split(r'[/.]', template) if part]
+    nouns = [part for part in parts[1:] if not part.startswith('{')]
     made: Document = {
-        'operationId': '_'.join([method.lower(), *parts]),
+        'operationId': '_'.join(
+            [method.lower(), *(part.strip('{}') for part in parts)]
+        ),
         'summary': operation.summary,
-        'tags': [parts[1] if len(parts) > 1 else 'versions'],
-        'parameters': list(_parameters(template, operation, version)),
+        'tags': [nouns[0] if nouns else 'versions'],
+        'parameters': list(_parameters(mount, template, operation, version)),
     }
     if operation.rule is not None:
         made['x-policy-rule'] = operation.rule
@@ -154,12 +156,12 @@ def _operation(
             'required': operation.needs_body,
             'content': {JSON: {'schema': at(operation.body, version)}},
         }
-    made['responses'] = dict(_responses(template, operation, version))
+    made['responses'] = dict(_responses(mount, template, operation, version))
     return made
 
 
 def _parameters(
-    template: str, operation: Operation, version: Version
+    mount: Mount, template: str, operation: Operation, version: Version
 ) -> Iterator[Document]:
     schema = at(operation.query, version)
     required = schema.get('required', ())
@@ -173,10 +175,14 @@ def _parameters(
         if 'description' in kind:
             parameter['description'] = kind['description']
         yield parameter
-    if template != '/':
+    if template == '/':
+        return
+    common = _common_parameters(mount, version)
+    if 'Version' in common:
         yield _reference('parameters', 'Version')
-        if operation.rule is not None and operation.rule.partition(':')[2] in _SHOWS:
-            yield _reference('parameters', 'ShowDeleted')
+    verb = (operation.rule or '').partition(':')[2]
+    if 'ShowDeleted' in common and verb in _SHOWS:
+        yield _reference('parameters', 'ShowDeleted')
 
 
 #: The verbs of rules of operations that show softly deleted objects on demand.
@@ -184,16 +190,15 @@ _SHOWS = frozenset({'get', 'get_all', 'detail'})
 
 
 def _responses(
-    template: str, operation: Operation, version: Version
+    mount: Mount, template: str, operation: Operation, version: Version
 ) -> Iterator[tuple[str, Document]]:
     for status, schemas in sorted(operation.answers.items()):
         if status in _ERRORS:
             continue
         answer: Document = {'description': _REASONS.get(status, 'Answered.')}
-        if template != '/':
-            answer['headers'] = {
-                name: _reference('headers', name) for name in _common_headers()
-            }
+        headers = _common_headers(mount.versions)
+        if template != '/' and headers:
+            answer['headers'] = {name: _reference('headers', name) for name in headers}
         if schemas is not None:
             answer['content'] = {JSON: {'schema': at(schemas, version)}}
         if operation.streams and status == 200:
@@ -221,9 +226,11 @@ def _variable(name: str) -> Document:
     return {'name': name, 'in': 'path', 'required': True, 'schema': kind}
 
 
-def _common_parameters(versions: Versions, version: Version) -> Document:
-    return {
-        'Version': {
+def _common_parameters(mount: Mount, version: Version) -> Document:
+    found: Document = {}
+    versions = mount.versions
+    if versions.in_headers:
+        found['Version'] = {
             'name': HEADER,
             'in': 'header',
             # Without it a request is of the first version.
@@ -233,18 +240,21 @@ def _common_parameters(versions: Versions, version: Version) -> Document:
                 'type': 'string',
                 'const': f'{versions.service_type} {microversions.text(version)}',
             },
-        },
-        'ShowDeleted': {
+        }
+    if mount.shows_deleted:
+        found['ShowDeleted'] = {
             'name': 'X-Show-Deleted',
             'in': 'header',
             'required': False,
             'description': 'Softly deleted objects are shown as well.',
             'schema': {'type': 'string', 'enum': ['true', 'false']},
-        },
-    }
+        }
+    return found
 
 
-def _common_headers() -> dict[str, Document]:
+def _common_headers(versions: Versions) -> dict[str, Document]:
+    if not versions.in_headers:
+        return {}
     return {
         HEADER: {
             'description': 'The microversion of the answer.',
@@ -258,22 +268,6 @@ def _common_headers() -> dict[str, Document]:
             'description': 'The last microversion.',
             'schema': {'type': 'string'},
         },
-    }
-
-
-def _error_schema() -> Document:
-    return {
-        'type': 'object',
-        'properties': {
-            'error_message': {
-                'type': 'string',
-                'description': 'JSON once more: an object with faultcode (Client or '
-                'Server), faultstring (what was wrong) and debuginfo (null).',
-                'contentMediaType': JSON,
-            }
-        },
-        'required': ['error_message'],
-        'additionalProperties': False,
     }
 
 

@@ -17,6 +17,8 @@ Schema = Mapping[str, Any]
 #: JSON schemas by the microversion from which on they hold; (1, 0) is always there.
 Versioned = Mapping[Version, Schema]
 
+EVENT_STREAM = 'text/event-stream'
+
 #: For an operation without arguments, or without a body.
 NOTHING: Versioned = {(1, 0): {'type': 'object', 'additionalProperties': False}}
 
@@ -53,8 +55,9 @@ class Request:
     :param query: the arguments, converted as their schema says (integers,
         booleans); absent ones are absent
     :param body: the JSON value, None for operations without one
-    :param host_url: scheme and host, without the mount: links begin with it
-    :param show_deleted: the header X-Show-Deleted was true
+    :param host_url: scheme and host, without the mount
+    :param mount_url: the same with the prefix of the mount that was asked
+    :param show_deleted: the header X-Show-Deleted was true, on a mount where it counts
     :param last_event_id: the header Last-Event-ID, or None
     :param event_stream: the header Accept asks for text/event-stream; only where
         `Operation.streams`
@@ -67,6 +70,7 @@ class Request:
     query: Mapping[str, Any]
     body: Any
     host_url: str
+    mount_url: str
     request_id: str
     show_deleted: bool = False
     last_event_id: str | None = None
@@ -113,6 +117,7 @@ class Operation:
     :param too_early_text: what they are told
     :param needs_body: whether an empty body is refused
     :param streams: whether it can answer text/event-stream as well as JSON
+    :param webhook: whether an operator may open it to everybody
     """
 
     call: Callable[[Request], Answer]
@@ -128,6 +133,7 @@ class Operation:
     too_early_text: str | None = None
     needs_body: bool = True
     streams: bool = False
+    webhook: bool = False
 
 
 #: URL template -> method -> operation.

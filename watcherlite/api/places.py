@@ -1,27 +1,20 @@
 """Addresses beside the API: /healthcheck and /metrics."""
 
 import json
-import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from watcherlite.api import authentication, errors
+from watcherlite.api import errors
 from watcherlite.api.app import CALLER, ROUTE
-from watcherlite.api.authentication import Environ, Wsgi
+from watcherlite.api.errors import Environ, Fault, Wsgi
 from watcherlite.api.health import Health
 from watcherlite.api.metrics import CONTENT_TYPE, Metrics
+from watcherlite.api.mounts import spelled
 from watcherlite.api.operation import Caller
 
 HEALTHCHECK = '/healthcheck'
 METRICS = '/metrics'
 ALLOWED = 'GET, HEAD, OPTIONS'
-
-_SLASHES = re.compile('/{2,}')
-
-
-def spelled(path: str) -> str:
-    """Return a path without slashes that do not count: doubled, or at the end."""
-    return _SLASHES.sub('/', path).rstrip('/')
 
 
 class Places:
@@ -58,7 +51,8 @@ class Places:
             return _answer(environ, start_response, 200, '', b'', ('Allow', ALLOWED))
         if method not in ('GET', 'HEAD'):
             text = f'This address does not take the method; it takes {ALLOWED}.'
-            return authentication.refuse(start_response, 405, text, ('Allow', ALLOWED))
+            fault = Fault(405, text, {'Allow': ALLOWED})
+            return errors.answer(environ, start_response, fault)
         return call(environ, start_response)
 
     def _healthcheck(self, environ: Environ, start_response: Any) -> Iterable[bytes]:

@@ -1,12 +1,14 @@
-"""What the operations of the API work with; bootstrap puts it together."""
+"""What the operations of the API work with; `deploy` puts it together."""
 
 import dataclasses
-from typing import Any
 
 from watcherlite.api.event_streams import EventStreams
 from watcherlite.applier.operations import PlanOperations
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store
+from watcherlite.engine.operations import AuditOperations
+from watcherlite.engine.templates import TemplateOperations
+from watcherlite.plugins.loader import Plugins
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -15,9 +17,7 @@ class Services:
 
     :param store: for reading; what changes goes through operations
     :param plans: the operations on plans and their actions
-    :param audits: `engine.operations.AuditOperations`
-    :param templates: `engine.templates.TemplateOperations`
-    :param plugins: `plugins.loader.Plugins`: descriptions, schemas
+    :param plugins: descriptions, schemas
     :param max_limit: rows of a page, unless fewer are asked for
     :param max_event_streams: open streams of events in this process
     :param streams: these; who hears that events were stored wakes them, and who
@@ -26,9 +26,9 @@ class Services:
 
     store: Store
     plans: PlanOperations
-    audits: Any
-    templates: Any
-    plugins: Any
+    audits: AuditOperations
+    templates: TemplateOperations
+    plugins: Plugins
     clock: Clock
     max_limit: int = 1000
     max_event_streams: int = 5

@@ -36,6 +36,11 @@ class ApiSettings:
     healthcheck_disable_file: str = ''
     metrics: bool = False
 
+    @property
+    def only_from_here(self) -> bool:
+        """Say whether only this machine may ask: nobody has to say who they are."""
+        return self.auth_strategy == NOAUTH and not self.noauth_on_any_address
+
 
 def is_loopback(host: str) -> bool:
     """Say whether only this machine reaches an address."""

@@ -83,10 +83,11 @@ class ActionPlanCreate(remote.Show):
         """Store the plan; return it."""
         # Help needs no YAML
         from watcherlite.cli import plan_file
+        from watcherlite.domain import documents
 
         # With the lines of what is wrong, which the API does not know
-        document = plan_file.body(plan_file.read(parsed.plan))
-        found: Row = client.post(COLLECTION, body=document)
+        document = plan_file.read(parsed.plan)
+        found: Row = client.post(COLLECTION, body=documents.to_mapping(document))
         if parsed.start:
             found = client.post(COLLECTION, str(found['uuid']), 'start', body={})
         return found

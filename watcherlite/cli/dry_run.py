@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from watcherlite.cli import wording
 from watcherlite.cli.output import Output
 from watcherlite.domain import graph
 from watcherlite.domain.documents import ActionDocument, PlanDocument
@@ -34,11 +35,10 @@ def print_text(
 
 
 def _lines(document: PlanDocument, skipped: Mapping[str, str | None]) -> Iterator[str]:
-    count = len(document.actions)
     limit = document.max_parallel
     yield (
         f'Action plan {document.name or "without a name"}: '
-        f'{count} action{"" if count == 1 else "s"}, '
+        f'{wording.actions(len(document.actions))}, '
         f'on_failure {document.on_failure}, '
         + (f'at most {limit} at a time' if limit else 'no limit of its own')
     )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from watcherlite import bootstrap, conf, exceptions
 from watcherlite.applier import creation, operations
-from watcherlite.cli import dry_run, logs, plan_file, summary, waking
+from watcherlite.cli import dry_run, logs, plan_file, summary, waking, wording
 from watcherlite.cli.following import MANY
 from watcherlite.cli.output import Output
 from watcherlite.cli.progress import PlainProgress, Progress
@@ -121,12 +121,12 @@ class Execution:
     def run(self) -> int:
         """Execute the plan; return the exit code."""
         console, plan = self._console, self._plan
-        title = summary.title(plan)
-        count = f'{plan.total} action{"" if plan.total == 1 else "s"}'
+        title = wording.begun(wording.plan(plan.uuid, plan.name))
+        count = wording.actions(plan.total)
         hint = f'{COMMAND} run --resume {plan.uuid}'
         ended = plan.state in states.ENDED
         already = ', ended already' if ended else ''
-        console.progress.line(f'{title[0].upper()}{title[1:]}: {count}{already}')
+        console.progress.line(f'{title}: {count}{already}')
 
         def leave(code: int) -> None:
             text = 'left at once' if ended else f'left; go on with: {hint}'
@@ -174,7 +174,7 @@ class Execution:
         # rich takes a while to load, and only terminals need it
         from watcherlite.cli import live
 
-        return live.LiveProgress(stream, f'{title[0].upper()}{title[1:]}')
+        return live.LiveProgress(stream, title)
 
     def _show(self, session: Session, plan: ActionPlan, seconds: float) -> int:
         store, out = session.runtime.store, self._console.out

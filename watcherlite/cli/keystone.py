@@ -3,8 +3,9 @@
 openstacksdk is an extra: it is imported when a cloud is asked for, and not before.
 """
 
+import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from watcherlite import exceptions
@@ -33,9 +34,15 @@ def find(options: Mapping[str, str]) -> Found:
         the credentials are not accepted
     :raises ApiUnavailable: keystone does not answer
     """
+    with _translated():
+        return _found(dict(options))
+
+
+@contextlib.contextmanager
+def _translated() -> Iterator[None]:
+    """Raise what the libraries of OpenStack raise as errors of one line."""
     try:
         from keystoneauth1 import exceptions as keystone_exceptions
-        from openstack import config
         from openstack import exceptions as sdk_exceptions
     except ImportError:
         raise exits.UsageError(
@@ -43,7 +50,7 @@ def find(options: Mapping[str, str]) -> Found:
             'Without keystone, name the API with --endpoint'
         ) from None
     try:
-        return _found(config, dict(options))
+        yield
     except (
         sdk_exceptions.SDKException,
         keystone_exceptions.AuthPluginException,
@@ -61,7 +68,9 @@ def find(options: Mapping[str, str]) -> Found:
         raise exceptions.ApiUnavailable(f'keystone cannot be used: {error}') from None
 
 
-def _found(config: Any, options: dict[str, Any]) -> Found:
+def _found(options: dict[str, Any]) -> Found:
+    from openstack import config
+
     given = options.pop('endpoint', None)
     token = options.pop('os_token', None)
     for name in ('timeout', 'os_infra_optim_api_version'):
@@ -82,11 +91,17 @@ def _found(config: Any, options: dict[str, Any]) -> Found:
     )
     if not url:
         raise _no_endpoint()
+
+    def headers() -> Mapping[str, str]:
+        # A token may run out, and keystone be away, while a command goes on
+        with _translated():
+            return session.get_auth_headers() or {}
+
     # Now, so that a wrong password is told as such
-    session.get_auth_headers()
+    headers()
     return Found(
         endpoint=url,
-        headers=lambda: session.get_auth_headers() or {},
+        headers=headers,
         renew=lambda: bool(session.invalidate()),
         verify=verify if verify is not None else True,
         cert=cert,

@@ -32,33 +32,6 @@ def read(
     return draft.finished()
 
 
-def body(document: documents.PlanDocument) -> dict[str, Any]:
-    """Return a plan as the API takes it; what has its default is left out."""
-    found: dict[str, Any] = {
-        'on_failure': document.on_failure,
-        'actions': [_action(action) for action in document.actions],
-    }
-    for name in ('name', 'max_parallel'):
-        if getattr(document, name) is not None:
-            found[name] = getattr(document, name)
-    return found
-
-
-def _action(action: documents.ActionDocument) -> dict[str, Any]:
-    found: dict[str, Any] = {'name': action.name, 'action_type': action.action_type}
-    if action.input_parameters:
-        found['input_parameters'] = dict(action.input_parameters)
-    if action.parents:
-        found['parents'] = list(action.parents)
-    if action.timeout:
-        found['timeout'] = action.timeout
-    if action.target is not None:
-        found['target'] = action.target
-    if action.not_before is not None:
-        found['not_before'] = action.not_before.isoformat()
-    return found
-
-
 def value(path: str) -> Any:
     """Return what the YAML or JSON of a file says, of standard input for `-`.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from cliff import lister
 
+from watcherlite.cli import remote
 from watcherlite.cli.command import Command
 
 COLUMNS = (
@@ -18,20 +19,8 @@ COLUMNS = (
 )
 
 
-class PluginList(Command, lister.Lister):
+class PluginList(remote.Printed, Command, lister.Lister):
     """List the plugins that are installed, and why one cannot be used."""
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
-            '-o',
-            '--output',
-            dest='formatter',
-            choices=sorted(self._formatter_plugins.names()),
-            default=argparse.SUPPRESS,
-            help='the same as --format',
-        )
-        return parser
 
     def take_action(
         self, parsed_args: argparse.Namespace

@@ -3,6 +3,7 @@
 Whatever takes long to load waits until the command line makes sense.
 """
 
+import abc
 import argparse
 import contextlib
 import io
@@ -216,9 +217,9 @@ class Show(Printed, Remote, show.ShowOne):
             cells.cells(columns, found, parsed_args.formatter),
         )
 
+    @abc.abstractmethod
     def fetch(self, client: 'Client', parsed: argparse.Namespace) -> Row:
         """Do what is asked; return what is to be shown."""
-        raise NotImplementedError
 
     def _load_formatter_plugins(self) -> Any:
         return _WithCsv(super()._load_formatter_plugins())

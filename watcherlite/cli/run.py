@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 Exit codes: 0 the plan SUCCEEDED; 1 it did not; 2 the command line, the plan or the
-configuration is wrong; 3 the database or the broker cannot be reached, or the schema
-does not fit; 130 the plan was cancelled by Ctrl-C, 143 by SIGTERM.
+configuration is wrong; 3 the database cannot be reached, or its schema does not fit;
+130 the plan was cancelled by Ctrl-C, 143 by SIGTERM. While the broker cannot be reached
+plans run, and their notifications wait in the database.
 """
 
 

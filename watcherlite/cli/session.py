@@ -8,6 +8,7 @@ from watcherlite.cli import plan_file, summary
 from watcherlite.cli.following import Follower
 from watcherlite.cli.progress import Progress
 from watcherlite.cli.waking import Interrupts, Wake
+from watcherlite.db.listing import DESCENDING, Query
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.documents import PlanDocument
 from watcherlite.plugins.loader import Plugins
@@ -81,13 +82,14 @@ def find(configuration: conf.Configuration, text: str) -> ActionPlan:
         store.check()
         if text != LAST:
             return store.get_plan(text.lower())
-        newest: ActionPlan | None = None
-        while True:
-            after = newest.id if newest else None
-            page = store.list_plans(states=states.ACTIVE, after_id=after)
-            if not page:
-                break
-            newest = page[-1]
+        found = [
+            listed.plan
+            for state in states.ACTIVE
+            for listed in store.list_action_plans(
+                Query(filters={'state': state}, sort_dir=DESCENDING, limit=1)
+            )
+        ]
+        newest = max(found, key=lambda plan: plan.id or 0, default=None)
         if newest is None:
             raise exceptions.NotFound('there is no action plan that has not ended')
         return newest

@@ -5,25 +5,20 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from watcherlite.cli import wording
 from watcherlite.cli.action_table import coloured, table
 from watcherlite.cli.output import Output
 from watcherlite.cmd.exits import one_line
+from watcherlite.conf import masking
 from watcherlite.db.api import Store
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import Action
 from watcherlite.states import action as states
 
 PAGE = 1000
+#: Characters of what a program wrote that are shown.
+WORDS = 200
 _NOT_SUCCEEDED = sorted(set(states.STATES) - {states.SUCCEEDED})
-
-
-def title(plan: ActionPlan) -> str:
-    """Return how a plan is called in sentences."""
-    return (
-        f'action plan {plan.name} ({plan.uuid})'
-        if plan.name
-        else (f'action plan {plan.uuid}')
-    )
 
 
 def print_text(
@@ -38,9 +33,9 @@ def print_text(
     for line in table(actions(store, plan, statuses), out.has_colours):
         out.line(line)
     state = coloured(plan.state, plan.state, out.has_colours)
-    text = title(plan)
+    text = wording.begun(wording.plan(plan.uuid, plan.name))
     counted = ', '.join(f'{n} {word}' for word, n in _counted(store, plan))
-    out.line(f'{text[0].upper()}{text[1:]}: {state} after {seconds:.1f} s, {counted}')
+    out.line(f'{text}: {state} after {seconds:.1f} s, {counted}')
     if plan.status_message:
         out.line(one_line(plan.status_message))
 
@@ -63,7 +58,7 @@ def print_json(store: Store, plan: ActionPlan, out: Output) -> None:
 
 def reason(store: Store, plan: ActionPlan) -> str:
     """Return why a plan did not succeed, for one line."""
-    text = f'the {title(plan)} is {plan.state}'
+    text = f'the {wording.plan(plan.uuid, plan.name)} is {plan.state}'
     if not plan.failed:
         return text
     found = store.list_actions(plan_id=plan.id, statuses=[states.FAILED], limit=1)
@@ -72,7 +67,8 @@ def reason(store: Store, plan: ActionPlan) -> str:
     first = found[0]
     others = f'{plan.failed} actions failed, the first is' if plan.failed > 1 else ''
     name = first.name or first.uuid
-    return ' '.join(f'{text}: {others} {name}: {first.status_message}'.split())
+    text = f'{text}: {others} {name}: {first.status_message}{_last_words(first)}'
+    return ' '.join(text.split())
 
 
 def actions(
@@ -88,6 +84,19 @@ def actions(
         if len(page) < PAGE:
             return
         after = page[-1].id
+
+
+def _last_words(action: Action) -> str:
+    """Return what a program wrote before it failed; '' if nothing is known of that.
+
+    It is kept with the action, and not in its message: that is told to the world.
+    """
+    written = (action.outputs or {}).get('stderr')
+    lines = written.strip().splitlines() if isinstance(written, str) else []
+    if not lines:
+        return ''
+    line = masking.mask_text(lines[-1].strip())
+    return f'; it wrote: {line if len(line) <= WORDS else line[: WORDS - 1] + "…"}'
 
 
 def _counted(store: Store, plan: ActionPlan) -> list[tuple[str, int]]:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from watcherlite.cli import action_table
+from watcherlite.cli import action_table, wording
 from watcherlite.cli.changes import Change, change_of_shown
 from watcherlite.cli.client import Client
 from watcherlite.cli.feed import Event, Feed
@@ -133,8 +133,8 @@ class Watch:
         tally = Tally(plan['state'])
         for uuid, state in self._all_actions(large, actions):
             tally.knows(uuid, state)
-        name = title(plan)
-        self._out.line(f'{name[0].upper()}{name[1:]}: {_plural(tally.total)}')
+        name = wording.plan(plan['uuid'], plan.get('name'))
+        self._out.line(f'{wording.begun(name)}: {wording.actions(tally.total)}')
         if plan['state'] == states.RECOMMENDED:
             self._out.line(
                 'It waits to be started: watcherlite actionplan start ' + plan['uuid']
@@ -179,7 +179,7 @@ class Watch:
         from watcherlite.cli import live_tree
 
         parents = {row['uuid']: row['parents'] for row in actions} if details else {}
-        tree = live_tree.LiveTree(self._out, f'{name[0].upper()}{name[1:]}', parents)
+        tree = live_tree.LiveTree(self._out, wording.begun(name), parents)
         for row in actions if details else ():
             tree.known(_as_known(row))
         return tree
@@ -202,9 +202,9 @@ class Watch:
         actions = self._actions(None) if every else self._not_succeeded()
         for line in action_table.table(actions, self._out.has_colours):
             self._out.line(line)
-        name = title(plan)
+        name = wording.plan(plan['uuid'], plan.get('name'))
         said = action_table.coloured(state, state, self._out.has_colours)
-        self._out.line(f'{name[0].upper()}{name[1:]}: {said}, {tally.counted()}')
+        self._out.line(f'{wording.begun(name)}: {said}, {tally.counted()}')
         if plan.get('status_message'):
             self._out.line(one_line(plan['status_message']))
         if state == states.SUCCEEDED:
@@ -233,20 +233,6 @@ class Watch:
                     row['state'],
                     row.get('status_message'),
                 )
-
-
-def title(plan: Mapping[str, Any]) -> str:
-    """Return how a plan is called in sentences."""
-    name = plan.get('name')
-    return (
-        f'action plan {name} ({plan["uuid"]})'
-        if name
-        else f'action plan {plan["uuid"]}'
-    )
-
-
-def _plural(count: int) -> str:
-    return f'{count} action{"" if count == 1 else "s"}'
 
 
 def _as_known(row: Mapping[str, Any]) -> Change:

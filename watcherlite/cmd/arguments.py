@@ -2,7 +2,7 @@
 
 import argparse
 import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from watcherlite.cmd import exits
@@ -25,6 +25,26 @@ def command(prog: str, description: str) -> Parser:
     )
     add_common_options(parser)
     return parser
+
+
+def run(
+    parser: argparse.ArgumentParser,
+    argv: Sequence[str] | None,
+    work: Callable[[argparse.Namespace], int],
+    failure: int | None = None,
+) -> int:
+    """Do what a command line asks for; return the exit code.
+
+    :param argv: None: that of this process
+    :param failure: the exit code of whatever goes wrong; None: see `exits`
+    """
+    args: argparse.Namespace | None = None
+    try:
+        args = parser.parse_args(argv)
+        return work(args)
+    except (Exception, KeyboardInterrupt) as error:
+        code = exits.tell(parser.prog, error, getattr(args, 'debug', False))
+        return code if failure is None else int(failure)
 
 
 def add_part(parser: Parser, name: str, said: str) -> 'argparse._SubParsersAction[Any]':

@@ -6,18 +6,13 @@ Each check changes nothing, not even a database file that is not there yet.
 import dataclasses
 import datetime
 import enum
-import pathlib
 from collections.abc import Callable, Iterator
 
 from watcherlite import bootstrap, conf, exceptions
+from watcherlite.api.health import LATE
 from watcherlite.clock import UTC
 from watcherlite.db.api import Store
-from watcherlite.messaging import connection
-from watcherlite.messaging.settings import MessagingSettings
 from watcherlite.plugins import loader
-
-#: Seconds that a notification may wait for the broker before that is worth a word.
-LATE = 300
 
 
 class Outcome(enum.IntEnum):
@@ -62,10 +57,10 @@ def _plugins(plugins: loader.Plugins) -> Result:
 
 
 def _database(configuration: conf.Configuration) -> Iterator[Result]:
-    kind, _, path = conf.database_url(configuration).partition(':///')
-    if kind.startswith('sqlite') and not pathlib.Path(path.partition('?')[0]).exists():
+    missing = bootstrap.missing_file(configuration)
+    if missing is not None:
         yield Result(
-            'database', Outcome.SUCCESS, f'{path} is made when it is used first'
+            'database', Outcome.SUCCESS, f'{missing} is made when it is used first'
         )
         return
     try:
@@ -108,19 +103,10 @@ def _store(store: Store, now: Callable[[], datetime.datetime]) -> Iterator[Resul
 
 
 def _broker(configuration: conf.Configuration) -> Result:
-    group = configuration.messaging
-    if group.url.startswith('memory:'):
-        return Result('broker', Outcome.SUCCESS, 'messages stay within each process')
-    settings = MessagingSettings(
-        **{
-            field.name: group[field.name]
-            for field in dataclasses.fields(MessagingSettings)
-            if field.name in group
-        }
-    )
     try:
-        with connection.Connector(settings, 'watcherlite-status').opened():
+        if bootstrap.ask_broker(configuration, 'watcherlite-status'):
             return Result('broker', Outcome.SUCCESS, 'it answers')
+        return Result('broker', Outcome.SUCCESS, 'messages stay within each process')
     except exceptions.ConfigurationError as error:
         return Result('broker', Outcome.FAILURE, str(error))
     except exceptions.BrokerUnavailable as error:

@@ -13,7 +13,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 #: Seconds after which a client that says nothing is not listened to any more.
 CLIENT_TIMEOUT = 2.0
@@ -61,7 +61,7 @@ def main(args: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(args)
     deadline = time.monotonic() + options.seconds
-    endpoint = _listen(options.port, deadline)
+    endpoint = listen(options.port, deadline)
     if endpoint is None:
         print(f'port {options.port} is taken by another program', file=sys.stderr)
         return 1
@@ -76,10 +76,16 @@ def main(args: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _listen(port: int, deadline: float) -> Endpoint | None:
+def listen(
+    port: int, deadline: float, wait: Callable[[float], object] = time.sleep
+) -> Endpoint | None:
     """Return the server; None when its port is not free before the deadline.
 
-    Another run of the example may have the port for a moment.
+    Another run of the example may have the port for a moment. Nobody tells when it is
+    free again, so it is tried again and again.
+
+    :param deadline: of `time.monotonic`
+    :param wait: called with seconds between two attempts
     """
     while True:
         try:
@@ -89,7 +95,7 @@ def _listen(port: int, deadline: float) -> Endpoint | None:
                 raise
             if time.monotonic() + PORT_CHECK > deadline:
                 return None
-            time.sleep(PORT_CHECK)
+            wait(PORT_CHECK)
 
 
 if __name__ == '__main__':

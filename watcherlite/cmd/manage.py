@@ -5,7 +5,6 @@ Exit codes: see `exits`.
 
 import argparse
 import datetime
-import pathlib
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,14 +25,13 @@ KEPT_DAYS = 90
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-    args: argparse.Namespace | None = None
-    try:
-        args = _parser().parse_args(argv)
+
+    def work(args: argparse.Namespace) -> int:
         configuration = conf.new(arguments.for_configuration(args))
         conf.setup_logging(configuration, COMMAND)
         return int(args.action(configuration, args) or exits.SUCCESS)
-    except (Exception, KeyboardInterrupt) as error:
-        return exits.tell(COMMAND, error, getattr(args, 'debug', False))
+
+    return arguments.run(_parser(), argv, work)
 
 
 def upgrade(configuration: conf.Configuration, args: argparse.Namespace) -> None:
@@ -44,7 +42,8 @@ def upgrade(configuration: conf.Configuration, args: argparse.Namespace) -> None
             'whenever it opens it.'
         )
         return
-    engine = make_engine(bootstrap.database_settings(configuration))
+    settings = migration.patient(bootstrap.database_settings(configuration))
+    engine = make_engine(settings)
     try:
         before = migration.version(engine)
         migration.upgrade(engine)
@@ -59,7 +58,7 @@ def upgrade(configuration: conf.Configuration, args: argparse.Namespace) -> None
 
 def version(configuration: conf.Configuration, args: argparse.Namespace) -> None:
     """Print the revision of the schema."""
-    if _is_missing(configuration):
+    if bootstrap.missing_file(configuration) is not None:
         print('none')
         return
     engine = make_engine(bootstrap.database_settings(configuration))
@@ -86,7 +85,7 @@ def stamp(configuration: conf.Configuration, args: argparse.Namespace) -> None:
 
 def purge(configuration: conf.Configuration, args: argparse.Namespace) -> None:
     """Delete what ended long ago, notifications of it that are sent included."""
-    if _is_missing(configuration):
+    if bootstrap.missing_file(configuration) is not None:
         print('There is no database yet.')
         return
     before = datetime.datetime.now(UTC) - datetime.timedelta(days=args.older_than)
@@ -109,15 +108,6 @@ def purge(configuration: conf.Configuration, args: argparse.Namespace) -> None:
         f'{count} {name.replace("_", " ")}' for name, count in totals.items()
     )
     print(f'{"Would delete" if args.dry_run else "Deleted"}: {said or "nothing"}.')
-
-
-def _is_missing(configuration: conf.Configuration) -> bool:
-    """Say whether the database is an SQLite file that nobody has made yet.
-
-    Whoever opens it makes it; looking at it must not.
-    """
-    kind, _, path = conf.database_url(configuration).partition(':///')
-    return kind.startswith(SQLITE) and not pathlib.Path(path.partition('?')[0]).exists()
 
 
 def _parser() -> argparse.ArgumentParser:

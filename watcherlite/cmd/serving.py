@@ -3,11 +3,13 @@
 import errno
 import logging
 import os
+import re
 import socket
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from cheroot import server as cheroot
 from cheroot import wsgi
 from oslo_config import cfg
 
@@ -15,8 +17,7 @@ from watcherlite import bootstrap, exceptions
 from watcherlite.api import deploy, keystone
 from watcherlite.api.passwords import PasswordFile
 from watcherlite.api.policy import Policy
-from watcherlite.api.settings import HTTP_BASIC, KEYSTONE, NOAUTH, is_loopback
-from watcherlite.domain import commands
+from watcherlite.api.settings import HTTP_BASIC, KEYSTONE, is_loopback
 
 LOG = logging.getLogger(__name__)
 
@@ -24,8 +25,12 @@ LOG = logging.getLogger(__name__)
 BACKLOG = 128
 #: Seconds that a connection may be silent: between two requests, or within one.
 SILENCE = 30
+#: Bytes of a body that are read only so that its connection can be used again.
+UNREAD = 65536
 #: What the header Server says.
 SOFTWARE = 'watcherlite'
+
+_LEADING_SLASHES = re.compile(rb'^([A-Z]+ )/{2,}')
 
 
 class Api:
@@ -67,8 +72,7 @@ def _check(conf: cfg.ConfigOpts) -> None:
 
 def _listen(conf: cfg.ConfigOpts) -> socket.socket:
     group = conf.api
-    open_to_all = group.auth_strategy == NOAUTH and not group.noauth_on_any_address
-    if open_to_all and not is_loopback(group.host):
+    if deploy.settings_of(conf).only_from_here and not is_loopback(group.host):
         raise exceptions.ConfigurationError(
             f'[api] host is {group.host} and auth_strategy is noauth: everybody who '
             'reaches the machine could do everything. Set auth_strategy to keystone '
@@ -105,22 +109,28 @@ class ApiServer:
     def __init__(self, listening: socket.socket, runtime: bootstrap.Runtime) -> None:
         self._runtime = runtime
         self._services = deploy.services_of(runtime)
-        self._server = _Server(
+        self._server = HttpServer(
             listening,
             deploy.application_of(runtime, self._services),
             runtime.conf.api.threads,
         )
         self._ready = threading.Event()
+        self._failure: Exception | None = None
         # What a daemon thread starts is one too: no request keeps a process alive.
         self._thread = threading.Thread(target=self._run, name='api', daemon=True)
 
     def start(self) -> None:
-        """Begin to serve, and to hear of events that other processes store."""
-        if self._runtime.worker is not None:
-            self._runtime.add_listener(lambda stored: self._services.streams.wake())
-        self._runtime.bus.start((), _ignore, self._hear)
+        """Begin to serve, and to hear of events that other processes store.
+
+        :raises WatcherliteError: that is not possible, for want of threads perhaps
+        """
         self._thread.start()
         self._ready.wait()
+        if self._failure is not None:
+            raise exceptions.WatcherliteError(
+                f'The API cannot be served: {self._failure}'
+            ) from self._failure
+        deploy.wake_streams(self._runtime, self._services.streams)
         host, port = self._server.listening.getsockname()[:2]
         LOG.info('The API is served on %s, port %d', host, port)
 
@@ -144,25 +154,70 @@ class ApiServer:
         return ended
 
     def _run(self) -> None:
-        self._server.prepare()
-        self._ready.set()
+        try:
+            self._server.prepare()
+        except Exception as error:
+            # Whoever has started it waits for that.
+            self._failure = error
+            return
+        finally:
+            self._ready.set()
         self._server.serve()
 
-    def _hear(self, message: Mapping[str, Any]) -> None:
+
+class _FirstLine:
+    """Reads the line that a request begins with, as `_Request` wants it."""
+
+    def __init__(self, reader: Any) -> None:
+        self._reader = reader
+
+    def readline(self, size: int | None = None) -> bytes:
+        """Return a line with one slash at the beginning of its path."""
+        line: bytes = self._reader.readline(size)
+        return _LEADING_SLASHES.sub(rb'\1/', line)
+
+
+class _Request(cheroot.HTTPRequest):
+    """A request of a client that may be careless, or mean no good."""
+
+    rfile: Any
+
+    def read_request_line(self) -> bool:
+        """Take `//v1/goals` for a path; to cheroot it begins with a host."""
+        reader, self.rfile = self.rfile, _FirstLine(self.rfile)
         try:
-            heard = commands.from_message(message)
-        except ValueError as error:
-            raise exceptions.Invalid(f'A message makes no sense: {error}') from None
-        if isinstance(heard, commands.EventsStored):
-            self._services.streams.wake()
+            return bool(super().read_request_line())
+        finally:
+            self.rfile = reader
+
+    def send_headers(self) -> None:
+        """Answer; the connection ends with a body that was not read.
+
+        Of a refused request cheroot reads the rest into memory, however long it is,
+        and takes what is left of chunks for the next request.
+        """
+        if self.chunked_read:
+            unread = not self.rfile.closed
+        else:
+            unread = self.rfile.remaining > UNREAD
+        if unread:
+            self.close_connection = True
+        super().send_headers()
 
 
-def _ignore(lane: str, message: Mapping[str, Any]) -> None:
-    """Commands are for those who serve a lane."""
+class _Connection(cheroot.HTTPConnection):
+    """A connection with such requests."""
+
+    RequestHandlerClass = _Request
 
 
-class _Server(wsgi.Server):
-    """cheroot on a socket that exists, and whose errors go to our log."""
+class HttpServer(wsgi.Server):
+    """cheroot on a socket that exists, and whose errors go to our log.
+
+    :param threads: that answer requests
+    """
+
+    ConnectionClass = _Connection
 
     def __init__(
         self,

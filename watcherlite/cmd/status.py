@@ -20,17 +20,15 @@ WIDTH = 72
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-    args: argparse.Namespace | None = None
-    try:
-        args = _parser().parse_args(argv)
-        if not args.debug:
-            # What would be logged is in the table
-            logging.getLogger().addHandler(logging.NullHandler())
-        configuration = conf.new(arguments.for_configuration(args))
-        results = list(checks.run(configuration))
-    except (Exception, KeyboardInterrupt) as error:
-        exits.tell(COMMAND, error, getattr(args, 'debug', False))
-        return int(checks.Outcome.FAILURE)
+    return arguments.run(_parser(), argv, _check, failure=checks.Outcome.FAILURE)
+
+
+def _check(args: argparse.Namespace) -> int:
+    if not args.debug:
+        # What would be logged is in the table
+        logging.getLogger().addHandler(logging.NullHandler())
+    configuration = conf.new(arguments.for_configuration(args))
+    results = list(checks.run(configuration))
     for line in table(results):
         print(line)
     return int(max(result.outcome for result in results))

@@ -16,7 +16,7 @@ from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain import commands, events
 from watcherlite.domain.actions import ENGINE
-from watcherlite.domain.audits import AUDIT_TYPES, CONTINUOUS, EVENT, Audit, NewAudit
+from watcherlite.domain.audits import CONTINUOUS, EVENT, Audit, NewAudit
 from watcherlite.domain.events import Event
 from watcherlite.engine import requests, run_actions
 from watcherlite.engine.facts import audit_event
@@ -159,6 +159,8 @@ class AuditOperations:
             before = self._locked(tx, found)
             if seen is not None and seen != before:
                 raise exceptions.OutOfDate
+            if refers is not None and requests.refers_elsewhere(found, before):
+                raise exceptions.StoreConflict('The audit was changed meanwhile.')
             audit = self._changed(before, changes, refers)
             if audit == before:
                 return before
@@ -262,7 +264,7 @@ class AuditOperations:
             raise exceptions.Invalid('An audit needs a name')
         if audit.name != before.name:
             requests.check_name('an audit', audit.name)
-        if audit.audit_type not in AUDIT_TYPES or TIMING & set(changes):
+        if TIMING & set(changes):
             requests.check_times(audit)
         if 'scope' in changes:
             requests.check_scope(changes['scope'] or [])

@@ -139,7 +139,7 @@ class Proposing:
                 'solution'
             )
         # A planner of somebody else may have forgotten what a document must be.
-        documents.from_mapping(_as_mapping(planned))
+        documents.from_mapping(documents.to_mapping(planned))
         # Thousands of actions of a few types: each type is made once.
         creation.check(planned, _Once(self._types))
         return planned
@@ -153,26 +153,3 @@ class _Once:
         self.validate_inputs: Callable[[Any, Mapping[str, Any]], None] = (
             types.validate_inputs
         )
-
-
-def _as_mapping(planned: PlanDocument) -> dict[str, Any]:
-    """Return a plan as users write it, so that it is checked as theirs are."""
-    mapping: dict[str, Any] = {'on_failure': planned.on_failure, 'actions': []}
-    for key in ('name', 'max_parallel'):
-        if getattr(planned, key) is not None:
-            mapping[key] = getattr(planned, key)
-    for action in planned.actions:
-        written: dict[str, Any] = {
-            'name': action.name,
-            'action_type': action.action_type,
-            'input_parameters': dict(action.input_parameters),
-            'parents': list(action.parents),
-        }
-        if action.timeout:
-            written['timeout'] = action.timeout
-        if action.target is not None:
-            written['target'] = action.target
-        if action.not_before is not None:
-            written['not_before'] = action.not_before.isoformat()
-        mapping['actions'].append(written)
-    return mapping

@@ -15,6 +15,7 @@ from watcherlite.domain.audits import (
     AUDIT_TYPES,
     CONTINUOUS,
     Audit,
+    AuditTemplate,
     Goal,
     NewAudit,
     Strategy,
@@ -53,6 +54,13 @@ def reference(store: Store, goal: str | int, strategy: str | int | None) -> Refe
     )
     found.check()
     return found
+
+
+def refers_elsewhere(
+    found: Audit | AuditTemplate, locked: Audit | AuditTemplate
+) -> bool:
+    """Say whether goal or strategy have changed since they were looked up."""
+    return (found.goal_id, found.strategy_id) != (locked.goal_id, locked.strategy_id)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -93,9 +93,7 @@ def insert(
     run = run or first_run(audit, now)
     at = run.at
     if at is None:
-        raise exceptions.Invalid(
-            f'The interval {audit.interval!r} has no time that is still to come'
-        )
+        raise _never_again(audit)
     action = Action(
         uuid=events.new_uuid(),
         action_type=AUDIT,
@@ -113,6 +111,18 @@ def insert(
     return after, created_event(action.evolve(id=action_id), None, now)
 
 
+def next_run(audit: Audit, action: Action, now: datetime.datetime) -> NextRun:
+    """Return when the waiting action of a CONTINUOUS audit is due by its schedule."""
+    if action.end_time is None:
+        return first_run(audit, now)
+    return following_run(audit, action.start_time or action.end_time, now)
+
+
+def has_old_interval(audit: Audit, action: Action) -> bool:
+    """Say whether an action repeats itself by an interval that was changed since."""
+    return action.interval != _seconds(audit)
+
+
 def put_off(
     tx: Transaction, audit: Audit, action: Action, now: datetime.datetime
 ) -> Audit:
@@ -120,19 +130,19 @@ def put_off(
 
     What runs, or is about to, follows it at its end.
     """
-    if action.end_time is None:
-        run = first_run(audit, now)
-    else:
-        began = action.start_time or action.end_time
-        run = following_run(audit, began, now)
+    run = next_run(audit, action, now)
     if run.at is None:
-        raise exceptions.Invalid(
-            f'The interval {audit.interval!r} has no time that is still to come'
-        )
+        raise _never_again(audit)
     if action.status == action_states.READY and action.owner is None:
         later = action.evolve(not_before=run.at, updated_at=now)
         tx.change_actions([ActionChange(action, later)])
     return audit.evolve(next_run_time=run.shown)
+
+
+def _never_again(audit: Audit) -> exceptions.Invalid:
+    return exceptions.Invalid(
+        f'The interval {audit.interval!r} has no time that is still to come'
+    )
 
 
 def stop(tx: Transaction, action: Action, now: datetime.datetime) -> bool:

@@ -407,4 +407,4 @@ def _readable(fault: outcomes.Fault) -> outcomes.Fault:
 
 def is_told(outputs: Mapping[str, object] | None) -> bool:
     """Say whether an audit knows how the last run of its action went."""
-    return bool(outputs) and TOLD in (outputs or {})
+    return TOLD in (outputs or {})

@@ -81,6 +81,8 @@ class TemplateOperations:
                 raise _not_found(found)
             if seen is not None and seen != before:
                 raise exceptions.OutOfDate
+            if requests.refers_elsewhere(found, before):
+                raise exceptions.StoreConflict('The template was changed meanwhile.')
             template = before.evolve(
                 goal_id=refers.goal.id or 0, strategy_id=refers.strategy_id
             )

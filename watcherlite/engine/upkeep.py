@@ -120,8 +120,7 @@ class Upkeep:
 
     def _is_the_one(self) -> bool:
         """Say whether this process looks at everything."""
-        lease = 2 * max(RECONCILE, 1.0)
-        return self._store.take_role(ROLE, self._worker, lease)
+        return self._store.take_role(ROLE, self._worker, 2 * RECONCILE)
 
     # plans
 
@@ -253,7 +252,7 @@ class Upkeep:
         elif action is None or action.finished:
             return self._run_again(tx, audit, after, action, now)
         else:
-            after = after.evolve(next_run_time=action.not_before)
+            after = _due(tx, after, action, now)
             if after == audit.evolve(updated_at=now):
                 return False
         written = []
@@ -289,6 +288,23 @@ class Upkeep:
         tx.save_audit(after)
         tx.add_events([*changed(audit, after, now), *begun])
         return run.at is not None
+
+
+def _due(
+    tx: Transaction, audit: Audit, action: Action, now: datetime.datetime
+) -> Audit:
+    """Return an audit with the time of the next run.
+
+    The action, which could not say when, repeats itself by the interval that it was
+    made with.
+    """
+    if (
+        run_actions.has_old_interval(audit, action)
+        and action.not_before > now
+        and run_actions.next_run(audit, action, now).at is not None
+    ):
+        return run_actions.put_off(tx, audit, action, now)
+    return audit.evolve(next_run_time=action.not_before)
 
 
 def _may_be_lost(event: events.Event) -> bool:

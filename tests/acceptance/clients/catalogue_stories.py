@@ -124,6 +124,11 @@ class CatalogueStories:
         )
         self.assertIn('storage', self.refusal('datamodel', 'list', '--type', 'storage'))
 
+    def test_the_data_model_of_an_audit_is_as_empty(self):
+        uuid = self.json('audit', 'create', '-g', 'dummy')['UUID']
+
+        self.assertEqual([], self.json('datamodel', 'list', '--audit', uuid))
+
 
 class TemplateStories:
     """Commands on audit templates."""
@@ -174,6 +179,21 @@ class TemplateStories:
         self.assertIn('biennial', listed)
         self.assertIn(changed, detailed)
         self.assertNotIn('biennial', left)
+
+    def test_attributes_are_added_and_removed_and_several_templates_deleted(self):
+        for name in ('here', 'there'):
+            self.json('audittemplate', 'create', name, 'dummy', '-s', 'dummy')
+
+        added = self.json('audittemplate', 'update', 'here', 'add', 'description=new')
+        removed = self.json(
+            'audittemplate', 'update', 'here', 'remove', 'description', 'strategy'
+        )
+        self.silent('audittemplate', 'delete', 'here', 'there')
+        left = self.column('Name', 'audittemplate', 'list')
+
+        self.assertEqual(('new', 'dummy'), (added['Description'], added['Strategy']))
+        self.assertEqual((None, None), (removed['Description'], removed['Strategy']))
+        self.assertEqual(set(), {'here', 'there'} & set(left))
 
     def test_a_template_has_default_parameters_from_1_7_on(self):
         made = self.json(

@@ -1,5 +1,6 @@
 """OpenStack's identity service, as it is on PyPI, for as long as a test class needs."""
 
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -13,6 +14,7 @@ from tests.acceptance.clients.serving import LOOPBACK, PATIENCE, free_port
 from tests.acceptance.daemons import Daemon
 
 SERVER = pathlib.Path(__file__).with_name('identity_server.py')
+TOKEN = pathlib.Path(__file__).with_name('identity_token.py')
 REGION = 'here'
 PASSWORD = 'of everybody'
 #: The domain and the project that everything of a test is in.
@@ -72,6 +74,7 @@ class Keystone(fixtures.Fixture):
             f'--bootstrap-internal-url={self.url}',
         )
         self._starts = 0
+        self._users = {}
         self.start()
         self._admin = self.token('admin', project='admin')
         self._project = self._make('project', name=PROJECT, domain_id=DOMAIN['id'])
@@ -79,12 +82,12 @@ class Keystone(fixtures.Fixture):
         self._roles = {role['name']: role['id'] for role in listed}
 
     def _manage(self, *argv):
+        self._run('keystone-manage', f'--config-dir={self._home}', *argv)
+
+    def _run(self, program, *argv):
+        """Run a program of the environment that keystone is in; return its output."""
         done = subprocess.run(
-            [
-                str(self._scripts / 'keystone-manage'),
-                f'--config-dir={self._home}',
-                *argv,
-            ],
+            [str(self._scripts / program), *argv],
             env=self._environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -93,7 +96,8 @@ class Keystone(fixtures.Fixture):
             check=False,
         )
         if done.returncode:
-            raise AssertionError(f'keystone-manage {argv}:\n{done.stdout}{done.stderr}')
+            raise AssertionError(f'{program} {argv}:\n{done.stdout}{done.stderr}')
+        return done.stdout
 
     def start(self):
         """Start to answer."""
@@ -121,6 +125,7 @@ class Keystone(fixtures.Fixture):
     def add_user(self, name, *roles):
         """Make a user with these roles in PROJECT; roles are made if need be."""
         user = self._make('user', name=name, password=PASSWORD, domain_id=DOMAIN['id'])
+        self._users[name] = user
         for role in roles:
             if role not in self._roles:
                 self._roles[role] = self._make('role', name=role)
@@ -152,6 +157,29 @@ class Keystone(fixtures.Fixture):
         )
         answer.raise_for_status()
         return answer.headers['X-Subject-Token']
+
+    def token_until(self, name, expiry):
+        """Return a token of a user, as keystone gave it some time before `expiry`.
+
+        :param expiry: a datetime, in the past for a token that is not good any more
+        """
+        until = expiry.strftime('%Y-%m-%dT%H:%M:%S.%fZ')
+        options = ('-I', '-W', 'ignore', str(TOKEN))
+        printed = self._run('python', *options, self._users[name], self._project, until)
+        return printed.split()[-1]
+
+    @contextlib.contextmanager
+    def without_internal_endpoint(self):
+        """Have no internal endpoint of keystone in its catalogue."""
+        listed = self._ask('GET', '/endpoints?interface=internal').json()['endpoints']
+        (endpoint,) = (each for each in listed if each['url'] == self.url)
+        place = f'/endpoints/{endpoint["id"]}'
+        self._ask('DELETE', place)
+        try:
+            yield
+        finally:
+            kept = ('interface', 'region_id', 'service_id', 'url')
+            self._make('endpoint', **{name: endpoint[name] for name in kept})
 
     def revoke(self, token):
         """Make a token invalid."""

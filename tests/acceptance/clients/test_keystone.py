@@ -1,9 +1,11 @@
 """keystonemiddleware against a keystone, both as they are on PyPI."""
 
+import datetime
 import json
+import subprocess
 
 from tests import base
-from tests.acceptance.clients.commands import Clients
+from tests.acceptance.clients.commands import PATIENCE, Clients
 from tests.acceptance.clients.identity import (
     DOMAIN,
     PASSWORD,
@@ -12,6 +14,7 @@ from tests.acceptance.clients.identity import (
     Keystone,
 )
 from tests.acceptance.clients.serving import Standalone
+from tests.acceptance.daemons import SCRIPTS
 
 SERVICE = 'watcherlite'
 #: What a user may do who has this role, by the name of the user.
@@ -54,7 +57,7 @@ class TestKeystone(base.TestCase):
         return fixture
 
     @classmethod
-    def _settings(cls, home):
+    def _settings(cls, home, **options):
         return {
             'api': {'auth_strategy': 'keystone'},
             'keystone_authtoken': {
@@ -69,6 +72,7 @@ class TestKeystone(base.TestCase):
                 # A token that was revoked is to be refused at once.
                 'token_cache_time': -1,
                 'http_request_max_retries': 0,
+                **options,
             },
         }
 
@@ -113,6 +117,28 @@ class TestKeystone(base.TestCase):
         self.assertEqual(('by token', 'ONESHOT'), (made['Name'], made['Audit Type']))
         self.assertIn('dummy', [goal['Name'] for goal in goals])
         self.assertEqual(200, self.get(self.keystone.token('operator')).status_code)
+
+    def test_our_own_command_works_through_the_catalogue(self):
+        done = subprocess.run(
+            [str(SCRIPTS / 'watcherlite'), 'goal', 'list', '-f', 'json'],
+            env={
+                **self.clients.environment,
+                'OS_AUTH_URL': self.keystone.url,
+                'OS_USERNAME': 'reader',
+                'OS_PASSWORD': PASSWORD,
+                'OS_PROJECT_NAME': PROJECT,
+                'OS_USER_DOMAIN_ID': DOMAIN['id'],
+                'OS_PROJECT_DOMAIN_ID': DOMAIN['id'],
+                'OS_REGION_NAME': REGION,
+            },
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+
+        self.assertEqual((0, ''), (done.returncode, done.stderr))
+        self.assertIn('dummy', [goal['Name'] for goal in json.loads(done.stdout)])
 
     def test_a_reader_lists_and_starts_nothing(self):
         plan = self.standalone.request(
@@ -167,6 +193,37 @@ class TestKeystone(base.TestCase):
                 f'Keystone uri="{self.keystone.url}"',
                 answer.headers['WWW-Authenticate'],
             )
+
+    def test_a_token_is_good_until_it_expires(self):
+        now = datetime.datetime.now(datetime.UTC)
+        hour = datetime.timedelta(hours=1)
+
+        good, expired = (
+            self.get(self.keystone.token_until('operator', expiry))
+            for expiry in (now + hour, now - hour)
+        )
+
+        self.assertEqual(200, good.status_code, good.text)
+        self.assertEqual(401, expired.status_code, expired.text)
+        self.assertIn('authentication', reason(expired).lower())
+        self.assertIn('WWW-Authenticate', expired.headers)
+
+    def test_a_catalogue_without_the_endpoint_to_ask_is_no_error_of_ours(self):
+        token = self.keystone.token('operator')
+        with self.keystone.without_internal_endpoint():
+            internal = Standalone(self._settings)
+            public = Standalone(lambda home: self._settings(home, interface='public'))
+            answers = []
+            for process in (internal, public):
+                self.useFixture(process)
+                answers.append(
+                    process.request('GET', '/v1/goals', headers={'X-Auth-Token': token})
+                )
+
+        self.assertEqual([503, 200], [answer.status_code for answer in answers])
+        self.assertIn('cannot be checked', reason(answers[0]))
+        self.assertIn('Retry-After', answers[0].headers)
+        self.assertIn('internal endpoint for identity', internal.daemon.text())
 
     def test_the_versions_are_shown_to_everybody(self):
         self.assertEqual(200, self.get(path='/').status_code)

@@ -153,3 +153,18 @@ class ReaderApiFixture(ApiFixture):
         configuration.set_override('http_basic_auth_user_file', str(users), 'api')
         configuration.register_opts(cors.CORS_OPTS, 'cors')
         configuration.register_opts(http_proxy_to_wsgi.OPTS, 'oslo_middleware')
+
+
+class OpenWebhooksFixture(AuditsFixture):
+    """Audits in every state; webhooks need no authentication, and all else does."""
+
+    options: ClassVar[dict[tuple[str, str], Any]] = {
+        ('api', 'auth_strategy'): 'http_basic',
+        ('api', 'enable_webhooks_auth'): False,
+    }
+
+    def configure(self, configuration: conf.Configuration) -> None:
+        """Set options that are known only now; `self.directory` is there."""
+        users = self.directory / 'htpasswd'
+        users.write_text('')
+        configuration.set_override('http_basic_auth_user_file', str(users), 'api')

@@ -13,7 +13,7 @@ from schemathesis.specs.openapi.checks import (
 
 from tests import base
 from tests.functional.api import fixtures
-from watcherlite.api.openapi import PATH
+from watcherlite.api.openapi import NAME
 from watcherlite.domain import documents
 from watcherlite.domain.audits import EVENT, NewAudit, NewAuditTemplate
 
@@ -85,7 +85,7 @@ class TestDescription(base.TestCase):
 
     def try_all(self, version: str, mode: GenerationMode) -> None:
         """Try all operations of a version; the report names what went wrong."""
-        schema = schemathesis.openapi.from_wsgi(PATH, _of_version(version))
+        schema = schemathesis.openapi.from_wsgi(f'/v1/{NAME}', _of_version(version))
         found = []
         for result in schema.get_all_operations():
             operation = result.ok()

@@ -94,7 +94,6 @@ One or more actions were skipped. Action UUID was skipped by user.
 
     def test_events_of_what_was_watched(self):
         path = self.home / 'plan.yaml'
-        path.write_text('actions: [{name: a, action_type: nop, ')
         path.write_text(PLAN)
         uuid = self.rows('actionplan', 'create', '--start', str(path))['UUID']
         self.call('actionplan', 'watch', uuid)

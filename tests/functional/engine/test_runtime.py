@@ -1,15 +1,18 @@
 """A process as daemons build it: audits are wired up to plans."""
 
 import threading
+import time
 from typing import Any
 
 from tests import base
 from watcherlite import bootstrap, conf
-from watcherlite.domain.audits import NewAudit
+from watcherlite.domain.audits import Audit, NewAudit
 from watcherlite.engine.upkeep import ROLE
 from watcherlite.states import audit as states
 
 PATIENCE = 20.0
+#: Seconds between two looks.
+LOOK = 0.05
 
 
 class RuntimeTest(base.TestCase):
@@ -21,6 +24,21 @@ class RuntimeTest(base.TestCase):
         path.write_text(f'[DEFAULT]\nstate_path = {self.home}\n')
         self.conf = conf.new(config_files=[str(path)])
         self.changed = threading.Condition()
+
+    def actuate(self, runtime: bootstrap.Runtime) -> Audit:
+        """Have an audit propose a plan of one action, and have that executed."""
+        actions = [{'action_type': 'nop', 'input_parameters': {'message': 'x'}}]
+        audit = runtime.audits.create(
+            NewAudit(
+                'ONESHOT',
+                goal='Unclassified',
+                strategy='Actuator',
+                parameters={'actions': actions},
+                auto_trigger=True,
+            )
+        )
+        self.until(lambda: 'SUCCEEDED' in [p.state for p in runtime.store.list_plans()])
+        return audit
 
     def a_runtime(self) -> bootstrap.Runtime:
         runtime = bootstrap.build(self.conf, lanes=('applier', 'engine'))
@@ -39,23 +57,21 @@ class RuntimeTest(base.TestCase):
 
     def test_an_audit_becomes_a_plan_that_is_executed(self) -> None:
         runtime = self.a_runtime()
-        audit = runtime.audits.create(
-            NewAudit(
-                'ONESHOT',
-                goal='Unclassified',
-                strategy='Actuator',
-                parameters={
-                    'actions': [
-                        {'action_type': 'nop', 'input_parameters': {'message': 'x'}}
-                    ]
-                },
-                auto_trigger=True,
-            )
-        )
-
-        self.until(lambda: 'SUCCEEDED' in [p.state for p in runtime.store.list_plans()])
+        audit = self.actuate(runtime)
 
         self.assertEqual(states.SUCCEEDED, runtime.store.get_audit(audit.uuid).state)
+
+    def test_plans_of_users_and_of_audits_have_the_rule_for_lost_workers(self) -> None:
+        self.conf.set_override('on_worker_loss', 'cancel', group='applier')
+        runtime = self.a_runtime()
+        self.actuate(runtime)
+        actions = [
+            {'name': 'a', 'action_type': 'nop', 'input_parameters': {'message': 'x'}}
+        ]
+        runtime.plans.create_from({'actions': actions})
+        self.assertEqual(
+            ['cancel', 'cancel'], [p.on_worker_loss for p in runtime.store.list_plans()]
+        )
 
     def test_a_process_without_lanes_has_the_goals_as_well(self) -> None:
         runtime = bootstrap.build(self.conf, lanes=())
@@ -64,6 +80,26 @@ class RuntimeTest(base.TestCase):
         self.assertEqual(
             'Dummy goal', runtime.store.find_goal('dummy').goal.display_name
         )
+
+    def test_a_plan_that_nobody_started_in_time_is_superseded(self) -> None:
+        other = bootstrap.build(self.conf, lanes=())
+        self.addCleanup(other.stop, 0)
+        inputs = {'message': 'x'}
+        action = {'name': 'a', 'action_type': 'nop', 'input_parameters': inputs}
+        plan = other.plans.create_from({'actions': [action]})
+        self.conf.set_override('action_plan_expiry', 1e-9, group='engine')
+
+        self.a_runtime()
+
+        def state() -> str:
+            return other.store.get_plan(plan.uuid).state
+
+        deadline = time.monotonic() + PATIENCE
+        with self.changed:
+            # Nobody who could be listened to tells of it.
+            while state() == 'RECOMMENDED' and time.monotonic() < deadline:
+                self.changed.wait(LOOK)
+        self.assertEqual('SUPERSEDED', state())
 
     def test_the_upkeep_is_given_up_when_the_process_stops(self) -> None:
         runtime = self.a_runtime()

@@ -1,5 +1,6 @@
 """The example plan: what it needs is there, and it does what it says."""
 
+import math
 import pathlib
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import urllib.request
 from tests import base
 from watcherlite import conf, exceptions, testing
 from watcherlite.clock import SystemClock
+from watcherlite.cmd import example_endpoint
 from watcherlite.domain import documents
 from watcherlite.plugins import loader
 
@@ -162,6 +164,22 @@ class TestEndpoint(base.TestCase):
             (1, f'port {port} is taken by another program\n'),
             (process.returncode, err),
         )
+
+    def test_it_takes_the_port_when_another_run_has_left_it(self):
+        taken = socket.socket()
+        taken.bind(('127.0.0.1', 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        waited = []
+
+        def wait(seconds):
+            waited.append(seconds)
+            if len(waited) == 2:
+                taken.close()
+
+        with example_endpoint.listen(port, math.inf, wait) as endpoint:
+            self.assertEqual(port, endpoint.server_port)
+        self.assertEqual([example_endpoint.PORT_CHECK] * 2, waited)
 
     def test_it_listens_on_this_machine_only(self):
         process = self.start('--port', '0')

@@ -67,9 +67,14 @@ class TestSignals(base.TestCase):
         self.assertLess(time.monotonic() - at, 4, 'a poll noticed it, not a signal')
 
     def test_a_command_ends_with_its_deadline(self):
-        _, end = self.command('exec sleep 60', timeout=0.3)
+        pids = str(self.home / 'pids')
+        os.mkfifo(pids)
+        _, end = self.command(f'echo $$ > {pids}; exec sleep 60', timeout=1)
+        with open(pids) as pipe:
+            pid = int(pipe.read())
 
         self.assertEqual('TimedOut', end())
+        self.assertRaises(ProcessLookupError, os.kill, pid, 0)
 
     def test_a_request_is_woken_by_a_cancel(self):
         server = self.useFixture(Server(lambda exchange, request: exchange.hang()))

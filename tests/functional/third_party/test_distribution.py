@@ -4,6 +4,7 @@ import json
 
 from tests import base
 from tests.functional.third_party.installation import Installation
+from watcherlite.plugins import base as contract
 
 LIST = """
 import dataclasses, json
@@ -46,6 +47,25 @@ from watcherlite.plugins import loader
 
 loader.load(options=conf.new([], config_files=[])).make_action_type('http_request')
 print(json.dumps([n for n in ('requests', 'urllib3') if n in sys.modules]))
+"""
+
+COMMAND = """
+import sys
+from watcherlite.cli import main
+
+sys.exit(main.main(['plugin', 'list', '--format', 'json']))
+"""
+
+SAMPLE = """
+import io, json
+from oslo_config import cfg, generator
+
+conf = cfg.ConfigOpts()
+generator.register_cli_opts(conf)
+conf(['--namespace', 'watcherlite.plugins'])
+sample = io.StringIO()
+generator.generate(conf, sample)
+print(json.dumps(sample.getvalue()))
 """
 
 LAZY = """
@@ -165,6 +185,67 @@ class TestDistribution(base.TestCase):
                 'mean word?'
             ],
             unknown,
+        )
+
+    def test_its_options_are_in_the_generated_sample(self):
+        sample = self.installation.run(SAMPLE)
+
+        section = sample.partition('[watcherlite.action_types.greet]\n')[2]
+        self.assertEqual(
+            [
+                '# From watcherlite.plugins',
+                '# What to say first. (string value)',
+                '#word = Hello',
+            ],
+            [
+                line
+                for line in section.partition('\n[')[0].splitlines()
+                if line.strip('#')
+            ],
+        )
+        # What cannot be used there keeps nobody's options out.
+        self.assertIn('[watcherlite.action_types.command]\n', sample)
+
+    def test_the_command_shows_where_each_comes_from_and_why_one_failed(self):
+        self.installation.add_metadata(
+            'other-plugins',
+            '2.0',
+            {
+                namespace: ['lost = other_plugins:Lost', 'mine = acme_actions:Patience']
+                for namespace in contract.NAMESPACES
+            },
+        )
+
+        rows = [
+            row
+            for row in self.installation.run(COMMAND)
+            if row['Distribution'] == 'other-plugins'
+        ]
+
+        self.assertEqual({'2.0'}, {row['Version'] for row in rows})
+        wrong = 'it is no subclass of watcherlite.plugins.base.'
+        mine = {
+            'watcherlite.action_types': f'{wrong}ActionType',
+            'watcherlite.resource_handlers': 'ok',
+            'watcherlite.policies': 'ok',
+            'watcherlite.goals': f'{wrong}Goal',
+            'watcherlite.strategies': f'{wrong}Strategy',
+            'watcherlite.planners': f'{wrong}Planner',
+        }
+        lost = "ModuleNotFoundError: No module named 'other_plugins'"
+        self.assertEqual(
+            [
+                shown
+                for namespace, status in mine.items()
+                for shown in (
+                    (namespace, 'lost', 'other_plugins:Lost', lost),
+                    (namespace, 'mine', 'acme_actions:Patience', status),
+                )
+            ],
+            [
+                (row['Namespace'], row['Name'], row['Target'], row['Status'])
+                for row in rows
+            ],
         )
 
     def test_two_distributions_do_not_share_a_name(self):

@@ -3,8 +3,10 @@ from oslo_config import cfg
 
 from tests import base
 from tests.unit.api.asking import ask
-from watcherlite.api.app import CALLER, REQUEST_ID, ROUTE, Application, Mount
-from watcherlite.api.microversions import INFRA_OPTIM, Versions
+from watcherlite.api.app import CALLER, REQUEST_ID, ROUTE, Application
+from watcherlite.api.infra_optim.versions import INFRA_OPTIM
+from watcherlite.api.microversions import Versions
+from watcherlite.api.mounts import Mount
 from watcherlite.api.operation import Answer, Caller, Operation, always
 from watcherlite.api.policy import Policy
 
@@ -36,6 +38,7 @@ def shown(request):
             'query': request.query,
             'body': request.body,
             'host_url': request.host_url,
+            'mount_url': request.mount_url,
             'request_id': request.request_id,
             'user': request.caller.user_id,
             'show_deleted': request.show_deleted,
@@ -49,13 +52,18 @@ def operation(call=shown, rule=RULE, **values):
     return Operation(call, rule, 'Do it.', **values)
 
 
+def mount(routes, **values):
+    """Return the mount at the root."""
+    return Mount(('', '/infra-optim'), INFRA_OPTIM, routes, suffix='.json', **values)
+
+
 class AppCase(base.TestCase):
     """Asks an application with routes of the test."""
 
     def app(self, routes, *others, max_body_size=1000):
         conf = cfg.ConfigOpts()
         conf([], project='watcherlite', default_config_files=[])
-        mounts = [Mount(('', '/infra-optim'), INFRA_OPTIM, routes), *others]
+        mounts = [mount(routes, shows_deleted=True), *others]
         return Application(None, Policy(conf), mounts, max_body_size)
 
     def ask(self, app, method, url, body=None, caller=ADMIN, **headers):
@@ -307,6 +315,7 @@ class TestRequests(AppCase):
                 'query': {'limit': 3},
                 'body': None,
                 'host_url': 'http://api:9322',
+                'mount_url': 'http://api:9322/infra-optim',
                 'request_id': REQUEST,
                 'user': 'alice',
                 'show_deleted': True,
@@ -385,6 +394,28 @@ class TestRequests(AppCase):
         self.api(environ, lambda status, *rest: statuses.append(status[:3]))
 
         self.assertEqual(['400'], statuses)
+
+    def test_a_body_that_cannot_be_read_is_refused(self):
+        class Broken:
+            def __init__(self, error):
+                self.error = error
+
+            def read(self, size=-1):
+                raise self.error
+
+        answers = []
+        for error in (ValueError('Bad chunked transfer size'), TimeoutError()):
+            environ = {
+                'HTTP_TRANSFER_ENCODING': 'chunked',
+                'wsgi.input': Broken(error),
+                CALLER: ADMIN,
+            }
+            answers.append(ask(self.api, 'POST', '/v1/x', environ=environ))
+
+        self.assertEqual(
+            [(400, 'The body cannot be read to its end')] * 2,
+            [(answer.status, answer.fault) for answer in answers],
+        )
 
     def test_the_answer_is_json_or_not_acceptable(self):
         for accept, status in (

@@ -2,6 +2,7 @@ import json
 
 from tests.unit.api.test_app import AppCase, operation
 from watcherlite import exceptions
+from watcherlite.api.event_streams import TooManyStreams
 from watcherlite.api.operation import Answer
 
 
@@ -58,7 +59,7 @@ class TestAnswers(AppCase):
             (exceptions.NotAcceptable('No.'), 406),
             (exceptions.Conflict('No.'), 409),
             (exceptions.TransitionNotAllowed('No.'), 409),
-            (exceptions.TooManyRequests('No.'), 429),
+            (TooManyStreams('No.'), 503),
             (exceptions.PluginError('secret'), 500),
             (ValueError('secret'), 500),
             (KeyError('secret'), 500),
@@ -108,6 +109,13 @@ class TestAnswers(AppCase):
         self.assertEqual(
             'The database cannot be used at the moment. Try again.', answer.fault
         )
+
+    def test_one_stream_too_many_is_told_when_to_come_back_and_is_no_failure(self):
+        answer = self.answer(raising(TooManyStreams('5 streams are open')))
+
+        self.assertEqual('10', answer.headers['Retry-After'])
+        self.assertEqual('5 streams are open', answer.fault)
+        self.assertNotIn('was answered with', self.log.output)
 
     def test_no_error_tells_a_password(self):
         answer = self.answer(raising(exceptions.Invalid('amqp://u:geheim@host')))

@@ -1,6 +1,8 @@
 import base64
 
 import bcrypt
+import fixtures
+from keystoneauth1.exceptions import catalog
 
 from tests import base
 from tests.unit.api.asking import ask
@@ -8,6 +10,7 @@ from watcherlite import exceptions
 from watcherlite.api.app import CALLER
 from watcherlite.api.authentication import (
     SYNTHETIC,
+    UNCHECKED,
     Gate,
     HttpBasic,
     Keystone,
@@ -324,6 +327,36 @@ class TestKeystone(AuthenticationCase):
         )
         self.assertEqual(str(len(answer.data)), answer.headers['Content-Length'])
         self.assertEqual(([True], []), (closed, self.endpoint.callers))
+
+    def test_what_keystonemiddleware_lets_through_is_no_error_of_the_api(self):
+        log = self.useFixture(fixtures.FakeLogger())
+        reason = 'internal endpoint for identity service not found'
+
+        def failing(application):
+            def call(environ, start):
+                raise catalog.EndpointNotFound(reason)
+
+            return call
+
+        answer = ask(self.api(failing), 'GET', '/v1')
+
+        self.assertEqual((503, UNCHECKED), (answer.status, answer.fault))
+        self.assertEqual('2', answer.headers['Retry-After'])
+        self.assertEqual(
+            f'keystonemiddleware cannot check tokens: EndpointNotFound: {reason}; see '
+            '[keystone_authtoken]\n',
+            log.output,
+        )
+
+    def test_an_exception_of_the_api_itself_goes_on(self):
+        def failing(environ, start):
+            raise ZeroDivisionError
+
+        self.endpoint = failing
+
+        self.assertRaises(
+            ZeroDivisionError, ask, self.api(lambda app: app), 'GET', '/v1'
+        )
 
     def test_errors_of_the_api_itself_are_left_as_they_are(self):
         def failing(environ, start):

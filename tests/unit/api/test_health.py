@@ -120,6 +120,22 @@ class TestHealth(PlacesCase):
             (detailed.status, detailed.body),
         )
 
+    def test_a_database_that_goes_away_between_two_looks_is_told_as_one(self):
+        looks = []
+
+        def check():
+            looks.append(1)
+            if len(looks) > 1:
+                raise exceptions.StoreUnavailable('The database is away.')
+
+        self.patch(self.store, 'check', check)
+
+        answer = self.detailed()
+
+        self.assertEqual(
+            (200, 'ok'), (answer.status, answer.body['database']['status'])
+        )
+
     def test_a_file_takes_it_out_of_service(self):
         self.disable_file.touch()
 
@@ -237,6 +253,34 @@ class TestBrokerProbe(base.TestCase):
         gate.set()
         self.assertEqual(('ok', 'it answers'), probe.status(PATIENCE))
         self.assertEqual([1], asked)
+
+    def test_an_error_of_a_library_is_told_and_the_next_question_is_asked(self):
+        clock, asked = ManualClock(), []
+
+        def ask_broker():
+            asked.append(1)
+            if len(asked) == 1:
+                raise RuntimeError('amqp://u:S3cret@h')
+
+        probe = BrokerProbe(ask_broker, clock.monotonic)
+
+        first = probe.status(PATIENCE)
+        clock.advance(FRESH + 1)
+        second = probe.status(PATIENCE)
+
+        self.assertEqual(
+            [('failed', 'it cannot be asked: RuntimeError'), ('ok', 'it answers')],
+            [first, second],
+        )
+
+    def test_no_password_is_told(self):
+        def ask_broker():
+            raise exceptions.BrokerUnavailable('amqp://u:S3cret@h is away')
+
+        self.assertEqual(
+            ('failed', 'amqp://u:***@h is away'),
+            BrokerProbe(ask_broker, ManualClock().monotonic).status(PATIENCE),
+        )
 
 
 class TestMetrics(PlacesCase):

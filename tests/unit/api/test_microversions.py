@@ -1,6 +1,6 @@
 from tests import base
 from watcherlite import exceptions
-from watcherlite.api.microversions import INFRA_OPTIM
+from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 
 
 class TestNegotiation(base.TestCase):
@@ -58,6 +58,15 @@ class TestNegotiation(base.TestCase):
                     'supported version range is: [1.0, 1.7].',
                     str(error),
                 )
+
+    def test_a_version_with_any_number_of_digits_is_none_that_there_is(self):
+        nines = '9' * 900
+
+        error = self.assertRaises(
+            exceptions.NotAcceptable, INFRA_OPTIM.negotiate, f'infra-optim 1.{nines}'
+        )
+
+        self.assertLess(len(str(error)), 200)
 
 
 class TestHistory(base.TestCase):

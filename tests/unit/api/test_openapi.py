@@ -2,9 +2,9 @@ import openapi_spec_validator
 
 from tests import base
 from tests.unit.api.asking import ask
-from tests.unit.api.test_app import AppCase, operation
+from tests.unit.api.test_app import AppCase, mount, operation
 from watcherlite.api import deploy, openapi
-from watcherlite.api.microversions import INFRA_OPTIM
+from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.operation import always
 
 #: One operation that changed with a version.
@@ -27,11 +27,8 @@ ROUTES = {
 
 
 def document(version, routes=None):
-    return openapi.document(
-        INFRA_OPTIM,
-        deploy.infra_optim().routes if routes is None else routes,
-        version,
-    )
+    described = mount(routes, shows_deleted=True) if routes else deploy.infra_optim()
+    return openapi.document(described, version)
 
 
 class TestDocuments(base.TestCase):
@@ -144,7 +141,7 @@ class TestServed(AppCase):
 
     def test_each_version_has_its_own_document(self):
         routes = {'/v1/x': {'GET': operation(since=(1, 5))}}
-        api = self.app({**routes, **openapi.routes(INFRA_OPTIM, routes)})
+        api = self.app(openapi.described(mount(routes)).routes)
 
         old, new = (
             self.ask(
@@ -165,6 +162,6 @@ class TestServed(AppCase):
         )
 
     def test_whoever_reads_nothing_else_does_not_read_it(self):
-        api = self.app(openapi.routes(INFRA_OPTIM, {}))
+        api = self.app(openapi.described(mount({})).routes)
 
         self.assertEqual(403, ask(api, 'GET', '/v1/openapi.json').status)

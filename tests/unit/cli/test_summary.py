@@ -1,6 +1,7 @@
 """What became of a plan."""
 
 import json
+import uuid
 
 from tests import base, factories
 from tests.unit.cli.capturing import Lines
@@ -178,3 +179,29 @@ class SummaryTest(base.TestCase):
             f'the action plan nightly ({PLAN_UUID}) is CANCELLED',
             summary.reason(self.store, plan),
         )
+
+    def test_the_reason_ends_with_what_a_program_wrote_last(self):
+        for written, expected in (
+            ('one\n port 7 is taken \n\n', '; it wrote: port 7 is taken'),
+            ('cannot open amqp://u:S3cret@h', '; it wrote: cannot open amqp://u:***@h'),
+            ('x' * 300, f'; it wrote: {"x" * 199}…'),
+            (' \n', ''),
+            (7, ''),
+        ):
+            plan, _ = self.stored(
+                factories.make_action(
+                    name='restart',
+                    status='FAILED',
+                    status_message='why',
+                    outputs={'stderr': written},
+                ),
+                uuid=str(uuid.uuid4()),
+                state='FAILED',
+                failed=1,
+            )
+
+            self.assertEqual(
+                f'the action plan nightly ({plan.uuid}) is FAILED: restart: '
+                f'why{expected}',
+                summary.reason(self.store, plan),
+            )

@@ -347,3 +347,29 @@ class DeleteTest(OperationsCase):
                 self.assertEqual(
                     f"Couldn't delete when state is '{state}'.", str(error)
                 )
+
+
+class MeanwhileTest(OperationsCase):
+    """Two changes of one audit at the same time."""
+
+    def test_a_strategy_that_is_taken_away_meanwhile_does_not_come_back(self) -> None:
+        audit = self.make(goal='dummy', strategy='dummy')
+        store = self.world.store
+        find = store.find_audit
+
+        def find_then_change(name: str, deleted: bool = False) -> Any:
+            found = find(name, deleted)
+            self.patch(store, 'find_audit', find)
+            self.world.audits.update(audit.uuid, {'strategy': None, 'parameters': {}})
+            return found
+
+        self.patch(store, 'find_audit', find_then_change)
+        error = self.assertRaises(
+            exceptions.Invalid,
+            self.world.audits.update,
+            audit.uuid,
+            {'parameters': {'para1': 2}},
+        )
+        self.assertIn('no predefined strategy', str(error))
+        found = self.world.now(audit)
+        self.assertEqual((None, {}), (found.strategy_id, found.parameters))

@@ -128,3 +128,23 @@ class TemplatesTest(AuditCase):
             exceptions.NotFound, self.world.templates.update, 'a template', {}
         )
         self.make()
+
+    def test_a_goal_that_changes_meanwhile_is_not_changed_back(self) -> None:
+        template = self.make(strategy='dummy')
+        store, meanwhile = self.world.store, {'goal': 'unclassified', 'strategy': None}
+        find = store.find_audit_template
+
+        def find_then_change(name: str, deleted: bool = False) -> Any:
+            found = find(name, deleted)
+            self.patch(store, 'find_audit_template', find)
+            self.world.templates.update(template.uuid, meanwhile)
+            return found
+
+        self.patch(store, 'find_audit_template', find_then_change)
+        self.world.templates.update(template.uuid, {'description': 'new'})
+        goal = store.find_goal('unclassified').goal
+        found = self.stored()
+        self.assertEqual(
+            (goal.id, None, 'new'),
+            (found.goal_id, found.strategy_id, found.description),
+        )

@@ -1,7 +1,10 @@
 """Plans that expire; what is lost is in tests/specs/test_audits_lost_workers.py."""
 
+import datetime
+
 from tests.audit_worlds import AuditCase, AuditWorld
 from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import ActionChange
 from watcherlite.engine.upkeep import ROLE, UpkeepSettings
 
 DAY = 24 * 3600
@@ -81,3 +84,31 @@ class ExpiryTest(AuditCase):
         self.addCleanup(world.upkeep.stop)
         self.clock.until_waiting(1)
         self.assertEqual(['RECOMMENDED'], self.states(world))
+
+
+class IntervalTest(AuditCase):
+    """The next run of an audit whose last one could not say how it went."""
+
+    def test_a_run_without_a_word_follows_the_interval_that_was_changed(self) -> None:
+        for interval, seconds in (('60', 60), ('*/5 * * * *', 300)):
+            world = self.an_audit_world()
+            audit = world.audit(name=interval, audit_type='CONTINUOUS', interval='3600')
+            world.audits.update(audit.uuid, {'state': 'ONGOING'})
+            world.audits.update(audit.uuid, {'interval': interval})
+            now = self.clock.now()
+            action = world.action(interval)
+            with world.store.transaction() as tx:
+                # As the worker leaves it that gave up on the strategy.
+                hung = action.evolve(
+                    start_time=now,
+                    end_time=now,
+                    status_message='It hung.',
+                    not_before=now + datetime.timedelta(hours=1),
+                )
+                tx.change_actions([ActionChange(action, hung)])
+                world.upkeep.settle(tx, audit.uuid)
+            found, due = world.now(audit), now + datetime.timedelta(seconds=seconds)
+            self.assertEqual('It hung.', found.status_message)
+            self.assertEqual(
+                (due, due), (found.next_run_time, world.action(interval).not_before)
+            )

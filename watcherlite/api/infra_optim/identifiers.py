@@ -1,12 +1,7 @@
 """What stands for an object in an address or an argument."""
 
-import re
-
 from watcherlite import exceptions
-
-_UUID = re.compile(
-    r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}', re.IGNORECASE
-)
+from watcherlite.api import arguments
 
 
 def uuid(name: str, text: str) -> str:
@@ -14,7 +9,7 @@ def uuid(name: str, text: str) -> str:
 
     :param name: of the argument, for the text of the refusal
     """
-    if not _UUID.fullmatch(text):
+    if not arguments.is_uuid(text):
         raise exceptions.Invalid(
             f"Invalid input for field/attribute {name}. Value: '{text}'. unable to "
             f'convert to uuid. Error: Expected a uuid but received {text}'

@@ -9,13 +9,17 @@ from watcherlite import exceptions
 from watcherlite.api.infra_optim import identifiers, links
 from watcherlite.api.infra_optim.representations.common import DELETED
 from watcherlite.api.operation import Answer, Request, Schema, Versioned, always
+from watcherlite.db.api import Store
 from watcherlite.db.listing import ASCENDING, DESCENDING, FILTERS, SORT_KEYS, Query
 from watcherlite.states import action, action_plan, audit
 
 T = TypeVar('T')
 
+Call = Callable[[Request], Answer]
+
 UUID: Schema = {'type': 'string', 'format': 'uuid'}
 TEXT: Schema = {'type': 'string'}
+_NO_FILTERS: Mapping[str, Schema] = {}
 #: The schemas of filters, whichever noun has them.
 _FILTERS: Mapping[str, Schema] = {
     'goal': {'type': 'string', 'description': 'Uuid or name of a goal.'},
@@ -32,17 +36,26 @@ _STATES: Mapping[str, Iterable[str]] = {
 }
 
 
-def query_schema(noun: str, **filters: Schema) -> Versioned:
+def query_schema(noun: str) -> Versioned:
     """Return the schema of the arguments of a collection.
 
     :param noun: one of `db.listing.SORT_KEYS`
-    :param filters: schemas of filters that are not, or not only, those of
-        `db.listing.FILTERS`
     """
-    known = {name: _FILTERS[name] for name in FILTERS[noun] if name in _FILTERS}
+    filters = {name: _FILTERS[name] for name in FILTERS[noun] if name in _FILTERS}
     if noun in _STATES:
-        known['state'] = {'type': 'string', 'enum': list(_STATES[noun])}
-    keys = ', '.join(SORT_KEYS[noun])
+        filters['state'] = {'type': 'string', 'enum': list(_STATES[noun])}
+    marker = {**UUID, 'description': 'The page begins after the object of this uuid.'}
+    return paging(SORT_KEYS[noun], marker, filters)
+
+
+def paging(
+    keys: Sequence[str], marker: Schema, filters: Mapping[str, Schema] = _NO_FILTERS
+) -> Versioned:
+    """Return the schema of the arguments of any collection.
+
+    :param keys: by which it can be sorted
+    :param marker: the schema of what names the last row that is known
+    """
     return always(
         {
             'type': 'object',
@@ -52,18 +65,55 @@ def query_schema(noun: str, **filters: Schema) -> Versioned:
                     'minimum': 1,
                     'description': 'Most rows of a page; the service may give fewer.',
                 },
-                'marker': {
-                    **UUID,
-                    'description': 'The page begins after the object of this uuid.',
+                'marker': marker,
+                'sort_key': {
+                    'type': 'string',
+                    'description': f'One of {", ".join(keys)}.',
                 },
-                'sort_key': {'type': 'string', 'description': f'One of {keys}.'},
                 'sort_dir': {'type': 'string', 'enum': [ASCENDING, DESCENDING]},
-                **known,
                 **filters,
             },
             'additionalProperties': False,
         }
     )
+
+
+def order(request: Request, keys: Sequence[str]) -> tuple[str, str]:
+    """Return the sort key and the direction that are asked for; or Invalid.
+
+    :param keys: those that there are
+    """
+    sort_key = request.query.get('sort_key', 'id')
+    if sort_key not in keys:
+        raise exceptions.Invalid(
+            f'Invalid sort key: {sort_key}. Sort keys are {", ".join(keys)}'
+        )
+    return sort_key, request.query.get('sort_dir', ASCENDING)
+
+
+def limit(request: Request) -> int:
+    """Return how many rows a page has at most."""
+    most = request.services.max_limit
+    return min(request.query.get('limit', most), most)
+
+
+def calls(
+    noun: str,
+    fetch: Callable[[Store], Callable[[Query], Sequence[T]]],
+    represent: Callable[[Request, T, bool], dict[str, Any]],
+) -> tuple[Call, Call]:
+    """Return what answers pages of a collection, and pages with details.
+
+    :param fetch: returns the method of the store; for the rest see `page`
+    """
+
+    def index(request: Request) -> Answer:
+        return page(request, noun, fetch(request.services.store), represent)
+
+    def detail(request: Request) -> Answer:
+        return page(request, noun, fetch(request.services.store), represent, True)
+
+    return index, detail
 
 
 def page(
@@ -89,27 +139,21 @@ def page(
     shown = [represent(request, row, detail) for row in rows[: wanted.limit]]
     body: dict[str, Any] = {noun: shown}
     if len(rows) > wanted.limit:
-        body['next'] = _next(request, noun, wanted, shown[-1]['uuid'], detail)
+        arguments = {
+            'sort_key': wanted.sort_key,
+            'sort_dir': wanted.sort_dir,
+            **wanted.filters,
+            'limit': wanted.limit,
+            'marker': shown[-1]['uuid'],
+        }
+        body['next'] = next_page(request, noun, arguments, detail)
     return Answer(body)
 
 
 def query(request: Request, noun: str) -> Query:
     """Return what of a collection a request asks for; Invalid for what is no value."""
     asked = request.query
-    sort_key = asked.get('sort_key', 'id')
-    if sort_key not in SORT_KEYS[noun]:
-        raise exceptions.Invalid(
-            f'Invalid sort key: {sort_key}. Sort keys are {", ".join(SORT_KEYS[noun])}'
-        )
-    sort_dir = asked.get('sort_dir', ASCENDING)
-    if sort_dir not in (ASCENDING, DESCENDING):
-        raise exceptions.Invalid(
-            f"Invalid sort direction: {sort_dir}. Acceptable values are 'asc' or 'desc'"
-        )
-    most = request.services.max_limit
-    limit = asked.get('limit', most)
-    if limit < 1:
-        raise exceptions.Invalid('Limit must be positive')
+    sort_key, sort_dir = order(request, SORT_KEYS[noun])
     marker = asked.get('marker')
     return Query(
         filters={
@@ -118,7 +162,7 @@ def query(request: Request, noun: str) -> Query:
         sort_key=sort_key,
         sort_dir=sort_dir,
         after=marker and identifiers.uuid('marker', marker),
-        limit=min(limit, most),
+        limit=limit(request),
         deleted=request.show_deleted or asked.get('state') == DELETED,
     )
 
@@ -127,13 +171,9 @@ def _filter(name: str, value: Any) -> Any:
     return identifiers.uuid(name, value) if _FILTERS.get(name) is UUID else value
 
 
-def _next(request: Request, noun: str, wanted: Query, last: str, detail: bool) -> str:
-    arguments = {
-        'sort_key': wanted.sort_key,
-        'sort_dir': wanted.sort_dir,
-        **wanted.filters,
-        'limit': wanted.limit,
-        'marker': last,
-    }
+def next_page(
+    request: Request, noun: str, arguments: Mapping[str, Any], detail: bool
+) -> str:
+    """Return the address of the page that these arguments ask for."""
     place = links.url(request, noun, *(('detail',) if detail else ()))
     return f'{place}?{parse.urlencode(arguments)}'

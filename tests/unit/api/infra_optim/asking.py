@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.unit.api.infra_optim import calling
 from watcherlite.api.operation import Caller, Request, Version
 
 HOST = 'http://watcher.example:9322'
@@ -9,19 +10,9 @@ LATEST: Version = (1, 7)
 
 
 def make_request(version: Version = LATEST, **values: Any) -> Request:
-    """Return a request at a version, changed by keyword; it has no services."""
-    return Request(
-        **{
-            'services': None,
-            'version': version,
-            'caller': Caller(),
-            'path': {},
-            'query': {},
-            'body': None,
-            'host_url': HOST,
-            'request_id': 'req-1',
-            **values,
-        }
+    """Return a request at a version, changed by keyword; its services are None."""
+    return calling.request(
+        version=version, **{'caller': Caller(), 'host_url': HOST, **values}
     )
 
 

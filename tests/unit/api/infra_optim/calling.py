@@ -27,14 +27,18 @@ def request(
     **more: Any,
 ) -> Request:
     """Return a request of somebody called 'ada'."""
+    values = {
+        'caller': Caller(user_name='ada'),
+        'host_url': HOST,
+        'mount_url': HOST,
+        'request_id': 'req-1',
+        **more,
+    }
     return Request(
         services=parts or services(),
         version=version,
-        caller=Caller(user_name='ada'),
         path=path or {},
         query=query or {},
         body=body,
-        host_url=HOST,
-        request_id='req-1',
-        **more,
+        **values,
     )

@@ -152,13 +152,6 @@ class TestRefusals(PageCase):
         for key in ('action_plan', 'audit', 'links', ''):
             self.assertIn('Invalid sort key', self.refused(sort_key=key))
 
-    def test_a_direction_that_there_is_not(self) -> None:
-        self.assertIn('Invalid sort direction: up', self.refused(sort_dir='up'))
-
-    def test_a_limit_below_one(self) -> None:
-        for limit in (0, -1):
-            self.assertEqual('Limit must be positive', self.refused(limit=limit))
-
     def test_what_should_be_a_uuid(self) -> None:
         self.assertEqual(
             "Invalid input for field/attribute marker. Value: '5'. unable to convert "
@@ -176,11 +169,6 @@ class TestTheSchemaOfTheArguments(base.TestCase):
             self.assertEqual(common | {*FILTERS[noun]}, set(schema['properties']))
             self.assertIs(False, schema['additionalProperties'])
             jsonschema.Draft202012Validator.check_schema(schema)
-
-    def test_a_noun_may_bring_its_own(self) -> None:
-        own = {'type': 'boolean'}
-        schema = listing.query_schema('goals', force=own)[1, 0]
-        self.assertEqual(own, schema['properties']['force'])
 
     def test_states_are_those_of_the_noun(self) -> None:
         states = {

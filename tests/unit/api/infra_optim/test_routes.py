@@ -6,7 +6,7 @@ import jsonschema
 
 from tests import base
 from watcherlite.api.infra_optim import routes
-from watcherlite.api.microversions import INFRA_OPTIM
+from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.operation import Operation, Request, Versioned, at
 
 

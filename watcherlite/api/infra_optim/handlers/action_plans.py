@@ -37,14 +37,9 @@ CANCELS = frozenset(
 STARTS = frozenset({(states.RECOMMENDED, states.PENDING)})
 
 
-def index(request: Request) -> Answer:
-    """Answer a page of plans."""
-    return _page(request, detail=False)
-
-
-def detail(request: Request) -> Answer:
-    """Answer a page of plans with all that is shown of one."""
-    return _page(request, detail=True)
+index, detail = listing.calls(
+    'action_plans', lambda store: store.list_action_plans, representations.represent
+)
 
 
 def show(request: Request) -> Answer:
@@ -128,16 +123,6 @@ def find(request: Request, deleted: bool = False) -> ListedPlan:
 
 def _shown(request: Request, listed: ListedPlan, status: int = 200) -> Answer:
     return Answer(representations.represent(request, listed, True), status)
-
-
-def _page(request: Request, detail: bool) -> Answer:
-    return listing.page(
-        request,
-        'action_plans',
-        request.services.store.list_action_plans,
-        representations.represent,
-        detail,
-    )
 
 
 ROUTES: Routes = {

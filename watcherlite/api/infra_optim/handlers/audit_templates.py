@@ -23,14 +23,11 @@ EMPTY: dict[str, Any] = {'scope': [], PARAMETERS: {}}
 _CHECKER = attributes.checker(schemas.ATTRIBUTES)
 
 
-def index(request: Request) -> Answer:
-    """Answer a page of templates."""
-    return _page(request, detail=False)
-
-
-def detail(request: Request) -> Answer:
-    """Answer a page of templates with all that the version has."""
-    return _page(request, detail=True)
+index, detail = listing.calls(
+    'audit_templates',
+    lambda store: store.list_audit_templates,
+    representations.represent,
+)
 
 
 def show(request: Request) -> Answer:
@@ -83,16 +80,6 @@ def delete(request: Request) -> Answer:
     """Delete a template; NotFound. Audits made from it stay as they are."""
     request.services.templates.delete(request.path['audit_template'])
     return Answer(status=204)
-
-
-def _page(request: Request, detail: bool) -> Answer:
-    return listing.page(
-        request,
-        'audit_templates',
-        request.services.store.list_audit_templates,
-        representations.represent,
-        detail,
-    )
 
 
 def _found(request: Request) -> ListedTemplate:

@@ -26,14 +26,9 @@ EMPTY: Mapping[str, Any] = {
 _CHECKER = attributes.checker(schemas.ATTRIBUTES)
 
 
-def index(request: Request) -> Answer:
-    """Answer a page of audits."""
-    return _page(request, detail=False)
-
-
-def detail(request: Request) -> Answer:
-    """Answer a page of audits with all that the version has."""
-    return _page(request, detail=True)
+index, detail = listing.calls(
+    'audits', lambda store: store.list_audits, representations.represent
+)
 
 
 def show(request: Request) -> Answer:
@@ -93,16 +88,6 @@ def delete(request: Request) -> Answer:
     """Delete an audit that has ended; NotFound, Invalid."""
     request.services.audits.delete(request.path['audit'])
     return Answer(status=204)
-
-
-def _page(request: Request, detail: bool) -> Answer:
-    return listing.page(
-        request,
-        'audits',
-        request.services.store.list_audits,
-        representations.represent,
-        detail,
-    )
 
 
 def _found(request: Request) -> ListedAudit:

@@ -1,12 +1,9 @@
 """What happened to a plan or an audit: page by page, or as a stream that goes on."""
 
-import json
 from collections.abc import Callable
 
 from watcherlite import exceptions
-from watcherlite.api import errors
-from watcherlite.api.event_streams import TooManyStreams
-from watcherlite.api.infra_optim import following, links
+from watcherlite.api.infra_optim import following, links, listing
 from watcherlite.api.infra_optim.following import Subject
 from watcherlite.api.infra_optim.handlers import action_plans
 from watcherlite.api.infra_optim.representations import events as representations
@@ -69,8 +66,7 @@ def _answered(request: Request, subject: Subject, place: str) -> Answer:
 
 def _page(request: Request, subject: Subject, place: str) -> Answer:
     """Answer events after one, by sequence; `next` if there are more."""
-    most = request.services.max_limit
-    limit = min(request.query.get('limit', most), most)
+    limit = listing.limit(request)
     found = subject.events(request.query.get('after', 0), limit + 1)
     shown = found[:limit]
     body = {'events': [representations.represent(stored) for stored in shown]}
@@ -82,20 +78,16 @@ def _page(request: Request, subject: Subject, place: str) -> Answer:
 
 
 def _stream(request: Request, subject: Subject) -> Answer:
-    """Answer a stream; 204, which tells browsers to stay away, when all is known."""
+    """Answer a stream; 204, which tells browsers to stay away, when all is known.
+
+    :raises TooManyStreams: so many are open
+    """
     services = request.services
     after = _last_known(request)
     if following.is_over(subject, after):
         return Answer(status=204)
     chunks = following.follow(subject, services.streams, services.clock, after)
-    try:
-        stream = services.streams.serve(services.max_event_streams, chunks)
-    except TooManyStreams as error:
-        return Answer(
-            json.loads(errors.body(503, str(error))),
-            503,
-            {'Retry-After': str(error.retry_after)},
-        )
+    stream = services.streams.serve(services.max_event_streams, chunks)
     return Answer(stream=stream)
 
 

@@ -5,31 +5,15 @@ from watcherlite.api.infra_optim.representations import goals as representations
 from watcherlite.api.infra_optim.schemas import goals as schemas
 from watcherlite.api.operation import Answer, Operation, Request, Routes
 
-
-def index(request: Request) -> Answer:
-    """Answer a page of goals."""
-    return _page(request, detail=False)
-
-
-def detail(request: Request) -> Answer:
-    """Answer a page of goals with their times."""
-    return _page(request, detail=True)
+index, detail = listing.calls(
+    'goals', lambda store: store.list_goals, representations.represent
+)
 
 
 def show(request: Request) -> Answer:
     """Answer one goal, by uuid, id or name; NotFound."""
     goal = request.services.store.find_goal(request.path['goal'], request.show_deleted)
     return Answer(representations.represent(request, goal, True))
-
-
-def _page(request: Request, detail: bool) -> Answer:
-    return listing.page(
-        request,
-        'goals',
-        request.services.store.list_goals,
-        representations.represent,
-        detail,
-    )
 
 
 ROUTES: Routes = {

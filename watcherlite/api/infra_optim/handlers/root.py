@@ -3,6 +3,7 @@
 from watcherlite.api import microversions
 from watcherlite.api.infra_optim import links
 from watcherlite.api.infra_optim.schemas import root as schemas
+from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.operation import Answer, Operation, Request, Routes, Version
 
 NAME = 'OpenStack Watcher API'
@@ -25,12 +26,11 @@ COLLECTIONS: dict[str, Version] = {
 
 def service(request: Request) -> Answer:
     """Answer which versions there are."""
-    versions = microversions.INFRA_OPTIM
     version = {
         'id': 'v1',
         'status': 'CURRENT',
-        'max_version': microversions.text(versions.maximum),
-        'min_version': microversions.text(versions.minimum),
+        'max_version': microversions.text(INFRA_OPTIM.maximum),
+        'min_version': microversions.text(INFRA_OPTIM.minimum),
         'links': [{'href': f'{request.host_url}/v1/', 'rel': links.SELF}],
     }
     return Answer(

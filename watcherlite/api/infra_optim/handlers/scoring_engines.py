@@ -5,6 +5,7 @@ Watcher list it.
 """
 
 from watcherlite import exceptions
+from watcherlite.api.infra_optim import listing
 from watcherlite.api.infra_optim.schemas import scoring_engines as schemas
 from watcherlite.api.operation import Answer, Operation, Request, Routes
 
@@ -15,12 +16,7 @@ def index(request: Request) -> Answer:
     :raises Invalid: there is no such sort key
     :raises NotFound: a marker, since it can name nothing
     """
-    sort_key = request.query.get('sort_key', 'id')
-    if sort_key not in schemas.SORT_KEYS:
-        raise exceptions.Invalid(
-            f'Invalid sort key: {sort_key}. Sort keys are '
-            f'{", ".join(schemas.SORT_KEYS)}'
-        )
+    listing.order(request, schemas.SORT_KEYS)
     if 'marker' in request.query:
         raise _not_found(request.query['marker'])
     return Answer({'scoring_engines': []})

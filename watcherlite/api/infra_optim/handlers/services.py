@@ -1,15 +1,14 @@
 """Services: the daemons that serve a lane, as their leases tell of them."""
 
 from typing import Any
-from urllib import parse
 
 from watcherlite import exceptions
-from watcherlite.api.infra_optim import links
+from watcherlite.api.infra_optim import listing
 from watcherlite.api.infra_optim.representations import services as representations
 from watcherlite.api.infra_optim.representations.services import Service
 from watcherlite.api.infra_optim.schemas import services as schemas
 from watcherlite.api.operation import Answer, Operation, Request, Routes
-from watcherlite.db.listing import ASCENDING, DESCENDING
+from watcherlite.db.listing import DESCENDING
 
 
 def index(request: Request) -> Answer:
@@ -52,22 +51,14 @@ def _page(request: Request, detail: bool) -> Answer:
     :raises Invalid: there is no such sort key
     :raises NotFound: there is no service with the id of the marker
     """
-    asked = request.query
-    sort_key = asked.get('sort_key', 'id')
-    if sort_key not in schemas.SORT_KEYS:
-        raise exceptions.Invalid(
-            f'Invalid sort key: {sort_key}. Sort keys are '
-            f'{", ".join(schemas.SORT_KEYS)}'
-        )
-    sort_dir = asked.get('sort_dir', ASCENDING)
+    sort_key, sort_dir = listing.order(request, schemas.SORT_KEYS)
     services = sorted(
         _services(request),
         key=lambda service: getattr(service, sort_key),
         reverse=sort_dir == DESCENDING,
     )
-    most = request.services.max_limit
-    limit = min(asked.get('limit', most), most)
-    begin = _after(services, asked.get('marker'))
+    limit = listing.limit(request)
+    begin = _after(services, request.query.get('marker'))
     page = services[begin : begin + limit]
     body: dict[str, Any] = {
         'services': [representations.represent(request, each, detail) for each in page]
@@ -79,8 +70,7 @@ def _page(request: Request, detail: bool) -> Answer:
             'limit': limit,
             'marker': page[-1].id,
         }
-        place = links.url(request, 'services', *(('detail',) if detail else ()))
-        body['next'] = f'{place}?{parse.urlencode(arguments)}'
+        body['next'] = listing.next_page(request, 'services', arguments, detail)
     return Answer(body)
 
 

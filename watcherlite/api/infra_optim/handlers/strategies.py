@@ -6,15 +6,9 @@ from watcherlite.api.infra_optim.representations import strategies as representa
 from watcherlite.api.infra_optim.schemas import strategies as schemas
 from watcherlite.api.operation import Answer, Operation, Request, Routes
 
-
-def index(request: Request) -> Answer:
-    """Answer a page of strategies."""
-    return _page(request, detail=False)
-
-
-def detail(request: Request) -> Answer:
-    """Answer a page of strategies with the schemas of their parameters."""
-    return _page(request, detail=True)
+index, detail = listing.calls(
+    'strategies', lambda store: store.list_strategies, representations.represent
+)
 
 
 def show(request: Request) -> Answer:
@@ -29,16 +23,6 @@ def state(request: Request) -> Answer:
     """Answer what a strategy needs, and whether it is there; NotFound."""
     found = request.services.store.find_strategy(request.path['strategy'])
     return Answer(requirements.of(found.strategy.name, request.services.plugins))
-
-
-def _page(request: Request, detail: bool) -> Answer:
-    return listing.page(
-        request,
-        'strategies',
-        request.services.store.list_strategies,
-        representations.represent,
-        detail,
-    )
 
 
 ROUTES: Routes = {

@@ -24,6 +24,7 @@ ROUTES: Routes = {
             'Run an EVENT audit.',
             body=schemas.EVENT,
             answers={202: None},
+            webhook=True,
         ),
     },
 }

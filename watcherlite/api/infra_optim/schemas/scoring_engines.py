@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from watcherlite.api.infra_optim import listing
 from watcherlite.api.infra_optim.schemas import shapes
 from watcherlite.api.operation import Schema, always
-from watcherlite.db.listing import ASCENDING, DESCENDING
 
 #: Those of a Watcher, as clients offer them.
 SORT_KEYS = (
@@ -24,20 +24,8 @@ _DETAILED: Mapping[str, Schema] = {
     **shapes.TIMESTAMPS,
 }
 
-QUERY = always(
-    {
-        'type': 'object',
-        'properties': {
-            'limit': {'type': 'integer', 'minimum': 1},
-            'marker': {**shapes.UUID, 'description': 'There is none to be named.'},
-            'sort_key': {
-                'type': 'string',
-                'description': f'One of {", ".join(SORT_KEYS)}.',
-            },
-            'sort_dir': {'type': 'string', 'enum': [ASCENDING, DESCENDING]},
-        },
-        'additionalProperties': False,
-    }
+QUERY = listing.paging(
+    SORT_KEYS, {**shapes.UUID, 'description': 'There is none to be named.'}
 )
 ENGINE = always(shapes.whole(_DETAILED))
 COLLECTION = always(shapes.collection('scoring_engines', shapes.whole(_LISTED)))

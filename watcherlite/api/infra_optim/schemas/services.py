@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from watcherlite.api.infra_optim import listing
 from watcherlite.api.infra_optim.schemas import shapes
 from watcherlite.api.operation import Schema, always
-from watcherlite.db.listing import ASCENDING, DESCENDING
 
 SORT_KEYS = ('id', 'name', 'host', 'status', 'last_seen_up', 'created_at', 'updated_at')
 
@@ -25,27 +25,12 @@ _DETAILED: Mapping[str, Schema] = {
     **shapes.TIMESTAMPS,
 }
 
-QUERY = always(
+QUERY = listing.paging(
+    SORT_KEYS,
     {
-        'type': 'object',
-        'properties': {
-            'limit': {
-                'type': 'integer',
-                'minimum': 1,
-                'description': 'Most rows of a page; the service may give fewer.',
-            },
-            'marker': {
-                'type': 'integer',
-                'description': 'The page begins after the service of this id.',
-            },
-            'sort_key': {
-                'type': 'string',
-                'description': f'One of {", ".join(SORT_KEYS)}.',
-            },
-            'sort_dir': {'type': 'string', 'enum': [ASCENDING, DESCENDING]},
-        },
-        'additionalProperties': False,
-    }
+        'type': 'integer',
+        'description': 'The page begins after the service of this id.',
+    },
 )
 SERVICE = always(shapes.whole(_DETAILED))
 COLLECTION = always(shapes.collection('services', shapes.whole(_LISTED)))

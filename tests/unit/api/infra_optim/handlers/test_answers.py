@@ -2,7 +2,7 @@
 
 from tests.unit.api.infra_optim.handlers.case import HandlerCase
 from tests.worlds import action
-from watcherlite.api.microversions import INFRA_OPTIM
+from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 
 
 class TestAnswers(HandlerCase):

@@ -4,6 +4,8 @@ import json
 
 from tests.unit.api.infra_optim.handlers.case import HandlerCase
 from tests.worlds import kind
+from watcherlite.api import errors
+from watcherlite.api.event_streams import TooManyStreams
 from watcherlite.api.infra_optim.following import BEGIN, END
 from watcherlite.api.operation import Answer
 from watcherlite.domain.action_plans import ActionPlan
@@ -58,11 +60,10 @@ class TestFollowingAPlan(HandlerCase):
         plan = self.world.create('a')
         self.services = self.services_of(self.world, max_event_streams=1)
         first = self.follow(plan)
-        second = self.follow(plan)
-        self.assertEqual((503, {'Retry-After': '10'}), (second.status, second.headers))
-        fault = json.loads(second.body['error_message'])
-        self.assertEqual('Server', fault['faultcode'])
-        self.assertIn('1 streams of events are open', fault['faultstring'])
+        refusal = self.assertRaises(TooManyStreams, self.follow, plan)
+        fault = errors.fault_of(refusal, '')
+        self.assertEqual((503, {'Retry-After': '10'}), (fault.status, fault.headers))
+        self.assertIn('1 streams of events are open', fault.text)
         assert first.stream is not None
         first.stream.close()  # type: ignore[attr-defined]
         self.assertEqual(200, self.follow(plan).status)

@@ -1,0 +1,92 @@
+"""The application that other servers load."""
+
+import threading
+
+from tests import base
+from tests.unit.api.asking import ask
+from watcherlite import bootstrap, conf, exceptions, wsgi
+from watcherlite.domain import commands
+
+
+class WsgiCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        # It would take the log from the test
+        self.patch(conf, 'setup_logging', lambda *arguments: None)
+
+    def build(self, *lines):
+        path = self.home / 'watcherlite.conf'
+        path.write_text('\n'.join(lines) + '\n')
+        return wsgi.build({wsgi.FILES: str(path)})
+
+    def runtimes(self):
+        """Return a list that fills with the runtimes that are built."""
+        found = []
+        build = bootstrap.build
+
+        def keep(*arguments, **keys):
+            found.append(build(*arguments, **keys))
+            return found[-1]
+
+        self.patch(bootstrap, 'build', keep)
+        return found
+
+
+class TestBuilding(WsgiCase):
+    """How it is put together, and what is left of one that could not be."""
+
+    def test_what_cannot_be_served_leaves_nothing_open(self):
+        bad = self.home / 'policy.yaml'
+        bad.write_text('[no mapping')
+        runtimes, closed = self.runtimes(), []
+
+        def build():
+            store = bootstrap.open_store
+
+            def opened(conf):
+                found = store(conf)
+                close = found.close
+                found.close = lambda: closed.append(close())
+                return found
+
+            self.patch(bootstrap, 'open_store', opened)
+            return self.build('[oslo_policy]', f'policy_file = {bad}')
+
+        self.assertRaises(exceptions.ConfigurationError, build)
+
+        self.assertEqual((1, 1), (len(runtimes), len(closed)))
+
+    def test_a_client_is_sent_to_no_log_entry_that_there_is_not(self):
+        def build():
+            raise exceptions.ConfigurationError('[api] is wrong')
+
+        answer = ask(wsgi.LazyApplication(build), 'GET', '/v1')
+
+        self.assertEqual(500, answer.status)
+        self.assertEqual(
+            'The server met an error that it did not expect. The log of the API has '
+            'more.',
+            answer.fault,
+        )
+        self.assertIn('[api] is wrong', self.log.output)
+
+    def test_streams_are_woken_by_what_other_processes_tell(self):
+        runtimes, services = self.runtimes(), []
+        services_of = wsgi.deploy.services_of
+
+        def keep(runtime):
+            services.append(services_of(runtime))
+            return services[-1]
+
+        self.patch(wsgi.deploy, 'services_of', keep)
+        self.build('[api]', 'auth_strategy = noauth')
+        (runtime,), (service,) = runtimes, services
+        self.addCleanup(runtime.stop, 0)
+        woken = threading.Event()
+        wake = service.streams.wake
+        service.streams.wake = lambda: (wake(), woken.set())
+
+        runtime.bus.wait_until_consuming(60)
+        runtime.bus.broadcast(commands.to_message(commands.EventsStored()))
+
+        self.assertTrue(woken.wait(60))

@@ -1,0 +1,45 @@
+"""Plans that a command finds by a word."""
+
+from tests import base, factories
+from watcherlite import bootstrap, conf, exceptions
+from watcherlite.cli import session
+
+
+class TestFinding(base.TestCase):
+    """`--resume`: a uuid, or `last`."""
+
+    def setUp(self):
+        super().setUp()
+        self.conf = conf.new([], [])
+        self.store = bootstrap.open_store(self.conf)
+        self.addCleanup(self.store.close)
+
+    def stored(self, *states):
+        """Store a plan in each state; return their uuids."""
+        found = []
+        for state in states:
+            plan = factories.store_plan(self.store, state=state)[0]
+            found.append(plan.uuid)
+        return found
+
+    def test_the_last_is_the_newest_that_has_not_ended(self):
+        for states, place in (
+            (('PENDING', 'ONGOING', 'SUCCEEDED'), 1),
+            (('ONGOING', 'CANCELLING', 'PENDING', 'FAILED'), 2),
+            (('CANCELLING', 'CANCELLED', 'RECOMMENDED'), 0),
+        ):
+            expected = self.stored(*states)[place]
+
+            self.assertEqual(expected, session.find(self.conf, 'last').uuid)
+
+    def test_there_may_be_none(self):
+        self.stored('SUCCEEDED', 'RECOMMENDED')
+
+        error = self.assertRaises(exceptions.NotFound, session.find, self.conf, 'last')
+
+        self.assertEqual('there is no action plan that has not ended', str(error))
+
+    def test_a_uuid_counts_in_any_case(self):
+        (uuid,) = self.stored('SUCCEEDED')
+
+        self.assertEqual(uuid, session.find(self.conf, uuid.upper()).uuid)

@@ -1,0 +1,129 @@
+"""Spec 000: skip actions. One class per paragraph on what the change has an impact on.
+
+That on the REST API is `test_skip_actions_api`.
+"""
+
+from typing import Any
+
+from tests.functional.cli.test_real_api import RealApiCase
+from tests.specs.skip_case import SkipCase
+from tests.specs.test_action_plan_notifications import DEADLINE, Recorder
+from tests.unit.notifications import told
+from tests.worlds import action
+from watcherlite.clock import SystemClock
+from watcherlite.db.sqlalchemy import models
+from watcherlite.domain import events
+from watcherlite.notifications.relay import Relay
+from watcherlite.notifications.settings import NotificationSettings, RelaySettings
+
+BY_USER = 'Action skipped by user. Reason: not tonight'
+BY_ITSELF = 'Action was skipped automatically: the instance does not exist'
+
+
+class TestDataModelImpact(SkipCase):
+    """A column status_message of type String(255), of actions and of action plans."""
+
+    def test_both_tables_have_the_column(self) -> None:
+        tables = models.metadata.tables
+        self.assertEqual(
+            {'actions': 'VARCHAR(255)', 'action_plans': 'VARCHAR(255)'},
+            {
+                name: str(tables[name].c.status_message.type)
+                for name in ('actions', 'action_plans')
+            },
+        )
+
+
+class TestNotificationsImpact(SkipCase):
+    """Notifications of actions and of action plans have the new field."""
+
+    def published(self) -> list[Any]:
+        """Return all notifications of the world, as a broker is given them."""
+        publisher = Recorder()
+        relay = Relay(
+            self.world.store,
+            publisher,
+            NotificationSettings('localhost'),
+            events.new_uuid(),
+            SystemClock(),
+            RelaySettings(),
+        )
+        self.assertTrue(relay.stop(DEADLINE))
+        relay.run()
+        return [told.inner(message) for message in publisher.messages]
+
+    def told(self) -> dict[str, list[tuple[str, str, Any]]]:
+        """Return uuid -> (event type, state, status message) of what is told of it."""
+        found: dict[str, list[tuple[str, str, Any]]] = {}
+        for notification in self.published():
+            data = notification['payload']['watcher_object.data']
+            found.setdefault(data['uuid'], []).append(
+                (notification['event_type'], data['state'], data['status_message'])
+            )
+        return found
+
+    def test_those_of_actions_say_why_they_were_skipped(self) -> None:
+        self.world.run(action('a', 'gone'))
+        self.world.create('b')
+        self.skip('b', 'not tonight')
+        found = self.told()
+        for name, message in (('a', BY_ITSELF), ('b', BY_USER)):
+            self.assertEqual(
+                [
+                    ('action.create', 'PENDING', None),
+                    ('action.update', 'SKIPPED', message),
+                ],
+                found[self.world.action(name).uuid],
+            )
+
+    def test_those_of_plans_say_which_actions_were_skipped(self) -> None:
+        plan = self.world.create('a', 'b')
+        self.skip('a')
+        self.world.worker()
+        self.world.plans.start(plan.uuid)
+        self.world.until_ended(plan)
+        uuid = self.world.action('a').uuid
+        message = (
+            f'One or more actions were skipped. Action {uuid} was skipped by user.'
+        )
+        self.assertEqual(
+            [
+                ('actionplan.create', 'RECOMMENDED', None),
+                ('actionplan.update', 'PENDING', message),
+                ('actionplan.update', 'ONGOING', message),
+                ('actionplan.execution.start', 'ONGOING', message),
+                ('actionplan.update', 'SUCCEEDED', message),
+                ('actionplan.execution.end', 'SUCCEEDED', message),
+            ],
+            self.told()[plan.uuid],
+        )
+
+
+class TestOtherEndUserImpact(RealApiCase):
+    """`action update --state skipped --message`, and status messages that are shown."""
+
+    def test_an_action_is_skipped_with_a_message_that_is_shown(self) -> None:
+        path = self.home / 'plan.json'
+        path.write_text(
+            '{"actions": [{"name": "a", "action_type": "nop", '
+            '"input_parameters": {"message": "a"}}]}'
+        )
+        plan = self.rows('actionplan', 'create', str(path))['UUID']
+        (listed,) = self.rows('action', 'list', '--action-plan', plan)
+        uuid = listed['UUID']
+
+        updated = self.rows(
+            *('action', 'update', '--state', 'skipped'),
+            *('--message', 'not tonight', uuid),
+        )
+        shown = self.rows('action', 'show', uuid)
+        plan_shown = self.rows('actionplan', 'show', plan)
+
+        self.assertEqual(
+            ('SKIPPED', BY_USER), (shown['State'], shown['Status Message'])
+        )
+        self.assertEqual(shown, updated)
+        self.assertEqual(
+            f'One or more actions were skipped. Action {uuid} was skipped by user.',
+            plan_shown['Status Message'],
+        )

@@ -1,0 +1,223 @@
+from oslo_config import cfg
+
+from tests import base
+from tests.unit.api.asking import ask
+from tests.unit.api.test_app import AppCase, mount, operation
+from watcherlite.api import authentication, deploy, errors, mounts, openapi
+from watcherlite.api.app import ROUTE
+from watcherlite.api.microversions import Versions
+from watcherlite.api.mounts import Mount
+from watcherlite.api.operation import Answer
+
+#: Errors as a vocabulary writes them that is not Watcher's.
+CODE = errors.Shape(
+    lambda fault: {
+        'code': fault.status,
+        'message': fault.text,
+        'type': fault.kind.__name__,
+    },
+    {'type': 'object', 'properties': {'code': {'type': 'integer'}}},
+)
+TEXT = 'There is nothing at this address.'
+
+
+def fail(request):
+    raise ValueError('secret')
+
+
+#: A mount that differs from the one at the root in all that a mount may say.
+OTHER = Mount(
+    ('/orchestration',),
+    Versions('orchestration', {(1, 0): 'The beginning.'}, in_headers=False),
+    {
+        '/v1/{tenant}/stacks/{stack}': {
+            'GET': operation(),
+            'PUT': operation(lambda r: Answer('put')),
+            'DELETE': operation(fail),
+        },
+        '/v1/{tenant}/hooks/{stack}': {'POST': operation(webhook=True)},
+    },
+    errors=CODE,
+)
+ROUTES = {'/v1/x': {'GET': operation()}, '/v1/hooks/{x}': {'POST': operation()}}
+
+
+class TestAnotherMount(AppCase):
+    """What one mount says of itself holds for its own addresses and for no others."""
+
+    def setUp(self):
+        super().setUp()
+        self.api = self.app(ROUTES, OTHER)
+
+    def shown(self, url, **headers):
+        return self.ask(self.api, 'GET', url, **headers)
+
+    def test_a_refusal_is_written_as_its_mount_writes_errors(self):
+        self.assertEqual(TEXT, self.shown('/v1/nothing').fault)
+        self.assertEqual(
+            {'code': 404, 'message': TEXT, 'type': 'HTTPRouteNotFound'},
+            self.shown('/orchestration/v1/nothing').body,
+        )
+
+    def test_a_failure_tells_no_secret_in_any_shape(self):
+        answer = self.ask(self.api, 'DELETE', '/orchestration/v1/t/stacks/s')
+
+        self.assertEqual(500, answer.status)
+        self.assertNotIn('secret', answer.body['message'])
+        self.assertEqual('ValueError', answer.body['type'])
+
+    def test_credentials_are_masked_in_any_shape(self):
+        fault = errors.Fault(400, 'amqp://u:S3cret@h is away')
+
+        for shape in (errors.ERROR_MESSAGE, CODE):
+            self.assertNotIn(b'S3cret', shape.data(fault))
+
+    def test_a_mount_without_microversions_has_no_headers_of_them(self):
+        names = ('Vary', 'OpenStack-API-Version', 'OpenStack-API-Minimum-Version')
+        asked = 'infra-optim 1.99'
+
+        answer = self.shown('/orchestration/v1/t/stacks/s', openstack_api_version=asked)
+
+        self.assertEqual(200, answer.status)
+        self.assertEqual([], [name for name in names if name in answer.headers])
+        self.assertEqual([1, 0], answer.body['version'])
+        self.assertEqual(406, self.shown('/v1/x', openstack_api_version=asked).status)
+
+    def test_a_suffix_counts_where_a_name_may_end_in_it(self):
+        answer = self.shown('/orchestration/v1/t/stacks/a.json')
+
+        self.assertEqual('a.json', answer.body['path']['stack'])
+        self.assertEqual(200, self.shown('/v1/x.json').status)
+
+    def test_an_address_of_its_own_is_built_with_its_prefix(self):
+        self.assertEqual(
+            'http://api:9322/orchestration',
+            self.shown('/orchestration/v1/t/stacks/s').body['mount_url'],
+        )
+
+    def test_softly_deleted_objects_are_asked_for_where_the_header_counts(self):
+        self.assertEqual(
+            [True, False],
+            [
+                self.shown(url, x_show_deleted='true').body['show_deleted']
+                for url in ('/v1/x', '/orchestration/v1/t/stacks/s')
+            ],
+        )
+
+    def test_routes_of_two_mounts_are_two_in_the_figures(self):
+        environ = {}
+
+        def keep(wsgi_environ, start_response):
+            environ.update(wsgi_environ)
+            found = self.api(wsgi_environ, start_response)
+            environ.update(wsgi_environ)
+            return found
+
+        routes = []
+        for url in ('/infra-optim/v1/x', '/orchestration/v1/t/stacks/s'):
+            self.ask(keep, 'GET', url)
+            routes.append(environ[ROUTE])
+
+        self.assertEqual(['/v1/x', '/orchestration/v1/{tenant}/stacks/{stack}'], routes)
+
+    def test_another_method_is_an_operation_too(self):
+        answer = self.ask(self.api, 'PUT', '/orchestration/v1/t/stacks/s')
+
+        self.assertEqual((200, 'put'), (answer.status, answer.body))
+
+
+class TestShaping(base.TestCase):
+    """Layers in front of the API refuse in the shape of the mount as well."""
+
+    def setUp(self):
+        super().setUp()
+        gate = authentication.Gate(
+            lambda environ, start_response: [],
+            lambda application: authentication.LocalPages(application, ()),
+            lambda environ: False,
+        )
+        self.api = mounts.Shaping(gate, [mount(ROUTES), OTHER])
+
+    def refusal(self, url, method='GET'):
+        return ask(self.api, method, url, Origin='http://elsewhere.example')
+
+    def test_a_refusal_of_a_layer_is_written_as_the_mount_writes_errors(self):
+        self.assertEqual(authentication.ELSEWHERE, self.refusal('/v1/x').fault)
+        self.assertEqual(
+            {'code': 403, 'message': authentication.ELSEWHERE, 'type': 'Exception'},
+            self.refusal('//orchestration//v1/').body,
+        )
+
+    def test_a_refusal_of_head_has_no_body(self):
+        self.assertEqual(b'', self.refusal('/v1/x', 'HEAD').data)
+
+
+class TestDescription(base.TestCase):
+    """The OpenAPI document of a mount."""
+
+    def test_it_is_of_the_mount_and_of_no_other(self):
+        document = openapi.document(openapi.described(OTHER), (1, 0))
+
+        get = document['paths']['/v1/{tenant}/stacks/{stack}']['get']
+        self.assertEqual([{'url': '/orchestration'}], document['servers'])
+        self.assertEqual({'Error': CODE.schema}, document['components']['schemas'])
+        self.assertEqual(['stacks'], get['tags'])
+        self.assertEqual([], get['parameters'])
+        self.assertEqual({'description': 'Done.'}, get['responses']['200'])
+        self.assertEqual(
+            ({}, {}),
+            (document['components']['parameters'], document['components']['headers']),
+        )
+        self.assertIn('/v1/openapi.json', document['paths'])
+
+
+class TestDeployment(base.TestCase):
+    """What the application as a whole takes from its mounts."""
+
+    def application(self, auth_strategy='http_basic', webhooks_auth=True):
+        path = self.home / 'users'
+        path.write_text('')
+        settings = deploy.ApiSettings(
+            auth_strategy=auth_strategy,
+            password_file=str(path),
+            webhooks_need_authentication=webhooks_auth,
+        )
+        conf = cfg.ConfigOpts()
+        conf([], project='watcherlite', default_config_files=[])
+        return deploy.make_application(
+            self.services(),
+            settings,
+            conf,
+            mounts=[mount(ROUTES), OTHER],
+            broker_probe=object(),
+        ), conf
+
+    def services(self):
+        class Services:
+            store = clock = None
+
+        return Services()
+
+    def test_a_webhook_is_open_if_its_operation_and_the_operator_say_so(self):
+        hook = '/orchestration/v1/t/hooks/s'
+        others = ('/v1/hooks/a', '/orchestration/v1/t/stacks/s')
+
+        closed, _ = self.application()
+        opened, _ = self.application(webhooks_auth=False)
+
+        self.assertEqual(
+            [401, 401, 401, 200, 401, 401],
+            [
+                ask(application, 'POST', place).status
+                for application in (closed, opened)
+                for place in (hook, *others)
+            ],
+        )
+
+    def test_pages_from_elsewhere_may_use_the_methods_of_all_mounts(self):
+        _, conf = self.application()
+
+        self.assertEqual(['DELETE', 'GET', 'POST', 'PUT'], conf.cors.allow_methods)
+        self.assertIn('Authorization', conf.cors.allow_headers)
+        self.assertIn('X-Show-Deleted', conf.cors.allow_headers)
+        self.assertIn('Retry-After', conf.cors.expose_headers)

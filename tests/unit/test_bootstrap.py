@@ -1,0 +1,193 @@
+"""What the composition root hands on: every option reaches who goes by it."""
+
+import dataclasses
+from typing import Any
+
+import fixtures
+
+from tests import base
+from watcherlite import bootstrap, conf
+from watcherlite.db.sqlalchemy.engine import DatabaseSettings
+from watcherlite.engine.upkeep import UpkeepSettings
+from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.messaging.settings import MessagingSettings, NotificationDestination
+from watcherlite.notifications.settings import NotificationSettings, RelaySettings
+
+
+class SettingsCase(base.TestCase):
+    """Writes ini files in which no option has its default."""
+
+    def read(self, *lines: str) -> Any:
+        path = self.home / 'watcherlite.conf'
+        path.write_text('\n'.join(lines) + '\n')
+        return conf.new(config_files=[str(path)])
+
+    def assert_differs(self, found: Any, *same: str, default: Any = None) -> None:
+        """Check that a value that was forgotten here could not go unnoticed.
+
+        :param same: the fields that no option is for
+        """
+        plain = default if default is not None else type(found)()
+        alike = {
+            field.name
+            for field in dataclasses.fields(found)
+            if getattr(found, field.name) == getattr(plain, field.name)
+        }
+        self.assertEqual(set(same), alike)
+
+
+class TestNotifications(SettingsCase):
+    LINES = (
+        '[DEFAULT]',
+        'host = here',
+        '[notifications]',
+        'level = error',
+        'topics = one, two',
+        'exchange = elsewhere',
+        'amqp_durable_queues = true',
+        'rabbit_quorum_queue = true',
+        'amqp_auto_delete = true',
+        'action_plan_event_prefix = action_plan',
+        'payload_version = 1.0',
+        'batch_size = 7',
+        'publish_timeout = 3',
+    )
+
+    def test_what_they_say(self) -> None:
+        found = bootstrap.payload_settings(self.read(*self.LINES))
+        self.assertEqual(
+            NotificationSettings(
+                host='here',
+                topics=('one', 'two'),
+                level='error',
+                event_prefix='action_plan',
+                payload_version='1.0',
+            ),
+            found,
+        )
+        self.assert_differs(found, default=NotificationSettings('there'))
+
+    def test_how_they_are_published(self) -> None:
+        found = bootstrap.relay_settings(self.read(*self.LINES))
+        self.assertEqual(RelaySettings(batch_size=7, publish_timeout=3), found)
+
+    def test_where_they_go(self) -> None:
+        given: list[Any] = []
+
+        def record(settings: Any, *, host: str, notifications: Any) -> None:
+            given.append((settings, host, notifications))
+
+        self.useFixture(
+            fixtures.MonkeyPatch('watcherlite.messaging.factory.open_bus', record)
+        )
+        bootstrap.open_bus(
+            self.read(
+                *self.LINES,
+                '[messaging]',
+                'url = amqp://u@h/v',
+                'heartbeat = 1',
+                'connect_timeout = 2',
+                'confirm_timeout = 3',
+                'reconnect_max = 4',
+                'tls_ca_file = /ca',
+                'tls_cert_file = /cert',
+                'tls_key_file = /key',
+            )
+        )
+        ((settings, host, where),) = given
+        self.assertEqual(
+            (
+                MessagingSettings(
+                    'amqp://u@h/v',
+                    heartbeat=1,
+                    connect_timeout=2,
+                    confirm_timeout=3,
+                    reconnect_max=4,
+                    tls_ca_file='/ca',
+                    tls_cert_file='/cert',
+                    tls_key_file='/key',
+                ),
+                'here',
+                NotificationDestination(
+                    exchange='elsewhere',
+                    topics=('one', 'two'),
+                    durable_queues=True,
+                    quorum_queue=True,
+                    auto_delete=True,
+                ),
+            ),
+            (settings, host, where),
+        )
+        self.assert_differs(settings, 'prefix', default=MessagingSettings('x'))
+        self.assert_differs(where, 'priorities')
+
+
+class TestDatabase(SettingsCase):
+    def test_all_of_it(self) -> None:
+        found = bootstrap.database_settings(
+            self.read(
+                '[database]',
+                'connection = mysql+pymysql://u@h/d',
+                'max_pool_size = 1',
+                'pool_timeout = 2',
+                'connect_timeout = 3',
+                'statement_timeout = 4',
+                'busy_timeout = 6',
+                'sqlite_synchronous = NORMAL',
+            )
+        )
+        self.assertEqual(
+            DatabaseSettings(
+                url='mysql+pymysql://u@h/d',
+                max_pool_size=1,
+                pool_timeout=2,
+                connect_timeout=3,
+                statement_timeout=4,
+                busy_timeout=6,
+                sqlite_synchronous='NORMAL',
+            ),
+            found,
+        )
+        self.assert_differs(found, default=DatabaseSettings('x'))
+
+
+class TestLanes(SettingsCase):
+    def lane(self, name: str, first: int) -> tuple[str, ...]:
+        names = (
+            *('max_parallel', 'claim_batch', 'lease'),
+            *('sweep_interval', 'max_attempts', 'signal_grace'),
+        )
+        values = (f'{key} = {first + n}' for n, key in enumerate(names))
+        return (f'[{name}]', *values)
+
+    def test_each_lane_has_its_own(self) -> None:
+        read = self.read(
+            '[DEFAULT]',
+            'default_action_timeout = 7',
+            *self.lane('applier', 11),
+            *self.lane('engine', 21),
+        )
+        for lane, first in (('applier', 11), ('engine', 21)):
+            found = bootstrap.execution_settings(read, lane)
+            self.assertEqual(
+                ExecutionSettings(
+                    max_parallel=first,
+                    claim_batch=first + 1,
+                    lease=first + 2,
+                    sweep_interval=first + 3,
+                    max_attempts=first + 4,
+                    signal_grace=first + 5,
+                    default_action_timeout=7,
+                ),
+                found,
+            )
+            self.assert_differs(found, 'look_ahead', 'linger', 'quick')
+
+    def test_the_upkeep_of_the_engine(self) -> None:
+        found = bootstrap.upkeep_settings(
+            self.read(
+                '[engine]', 'action_plan_expiry = 2', 'check_periodic_interval = 3'
+            )
+        )
+        self.assertEqual(UpkeepSettings(2, 3), found)
+        self.assert_differs(found)

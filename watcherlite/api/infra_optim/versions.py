@@ -1,0 +1,19 @@
+"""The microversions of the infra-optim API: those of Watcher."""
+
+from watcherlite.api.microversions import Versions
+
+INFRA_OPTIM = Versions(
+    'infra-optim',
+    {
+        (1, 0): 'The beginning: goals, strategies, audit templates, audits, action '
+        'plans, actions, scoring engines, services.',
+        (1, 1): 'Audits have start_time and end_time.',
+        (1, 2): 'Audits have force: they run even while an action plan is executed.',
+        (1, 3): 'The data model: GET /v1/data_model.',
+        (1, 4): 'Webhooks: POST /v1/webhooks/{audit} triggers an EVENT audit.',
+        (1, 5): 'PATCH /v1/actions/{uuid} skips an action; actions, action plans and '
+        'audits show status_message.',
+        (1, 6): 'The data model shows server_pinned_az and server_flavor_extra_specs.',
+        (1, 7): 'Audit templates have default_parameters.',
+    },
+)
