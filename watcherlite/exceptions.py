@@ -35,12 +35,75 @@ class InvalidInput(Invalid):
     """The inputs do not fit the schema of the action type."""
 
 
+class StackValidationFailed(Invalid):
+    """The stack cannot be made of this.
+
+    `problems` lists every problem found, each beginning with its place.
+    """
+
+    def __init__(self, problems: list[str] | str) -> None:
+        self.problems = [problems] if isinstance(problems, str) else list(problems)
+        super().__init__('; '.join(self.problems))
+
+
+class TemplateInvalid(StackValidationFailed):
+    """The template is not valid."""
+
+
+class CircularDependency(StackValidationFailed):
+    """Resources depend on each other in a circle."""
+
+
+class UnknownUserParameter(StackValidationFailed):
+    """The template has no such parameter."""
+
+
+class UserParameterMissing(StackValidationFailed):
+    """The template needs a parameter that was not given."""
+
+
+class RequestLimitExceeded(Invalid):
+    """The request asks for more than there may be."""
+
+
+class ImmutableParameterModified(Invalid):
+    """A parameter that must never change has another value."""
+
+
+class NotSupported(Invalid):
+    """This makes no sense for an object in this state."""
+
+
+class ResourceActionNotSupported(Invalid):
+    """The type of the resource does not do this."""
+
+
+class PhysicalResourceIDAmbiguity(Invalid):
+    """Several resources have this physical id; name the one that is meant."""
+
+
 class NotFound(WatcherliteError):
     """There is no such object."""
 
 
+class StackNotFound(NotFound):
+    """There is no such stack."""
+
+
+class ResourceNotFound(NotFound):
+    """The stack has no such resource."""
+
+
 class Conflict(WatcherliteError):
     """The object is in a state that does not allow this."""
+
+
+class StackExists(Conflict):
+    """There is a stack of that name."""
+
+
+class ActionInProgress(Conflict):
+    """Something else is done with the object at this moment."""
 
 
 class OutOfDate(Conflict):

@@ -16,6 +16,9 @@ from typing import Any
 ACTION = 'action'
 ACTION_PLAN = 'action_plan'
 AUDIT = 'audit'
+STACK = 'stack'
+#: Its `subject_id` is that of the stack, so that all of one stack are in order.
+RESOURCE = 'resource'
 
 # Kinds
 CREATED = 'created'

@@ -6,6 +6,8 @@ from typing import Any
 
 #: Deeper than anybody writes, and far from where libraries give up.
 MAX_DEPTH = 100
+#: Of whole numbers: what every JSON library reads, and a floating-point number holds.
+MAX_BITS = 1023
 
 
 def kind(value: object) -> str:
@@ -34,8 +36,9 @@ def problems(value: object) -> Iterator[tuple[tuple[str | int, ...], str]]:
     while todo:
         path, here = todo.pop()
         if here is None or isinstance(here, (bool, int)):
-            continue
-        if isinstance(here, str):
+            if here is not None and here.bit_length() > MAX_BITS:
+                yield path, 'this number has too many digits; put it in quotes'
+        elif isinstance(here, str):
             problem = text_problem(here)
             if problem:
                 yield path, problem

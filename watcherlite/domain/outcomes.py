@@ -87,6 +87,9 @@ class DerivedAction:
 
     :param key: unique among the actions derived together; `parents` name keys
     :param needs: what it needs of its parents: 'success' or 'completion'
+    :param lane: who serves it. None: as a part of what the one that asks belongs to,
+        in its lane and plan and under its lock. Else it stands for itself, as if a
+        user had asked for it: it belongs to no plan, and locks its target
     """
 
     key: str
@@ -97,6 +100,7 @@ class DerivedAction:
     parents: tuple[str, ...] = ()
     needs: str = 'success'
     timeout: int = 0
+    lane: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

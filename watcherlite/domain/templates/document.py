@@ -1,0 +1,123 @@
+"""The text of a template, an environment or a nested template, to plain values."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.domain import json_values
+from watcherlite.domain.json_values import kind
+from watcherlite.domain.markup import Markup, path_text
+from watcherlite.domain.yaml_values import Path
+
+#: Bytes of a template.
+MAX_BYTES = 524288
+#: More problems than these tell nobody more.
+MAX_PROBLEMS = 100
+
+
+class Document(dict[str, Any]):
+    """A mapping that was read from a text, and knows the lines of what is in it.
+
+    :ivar markup: the text; None for a mapping that never was one
+    """
+
+    markup: Markup | None = None
+
+
+def parse(text: str, name: str = 'template', limit: int = MAX_BYTES) -> dict[str, Any]:
+    """Return the mapping that a YAML or JSON text describes; dates stay text.
+
+    :param name: how messages name the text: its file
+    :param limit: the most bytes, of the text and of what its aliases stand for
+    :raises TemplateInvalid: with all problems, each `NAME:LINE: path: text`
+    """
+    if not isinstance(text, str):
+        raise exceptions.TemplateInvalid(f'{name}: this is {kind(text)}, not text')
+    size = len(text) if len(text) > limit else len(text.encode(errors='replace'))
+    if size > limit:
+        raise exceptions.TemplateInvalid(
+            f'{name}: Template size ({size} bytes) exceeds maximum allowed size '
+            f'({limit} bytes).'
+        )
+    try:
+        markup = Markup(text, name, noun='template')
+    except exceptions.InvalidDocument as error:
+        raise exceptions.TemplateInvalid(error.problems) from None
+    if not isinstance(markup.value, dict):
+        raise exceptions.TemplateInvalid(
+            f'{name}: this is {kind(markup.value)}; it must be a mapping, like '
+            '{heat_template_version: 2021-04-16, resources: {}}'
+        )
+    document = Document(markup.value)
+    document.markup = markup
+    if _larger(document, limit):
+        raise exceptions.TemplateInvalid(
+            f'{name}: with its aliases written out this is larger than {limit} bytes; '
+            'repeat less'
+        )
+    found = list(json_values.problems(markup.value))
+    if found or markup.problems:
+        raise exceptions.TemplateInvalid(placed(document, found))
+    return document
+
+
+def placed(document: object, problems: Iterable[tuple[Path, str]]) -> list[str]:
+    """Return problems of a document as lines for users, in its order.
+
+    What was read from text has `NAME:LINE: ` before the path of each.
+    """
+    found = list(problems)
+    markup = document.markup if isinstance(document, Document) else None
+    if markup is None:
+        return _few([_line(path, text) for path, text in found])
+    lines = markup.lines([path for path, _ in found])
+    whole: list[tuple[int, str]] = []
+    for line, path, text in [
+        *markup.problems,
+        *((_nearest(lines, path), path, text) for path, text in found),
+    ]:
+        place = markup.source if line is None else f'{markup.source}:{line}'
+        whole.append((line or 0, f'{place}: {_line(path, text)}'))
+    whole.sort(key=lambda one: one[0])
+    return _few(list(dict.fromkeys(text for _, text in whole)))
+
+
+def _line(path: Path, text: str) -> str:
+    return f'{path_text(path)}: {text}' if path else text
+
+
+def _few(problems: list[str]) -> list[str]:
+    more = len(problems) - MAX_PROBLEMS
+    if more <= 0:
+        return problems
+    return [*problems[:MAX_PROBLEMS], f'and {more} more problems']
+
+
+def _nearest(lines: dict[Path, int], path: Path) -> int | None:
+    for length in range(len(path), -1, -1):
+        if path[:length] in lines:
+            return lines[path[:length]]
+    return None
+
+
+def _larger(value: object, limit: int) -> bool:
+    """Say whether a value would be larger than a text of so many bytes.
+
+    Aliases let a short text stand for more than any memory holds, as soon as it is
+    written down as JSON.
+    """
+    left = limit
+    todo = [value]
+    while todo:
+        here = todo.pop()
+        left -= 1
+        if isinstance(here, str):
+            left -= len(here)
+        elif isinstance(here, dict):
+            left -= sum(len(key) for key in here if isinstance(key, str))
+            todo.extend(here.values())
+        elif isinstance(here, list):
+            todo.extend(here)
+        if left < 0 or len(todo) > limit:
+            return True
+    return False

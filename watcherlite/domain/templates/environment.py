@@ -1,0 +1,192 @@
+"""Environments: what a stack is made with besides its template."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.domain import json_values
+from watcherlite.domain.document_values import Findings, check_keys, shown
+from watcherlite.domain.json_values import kind
+from watcherlite.domain.templates import document, registry
+
+PARAMETERS, DEFAULTS = 'parameters', 'parameter_defaults'
+REGISTRY, STRATEGIES = 'resource_registry', 'parameter_merge_strategies'
+SINKS, ENCRYPTED = 'event_sinks', 'encrypted_param_names'
+SECTIONS = (PARAMETERS, DEFAULTS, REGISTRY, STRATEGIES, SINKS, ENCRYPTED)
+
+OVERWRITE, MERGE, DEEP_MERGE = 'overwrite', 'merge', 'deep_merge'
+_LISTS = (SINKS, ENCRYPTED)
+
+
+def load(written: object, name: str = 'environment') -> dict[str, Any]:
+    """Return an environment, checked; sections that are null are left out.
+
+    :param written: a mapping, YAML or JSON text, or None
+    :param name: how messages name it: its file
+    :raises StackValidationFailed: with all problems
+    """
+    if isinstance(written, str):
+        written = document.parse(written, name) if written.strip() else {}
+    if written is None:
+        return {}
+    if not isinstance(written, Mapping):
+        raise exceptions.StackValidationFailed(
+            f'{name}: this is {kind(written)}; it must be a mapping like '
+            '{parameters: {}}'
+        )
+    if not isinstance(written, dict):
+        written = dict(written)
+    impossible = list(json_values.problems(written))
+    findings = Findings()
+    if not impossible:
+        _check(findings, written)
+    found = impossible or findings.problems
+    if found:
+        lines = document.placed(written, found)
+        raise exceptions.StackValidationFailed(
+            lines if isinstance(written, document.Document) else _under(name, lines)
+        )
+    return {key: value for key, value in written.items() if value is not None}
+
+
+def _under(name: str, lines: list[str]) -> list[str]:
+    return [f'{name}: {line}' for line in lines]
+
+
+def _check(findings: Findings, written: dict[str, Any]) -> None:
+    check_keys(findings, (), written, SECTIONS)
+    for key in SECTIONS:
+        value = written.get(key)
+        wanted = list if key in _LISTS else dict
+        if value is not None and not isinstance(value, wanted):
+            noun = 'list' if wanted is list else 'mapping'
+            findings.add((key,), f'this is {kind(value)}; it must be a {noun}')
+        elif key == REGISTRY and isinstance(value, dict):
+            registry.check(findings, (key,), value)
+        elif key == STRATEGIES and isinstance(value, dict):
+            for name, strategy in value.items():
+                if strategy not in (OVERWRITE, MERGE, DEEP_MERGE):
+                    known = f'{OVERWRITE}, {MERGE}, {DEEP_MERGE}'
+                    text = f'{shown(strategy)} is not one of {known}'
+                    findings.add((key, name), text)
+
+
+def merge(
+    environment: object,
+    files: Mapping[str, str] | None = None,
+    environment_files: Sequence[str] | None = None,
+    template: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return one environment made of several; what a later one says counts.
+
+    :param environment: the first one: a mapping, text, or None
+    :param environment_files: names among the files of those that follow, in order
+    :param template: as it was read: what types the merged parameters are of
+    :raises StackValidationFailed: one is wrong
+    """
+    merged = load(environment)
+    types = _types(template)
+    for name in environment_files or ():
+        text = (files or {}).get(name) if isinstance(name, str) else None
+        if text is None:
+            raise exceptions.StackValidationFailed(
+                f'environment_files: there is no {shown(name)} among the files; send '
+                'its text in files'
+            )
+        merged = _merged(merged, load(text, name), types)
+    return merged
+
+
+def _merged(
+    before: Mapping[str, Any], after: Mapping[str, Any], types: Mapping[str, str]
+) -> dict[str, Any]:
+    found = dict(before)
+    strategies = after.get(STRATEGIES) or {}
+    for key, value in after.items():
+        if key in (PARAMETERS, DEFAULTS):
+            values = dict(found.get(key) or {})
+            for name, given in value.items():
+                strategy = strategies.get(name, strategies.get('default', OVERWRITE))
+                values[name] = _combined(
+                    values.get(name), given, strategy, types.get(name)
+                )
+            found[key] = values
+        elif key == REGISTRY:
+            found[key] = _deep(found.get(key) or {}, value)
+        elif key == ENCRYPTED:
+            found[key] = list(dict.fromkeys([*(found.get(key) or ()), *value]))
+        elif key == SINKS:
+            found[key] = [*(found.get(key) or ()), *value]
+        elif key != STRATEGIES:
+            found[key] = value
+    return found
+
+
+def _combined(before: Any, after: Any, strategy: str, wanted: str | None) -> Any:
+    """Return the value of a parameter that is given twice."""
+    if strategy == OVERWRITE or before is None:
+        return after
+    if after is None:
+        return before
+    one, other = _parsed(before, wanted), _parsed(after, wanted)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return _deep(one, other) if strategy == DEEP_MERGE else one | other
+    if isinstance(one, list) and isinstance(other, list):
+        return one + other
+    if isinstance(one, str) and isinstance(other, str) and wanted == 'string':
+        return one + other
+    return after
+
+
+def _parsed(value: Any, wanted: str | None) -> Any:
+    """Return what a text stands for, by the type of the parameter."""
+    if not isinstance(value, str):
+        return value
+    if wanted == 'comma_delimited_list':
+        return [part.strip() for part in value.split(',')] if value else []
+    if wanted == 'json':
+        try:
+            found = json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+        return value if next(json_values.problems(found), None) else found
+    return value
+
+
+def _deep(before: Any, after: Any) -> Any:
+    if not isinstance(before, Mapping) or not isinstance(after, Mapping):
+        return after
+    found = dict(before)
+    for key, value in after.items():
+        found[key] = _deep(found[key], value) if key in found else value
+    return found
+
+
+def _types(template: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return the types of parameters of a template, which may be wrong all over."""
+    declared = template.get(PARAMETERS) if isinstance(template, Mapping) else None
+    if not isinstance(declared, Mapping):
+        return {}
+    return {
+        name: str(parameter.get('type'))
+        for name, parameter in declared.items()
+        if isinstance(parameter, Mapping)
+    }
+
+
+def nested(environment: Mapping[str, Any], resource_name: str) -> dict[str, Any]:
+    """Return the environment of a stack that a resource of a stack is.
+
+    It has no parameters; `resource_registry.resources` is what stands there under
+    the name of the resource.
+    """
+    found = {key: environment[key] for key in (DEFAULTS,) if environment.get(key)}
+    types = environment.get(REGISTRY)
+    if types:
+        inner = (types.get(registry.RESOURCES) or {}).get(resource_name) or {}
+        members = {k: v for k, v in inner.items() if isinstance(v, Mapping)}
+        found[REGISTRY] = {k: v for k, v in types.items() if k != registry.RESOURCES}
+        if members:
+            found[REGISTRY][registry.RESOURCES] = members
+    return found

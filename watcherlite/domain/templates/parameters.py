@@ -1,0 +1,135 @@
+"""The values of the parameters of a stack."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.domain.json_values import kind
+from watcherlite.domain.markup import path_text
+from watcherlite.domain.templates.parameter_definitions import Unusable
+from watcherlite.domain.templates.template import ParameterDefinition, Template
+
+#: What is shown for a value that must not be.
+MASK = '******'
+#: Sections of an environment, the later one counts.
+_SECTIONS = ('parameter_defaults', 'parameters')
+
+
+def given_values(
+    template: Template, given: Mapping[str, Any], environment: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what was given for each parameter of a template that it has, as given.
+
+    What is null has not been given.
+
+    :param given: goes over `parameters` of the environment, and that over
+        `parameter_defaults`
+    """
+    found: dict[str, Any] = {}
+    for values in (*(environment.get(name) or {} for name in _SECTIONS), given):
+        for name, value in values.items():
+            if name in template.parameters and value is not None:
+                found[name] = value
+    return found
+
+
+def values(
+    template: Template,
+    given: Mapping[str, Any],
+    environment: Mapping[str, Any],
+    pseudo: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the values of all parameters of a template, of their types.
+
+    :param pseudo: values of `OS::stack_name` and the like, returned with them
+    :raises UnknownUserParameter, UserParameterMissing: there is nothing else wrong
+    :raises StackValidationFailed: with all problems; none repeats a hidden value
+    """
+    unknown: list[str] = []
+    for names in (environment.get('parameters') or {}, given):
+        for name in names:
+            if name not in template.parameters:
+                unknown.append(
+                    _said(name, f'The Parameter ({name}) was not defined in template.')
+                )
+    missing: list[str] = []
+    wrong: list[str] = []
+    found: dict[str, Any] = dict(pseudo)
+    known = given_values(template, given, environment)
+    for name, parameter in template.parameters.items():
+        value = known.get(name, parameter.default)
+        if value is None:
+            text = f'The Parameter ({name}) was not provided.'
+            missing.append(_said(name, text))
+            continue
+        try:
+            found[name] = parameter.fitted(value)
+        except Unusable as error:
+            text = f"Parameter '{name}' is invalid: {error}"
+            wrong.append(_said(name, text))
+    unknown = list(dict.fromkeys(unknown))
+    kinds: list[tuple[list[str], type[exceptions.StackValidationFailed]]] = [
+        (unknown, exceptions.UnknownUserParameter),
+        (missing, exceptions.UserParameterMissing),
+        (wrong, exceptions.StackValidationFailed),
+    ]
+    present = [raised for problems, raised in kinds if problems]
+    if present:
+        one = present[0] if len(present) == 1 else exceptions.StackValidationFailed
+        raise one([*unknown, *missing, *wrong])
+    return found
+
+
+def check_immutable(
+    template: Template, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> None:
+    """Refuse other values of immutable parameters.
+
+    :param template: the one that an update brings
+    :param before: values of the stack as it is; what is new may have any
+    :raises ImmutableParameterModified: naming them
+    """
+    names = [
+        name
+        for name, parameter in template.parameters.items()
+        if parameter.immutable and name in before and before[name] != after.get(name)
+    ]
+    if names:
+        raise exceptions.ImmutableParameterModified(
+            'The following parameters are immutable and may not be updated: '
+            f'{", ".join(names)}; give them the values that they have'
+        )
+
+
+def as_shown(template: Template, found: Mapping[str, Any]) -> dict[str, str]:
+    """Return values as texts, for users; hidden ones are masked."""
+    return {
+        name: _text(template.parameters.get(name), value)
+        for name, value in found.items()
+    }
+
+
+def _text(parameter: ParameterDefinition | None, value: Any) -> str:
+    if parameter is not None and parameter.hidden:
+        return MASK
+    if parameter is not None and parameter.type == 'comma_delimited_list':
+        return ','.join(value)
+    if isinstance(value, (dict, list)):
+        return json.dumps(value)
+    return str(value)
+
+
+def check_mapping(section: str, value: Any) -> dict[str, Any]:
+    """Return parameters that were given, as a mapping; raises StackValidationFailed."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise exceptions.StackValidationFailed(
+            f'{section}: this is {kind(value)}; it must be a mapping of parameters'
+        )
+    return dict(value)
+
+
+def _said(name: str, text: str) -> str:
+    return f'{path_text(("parameters", str(name)))}: {text}'

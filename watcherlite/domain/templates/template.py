@@ -1,0 +1,130 @@
+"""A template: what it declares, checked, and ready to be evaluated."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.domain import graph, json_values
+from watcherlite.domain.document_values import Findings, check_keys
+from watcherlite.domain.json_values import kind
+from watcherlite.domain.templates import document, sections, versions
+from watcherlite.domain.templates.compiling import Compiler
+from watcherlite.domain.templates.definitions import (
+    OutputDefinition,
+    ParameterDefinition,
+    ResourceDefinition,
+)
+from watcherlite.domain.templates.nodes import Node
+
+__all__ = [
+    'OutputDefinition',
+    'ParameterDefinition',
+    'ResourceDefinition',
+    'Template',
+    'load',
+]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Template:
+    """A template without anything wrong in it, as far as it can be told alone.
+
+    Any number of threads may use it at once.
+
+    :param version: its date
+    :param groups: the section `parameter_groups`, as written
+    :param conditions: in an order in which each follows those that it refers to
+    """
+
+    version: str
+    description: str
+    groups: tuple[Mapping[str, Any], ...]
+    parameters: Mapping[str, ParameterDefinition]
+    conditions: Mapping[str, Node]
+    resources: Mapping[str, ResourceDefinition]
+    outputs: Mapping[str, OutputDefinition]
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """Return the names of the parameters whose values must not be shown."""
+        return frozenset(name for name, p in self.parameters.items() if p.hidden)
+
+
+def load(mapping: Mapping[str, Any]) -> Template:
+    """Return the template that a parsed document describes.
+
+    :raises TemplateInvalid: with all problems; what `document.parse` read has lines
+    """
+    if isinstance(mapping, Mapping) and not isinstance(mapping, dict):
+        mapping = dict(mapping)
+    if not isinstance(mapping, dict):
+        raise exceptions.TemplateInvalid(
+            f'the template is {kind(mapping)}; it must be a mapping, like '
+            f'{{{versions.KEY}: {versions.NEWEST}, resources: {{}}}}'
+        )
+    impossible = list(json_values.problems(mapping))
+    if impossible:
+        raise exceptions.TemplateInvalid(document.placed(mapping, impossible))
+    findings = Findings()
+    found = _read(findings, mapping)
+    if findings.problems:
+        raise exceptions.TemplateInvalid(document.placed(mapping, findings.problems))
+    return found
+
+
+def _read(findings: Findings, mapping: Mapping[str, Any]) -> Template:
+    date = sections.version(findings, mapping)
+    own = {key: v for key, v in mapping.items() if key not in versions.FOREIGN}
+    check_keys(findings, (), own, sections.KEYS)
+    if date < versions.CONDITIONS and 'conditions' in mapping:
+        text = f'this is for {versions.KEY} {versions.CONDITIONS} and later'
+        findings.add(('conditions',), f'{text}; this one is {date}')
+    compiler = Compiler(
+        findings,
+        date,
+        sections.names_of(mapping, 'parameters'),
+        sections.names_of(mapping, 'resources'),
+        sections.names_of(mapping, 'conditions'),
+    )
+    parameters = sections.parameters(
+        findings, sections.section(findings, mapping, 'parameters')
+    )
+    description = mapping.get('description')
+    if isinstance(description, (dict, list)):
+        findings.add(('description',), f'this is {kind(description)}; it must be text')
+    conditions, needs = sections.conditions(
+        findings, compiler, sections.section(findings, mapping, 'conditions')
+    )
+    return Template(
+        version=date,
+        description='' if description is None else str(description),
+        groups=sections.groups(findings, mapping.get('parameter_groups'), parameters),
+        parameters=parameters,
+        conditions=_in_order(findings, conditions, needs),
+        resources=sections.resources(
+            *(findings, compiler),
+            sections.section(findings, mapping, 'resources'),
+            date,
+        ),
+        outputs=sections.outputs(
+            *(findings, compiler), sections.section(findings, mapping, 'outputs'), date
+        ),
+    )
+
+
+def _in_order(
+    findings: Findings, nodes: dict[str, Node], needs: Mapping[str, tuple[str, ...]]
+) -> dict[str, Node]:
+    """Return conditions, each behind those that it refers to."""
+    names = list(nodes)
+    index = {name: at for at, name in enumerate(names)}
+    parents = [[index[n] for n in needs[name] if n in index] for name in names]
+    cycles = graph.find_cycles(parents)
+    for cycle in cycles:
+        path = ' needs '.join(names[at] for at in [*reversed(cycle), cycle[-1]])
+        text = f'conditions refer to each other in a circle: {path}; break it'
+        findings.add(('conditions', names[cycle[0]]), text)
+    if cycles:
+        return nodes
+    return {names[at]: nodes[names[at]] for at in graph.order(parents)}
