@@ -11,6 +11,8 @@ from tests.contract.store_locks import StoreLocksContract
 from tests.contract.store_machine import StoreMachineContract
 from tests.contract.store_plans import StorePlansContract
 from tests.contract.store_purging import StorePurgingContract
+from tests.contract.store_stack_lists import StoreStackListsContract
+from tests.contract.store_stacks import StoreStacksContract
 from tests.contract.store_workers import StoreWorkersContract
 
 
@@ -26,6 +28,8 @@ class StoreContract(
     StoreListingContract,
     StoreFindingContract,
     StoreAuditsContract,
+    StoreStacksContract,
+    StoreStackListsContract,
     StoreMachineContract,
 ):
     """Mix it into a test case, before the class, and say what the store is.

@@ -345,6 +345,17 @@ class StoreGraphContract(StoreCase):
         root, *_ = store_actions(self.store, root, *waiting)
         self.assertEqual([], self.commit(lambda tx: tx.successors([root.id or 0], 2)))
 
+    def test_a_derived_one_with_a_target_is_a_successor_as_it_locks_nothing(
+        self,
+    ) -> None:
+        root = make_action()
+        child = make_action(
+            parents=(root.uuid,), target='node-1', cause=states.DERIVED_ACTION
+        )
+        root, child = store_actions(self.store, root, child)
+        found = self.commit(lambda tx: tx.successors([root.id or 0], 2))
+        self.assertEqual([child.id], [s.action.id for s in found])
+
     # depended_by, depends_on
 
     def test_unfinished_neighbours_are_named_by_uuid(self) -> None:

@@ -371,7 +371,14 @@ class StorePlansContract(StoreCase):
 
     def test_the_figures_for_operators(self) -> None:
         self.assertEqual(
-            {'action_plans': {}, 'actions': {}, 'pending_events': 0, 'workers': 0},
+            {
+                'action_plans': {},
+                'actions': {},
+                'pending_events': 0,
+                'stacks': {},
+                'resources_in_progress': 0,
+                'workers': 0,
+            },
             dict(self.store.statistics()),
         )
         plan, _ = store_plan(
@@ -391,6 +398,8 @@ class StorePlansContract(StoreCase):
                 'action_plans': {'ONGOING': 1, 'PENDING': 1},
                 'actions': {'INIT': 2, 'RUNNING': 1},
                 'pending_events': 1,
+                'stacks': {},
+                'resources_in_progress': 0,
                 'workers': 1,
             },
             dict(self.store.statistics()),

@@ -82,11 +82,17 @@ class _Stored:
         for name, label, text in (
             ('action_plans', 'state', 'Action plans that have not ended.'),
             ('actions', 'status', 'Actions that have not ended.'),
+            ('stacks', 'status', 'Stacks that are not deleted, nested ones included.'),
         ):
             family = GaugeMetricFamily(f'watcherlite_{name}', text, labels=[label])
             for value, count in sorted(figures[name].items()):
                 family.add_metric([value], count)
             yield family
+        yield _gauge(
+            'watcherlite_resources_in_progress',
+            'Resources of stacks that something is done with.',
+            figures['resources_in_progress'],
+        )
         yield _gauge('watcherlite_workers', 'Workers with a lease.', figures['workers'])
         yield _gauge(
             'watcherlite_pending_notifications',

@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 from watcherlite.db.auditing import Auditing, AuditTransaction
 from watcherlite.db.listing import Listing
+from watcherlite.db.stacking import Stacking, StackTransaction
 from watcherlite.domain.action_plans import ActionPlan, PlanSurroundings
 from watcherlite.domain.actions import Action, ActionChange, Edge
 from watcherlite.domain.audits import Audit, Goal, Strategy
@@ -88,11 +89,12 @@ class Link:
     events: Sequence[Event]
 
 
-class Transaction(AuditTransaction, Protocol):
+class Transaction(AuditTransaction, StackTransaction, Protocol):
     """All or nothing.
 
-    Plans are locked before actions, each in the order of their ids, and the audit
-    that plans belong to, where it is needed too, before them.
+    Plans are locked before stacks and these before actions, each in the order of
+    their ids, and the audit that plans belong to, where it is needed too, before
+    them.
     """
 
     # plans
@@ -189,9 +191,10 @@ class Transaction(AuditTransaction, Protocol):
     def successors(self, action_ids: Sequence[int], depth: int) -> list[Successor]:
         """Look ahead: actions that wait for nothing but one of these.
 
-        Follows single-parent edges (`pending` == 1, INIT or WAITING, no target,
-        no `not_before`) down to `depth` levels; where an action has several
-        such dependents only the one with the lowest id. Takes no locks.
+        Follows single-parent edges (`pending` == 1, INIT or WAITING, no `not_before`,
+        and no target to be locked: that of a derived action is) down to `depth`
+        levels; where an action has several such dependents only the one with the
+        lowest id. Takes no locks.
         """
 
     def end_not_started(
@@ -271,7 +274,7 @@ class Transaction(AuditTransaction, Protocol):
         """
 
 
-class Store(Listing, Auditing, Protocol):
+class Store(Listing, Auditing, Stacking, Protocol):
     """The store as a whole."""
 
     def transaction(self) -> AbstractContextManager[Transaction]:
@@ -470,8 +473,9 @@ class Store(Listing, Auditing, Protocol):
         plans, and others with the last of their plans; actions that belong to no
         plan; published events that belong to no plan; softly deleted templates; and
         softly deleted goals and strategies that nothing refers to. What refers to
-        them in this purge goes in this one, and they in the next. As long as there
-        are `limit` plans, of what has no plan only actions and events go.
+        them in this purge goes in this one, and they in the next. Then what
+        `purge_stacks` deletes. As long as there are `limit` plans, of what has no
+        plan only actions and events go.
 
         What an event is about that is not published is kept, because the relay
         still reads it. An EVENT audit that has succeeded has not ended: its webhook
@@ -479,7 +483,8 @@ class Store(Listing, Auditing, Protocol):
 
         :param dry_run: delete nothing, and count what would be
         :returns: how many rows: `action_plans`, `audits`, `actions`, `events`; and
-            `audit_templates`, `strategies`, `goals` where there are any
+            `audit_templates`, `strategies`, `goals`, `stacks`, `resources`,
+            `definitions` where there are any
         """
 
     def statistics(self) -> Mapping[str, Any]:
@@ -487,5 +492,7 @@ class Store(Listing, Auditing, Protocol):
 
         :returns: `action_plans`: state -> how many of the active ones;
             `actions`: status -> how many of the unfinished ones;
-            `pending_events`: how many; `workers`: how many have a lease
+            `pending_events`: how many; `workers`: how many have a lease;
+            `stacks`: status -> how many are not deleted; `resources_in_progress`:
+            how many
         """

@@ -16,6 +16,7 @@ from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.audits import Audit
 from watcherlite.states import action_plan as plan_states
 from watcherlite.states import audit as audit_states
+from watcherlite.states import stack as stack_states
 from watcherlite.testing.memory_tables import Table, Tables
 
 
@@ -28,6 +29,12 @@ class MemoryHousekeeping(abc.ABC):
     @abc.abstractmethod
     def _transaction(self) -> AbstractContextManager[Any]:
         """Begin a transaction."""
+
+    @abc.abstractmethod
+    def purged_of_stacks(
+        self, before: datetime.datetime, limit: int
+    ) -> dict[str, list[int]]:
+        """Return the keys of the rows of stacks that go, by table."""
 
     @abc.abstractmethod
     def live_workers(self, lane: str | None = None) -> list[Worker]:
@@ -53,6 +60,14 @@ class MemoryHousekeeping(abc.ABC):
                 tables.audits: self._left_without_plans(plan_ids, before, last),
             }
             unreferred = self._unreferred(before) if last else {}
+            if last:
+                of_stacks = self.purged_of_stacks(before, len(tables.stacks.rows))
+                told_of = {*going[tables.events], *of_stacks.pop('events')}
+                going[tables.events] = sorted(told_of)
+                unreferred |= {
+                    name: (getattr(tables, name), keys)
+                    for name, keys in of_stacks.items()
+                }
             if not dry_run:
                 for table, keys in (*going.items(), *unreferred.values()):
                     for key in keys:
@@ -167,6 +182,17 @@ class MemoryHousekeeping(abc.ABC):
                 'action_plans': dict(collections.Counter(p.state for p in plans)),
                 'actions': dict(collections.Counter(a.status for a in actions)),
                 'pending_events': len(tables.index.of('pending')),
+                'stacks': dict(
+                    collections.Counter(
+                        row.status
+                        for row in tables.stacks.rows.values()
+                        if row.deleted_at is None
+                    )
+                ),
+                'resources_in_progress': sum(
+                    row.status == stack_states.IN_PROGRESS and row.deleted_at is None
+                    for row in tables.resources.rows.values()
+                ),
                 'workers': len(self.live_workers()),
             }
 

@@ -23,11 +23,12 @@ from watcherlite.states import action as states
 from watcherlite.testing.memory_audits import MemoryAuditing
 from watcherlite.testing.memory_housekeeping import MemoryHousekeeping
 from watcherlite.testing.memory_listing import MemoryListing
+from watcherlite.testing.memory_stacks import MemoryStacking
 from watcherlite.testing.memory_tables import Role, Tables, handed_out
 from watcherlite.testing.memory_transaction import MemoryTransaction, claimable_ids
 
 
-class MemoryStore(MemoryListing, MemoryAuditing, MemoryHousekeeping):
+class MemoryStore(MemoryListing, MemoryAuditing, MemoryStacking, MemoryHousekeeping):
     """`db.api.Store` without a database.
 
     What JSON cannot hold is refused with TypeError, as a database would. A plan
@@ -40,7 +41,7 @@ class MemoryStore(MemoryListing, MemoryAuditing, MemoryHousekeeping):
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
         self._lock = threading.RLock()
-        self._tables = Tables()
+        self._tables = Tables(self._clock)
 
     def transaction(self) -> AbstractContextManager[Transaction]:
         return self._transaction()

@@ -12,12 +12,13 @@ import json
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Generic, TypeVar
 
-from watcherlite.clock import EPOCH
+from watcherlite.clock import EPOCH, Clock
 from watcherlite.db.api import Worker
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import Action
 from watcherlite.domain.audits import Audit, AuditTemplate, Goal, Strategy
 from watcherlite.domain.events import Event
+from watcherlite.domain.stacks import Definition, Resource, Stack
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 
@@ -29,8 +30,11 @@ JSON_FIELDS: dict[type, tuple[str, ...]] = {
     ActionPlan: ('global_efficacy', 'efficacy_indicators', 'fault'),
     Audit: ('parameters', 'scope'),
     AuditTemplate: ('scope', 'default_parameters'),
+    Definition: ('template', 'environment', 'files', 'parameters'),
     Event: ('detail',),
     Goal: ('efficacy_specification',),
+    Resource: ('properties', 'attributes', 'metadata', 'data'),
+    Stack: ('context',),
     Strategy: ('parameters_spec',),
 }
 
@@ -214,7 +218,8 @@ def _places(action: Action) -> set[tuple[Hashable, Any]]:
 class Tables:
     """All rows and the indices over them."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
         self.journal = Journal()
         self.index = Index()
         self.action_ids: dict[str, int] = {}
@@ -236,6 +241,11 @@ class Tables:
         self.goals: Table[Goal] = Table(journal)
         self.strategies: Table[Strategy] = Table(journal)
         self.templates: Table[AuditTemplate] = Table(journal)
+        self.definitions: Table[Definition] = Table(journal)
+        #: id of a definition -> when it was last asked for
+        self.used: dict[int, datetime.datetime] = {}
+        self.stacks: Table[Stack] = Table(journal)
+        self.resources: Table[Resource] = Table(journal, self._index_resource)
         self.workers: Table[Worker] = Table(journal)
         self.roles: Table[Role] = Table(journal)
 
@@ -318,6 +328,14 @@ class Tables:
             self.event_uuids.add(after.event.uuid)
         elif before:
             self.event_uuids.discard(before.event.uuid)
+
+    def _index_resource(
+        self, key: int, before: Resource | None, after: Resource | None
+    ) -> None:
+        def places(row: Resource | None) -> set[tuple[Hashable, Any]]:
+            return {(('resources', row.stack_id), key)} if row is not None else set()
+
+        self._move(places(before), places(after))
 
     def _index_lock(self, key: str, before: int | None, after: int | None) -> None:
         if before is not None and before != after:

@@ -17,6 +17,7 @@ from watcherlite.domain.actions import Action, ActionChange, Edge
 from watcherlite.domain.events import Event
 from watcherlite.states import action as states
 from watcherlite.testing.memory_audits import MemoryAuditTransaction
+from watcherlite.testing.memory_stacks import MemoryStackTransaction
 from watcherlite.testing.memory_tables import (
     EventRow,
     Table,
@@ -77,7 +78,7 @@ def claimable_ids(
     return heapq.nsmallest(limit, [*due, *(item[1] for item in scheduled[:end])])
 
 
-class MemoryTransaction(MemoryAuditTransaction):
+class MemoryTransaction(MemoryAuditTransaction, MemoryStackTransaction):
     """`db.api.Transaction` on the tables of one store, whose lock is held."""
 
     def __init__(self, tables: Tables) -> None:
@@ -400,6 +401,6 @@ def _follows_alone(row: Action) -> bool:
     return (
         row.pending == 1
         and row.status in (states.INIT, states.WAITING)
-        and row.target is None
+        and (row.target is None or row.cause == states.DERIVED_ACTION)
         and row.not_before == EPOCH
     )

@@ -113,7 +113,7 @@ class SqliteTest(CallingTestCase):
             (['db', 'downgrade'], "invalid choice: 'downgrade'"),
             (
                 ['db', 'stamp', '9'],
-                'there is no revision 9; there are 0001, 0002, head',
+                'there is no revision 9; there are 0001, 0002, 0003, 0004, head',
             ),
             (
                 ['db', 'purge', '--older-than', 'x'],

@@ -15,6 +15,12 @@ from alembic import migration as alembic_migration
 from alembic import script as alembic_script
 
 from tests import base, services
+from tests.contract.stack_case import (
+    make_definition,
+    make_resource,
+    make_stack,
+    stack_event,
+)
 from tests.factories import (
     NOW,
     make_action,
@@ -28,6 +34,7 @@ from watcherlite.db import listing
 from watcherlite.db.sqlalchemy import migration, models
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
 from watcherlite.db.sqlalchemy.store import SqlStore, open_store
+from watcherlite.db.stacking import StackEventQuery
 
 #: What the database itself says of its indexes, partial ones included.
 DEFINITIONS = {
@@ -240,6 +247,36 @@ class MigrationTests(Base):
         self.assertEqual(3, self.next_worker(store))
         with self.assertRaises(exceptions.Conflict), store.transaction() as tx:
             tx.insert_audit(make_audit(goal.id or 0, name='Once'))
+
+    def test_an_upgrade_of_a_schema_without_stacks_makes_room_for_them(self) -> None:
+        engine = self.engine(self.new_url())
+        migration.upgrade(engine, '0003')
+        metadata = sa.MetaData()
+        metadata.reflect(engine)
+        event = {'kind': 'created', 'occurred_at': NOW.replace(tzinfo=None)}
+        told = [
+            {'uuid': 'a', 'subject': 'audit', 'subject_id': 1, **event},
+            {'uuid': 'p', 'subject': 'action_plan', 'plan_id': 1, **event},
+        ]
+        with engine.connect() as connection:
+            for row in told:
+                connection.execute(metadata.tables['events'].insert(), row)
+
+        migration.upgrade(engine)
+
+        store = SqlStore(engine)
+        self.assertEqual(['a', 'p'], [one.event.uuid for one in store.list_events()])
+        with store.transaction() as tx:
+            definition = tx.insert_definition(make_definition())
+            stack = tx.insert_stack(make_stack(definition.id or 0, name='web'))
+            (key,) = tx.insert_resources([make_resource(stack)])
+            tx.add_events([stack_event(stack)])
+        self.assertEqual((1, 1, 1), (definition.id, stack.id, key))
+        # The audit with its id has another history.
+        (found,) = store.list_stack_events(StackEventQuery([1]))
+        self.assertEqual(('stack', 3), (found.event.subject, found.sequence))
+        with self.assertRaises(exceptions.StackExists), store.transaction() as tx:
+            tx.insert_stack(make_stack(definition.id or 0, name='web'))
 
     def next_worker(self, store: SqlStore) -> int:
         worker = store.register_worker(make_worker(), 60)

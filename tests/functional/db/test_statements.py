@@ -1,11 +1,8 @@
 """How many statements things cost: what round trips decide, decides the speed."""
 
-import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
-
-import sqlalchemy as sa
 
 from tests.factories import (
     NOW,
@@ -17,19 +14,17 @@ from tests.factories import (
     new_uuid,
     store_plan,
 )
-from tests.functional.db import stores
+from tests.functional.db import counting, stores
 from watcherlite.db import listing
 from watcherlite.db.api import Transaction
 from watcherlite.db.sqlalchemy import claims, mysql
-from watcherlite.db.sqlalchemy.dialects import DIALECTS
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.states import action as states
 
 WORKER = new_uuid()
-FRAME = {'BEGIN', 'COMMIT', 'ROLLBACK'}
 
 
-class StatementTests(stores.StoreTests):
+class StatementTests(counting.CountingTests):
     """What holds on every database, with what differs as class attributes."""
 
     #: Statements for one call of the methods that a group commit is made of.
@@ -41,27 +36,6 @@ class StatementTests(stores.StoreTests):
     signal = 1
     take_locks = 1
     release_locks = 2
-
-    @contextlib.contextmanager
-    def statements(self) -> Iterator[list[str]]:
-        """Collect the first word of each statement that is executed."""
-        words: list[str] = []
-
-        def note(_c: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
-            words.append(statement.split(None, 1)[0])
-
-        sa.event.listen(self.store.engine, 'before_cursor_execute', note)
-        try:
-            yield words
-        finally:
-            sa.event.remove(self.store.engine, 'before_cursor_execute', note)
-
-    def cost(self, call: Callable[[Transaction], object]) -> int:
-        """Return how many statements a call has in a transaction."""
-        with self.statements() as words, self.store.transaction() as tx:
-            call(tx)
-        self.assertEqual(['BEGIN', 'COMMIT'], [words[0], words[-1]])
-        return sum(word not in FRAME for word in words)
 
     def started(self, actions: list[Action]) -> list[ActionChange]:
         return [
@@ -358,15 +332,6 @@ class StatementTests(stores.StoreTests):
         )
 
     # how a claim finds its rows
-
-    def explained(self, statement: str, **values: Any) -> str:
-        """Return what the database says of how it executes a statement."""
-        sql = DIALECTS[self.store.engine.dialect.name]().sql(statement)
-        with self.store.engine.connect() as connection:
-            rows = connection.exec_driver_sql(f'{self.explain} {sql}', values)
-            return '\n'.join(str(value) for row in rows for value in row)
-
-    explain = 'EXPLAIN'
 
     def plan_of_a_claim(self) -> str:
         return self.explained(

@@ -9,6 +9,7 @@ from watcherlite.api.health import FRESH, LATE, BrokerProbe, Health
 from watcherlite.api.metrics import Metrics
 from watcherlite.api.observing import Observer
 from watcherlite.api.places import Places
+from watcherlite.domain.stacks import Definition, Resource, Stack
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
 
@@ -331,13 +332,20 @@ class TestMetrics(PlacesCase):
     def test_the_figures_of_the_store_are_told(self):
         factories.store_plan(self.store, state='ONGOING')
         self.store.register_worker(factories.make_worker(), 30)
+        with self.store.transaction() as tx:
+            key = tx.insert_definition(Definition({})).id or 0
+            stack = tx.insert_stack(Stack('s', 'web', 'tenant', key))
+            resource = Resource('r', stack.id or 0, 'r', 'T', 'T')
+            tx.insert_resources([resource.evolve(status='IN_PROGRESS')])
 
         figures = self.figures(self.metrics())
 
         self.assertEqual(
-            [1.0, 1.0, 1.0, 0.0],
+            [1.0, 1.0, 1.0, 1.0, 1.0, 0.0],
             [
                 figures['watcherlite_database_up'],
+                figures['watcherlite_stacks{status="IN_PROGRESS"}'],
+                figures['watcherlite_resources_in_progress'],
                 figures['watcherlite_action_plans{state="ONGOING"}'],
                 figures['watcherlite_workers'],
                 figures['watcherlite_oldest_pending_notification_seconds'],

@@ -10,6 +10,7 @@ from watcherlite.db.sqlalchemy.dialects import to_text
 from watcherlite.db.sqlalchemy.models import NEVER_SCHEDULED
 from watcherlite.db.sqlalchemy.part import Part
 from watcherlite.domain.actions import Action
+from watcherlite.states import action as states
 
 OF_PLAN = 'plan_id = :plan_id'
 OF_LANE = 'lane = :lane AND plan_id IS NULL'
@@ -53,7 +54,8 @@ def _next_of(parent: str) -> str:
         '(SELECT d.child_id FROM action_dependencies d '
         'JOIN actions c ON c.id = d.child_id '
         f'WHERE d.parent_id = {parent} AND c.pending = 1 '
-        "AND c.status IN ('INIT', 'WAITING') AND c.target IS NULL "
+        "AND c.status IN ('INIT', 'WAITING') "
+        f"AND (c.target IS NULL OR c.cause = '{states.DERIVED_ACTION}') "
         f'AND c.not_before = {NEVER_SCHEDULED} ORDER BY d.child_id LIMIT 1)'
     )
 

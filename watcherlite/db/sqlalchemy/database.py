@@ -32,11 +32,11 @@ class Session:
         self.dialect = dialect
         self.mapper = mapper
 
-    def rows(self, template: str, **parameters: Any) -> Rows:
+    def rows(self, template: str, /, **parameters: Any) -> Rows:
         """Execute a statement and return its rows."""
         return self._execute(self.dialect.sql(template), parameters).fetchall()
 
-    def count(self, template: str, **parameters: Any) -> int:
+    def count(self, template: str, /, **parameters: Any) -> int:
         """Execute a statement and return how many rows it was about."""
         return self._execute(self.dialect.sql(template), parameters).rowcount
 
@@ -104,13 +104,13 @@ class Database:
         # in line instead.
         self._turn = threading.Lock() if engine.dialect.name == 'sqlite' else None
 
-    def rows(self, template: str, **parameters: Any) -> Rows:
+    def rows(self, template: str, /, **parameters: Any) -> Rows:
         """Read, outside of any transaction."""
         sql = self.dialect.sql(template)
         with self._executed(sql, parameters) as (_, result):
             return result.fetchall()
 
-    def change(self, template: str, **parameters: Any) -> int:
+    def change(self, template: str, /, **parameters: Any) -> int:
         """Execute one statement that stands alone; return how many rows it changed.
 
         It may be executed twice when the connection breaks.

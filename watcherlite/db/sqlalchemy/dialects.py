@@ -11,6 +11,7 @@ translates each of them once.
 | `NOW()`, `FROM_NOW(:seconds)` | the clock of the database, naive and in UTC |
 | `INSERT NEW INTO ... OR NOTHING` | leaves out what is there already |
 | `FOR UPDATE`, `SKIP LOCKED` | left out where only one transaction can write |
+| `FOR KEY SHARE` | likewise; keeps a row from being deleted, and nothing else |
 | `BY(index)` | after a table, where MySQL does not find the right index itself |
 | `ALONG(index)` | likewise, where SQLite does not either |
 """
@@ -180,7 +181,7 @@ class SqliteDialect(Dialect):
         (r'NOW\(\)', "strftime('%Y-%m-%d %H:%M:%f000', 'now')"),
         (r'INSERT NEW INTO', 'INSERT OR IGNORE INTO'),
         (r'\s+OR NOTHING', ''),
-        (r'\s+FOR UPDATE(\s+SKIP LOCKED)?', ''),
+        (r'\s+FOR (?:UPDATE|KEY SHARE)(\s+SKIP LOCKED)?', ''),
         (r'\bALONG\((\w+)\)', r'INDEXED BY \1'),
         _NO_HINTS,
     )
@@ -226,6 +227,7 @@ class MysqlDialect(Dialect):
             r'NOW() + INTERVAL CAST(\1 * 1000000 AS SIGNED) MICROSECOND',
         ),
         (r'NOW\(\)', 'utc_timestamp(6)'),
+        (r'\bFOR KEY SHARE', 'LOCK IN SHARE MODE'),
         (r'INSERT NEW INTO', 'INSERT IGNORE INTO'),
         (r'\s+OR NOTHING', ''),
         (r'\b(?:BY|ALONG)\((\w+)\)', r'FORCE INDEX (\1)'),

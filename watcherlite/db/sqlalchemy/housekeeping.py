@@ -5,12 +5,15 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from watcherlite.db.sqlalchemy.database import Database, Session
+from watcherlite.db.sqlalchemy.database import Session
 from watcherlite.db.sqlalchemy.dialects import to_text
 from watcherlite.db.sqlalchemy.models import ACTIVE_PLANS
+from watcherlite.db.sqlalchemy.stack_purging import StackPurging
 
 #: Rows that are deleted in one transaction, which others may have to wait for.
 BLOCK = 2000
+#: A limit that is none.
+ALL = 2**31 - 1
 
 _UNPUBLISHED = 'SELECT 1 FROM events WHERE events.pending = 1 AND events.'
 # The relay still reads the actions of what it has to publish.
@@ -92,6 +95,10 @@ ACTION_STATUSES = (
     "SELECT status, count(*) FROM actions WHERE ended = '' GROUP BY status"
 )
 PENDING_EVENTS = 'SELECT count(*) FROM events WHERE pending = 1'
+STACKS = 'SELECT status, count(*) FROM stacks WHERE hidden IN (0, 2) GROUP BY status'
+RESOURCES_IN_PROGRESS = (
+    "SELECT count(*) FROM resources WHERE status = 'IN_PROGRESS' AND deleted_at IS NULL"
+)
 WORKERS = 'SELECT count(*) FROM workers WHERE lease_until > NOW()'
 
 
@@ -103,14 +110,12 @@ def _events(where: str) -> str:
     return f'SELECT sequence FROM events WHERE {where} ORDER BY sequence LIMIT :limit'
 
 
-class Housekeeping:
+class Housekeeping(StackPurging):
     """Deletes in blocks, each a transaction of its own.
 
     A purge that is interrupted is continued by the next one: a plan's row is the
     last of it to go.
     """
-
-    _db: Database
 
     def purge(
         self, before: datetime.datetime, limit: int, dry_run: bool = False
@@ -125,6 +130,8 @@ class Housekeeping:
             )
             if count or table in counts:
                 counts[table] = count
+        if len(plans) < limit:
+            self._purge_all_stacks(counts, before, dry_run)
         if dry_run:
             self._count_plans(counts, [key for key, _ in plans])
             self._count_audits(counts, [audit for _, audit in plans if audit])
@@ -134,6 +141,16 @@ class Housekeeping:
             self._purge_plan(counts, key, audit, time)
         self._purge_lone(counts, time)
         return counts
+
+    def _purge_all_stacks(
+        self, counts: dict[str, int], before: datetime.datetime, dry_run: bool
+    ) -> None:
+        found = dict(self.purge_stacks(before, ALL, dry_run))
+        if dry_run:
+            # Of old events it is counted below that they go, whatever they tell of.
+            found['events'] = self.count_young_events(before, ALL)
+        counts['events'] += found.pop('events')
+        counts.update({table: count for table, count in found.items() if count})
 
     def _count_plans(self, counts: dict[str, int], keys: Sequence[int]) -> None:
         counts['action_plans'] = len(keys)
@@ -237,5 +254,7 @@ class Housekeeping:
             'action_plans': {row[0]: row[1] for row in self._db.rows(PLAN_STATES)},
             'actions': {row[0]: row[1] for row in self._db.rows(ACTION_STATUSES)},
             'pending_events': self._db.rows(PENDING_EVENTS)[0][0],
+            'stacks': {row[0]: row[1] for row in self._db.rows(STACKS)},
+            'resources_in_progress': self._db.rows(RESOURCES_IN_PROGRESS)[0][0],
             'workers': self._db.rows(WORKERS)[0][0],
         }

@@ -26,10 +26,6 @@ ACTIONS = Batch(
 EDGES = insertion(
     'action_dependencies', {'parent_id': INTEGER, 'child_id': INTEGER, 'needs': TEXT}
 )
-RESERVE = (
-    "SELECT nextval(pg_get_serial_sequence('actions', 'id')) "
-    'FROM generate_series(1, :count)'
-)
 IDS = 'SELECT uuid, id FROM actions WHERE uuid IN_TEXTS(:uuids)'
 
 
@@ -49,16 +45,12 @@ class Insertion(Part):
 
     def _insert_portion(self, actions: Sequence[Action]) -> Sequence[int]:
         """Store actions, all in one statement; return their ids."""
-        ids = self._reserve(len(actions))
+        ids = self._reserve(len(actions), 'actions')
         rows = [
             new_action(action, key) for action, key in zip(actions, ids, strict=True)
         ]
         self._insert(ACTIONS, rows)
         return ids
-
-    def _reserve(self, count: int) -> Sequence[int]:
-        """Return ids that no other transaction will use, in ascending order."""
-        return sorted(row[0] for row in self._session.rows(RESERVE, count=count))
 
     def _insert_edges(self, edges: Sequence[Edge], known: dict[str, int]) -> None:
         unknown = {uuid for e in edges for uuid in (e.parent, e.child)} - known.keys()

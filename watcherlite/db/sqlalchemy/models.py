@@ -7,6 +7,7 @@ searches in it, and databases differ in what they do to it.
 
 import sqlalchemy as sa
 
+from watcherlite.db.sqlalchemy import stack_models
 from watcherlite.db.sqlalchemy.schema import (
     BIG,
     FLAG,
@@ -31,7 +32,9 @@ from watcherlite.db.sqlalchemy.schema import (
 __all__ = [
     'ACTIVE_PLANS',
     'NEVER_SCHEDULED',
+    'OF_STACKS',
     'metadata',
+    'stack_models',
 ]
 
 goals = table(
@@ -295,6 +298,8 @@ action_dependencies = table(
     sa.Index('ix_action_dependencies_child_id', 'child_id'),
 )
 
+#: Which events are those of stacks and of their resources.
+OF_STACKS = "subject IN ('stack', 'resource')"
 
 # A history: its rows outlive what they tell of.
 events = table(
@@ -315,6 +320,10 @@ events = table(
     sa.Column('pending', FLAG),
     sa.Column('published_at', TIME),
     sa.Column('subject_id', BIG),
+    # Of the resource that an event of a stack is about; '' for the stack itself,
+    # NULL in events of others.
+    sa.Column('name', NAME),
+    sa.Column('type', JSON),
     sa.UniqueConstraint('uuid'),
     sa.Index('ix_events_pending', 'pending', 'sequence', **partial('pending = 1')),
     sa.Index('ix_events_plan_id', 'plan_id', 'sequence'),
@@ -324,6 +333,13 @@ events = table(
         'subject',
         'sequence',
         **partial('subject_id IS NOT NULL'),
+    ),
+    # The history of a stack, with that of its resources.
+    sa.Index(
+        'ix_events_of_stack',
+        'subject_id',
+        'sequence',
+        **partial(OF_STACKS),
     ),
     counted=True,
 )

@@ -15,6 +15,11 @@ from watcherlite.db.sqlalchemy.dependents import COUNTED, HANDOVER, handover_row
 from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, TIME, Batch, Row, to_text
 from watcherlite.db.sqlalchemy.insertion import ACTIONS
 from watcherlite.db.sqlalchemy.mappers import changed_plan, new_action
+from watcherlite.db.sqlalchemy.stacks import (
+    NEW_RESOURCES,
+    SAVE_RESOURCES,
+    SAVE_STACKS,
+)
 from watcherlite.db.sqlalchemy.transaction import SqlTransaction
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import Action
@@ -25,6 +30,8 @@ _SET_PLAN = ', '.join(f'action_plans.{name} = r.{name}' for name in CHANGED_PLAN
 # server reads a small table from end to end, locks all of it on the way, and two
 # transactions that have nothing in common are a deadlock.
 _EACH_PLAN = 'ROWS(:rows) STRAIGHT_JOIN action_plans FORCE INDEX (PRIMARY)'
+_EACH_STACK = 'ROWS(:rows) STRAIGHT_JOIN stacks FORCE INDEX (PRIMARY)'
+_EACH_RESOURCE = 'ROWS(:rows) STRAIGHT_JOIN resources FORCE INDEX (PRIMARY)'
 _EACH_ACTION = 'ROWS(:rows) STRAIGHT_JOIN actions FORCE INDEX (PRIMARY)'
 SAVE_PLANS = Batch(
     f'UPDATE {_EACH_PLAN} ON action_plans.id = r.id SET {_SET_PLAN}',
@@ -84,8 +91,27 @@ LOCK_TARGETS = Batch(
 )
 
 
+def _saving(batch: Batch, table: str, each: str) -> Batch:
+    """Return a batch that writes rows by their ids, as it is done here."""
+    names = [name for name in batch.columns if name != 'id']
+    values = ', '.join(f'{table}.{name} = r.{name}' for name in names)
+    return Batch(f'UPDATE {each} ON {table}.id = r.id SET {values}', batch.columns)
+
+
+NOTE_DEFINITION = (
+    'INSERT INTO definitions (digest, template, environment, files, parameters, '
+    'used_at) VALUES (:digest, :template, :environment, :files, :parameters, NOW()) '
+    'ON DUPLICATE KEY UPDATE used_at = VALUES(used_at)'
+)
+DEFINITION = 'SELECT id FROM definitions WHERE digest = :digest'
+IDS_OF_RESOURCES = 'SELECT uuid, id FROM resources WHERE uuid IN_TEXTS(:uuids)'
+
+
 class MysqlTransaction(SqlTransaction):
     """`db.api.Transaction` where an UPDATE cannot say what it has changed."""
+
+    _save_stacks = _saving(SAVE_STACKS, 'stacks', _EACH_STACK)
+    _save_resources = _saving(SAVE_RESOURCES, 'resources', _EACH_RESOURCE)
 
     def save_plans(self, plans: Iterable[ActionPlan]) -> None:
         rows = [(*changed_plan(plan), plan.id) for plan in plans]
@@ -198,3 +224,16 @@ class MysqlTransaction(SqlTransaction):
         if held:
             self._session.count(DROP, ids=ids)
         return held
+
+    def _add_definition(self, values: dict[str, Any]) -> int:
+        self._session.count(NOTE_DEFINITION, **values)
+        return int(self._session.rows(DEFINITION, digest=values['digest'])[0][0])
+
+    def _insert_resources(self, rows: list[dict[str, Any]]) -> Sequence[int]:
+        for row in rows:
+            row['id'] = None
+        self._insert(NEW_RESOURCES, [tuple(row.values()) for row in rows])
+        uuids = self._session.dialect.texts(row['uuid'] for row in rows)
+        found = self._session.rows(IDS_OF_RESOURCES, uuids=uuids)
+        ids = {row[0]: row[1] for row in found}
+        return [ids[row['uuid']] for row in rows]

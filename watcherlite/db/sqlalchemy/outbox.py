@@ -6,22 +6,33 @@ from typing import Any
 
 from watcherlite.db.sqlalchemy.columns import EVENT, named
 from watcherlite.db.sqlalchemy.database import Database
-from watcherlite.db.sqlalchemy.dialects import INTEGER, insertion, to_text
+from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, insertion, to_text
 from watcherlite.db.sqlalchemy.mappers import new_event
 from watcherlite.db.sqlalchemy.part import Part
-from watcherlite.domain.events import Event, StoredEvent, check_subject
+from watcherlite.domain.events import (
+    RESOURCE,
+    STACK,
+    Event,
+    StoredEvent,
+    check_subject,
+)
 
 ADD = insertion('events', {**EVENT, 'pending': INTEGER})
+# Most events are of plans, and each column of a row costs all of them.
+ADD_OF_STACKS = insertion(
+    'events', {**EVENT, 'pending': INTEGER, 'name': TEXT, 'type': TEXT}
+)
 _OF_ACTION = named(
     'actions', ('uuid', 'name', 'action_type', 'inputs', 'parents', 'created_at')
 )
-_COLUMNS = named('events', ('sequence', *EVENT))
+EVENT_COLUMNS = named('events', ('sequence', *EVENT))
 
 
 def _events(where: str) -> str:
     # The limit inside, so that no more actions are looked up than there are rows.
     return (
-        f'SELECT {_COLUMNS}, {_OF_ACTION} FROM (SELECT * FROM events WHERE {where} '
+        f'SELECT {EVENT_COLUMNS}, {_OF_ACTION} '
+        f'FROM (SELECT * FROM events WHERE {where} '
         'ORDER BY sequence LIMIT :limit) AS events '
         'LEFT JOIN actions ON actions.id = events.action_id ORDER BY events.sequence'
     )
@@ -45,8 +56,18 @@ class EventWriting(Part):
     """The part of a transaction that stores events."""
 
     def add_events(self, events: Sequence[Event]) -> None:
-        if events:
+        if any(event.subject in (STACK, RESOURCE) for event in events):
+            rows = [(*new_event(event), 1, *_of_resource(event)) for event in events]
+            self._insert(ADD_OF_STACKS, rows)
+        elif events:
             self._insert(ADD, [(*new_event(event), 1) for event in events])
+
+
+def _of_resource(event: Event) -> tuple[str | None, str | None]:
+    """Return the name and type of the resource that an event is about."""
+    if event.subject == RESOURCE and event.detail is not None:
+        return event.detail.get('name'), event.detail.get('type')
+    return '' if event.subject == STACK else None, None
 
 
 class Outbox:

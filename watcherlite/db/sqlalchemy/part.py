@@ -8,6 +8,10 @@ from watcherlite.db.sqlalchemy.database import Rows, Session
 from watcherlite.db.sqlalchemy.dialects import Batch, Row
 from watcherlite.domain.actions import Action
 
+RESERVE = (
+    "SELECT nextval(pg_get_serial_sequence('{}', 'id')) FROM generate_series(1, :count)"
+)
+
 
 class Part:
     """A group of methods of `db.api.Transaction`, on one session.
@@ -38,6 +42,15 @@ class Part:
         )
         return self._actions(rows)
 
+    def _reserve(self, count: int, table: str) -> Sequence[int]:
+        """Return ids that no other transaction will use, in ascending order."""
+        rows = self._session.rows(RESERVE.format(table), count=count)
+        return sorted(row[0] for row in rows)
+
     def _insert(self, batch: Batch, rows: Sequence[Row]) -> int:
         """Insert rows with a batch of `insertion`; return how many were new."""
         return self._session.batch_count(batch, rows)
+
+    def _write(self, batch: Batch, rows: Sequence[Row]) -> None:
+        """Write rows by their ids, the last of their columns."""
+        self._session.batch_count(batch, rows)

@@ -13,10 +13,11 @@ from watcherlite.db.sqlalchemy.columns import CHANGED_ACTION
 from watcherlite.db.sqlalchemy.database import Rows
 from watcherlite.db.sqlalchemy.dialects import Batch, Row
 from watcherlite.db.sqlalchemy.transaction import SqlTransaction
+from watcherlite.domain.stacks import Stack
 
 #: SQLite takes 32766 values in one statement.
 MOST_ROWS = 1024
-LAST_ID = "SELECT COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'actions'), 0)"
+LAST_ID = 'SELECT COALESCE((SELECT seq FROM sqlite_sequence WHERE name = :table), 0)'
 _PLACES = f'({", ".join("?" * len(CHANGED_ACTION))})'
 _ABSENT = (None,) * len(CHANGED_ACTION)
 
@@ -36,12 +37,19 @@ def _change(size: int) -> str:
 class SqliteTransaction(SqlTransaction):
     """`db.api.Transaction` on SQLite, where it is the only one that writes."""
 
-    def _reserve(self, count: int) -> Sequence[int]:
-        last = self._session.rows(LAST_ID)[0][0]
+    def _reserve(self, count: int, table: str) -> Sequence[int]:
+        last = self._session.rows(LAST_ID, table=table)[0][0]
         return range(last + 1, last + 1 + count)
 
     def _insert(self, batch: Batch, rows: Sequence[Row]) -> int:
         return self._session.driver_many(self._session.dialect.sql(batch.one), rows)
+
+    def _write(self, batch: Batch, rows: Sequence[Row]) -> None:
+        self._session.driver_many(batch.one, rows)
+
+    def _is_whole(self, root_id: int, found: Sequence[Stack]) -> bool:
+        # Nobody else writes.
+        return True
 
     def _change(self, rows: list[tuple[Any, ...]]) -> Rows:
         changed: list[Sequence[Any]] = []

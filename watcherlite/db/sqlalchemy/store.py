@@ -18,6 +18,7 @@ from watcherlite.db.sqlalchemy.mysql import MysqlTransaction
 from watcherlite.db.sqlalchemy.outbox import Outbox
 from watcherlite.db.sqlalchemy.reading import Reading
 from watcherlite.db.sqlalchemy.sqlite import SqliteTransaction
+from watcherlite.db.sqlalchemy.stack_reading import Stacks
 from watcherlite.db.sqlalchemy.transaction import SqlTransaction
 from watcherlite.db.sqlalchemy.work import Work
 
@@ -28,7 +29,9 @@ _TRANSACTIONS: dict[str, type[SqlTransaction]] = {
 }
 
 
-class SqlStore(Leases, Work, Links, Outbox, Reading, Housekeeping, Lists, Audits):
+class SqlStore(
+    Leases, Work, Links, Outbox, Reading, Housekeeping, Lists, Audits, Stacks
+):
     """`db.api.Store` on PostgreSQL, MariaDB, MySQL or SQLite.
 
     Any number of threads may use it at once.

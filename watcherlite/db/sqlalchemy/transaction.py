@@ -8,6 +8,7 @@ from watcherlite.db.sqlalchemy.dependents import Dependents
 from watcherlite.db.sqlalchemy.insertion import Insertion
 from watcherlite.db.sqlalchemy.outbox import EventWriting
 from watcherlite.db.sqlalchemy.plans import Plans
+from watcherlite.db.sqlalchemy.stacks import StackWriting
 from watcherlite.db.sqlalchemy.targets import Targets
 
 
@@ -21,5 +22,6 @@ class SqlTransaction(
     EventWriting,
     Catalogue,
     AuditWriting,
+    StackWriting,
 ):
     """`db.api.Transaction` on PostgreSQL; what others do differently is overridden."""

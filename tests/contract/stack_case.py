@@ -1,0 +1,136 @@
+"""What the parts of the store's contract about stacks share."""
+
+import dataclasses
+import datetime
+from typing import Any
+
+from tests.contract.store_case import StoreCase
+from tests.factories import NOW, new_uuid
+from watcherlite.db.api import Transaction
+from watcherlite.domain import events
+from watcherlite.domain.events import Event
+from watcherlite.domain.stacks import Definition, Resource, Stack
+
+TENANT = 'project-a'
+
+
+def make_definition(**values: Any) -> Definition:
+    """Return a definition; unlike others unless it is told what is in it."""
+    given: dict[str, Any] = {'template': {'of': new_uuid()}, **values}
+    return Definition(**given)
+
+
+def make_stack(definition_id: int, **values: Any) -> Stack:
+    """Return a new stack of one of the tenants."""
+    given: dict[str, Any] = {
+        'uuid': new_uuid(),
+        'name': f'stack-{new_uuid()}',
+        'tenant': TENANT,
+        'created_at': NOW,
+        **values,
+    }
+    return Stack(definition_id=definition_id, **given)
+
+
+def make_resource(stack: Stack, **values: Any) -> Resource:
+    """Return a new resource of a stack."""
+    given: dict[str, Any] = {
+        'uuid': new_uuid(),
+        'name': f'resource-{new_uuid()}',
+        'type': 'OS::Heat::None',
+        'handler': 'OS::Heat::None',
+        'created_at': NOW,
+        **values,
+    }
+    return Resource(stack_id=stack.id or 0, **given)
+
+
+def stack_event(stack: Stack, **values: Any) -> Event:
+    """Return an event of a stack."""
+    given: dict[str, Any] = {
+        **dict.fromkeys(field.name for field in dataclasses.fields(Event)),
+        'subject': events.STACK,
+        'kind': events.STATE_CHANGED,
+        'new_status': 'CREATE_COMPLETE',
+        'occurred_at': NOW,
+        'uuid': events.new_uuid(),
+        'subject_id': stack.id,
+        **values,
+    }
+    return Event(**given)
+
+
+def resource_event(stack: Stack, resource: Resource, **values: Any) -> Event:
+    """Return an event of a resource of a stack."""
+    detail = {'uuid': resource.uuid, 'name': resource.name, 'type': resource.type}
+    return stack_event(stack, subject=events.RESOURCE, detail=detail, **values)
+
+
+class StackCase(StoreCase):
+    """The shortest way to say what is said often."""
+
+    def a_definition(self, **values: Any) -> Definition:
+        return self.commit(lambda tx: tx.insert_definition(make_definition(**values)))
+
+    def a_stack(self, **values: Any) -> Stack:
+        """Store a stack in a transaction of its own."""
+        definition_id = values.pop('definition_id', None) or self.a_definition().id
+        stack = make_stack(definition_id or 0, **values)
+        return self.commit(lambda tx: tx.insert_stack(stack))
+
+    def nested_stack(self, owner: Stack, **values: Any) -> Stack:
+        """Store a stack that is a resource of another one."""
+        stack = make_stack(
+            owner.definition_id,
+            owner_id=owner.id,
+            root_id=owner.root_id,
+            depth=owner.depth + 1,
+            tenant=owner.tenant,
+            **values,
+        )
+
+        def block(tx: Transaction) -> Stack:
+            tx.lock_stacks([owner.id or 0])
+            return tx.insert_stack(stack)
+
+        return self.commit(block)
+
+    def some_resources(self, stack: Stack, *given: dict[str, Any]) -> list[Resource]:
+        """Store resources of a stack."""
+        resources = [make_resource(stack, **values) for values in given]
+
+        def block(tx: Transaction) -> list[int]:
+            tx.lock_stacks([stack.id or 0])
+            return tx.insert_resources(resources)
+
+        ids = self.commit(block)
+        return [r.evolve(id=key) for r, key in zip(resources, ids, strict=True)]
+
+    def save_stack(self, stack: Stack, *resources: Resource) -> None:
+        """Lock a stack and save it, and resources of it."""
+
+        def block(tx: Transaction) -> None:
+            tx.lock_stacks([stack.id or 0])
+            tx.save_stacks([stack])
+            tx.save_resources(resources)
+
+        self.commit(block)
+
+    def delete_stack(self, stack: Stack, when: datetime.datetime = NOW) -> Stack:
+        """Delete a stack softly."""
+        gone = stack.evolve(action='DELETE', status='COMPLETE', deleted_at=when)
+        self.save_stack(gone)
+        return gone
+
+    def tell(self, stack: Stack, *added: Event) -> None:
+        """Store events of a stack, which is locked."""
+
+        def block(tx: Transaction) -> None:
+            tx.lock_stacks([stack.id or 0])
+            tx.add_events(added)
+
+        self.commit(block)
+
+    def stored_stack(self, stack: Stack) -> Stack | None:
+        """Return a stack as it is stored now."""
+        return self.store.stacks_by_id([stack.id or 0]).get(stack.id or 0)

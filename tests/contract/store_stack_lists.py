@@ -1,0 +1,428 @@
+"""The store's contract: pages of stacks and of their events, and what is purged."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from tests.contract.stack_case import (
+    TENANT,
+    StackCase,
+    make_definition,
+    resource_event,
+    stack_event,
+)
+from tests.factories import NOW, at, make_action, new_uuid
+from watcherlite import exceptions
+from watcherlite.db.stacking import (
+    STACK_SORT_KEYS,
+    ListedStack,
+    StackEventQuery,
+    StackQuery,
+)
+from watcherlite.domain.events import StoredEvent
+from watcherlite.domain.stacks import Resource, Stack
+
+LATER = at(10**9)
+
+
+def names(listed: Iterable[ListedStack]) -> list[str]:
+    """Return the names of stacks, in order."""
+    return [one.stack.name for one in listed]
+
+
+class StoreStackListsContract(StackCase):
+    """Lists: whole, in order, page by page, and only of what was asked for."""
+
+    def some_stacks(self) -> dict[str, Stack]:
+        """Store stacks that differ, and some that are seldom listed; by name."""
+        given: dict[str, dict[str, Any]] = {
+            'a': {'status': 'COMPLETE', 'tags': ('red', 'big'), 'updated_at': at(3)},
+            'b': {'status': 'FAILED', 'action': 'UPDATE', 'tags': ('red',)},
+            'c': {'user': 'eve', 'updated_at': at(1), 'created_at': at(-5)},
+            'd': {'tags': ('redder', 'RED'), 'updated_at': at(3)},
+            'e': {'created_at': at(5), 'tags': ('big', 'old "x"', 'y\\"x', 'z\\')},
+        }
+        found = {n: self.a_stack(name=n, **values) for n, values in given.items()}
+        found['gone'] = self.delete_stack(self.a_stack(name='gone', updated_at=at(2)))
+        found['inner'] = self.nested_stack(found['a'], name='inner')
+        found['other'] = self.a_stack(name='other', tenant='project-b')
+        return found
+
+    def listed_stacks(self, **values: Any) -> str:
+        """Return the names that a query finds, by name; all are also counted."""
+        given: dict[str, Any] = {'tenant': TENANT, 'sort': (('name', False),), **values}
+        query = StackQuery(**given)
+        found = names(self.store.list_stacks(query))
+        self.assertEqual(len(found), self.store.count_stacks(query))
+        return ' '.join(found)
+
+    def test_a_list_has_the_stacks_of_a_tenant_that_are_nothing_elses(self) -> None:
+        world = self.some_stacks()
+        self.assertEqual('a b c d e', self.listed_stacks())
+        self.assertEqual('a b c d e inner', self.listed_stacks(nested=True))
+        self.assertEqual('a b c d e gone', self.listed_stacks(deleted=True))
+        self.assertEqual('a b c d e other', self.listed_stacks(tenant=None))
+        self.assertEqual(
+            'a b c d e gone inner other',
+            self.listed_stacks(tenant=None, nested=True, deleted=True),
+        )
+        query = StackQuery(
+            TENANT, {'name': ['inner', 'a']}, nested=True, sort=(('name', False),)
+        )
+        self.assertEqual(
+            [
+                ListedStack(world['a'], None),
+                ListedStack(world['inner'], world['a'].uuid),
+            ],
+            self.store.list_stacks(query),
+        )
+
+    def test_stacks_are_filtered(self) -> None:
+        world = self.some_stacks()
+        for expected, filters in (
+            ('a c', {'name': ['a', 'c', 'other', 'A']}),
+            ('b', {'uuid': [world['b'].uuid, world['other'].uuid]}),
+            ('b', {'action': ['UPDATE']}),
+            ('a b', {'status': ['FAILED', 'COMPLETE']}),
+            ('c', {'user': ['eve']}),
+            ('a', {'status': ['COMPLETE'], 'action': ['CREATE', 'UPDATE']}),
+            ('', {'status': ['COMPLETE'], 'action': ['UPDATE']}),
+            ('', {'name': []}),
+            ('', {'owner_uuid': [world['a'].uuid]}),
+        ):
+            self.assertEqual(expected, self.listed_stacks(filters=filters), filters)
+        of_owner = {'owner_uuid': [world['a'].uuid, new_uuid()]}
+        self.assertEqual('inner', self.listed_stacks(filters=of_owner, nested=True))
+
+    def test_stacks_are_filtered_by_tags(self) -> None:
+        self.some_stacks()
+        for expected, values in (
+            ('a b', {'tags': ('red',)}),
+            ('a', {'tags': ('red', 'big')}),
+            ('a b e', {'tags_any': ('red', 'big')}),
+            ('b c d e', {'not_tags': ('red', 'big')}),
+            ('c d', {'not_tags_any': ('red', 'big')}),
+            ('e', {'tags': ('old "x"', 'y\\"x', 'z\\')}),
+            ('b', {'tags': ('red',), 'not_tags_any': ('big',)}),
+            ('a b', {'tags_any': (*map(str, range(99)), 'red')}),
+            # Not what stands between two.
+            ('', {'tags': (',',)}),
+            ('', {'tags_any': ('re', '"', '', 'x', 'x"', '\\', 'big","old')}),
+        ):
+            self.assertEqual(expected, self.listed_stacks(**values), values)
+
+    def test_pages_by_every_key_both_ways_give_every_stack_once_in_order(self) -> None:
+        self.some_stacks()
+        whole = self.store.list_stacks(StackQuery(nested=True, deleted=True))
+        for key in STACK_SORT_KEYS:
+            for descending in (False, True):
+                self.assert_stacks_walked(whole, ((key, descending),))
+        self.assert_stacks_walked(whole, (('status', True), ('updated_at', False)))
+        self.assert_stacks_walked(whole, (('updated_at', True), ('name', True)))
+
+    def assert_stacks_walked(
+        self, whole: list[ListedStack], sort: tuple[tuple[str, bool], ...]
+    ) -> None:
+        expected = sorted(whole, key=lambda one: one.stack.id or 0)
+        for key, descending in reversed(sort):
+            expected.sort(
+                key=lambda one: getattr(one.stack, key) or NOW, reverse=descending
+            ) if key == 'updated_at' else expected.sort(
+                key=lambda one: getattr(one.stack, key), reverse=descending
+            )
+            # Those without a value come last in both directions.
+            expected.sort(key=lambda one: getattr(one.stack, key) is None)
+        for limit in (1, 3, 100):
+            found: list[ListedStack] = []
+            more, after = True, None
+            while more:
+                page = self.store.list_stacks(
+                    StackQuery(
+                        nested=True, deleted=True, sort=sort, after=after, limit=limit
+                    )
+                )
+                found += page
+                after, more = (page[-1].stack.uuid if page else None), bool(page)
+            self.assertEqual(expected, found, (sort, limit))
+
+    def test_a_page_goes_on_after_a_stack_that_is_not_in_the_list_any_more(
+        self,
+    ) -> None:
+        world = self.some_stacks()
+        query = {'tenant': TENANT, 'sort': (('name', False),)}
+        after = world['b']
+        self.delete_stack(after)
+        rest = self.store.list_stacks(StackQuery(**query, after=after.uuid))
+        self.assertEqual(['c', 'd', 'e'], names(rest))
+        last = StackQuery(**query, after=world['e'].uuid)
+        self.assertEqual([], self.store.list_stacks(last))
+        self.assertEqual(4, self.store.count_stacks(last))
+        for missing in (new_uuid(), world['other'].uuid):
+            with self.assertRaisesRegex(exceptions.StackNotFound, missing):
+                self.store.list_stacks(StackQuery(**query, after=missing))
+
+    # events
+
+    def history_of(self, *stacks: Stack, **values: Any) -> list[str | None]:
+        """Return the messages of the events of stacks, the first one first."""
+        ids = [stack.id or 0 for stack in stacks]
+        given: dict[str, Any] = {'descending': False, **values}
+        found = self.store.list_stack_events(StackEventQuery(ids, **given))
+        return [each.event.message for each in found]
+
+    def a_stack_history(self) -> tuple[Stack, Stack, Resource]:
+        """Store events of two stacks, in turn; return these and a resource."""
+        stack, other = self.a_stack(), self.a_stack()
+        web, db = self.some_resources(
+            stack, {'name': 'web', 'type': 'T::Web'}, {'name': 'db', 'type': 'T::Db'}
+        )
+        (theirs,) = self.some_resources(other, {'name': 'web', 'type': 'T::Web'})
+        begun = {'new_status': 'CREATE_IN_PROGRESS'}
+        self.tell(
+            stack,
+            stack_event(stack, message='1', **begun),
+            resource_event(stack, web, message='2', **begun),
+            resource_event(stack, db, message='3', new_status='DELETE_FAILED'),
+        )
+        self.tell(other, resource_event(other, theirs, message='4'))
+        self.tell(
+            stack,
+            resource_event(stack, web, message='5', new_status='SIGNAL_COMPLETE'),
+            stack_event(stack, message='6'),
+        )
+        return stack, other, web
+
+    def test_the_history_of_stacks_is_theirs_and_that_of_their_resources(self) -> None:
+        stack, other, web = self.a_stack_history()
+        self.assertEqual(['1', '2', '3', '5', '6'], self.history_of(stack))
+        self.assertEqual(
+            ['6', '5', '4', '3', '2', '1'],
+            self.history_of(other, stack, stack, descending=True),
+        )
+        self.assertEqual([], self.history_of())
+        self.assertEqual([], self.history_of(self.a_stack()))
+        query = StackEventQuery([stack.id or 0], web.name, limit=1)
+        (found,) = self.store.list_stack_events(query)
+        self.assertEqual(
+            (events_of(found), 'SIGNAL_COMPLETE'),
+            (
+                {'uuid': web.uuid, 'name': 'web', 'type': 'T::Web'},
+                found.event.new_status,
+            ),
+        )
+
+    def test_events_of_actions_and_audits_with_the_same_ids_are_not_among_them(
+        self,
+    ) -> None:
+        stack = self.a_stack()
+        self.tell(stack, stack_event(stack, subject='audit', message='no'))
+        self.tell(
+            stack,
+            stack_event(stack, subject='audit', message='no'),
+            stack_event(stack, message='yes'),
+        )
+        self.assertEqual(['yes'], self.history_of(stack))
+
+    def test_a_history_is_filtered(self) -> None:
+        stack, other, _ = self.a_stack_history()
+        for expected, values in (
+            ('2 5', {'resource': 'web'}),
+            ('1 6', {'resource': ''}),
+            ('', {'resource': 'Web'}),
+            ('2 3 5', {'filters': {'name': ['web', 'db']}}),
+            ('3', {'filters': {'type': ['T::Db', 'T::X']}}),
+            ('1 2 6', {'filters': {'action': ['CREATE']}}),
+            ('5 6', {'filters': {'status': ['COMPLETE']}}),
+            ('1 2', {'filters': {'status': ['IN_PROGRESS'], 'action': ['CREATE']}}),
+            ('', {'filters': {'status': ['PROGRESS'], 'action': ['CREATE_IN']}}),
+            ('', {'filters': {'status': []}}),
+            ('5', {'filters': {'action': ['SIGNAL'], 'type': ['T::Web']}}),
+        ):
+            found = self.history_of(stack, **values)
+            self.assertEqual(expected.split(), found, values)
+        both = self.history_of(stack, other, filters={'type': ['T::Web']})
+        self.assertEqual(['2', '4', '5'], both)
+
+    def test_pages_of_a_history_give_every_event_once(self) -> None:
+        stack, other, _ = self.a_stack_history()
+        for stacks in ([stack], [stack, other]):
+            ids = [each.id or 0 for each in stacks]
+            for descending in (False, True):
+                for limit in (1, 2, 4, 9):
+                    found: list[StoredEvent] = []
+                    after = None
+                    while True:
+                        query = StackEventQuery(
+                            ids, descending=descending, after=after, limit=limit
+                        )
+                        page = self.store.list_stack_events(query)
+                        if not page:
+                            break
+                        found += page
+                        after = page[-1].event.uuid
+                    self.assertEqual(
+                        self.history_of(*stacks, descending=descending),
+                        [each.event.message for each in found],
+                    )
+
+    def test_a_page_begins_after_an_event_of_these_stacks_whatever_is_filtered(
+        self,
+    ) -> None:
+        stack, other, _ = self.a_stack_history()
+        (first, *_) = self.store.list_stack_events(
+            StackEventQuery([stack.id or 0], descending=False)
+        )
+        after = first.event.uuid
+        self.assertEqual(
+            ['2', '5'], self.history_of(stack, resource='web', after=after)
+        )
+        for stacks, marker in (([other], after), ([stack], new_uuid()), ([], after)):
+            with self.assertRaisesRegex(exceptions.NotFound, marker):
+                self.history_of(*stacks, after=marker)
+
+    # purge
+
+    def publish_all(self) -> None:
+        sequences = [stored.sequence for stored in self.store.pending_events(100)]
+        self.store.mark_published(sequences, NOW)
+
+    def assert_stacks_purged(self, *counts: int) -> None:
+        """Check that so many go: stacks, resources, events and definitions."""
+        names = ('stacks', 'resources', 'events', 'definitions')
+        expected = dict(zip(names, counts, strict=True))
+        self.assertEqual(
+            [expected, expected, dict.fromkeys(names, 0)],
+            [
+                dict(self.store.purge_stacks(LATER, 100, dry_run=True)),
+                *(dict(self.store.purge_stacks(LATER, 100)) for _ in range(2)),
+            ],
+        )
+
+    def test_stacks_that_were_deleted_go_with_all_that_is_theirs(self) -> None:
+        stack, kept, _ = self.a_stack_history()
+        inner = self.nested_stack(stack)
+        self.some_resources(inner, {'definition_id': inner.definition_id})
+        young = self.delete_stack(self.a_stack(), LATER)
+        self.delete_stack(inner)
+        self.delete_stack(stack)
+        self.publish_all()
+        self.assert_stacks_purged(2, 3, 5, 1)
+        self.assertEqual(
+            (None, None), (self.stored_stack(stack), self.stored_stack(inner))
+        )
+        self.assertEqual(
+            (kept, young), (self.stored_stack(kept), self.stored_stack(young))
+        )
+        self.assertEqual(['4'], self.history_of(kept))
+        self.assertEqual([], self.history_of(stack))
+        self.assertEqual(1, len(self.store.list_resources([kept.id or 0])))
+        with self.assertRaises(exceptions.NotFound):
+            self.store.get_definition(stack.definition_id)
+        self.store.get_definition(kept.definition_id)
+
+    def test_a_tree_stays_until_its_events_are_published(self) -> None:
+        stack = self.a_stack()
+        inner = self.nested_stack(stack)
+        self.tell(inner, stack_event(inner))
+        self.delete_stack(inner)
+        self.delete_stack(stack)
+        self.assert_stacks_purged(0, 0, 0, 0)
+        self.publish_all()
+        self.assert_stacks_purged(2, 0, 1, 1)
+
+    def test_a_stack_stays_as_long_as_one_in_it_does(self) -> None:
+        stack = self.a_stack()
+        inner = self.nested_stack(stack)
+        self.delete_stack(stack)
+        self.assert_stacks_purged(0, 0, 0, 0)
+        self.delete_stack(inner)
+        self.assert_stacks_purged(2, 0, 0, 1)
+
+    def test_at_most_so_many_stacks_go_the_oldest_first(self) -> None:
+        stacks = [self.delete_stack(self.a_stack()) for _ in range(3)]
+        counts = self.store.purge_stacks(LATER, 2, dry_run=True)
+        self.assertEqual((2, 2), (counts['stacks'], counts['definitions']))
+        self.store.purge_stacks(LATER, 2)
+        self.assertEqual(
+            [None, None, stacks[2]], [self.stored_stack(stack) for stack in stacks]
+        )
+
+    def test_resources_that_a_stack_had_long_ago_go_though_it_stays(self) -> None:
+        stack = self.a_stack()
+        definition = self.a_definition()
+        _, kept, young = self.some_resources(
+            stack,
+            {'deleted_at': NOW, 'definition_id': definition.id},
+            {},
+            {'deleted_at': LATER},
+        )
+        self.assert_stacks_purged(0, 1, 0, 1)
+        found = self.commit(
+            lambda tx: tx.resources_by_id([kept.id or 0, young.id or 0])
+        )
+        self.assertEqual([kept, young], list(found.values()))
+
+    def test_a_definition_stays_as_long_as_anything_refers_to_it(self) -> None:
+        used = [self.a_definition() for _ in range(3)]
+        stack = self.a_stack(definition_id=used[0].id, previous_id=used[1].id)
+        self.some_resources(stack, {'definition_id': used[2].id})
+        self.assert_stacks_purged(0, 0, 0, 0)
+        for definition in used:
+            self.store.get_definition(definition.id or 0)
+
+    def test_a_definition_that_was_just_asked_for_stays(self) -> None:
+        definition = make_definition()
+        stored = self.commit(lambda tx: tx.insert_definition(definition))
+        self.assertEqual(
+            0, self.store.purge_stacks(NOW, 9)['definitions'], 'it is younger'
+        )
+        # An operation may know of it that no row tells of yet.
+        (action,) = self.commit(
+            lambda tx: tx.lock_actions(
+                tx.insert_actions([make_action(action_type='stack')], [])
+            ).values()
+        )
+        self.assert_stacks_purged(0, 0, 0, 0)
+        self.changed(action, status='SUCCEEDED')
+        self.assert_stacks_purged(0, 0, 0, 1)
+        again = self.commit(lambda tx: tx.insert_definition(definition))
+        self.assertNotEqual(stored.id, again.id)
+
+    def test_a_purge_of_everything_takes_what_is_gone_of_stacks_once(self) -> None:
+        stack, _, _ = self.a_stack_history()
+        self.delete_stack(stack)
+        self.publish_all()
+        young = stack_event(stack, occurred_at=at(10**9 + 1))
+        self.tell(stack, young)
+        self.publish_all()
+        expected = {
+            'action_plans': 0,
+            'audits': 0,
+            'actions': 0,
+            'events': 7,
+            'stacks': 1,
+            'resources': 2,
+            'definitions': 1,
+        }
+        nothing = {'action_plans': 0, 'audits': 0, 'actions': 0, 'events': 0}
+        self.assertEqual(
+            [expected, expected, nothing],
+            [
+                dict(self.store.purge(LATER, 10, dry_run=True)),
+                *(dict(self.store.purge(LATER, 10)) for _ in range(2)),
+            ],
+        )
+
+    def test_the_figures_tell_what_stacks_and_resources_are_doing(self) -> None:
+        world = self.some_stacks()
+        busy = {'status': 'IN_PROGRESS'}
+        self.some_resources(world['a'], busy, busy, {}, {**busy, 'deleted_at': NOW})
+        figures = self.store.statistics()
+        self.assertEqual(
+            ({'COMPLETE': 1, 'FAILED': 1, 'IN_PROGRESS': 5}, 2),
+            (figures['stacks'], figures['resources_in_progress']),
+        )
+
+
+def events_of(stored: StoredEvent) -> Any:
+    """Return what an event tells of its resource."""
+    return stored.event.detail

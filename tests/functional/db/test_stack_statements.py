@@ -1,0 +1,170 @@
+"""How many statements stacks cost, and how their rows are found."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.contract.stack_case import (
+    TENANT,
+    make_definition,
+    make_resource,
+    make_stack,
+    resource_event,
+    stack_event,
+)
+from tests.functional.db import counting, stores
+from watcherlite.db.api import Transaction
+from watcherlite.db.sqlalchemy.dialects import DIALECTS
+from watcherlite.db.sqlalchemy.stack_events import StackHistory
+from watcherlite.db.stacking import StackEventQuery, StackQuery
+from watcherlite.domain.stacks import Resource, Stack
+
+#: As many as there may be in one stack.
+MANY = 1000
+
+
+class StackStatementTests(counting.CountingTests):
+    """What holds on every database, with what differs as class attributes."""
+
+    new_definition = 2
+    lock_tree = 2
+
+    def a_tree(self, count: int) -> list[Stack]:
+        """Store a stack with so many in it; return all of them."""
+        with self.store.transaction() as tx:
+            definition = tx.insert_definition(make_definition())
+            root = tx.insert_stack(make_stack(definition.id or 0))
+            inner = {'owner_id': root.id, 'root_id': root.id, 'depth': 1}
+            return [root] + [
+                tx.insert_stack(make_stack(definition.id or 0, **inner))
+                for _ in range(count)
+            ]
+
+    def test_each_kind_of_change_costs_the_same_for_one_and_for_many(self) -> None:
+        expected = {
+            'lock_stacks': 1,
+            'lock_tree': self.lock_tree,
+            'save_stacks': 1,
+            'insert_resources': 2,
+            'resources_of': 1,
+            'resources_by_id': 1,
+            'save_resources': 1,
+            'add_events': 1,
+        }
+        self.assertEqual([expected] * 2, [self.costs(n) for n in (1, MANY)])
+
+    def costs(self, count: int) -> dict[str, int]:
+        """Return what the calls cost that change so many rows."""
+        stacks = self.a_tree(min(count, 50))
+        ids = [stack.id or 0 for stack in stacks]
+        new = [make_resource(stacks[0]) for _ in range(count)]
+        rows: list[Resource] = []
+
+        def insert(tx: Transaction) -> None:
+            keys = tx.insert_resources(new)
+            rows.extend(r.evolve(id=k) for r, k in zip(new, keys, strict=True))
+
+        def save(tx: Transaction) -> None:
+            tx.save_resources([row.evolve(status='FAILED') for row in rows])
+
+        def tell(tx: Transaction) -> None:
+            tx.add_events([resource_event(stacks[0], row) for row in rows])
+
+        found = {
+            'lock_stacks': self.cost(lambda tx: tx.lock_stacks(ids)),
+            'lock_tree': self.cost(lambda tx: tx.lock_tree(ids[0])),
+            'save_stacks': self.cost(lambda tx: tx.save_stacks(stacks)),
+            'insert_resources': self.cost(insert),
+            'resources_of': self.cost(lambda tx: tx.resources_of(ids)),
+            'resources_by_id': self.cost(
+                lambda tx: tx.resources_by_id(row.id or 0 for row in rows)
+            ),
+            'save_resources': self.cost(save),
+            'add_events': self.cost(tell),
+        }
+        listed = self.store.list_resources(ids)
+        self.assertEqual([row.evolve(status='FAILED') for row in rows], listed)
+        return found
+
+    def test_a_definition_that_is_known_is_asked_for_once(self) -> None:
+        definition = make_definition()
+        self.assertEqual(
+            (self.new_definition, 1),
+            tuple(
+                self.cost(lambda tx: tx.insert_definition(definition)) for _ in range(2)
+            ),
+        )
+        key = self.a_tree(0)[0].definition_id
+        # A root learns its own id.
+        self.assertEqual(2, self.cost(lambda tx: tx.insert_stack(make_stack(key))))
+        inner = make_stack(key, owner_id=1, root_id=1)
+        self.assertEqual(1, self.cost(lambda tx: tx.insert_stack(inner)))
+
+    def test_nothing_that_is_read_costs_a_statement_per_row_or_locks_one(self) -> None:
+        stacks = self.a_tree(20)
+        root, ids = stacks[0], [stack.id or 0 for stack in stacks]
+        with self.store.transaction() as tx:
+            tx.lock_stacks(ids)
+            tx.insert_resources([make_resource(stack, name='r') for stack in stacks])
+            tx.add_events([stack_event(stack) for stack in stacks])
+        (event, *_) = self.store.list_stack_events(StackEventQuery(ids))
+        reads: dict[str, Callable[[], Any]] = {
+            'find_stack': lambda: self.store.find_stack(root.name, TENANT),
+            'stacks_by_id': lambda: self.store.stacks_by_id(ids),
+            'stack_tree': lambda: self.store.stack_tree(ids[0]),
+            'list_stacks': lambda: self.store.list_stacks(StackQuery(nested=True)),
+            'a page': lambda: self.store.list_stacks(
+                StackQuery(nested=True, after=root.uuid)
+            ),
+            'count_stacks': lambda: self.store.count_stacks(StackQuery()),
+            'get_definition': lambda: self.store.get_definition(root.definition_id),
+            'list_resources': lambda: self.store.list_resources(ids, names=['r']),
+            'find_resources': lambda: self.store.find_resources(ids[0], 'r'),
+            'list_stack_events': lambda: self.store.list_stack_events(
+                StackEventQuery(ids, 'r', {'action': ['CREATE'], 'type': ['T']})
+            ),
+            'a page of events': lambda: self.store.list_stack_events(
+                StackEventQuery(ids, after=event.event.uuid, limit=3)
+            ),
+            'surroundings': lambda: self.store.surroundings_of_stacks(ids),
+            'count_resources': lambda: self.store.count_resources(ids[0]),
+        }
+        for name, read in reads.items():
+            with self.texts() as found:
+                self.assertTrue(read() or 'filters' in name or 'events' in name, name)
+            self.assertEqual(1, len(found), name)
+            self.assertNotRegex(found[0], 'FOR |LOCK IN', name)
+
+    def test_a_page_of_a_history_is_taken_from_the_index_of_it(self) -> None:
+        first, second = self.a_tree(1)
+        with self.store.transaction() as tx:
+            tx.lock_stacks([first.id or 0, second.id or 0])
+            for stack, count in ((first, 3000), (second, 30)):
+                tx.add_events([stack_event(stack) for _ in range(count)])
+        dialect = DIALECTS[self.store.engine.dialect.name]()
+        uuid = self.store.list_stack_events(StackEventQuery([second.id or 0], limit=1))[
+            0
+        ].event.uuid
+        for after in (None, uuid):
+            for descending in (True, False):
+                query = StackEventQuery(
+                    [second.id or 0], after=after, descending=descending, limit=10
+                )
+                page = StackHistory(query, dialect)
+                said = self.explained(page.template, **page.values)
+                self.assertIn('ix_events_of_stack', said)
+                self.assertNotRegex(said, r'Seq Scan|events\nALL')
+
+
+class SqliteStackStatementTest(StackStatementTests, stores.SqliteDatabase):
+    explain = 'EXPLAIN QUERY PLAN'
+    # Nobody else writes.
+    lock_tree = 1
+
+
+class PostgresqlStackStatementTest(StackStatementTests, stores.PostgresqlDatabase):
+    """Nothing differs."""
+
+
+class MysqlStackStatementTest(StackStatementTests, stores.MysqlDatabase):
+    # Its INSERT does not return the id of a row that is there already.
+    new_definition = 3
