@@ -11,7 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from watcherlite.domain import change
 from watcherlite.domain.documents import PlanDocument
+from watcherlite.domain.handling import (
+    Batch,
+    Expansion,
+    Member,
+    PassOn,
+    Property,
+    Ready,
+    Result,
+)
 from watcherlite.domain.outcomes import Outcome
 from watcherlite.domain.solutions import Indicator, IndicatorSpecification, Solution
 
@@ -33,7 +43,7 @@ NAMESPACES = (
     PLANNERS,
 )
 #: Action types of watcherlite itself, which no plan names and no plugin may be.
-RESERVED = ('audit',)
+RESERVED = ('audit', 'stack', 'resource')
 
 
 class DerivedResult(Protocol):
@@ -266,6 +276,214 @@ class Plugin:
     def get_config_opts(cls) -> Sequence['cfg.Opt']:
         """Return the options of this plugin, for its group and the sample."""
         return ()
+
+
+class ResourceContext(Protocol):
+    """What a resource handler may know and do; see also `ActionContext`.
+
+    :cvar uuid: of the action; the idempotency key of this operation
+    :cvar attempt: the fencing token
+    :cvar tenant: the project of the stack
+    :cvar resource_uuid: never changes; another one replaces it under the same name
+    :cvar physical_name: a name that is free: stack, resource, and a short id
+    :cvar physical_id: as the handler said; None before
+    :cvar properties: resolved, checked against `ResourceHandler.properties`, with
+        defaults; for `delete`, `check` and the like those it was last made with
+    :cvar before: for `update`: the properties that it was last made with
+    :cvar attributes: as last said
+    :cvar data: what the handler keeps
+    :cvar files: those that came with the template of the stack, name -> text
+    :cvar deadline: when the operation times out, aware, UTC
+    """
+
+    uuid: str
+    attempt: int
+    tenant: str
+    stack_name: str
+    stack_uuid: str
+    resource_name: str
+    resource_uuid: str
+    physical_name: str
+    physical_id: str | None
+    properties: Mapping[str, Any]
+    before: Mapping[str, Any]
+    attributes: Mapping[str, Any]
+    metadata: Mapping[str, Any]
+    data: Mapping[str, Any]
+    files: Mapping[str, str]
+    deadline: datetime.datetime | None
+
+    def checkpoint(self) -> None:
+        """Heed signals: raises Cancelled or TimedOut. Call it where it can stop."""
+
+    def remaining(self) -> float | None:
+        """Return the seconds that are left until the deadline, or None."""
+
+    def now(self) -> datetime.datetime:
+        """Return the wall-clock time, aware, in UTC; tests turn it."""
+
+    def on_signal(self, call: Callable[[str], None]) -> AbstractContextManager[None]:
+        """See `ActionContext.on_signal`."""
+
+
+class ResourceHandler(Plugin):
+    """Makes and looks after one type of thing: a resource of a stack, or a node.
+
+    The name of its entry point is the type: `OS::Heat::Value`. One instance serves
+    one call. What an operation returns is a `domain.handling.Result`: None or Ready
+    when it has done what it should, NotYet to be polled; it raises to fail.
+
+    An operation whose worker was lost is begun again when `idempotent`; a `create`
+    is asked for with `find` otherwise, where that is overridden; else it is FAILED,
+    outcome unknown, and the next update replaces the resource.
+    """
+
+    properties: ClassVar[Mapping[str, Property]] = {}
+    #: Properties that are not declared are accepted, and changes of these ignored.
+    accepts_any: ClassVar[bool] = False
+    #: attribute -> one sentence
+    attributes: ClassVar[Mapping[str, str]] = {}
+    #: Whether each operation may be called again with the same `uuid`.
+    idempotent: ClassVar[bool] = False
+    #: Whether a resource that is FAILED is replaced by the next update.
+    replaces_failed: ClassVar[bool] = True
+    #: Whether a signal changes something, so that a lock of the stack forbids it.
+    modified_by_signals: ClassVar[bool] = True
+
+    def validate(self, properties: Mapping[str, Any]) -> None:
+        """Check what the schemas cannot say; raise Invalid.
+
+        Properties that depend on what is not made yet are None here.
+        """
+
+    def decide(
+        self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
+    ) -> str:
+        """Return KEEP, UPDATE or REPLACE for a change of the definition.
+
+        :param failed: the resource is FAILED, or a user marked it so
+        :raises Invalid: the change is not possible at all
+        """
+        return change.decide(self, before, after, failed)
+
+    def create(self, context: ResourceContext) -> Result:
+        """Make it."""
+        raise NotImplementedError
+
+    def find(self, context: ResourceContext) -> Result:
+        """Return what a `create` that was interrupted has made; None: nothing."""
+        return None
+
+    def adopt(self, context: ResourceContext) -> Result:
+        """Take over one that is there, and that a stack was made to forget.
+
+        `physical_id` and `data` are those that it had then.
+        """
+        return self.check(context)
+
+    def check(self, context: ResourceContext) -> Result:
+        """Look whether it is there and as it should be; raise if it is not."""
+        return Ready(reason=f'CHECK is not supported by {context.resource_name}')
+
+    def update(self, context: ResourceContext) -> Result:
+        """Make it fit `properties`; `before` is what it fitted."""
+        raise NotImplementedError
+
+    def delete(self, context: ResourceContext) -> Result:
+        """Delete it; one that is not there any more has been deleted."""
+        raise NotImplementedError
+
+    def suspend(self, context: ResourceContext) -> Result:
+        """Put it to rest."""
+        return None
+
+    def resume(self, context: ResourceContext) -> Result:
+        """Let it go on."""
+        return None
+
+    def lock(self, context: ResourceContext) -> Result:
+        """Protect it against changes by others (spec 004)."""
+        return None
+
+    def unlock(self, context: ResourceContext) -> Result:
+        """Take that protection away; one that is gone is not protected."""
+        return None
+
+    def signal(
+        self, context: ResourceContext, details: Mapping[str, Any]
+    ) -> Result | PassOn:
+        """Take note of a signal, if the type takes any."""
+        raise NotImplementedError
+
+    def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
+        """Look how far an operation is that said NotYet; `operation` is its name."""
+        raise NotImplementedError
+
+    def cancel(self, context: ResourceContext, operation: str, token: Any) -> None:
+        """Stop what goes on for an operation that said NotYet."""
+
+    def reference(self, context: ResourceContext) -> str:
+        """Return what get_resource gives."""
+        return context.physical_id or context.resource_name
+
+    @classmethod
+    def supports(cls, hook: str) -> bool:
+        """Say whether this type overrides a hook of this class."""
+        return getattr(cls, hook) is not getattr(ResourceHandler, hook)
+
+
+class NestedContext(ResourceContext, Protocol):
+    """What the handler of a resource that is a stack may know besides.
+
+    :cvar update_policy: of the definition that `expand` is for, resolved; else empty
+    """
+
+    update_policy: Mapping[str, Any]
+
+
+class NestedHandler(ResourceHandler):
+    """A resource that is a stack: a group, or a template of its own.
+
+    Its stack is made, updated, checked, locked and deleted like any other; the
+    handler says what is to be in it. `expand` and `adjust` are called again, with
+    the data that they gave, when a worker was lost: `context.uuid` is the same then.
+    """
+
+    def expand(
+        self, context: NestedContext, members: Sequence[Member]
+    ) -> Sequence[Batch] | Expansion:
+        """Return the templates that lead to what the properties say, in turn.
+
+        :param members: of its stack as it is; none before it is made
+        """
+        raise NotImplementedError
+
+    def adjust(
+        self,
+        context: NestedContext,
+        members: Sequence[Member],
+        details: Mapping[str, Any],
+    ) -> Sequence[Batch] | Expansion:
+        """Return what a signal makes of it; nothing: it changes nothing."""
+        return ()
+
+    @classmethod
+    def adjusts(cls) -> bool:
+        """Say whether this type takes signals."""
+        return cls.adjust is not NestedHandler.adjust
+
+    def gather(
+        self,
+        context: NestedContext,
+        members: Sequence[Member],
+        outputs: Mapping[str, Any],
+    ) -> Mapping[str, Any]:
+        """Return its attributes, now that its stack is as it should be."""
+        return outputs
+
+    def remember(self, context: NestedContext) -> Mapping[str, Any] | None:
+        """Return its data, now that its stack is as it should be; None: as before."""
+        return None
 
 
 class Goal(Plugin):

@@ -19,13 +19,14 @@ from oslo_config import cfg
 from watcherlite import exceptions
 from watcherlite.conf import masking
 from watcherlite.domain.solutions import IndicatorSpecification
-from watcherlite.plugins import base, options, parameters, schemas
+from watcherlite.plugins import base, options, parameters, properties, schemas
 
 LOG = logging.getLogger(__name__)
 
 #: What a class behind an entry point of a namespace has to be made from.
 BASES: Mapping[str, type] = {
     base.ACTION_TYPES: base.ActionType,
+    base.RESOURCE_HANDLERS: base.ResourceHandler,
     base.POLICIES: base.Policy,
     base.GOALS: base.Goal,
     base.STRATEGIES: base.Strategy,
@@ -115,6 +116,10 @@ class _Candidate:
         if self.namespace == base.ACTION_TYPES and self.name in base.RESERVED:
             self.reason = 'the name is one of watcherlite itself'
             return
+        if self.namespace == base.RESOURCE_HANDLERS:
+            self.reason = properties.declaration_problem(plugin)
+            if self.reason is not None:
+                return
         self.options = options.of(plugin)
         self.plugin = plugin
 
@@ -142,6 +147,7 @@ class Plugins:
         cls,
         *,
         action_types: Mapping[str, type] | None = None,
+        resource_handlers: Mapping[str, type] | None = None,
         policies: Mapping[str, type] | None = None,
         goals: Mapping[str, type] | None = None,
         strategies: Mapping[str, type] | None = None,
@@ -151,6 +157,7 @@ class Plugins:
         """Return plugins from classes in hand, as tests want them."""
         given = {
             base.ACTION_TYPES: action_types or {},
+            base.RESOURCE_HANDLERS: resource_handlers or {},
             base.POLICIES: policies or {},
             base.GOALS: goals or {},
             base.STRATEGIES: strategies or {},
@@ -190,6 +197,14 @@ class Plugins:
             made = (kind, self._group(namespace, name))
             self._made[(namespace, name)] = made
         return made[0](made[1])
+
+    def make_resource_handler(self, name: str) -> base.ResourceHandler:
+        """Return a resource handler with its options; raises what `plugin` does."""
+        return self.make(base.RESOURCE_HANDLERS, name)
+
+    def resource_types(self) -> dict[str, type[base.ResourceHandler]]:
+        """Return the types of resources that can be used, by name."""
+        return self.loadable(base.RESOURCE_HANDLERS)
 
     def make_goal(self, name: str) -> base.Goal:
         """Return a goal with its options; raises what `plugin` does."""
@@ -234,6 +249,16 @@ class Plugins:
     ) -> dict[str, Any]:
         """Return parameters with their defaults; see `parameters.fill`."""
         return parameters.fill(spec, given)
+
+    def fit_properties(
+        self,
+        handler: base.ResourceHandler,
+        values: Mapping[str, Any],
+        *,
+        known: bool = True,
+    ) -> dict[str, Any]:
+        """Return the properties of a resource; see `properties.fit`."""
+        return properties.fit(handler, values, known=known)
 
     def check_indicator(
         self, specification: IndicatorSpecification, value: object

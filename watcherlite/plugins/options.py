@@ -1,15 +1,23 @@
 """The options that plugins bring along, each plugin's in a group of its own."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from oslo_config import cfg
 
 from watcherlite.conf import registration
+from watcherlite.plugins import base
 
 
 def group_name(namespace: str, name: str) -> str:
-    """Return the group of the ini file that a plugin's options are in."""
+    """Return the group of the ini file that a plugin's options are in.
+
+    That of `Local::File` is `watcherlite.resource_handlers.local_file`: colons end
+    the key of a setting in environment variables and in many tools for ini files.
+    """
+    if namespace == base.RESOURCE_HANDLERS:
+        name = re.sub(r'[^a-z0-9_.-]+', '_', name.lower())
     return f'{namespace}.{name}'
 
 

@@ -1,13 +1,15 @@
 """What a plugin author needs to test a plugin without a daemon.
 
 `run_action` takes one action through its phases, `run_strategy` asks a strategy for
-its solution; `FakeContext` stands for the worker, `ManualClock` for the time.
+its solution, `ResourceRun` takes a resource through its life; `FakeContext` stands for
+the worker, `ManualClock` for the time.
 """
 
 from watcherlite.testing.actions import DerivedEnd, Result, revert_action, run_action
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.context import FakeContext, after_seconds, at_checkpoint
 from watcherlite.testing.recorder import Recorder
+from watcherlite.testing.resources import ResourceRun, Settled
 from watcherlite.testing.strategies import run_strategy
 
 __all__ = [
@@ -15,7 +17,9 @@ __all__ = [
     'FakeContext',
     'ManualClock',
     'Recorder',
+    'ResourceRun',
     'Result',
+    'Settled',
     'after_seconds',
     'at_checkpoint',
     'revert_action',

@@ -1,10 +1,15 @@
 """A distribution of somebody else, found and run for real."""
 
 import json
+import pathlib
+
+import fixtures
 
 from tests import base
 from tests.functional.third_party.installation import Installation
 from watcherlite.plugins import base as contract
+
+ZETA = pathlib.Path(__file__).parents[2] / 'acceptance' / 'zeta'
 
 LIST = """
 import dataclasses, json
@@ -66,6 +71,17 @@ conf(['--namespace', 'watcherlite.plugins'])
 sample = io.StringIO()
 generator.generate(conf, sample)
 print(json.dumps(sample.getvalue()))
+"""
+
+RESOURCE_OPTIONS = """
+import json, sys
+from watcherlite import conf
+from watcherlite.plugins import loader
+
+settings = conf.new([], config_files=[sys.argv[1]])
+plugins = loader.load(options=settings)
+made = plugins.make_resource_handler('Zeta::Mark')
+print(json.dumps([made.options.target, conf.unknown_options(settings)]))
 """
 
 LAZY = """
@@ -145,7 +161,14 @@ class TestDistribution(base.TestCase):
         }
 
         self.assertEqual(
-            dict.fromkeys(['command', 'http_request', 'nop', 'sleep']), ours
+            dict.fromkeys(
+                [
+                    *('command', 'http_request', 'nop', 'resource_mark_unhealthy'),
+                    *('sleep', 'stack_check', 'stack_lock', 'stack_unlock'),
+                    'stack_update',
+                ]
+            ),
+            ours,
         )
 
     def test_its_action_runs(self):
@@ -226,7 +249,7 @@ class TestDistribution(base.TestCase):
         wrong = 'it is no subclass of watcherlite.plugins.base.'
         mine = {
             'watcherlite.action_types': f'{wrong}ActionType',
-            'watcherlite.resource_handlers': 'ok',
+            'watcherlite.resource_handlers': f'{wrong}ResourceHandler',
             'watcherlite.policies': 'ok',
             'watcherlite.goals': f'{wrong}Goal',
             'watcherlite.strategies': f'{wrong}Strategy',
@@ -273,6 +296,74 @@ class TestDistribution(base.TestCase):
                 ),
             },
             errors,
+        )
+
+
+class TestResourceTypes(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.installation = self.useFixture(Installation())
+        self.installation.add(ZETA)
+
+    def test_a_good_one_and_one_that_cannot_work_are_listed(self):
+        found = [
+            (name, text, error)
+            for space, name, distribution, _, _, text, error in self.installation.run(
+                LIST
+            )
+            if (space, distribution) == (contract.RESOURCE_HANDLERS, 'zeta-actions')
+        ]
+
+        self.assertEqual(
+            [
+                ('Zeta::Mark', 'A mark at the target.', None),
+                (
+                    'Zeta::Vague',
+                    '',
+                    'its property size has a default that does not fit its schema: '
+                    'properties.size: "big" is not a whole number',
+                ),
+            ],
+            found,
+        )
+
+    def test_the_built_ins_do_not_suffer(self):
+        ours = {
+            name
+            for space, name, distribution, *_, error in self.installation.run(LIST)
+            if (space, distribution) == (contract.RESOURCE_HANDLERS, 'watcherlite')
+            and error is None
+        }
+
+        self.assertLessEqual(
+            {
+                'Http::Resource',
+                'Local::File',
+                'Local::Process',
+                'OS::Heat::None',
+                'OS::Heat::RandomString',
+                'OS::Heat::TestResource',
+                'OS::Heat::Value',
+            },
+            ours,
+        )
+
+    def test_its_options_are_read_from_a_group_without_colons(self):
+        home = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        ini = home / 'watcherlite.conf'
+        ini.write_text(
+            '[watcherlite.resource_handlers.zeta_mark]\ntarget = http://x\ntaget = y\n'
+        )
+
+        target, unknown = self.installation.run(RESOURCE_OPTIONS, str(ini))
+
+        self.assertEqual('http://x', target)
+        self.assertEqual(
+            [
+                f'{ini}: [watcherlite.resource_handlers.zeta_mark] has no option '
+                'taget; did you mean target?'
+            ],
+            unknown,
         )
 
 

@@ -45,3 +45,16 @@ class TestAlone(base.TestCase):
             'get_config_opts returned a str, which is no oslo.config option',
             str(error),
         )
+
+
+class TestGroups(base.TestCase):
+    def test_a_resource_type_has_a_group_without_colons(self):
+        for namespace, name, expected in (
+            ('resource_handlers', 'Local::File', 'local_file'),
+            ('resource_handlers', 'My::Cloud-2::Big.Thing', 'my_cloud-2_big.thing'),
+            ('action_types', 'Greet', 'Greet'),
+        ):
+            self.assertEqual(
+                f'watcherlite.{namespace}.{expected}',
+                options.group_name(f'watcherlite.{namespace}', name),
+            )

@@ -1,77 +1,25 @@
 """The action that runs an executable which the operator has allowed."""
 
-import functools
 import os
-import shlex
 import signal
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from oslo_config import cfg, types
+from oslo_config import cfg
 
 from watcherlite import exceptions
 from watcherlite.domain.outcomes import Done, Failed
 from watcherlite.plugins import base, options
-from watcherlite.plugins.action_types import processes
+from watcherlite.plugins.action_types import allow_list, processes
 
-#: In the option and in `argv`: the interpreter that runs watcherlite, wherever a
-#: virtual environment has put it.
-PYTHON = '{python}'
 _OPTION = f'allowed in the group [{options.group_name(base.ACTION_TYPES, "command")}]'
 
-
-@functools.lru_cache
-def _words(text: str) -> tuple[str, ...]:
-    """Return the words of a value of `allowed`; needed for each action anew."""
-    return tuple(shlex.split(text))
-
-
-def _wrong_path(path: str) -> str | None:
-    """Say what is wrong with the path of an executable, or None."""
-    if path == PYTHON:
-        return None
-    if not path.startswith('/'):
-        return f'{path!r} is not an absolute path'
-    if os.path.normpath(path) != path:
-        return f'{path!r} is not in its shortest form, {os.path.normpath(path)!r}'
-    return None
-
-
-class AllowedCommand(types.String):
-    """The type of one value of the option `allowed`."""
-
-    def __call__(self, value: Any) -> str:
-        text = str(super().__call__(value))
-        words = shlex.split(text)
-        if not words:
-            raise ValueError('a path is needed')
-        wrong = _wrong_path(words[0])
-        if wrong:
-            raise ValueError(wrong)
-        return text
-
-    def __repr__(self) -> str:
-        return 'AllowedCommand'
-
-
 OPTIONS: tuple[cfg.Opt, ...] = (
-    cfg.MultiOpt(
-        'allowed',
-        item_type=AllowedCommand(),
-        sample_default='/usr/bin/systemctl restart',
-        mutable=True,
-        help='An executable that plans may run. Repeat the option to allow several; '
-        'nothing is allowed by default.\n\n'
-        'It is an absolute path, and `argv` of the action has to begin with exactly '
-        'this text: links are not followed to compare them. Words behind the path '
-        'have to be in `argv` as well, in front of all others, so that '
-        '`/usr/bin/systemctl restart` allows to restart and not to stop; what comes '
-        'behind them is free. `{python}` stands for the interpreter that runs '
-        'watcherlite.\n\n'
+    allow_list.option(
+        'An executable that plans may run.',
         'Who may create plans may run what stands here as the user that runs the '
-        'applier: do not allow a shell, `env`, or an interpreter without the name '
-        'of a program.',
+        'applier',
+        '/usr/bin/systemctl restart',
     ),
     cfg.DictOpt(
         'environment',
@@ -156,23 +104,11 @@ class Command(base.ActionType):
 
     def validate(self, inputs: Mapping[str, Any]) -> None:
         """Refuse what the option `allowed` does not list."""
-        argv = inputs['argv']
-        wrong = _wrong_path(argv[0])
-        if wrong:
-            raise exceptions.InvalidInput(f'input_parameters.argv.0: {wrong}')
-        rules = [_words(text) for text in self.options.allowed or ()]
-        if any(tuple(argv[: len(rule)]) == rule for rule in rules):
-            return
-        near = [shlex.join(rule) for rule in rules if rule[0] == argv[0]]
-        if near:
-            raise exceptions.InvalidInput(
-                f'input_parameters.argv: {argv[0]} is allowed only as '
-                f'{" or ".join(near)} (option {_OPTION})'
-            )
-        raise exceptions.InvalidInput(
-            f'input_parameters.argv.0: {argv[0]} is not allowed; an operator may add '
-            f'it to the option {_OPTION}'
+        wrong = allow_list.problem(
+            'input_parameters.argv', inputs['argv'], self.options.allowed, _OPTION
         )
+        if wrong:
+            raise exceptions.InvalidInput(wrong)
 
     def is_idempotent(self, inputs: Mapping[str, Any]) -> bool:
         """Believe the inputs: nobody else knows what the command does."""
@@ -195,10 +131,8 @@ class Command(base.ActionType):
     def execute(self, context: base.ActionContext) -> Done | Failed:
         """Run it to its end."""
         inputs = context.inputs
-        argv = list(inputs['argv'])
-        name = argv[0]
-        if name == PYTHON:
-            argv[0] = sys.executable
+        argv = allow_list.resolved(inputs['argv'])
+        name = inputs['argv'][0]
         environment = {
             **self.options.environment,
             'WATCHERLITE_ACTION_UUID': context.uuid,

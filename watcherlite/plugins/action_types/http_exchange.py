@@ -16,8 +16,8 @@ import ssl
 import threading
 import time
 import urllib.parse
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
 
 import requests
 import requests.adapters
@@ -28,7 +28,6 @@ import urllib3.connectionpool
 import urllib3.exceptions
 
 from watcherlite.plugins.action_types.capture import Capture
-from watcherlite.plugins.base import ActionContext
 from watcherlite.plugins.redaction import secret_header, shown_url
 from watcherlite.states import action as states
 
@@ -38,6 +37,18 @@ MAX_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CHUNK = 16384
 _READ_TIMEOUTS = (requests.ReadTimeout, urllib3.exceptions.ReadTimeoutError)
+
+
+class Heeding(Protocol):
+    """What a request may be interrupted by: the context of whoever makes it."""
+
+    def checkpoint(self) -> None:
+        """Heed signals."""
+
+    def on_signal(
+        self, call: Callable[[str], None]
+    ) -> contextlib.AbstractContextManager[None]:
+        """Have `call` called as signals arrive."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -157,7 +168,7 @@ logging.getLogger('urllib3.connectionpool').addFilter(_not_ours)
 
 
 def exchange(
-    context: ActionContext, request: Request, settings: Settings, seconds: float
+    context: Heeding, request: Request, settings: Settings, seconds: float
 ) -> Answer:
     """Send a request, follow its redirects, and return the answer.
 
@@ -194,7 +205,7 @@ def exchange(
 
 
 def _follow(
-    context: ActionContext,
+    context: Heeding,
     request: Request,
     settings: Settings,
     line: _Line,
@@ -245,7 +256,7 @@ def _send(request: Request, settings: Settings, seconds: float) -> requests.Resp
 
 
 def _read(
-    context: ActionContext,
+    context: Heeding,
     response: requests.Response,
     settings: Settings,
     started: float,

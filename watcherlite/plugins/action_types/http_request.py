@@ -2,10 +2,8 @@
 
 import json
 import logging
-import os
 import re
 import time
-import urllib.parse
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,6 +13,7 @@ from oslo_config import cfg
 from watcherlite import exceptions
 from watcherlite.domain.outcomes import Done, Failed
 from watcherlite.plugins import base, options
+from watcherlite.plugins.action_types import http_parts
 from watcherlite.plugins.action_types.capture import storable_json, storable_text
 from watcherlite.plugins.redaction import secret_header, shown_url, without_userinfo
 
@@ -23,73 +22,17 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 
-_GROUP = options.group_name(base.ACTION_TYPES, 'http_request')
+_NAME = 'http_request'
+_GROUP = options.group_name(base.ACTION_TYPES, _NAME)
 
-IDEMPOTENT = frozenset({'GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'})
-METHODS = (*sorted(IDEMPOTENT), 'PATCH', 'POST')
 #: A gateway's word for: try again soon.
 RETRY_STATUSES = (502, 503, 504)
-DEFAULT_TIMEOUT = 60.0
-DEFAULT_CONNECT_TIMEOUT = 10.0
 DEFAULT_RETRIES = 3
 #: Seconds before the first retry; doubled with each, with up to JITTER added.
 FIRST_WAIT, LONGEST_WAIT, JITTER = 0.1, 10.0, 0.1
 
-#: These belong to the message, not to the author of a plan: two lengths, for
-#: instance, let one request be read as two.
-_OWN_HEADERS = frozenset({'connection', 'content-length', 'transfer-encoding'})
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_VALUE = re.compile(r'(?:[!-~\x80-\xff][\t -~\x80-\xff]*)?')
 _MAX_HEADERS = 100
 _MAX_HEADER_LENGTH = 1024
-
-OPTIONS: tuple[cfg.Opt, ...] = (
-    cfg.BoolOpt(
-        'verify_tls',
-        default=True,
-        mutable=True,
-        help='Whether the certificates of servers are checked. Without it anybody on '
-        'the way can read and change what is sent: for a private authority set '
-        '`ca_file` instead.',
-    ),
-    cfg.StrOpt(
-        'ca_file',
-        mutable=True,
-        help='A file with the certificates (PEM) of the authorities to trust, in place '
-        'of the public ones.',
-    ),
-    cfg.IntOpt(
-        'max_response_size',
-        default=65536,
-        min=0,
-        max=16777216,
-        mutable=True,
-        help='How many bytes of the body of an answer are kept with the action. The '
-        'rest is not even read; `truncated` says that there was more. Raise it only '
-        'if something reads the body there.',
-    ),
-    cfg.BoolOpt(
-        'proxies_from_environment',
-        default=False,
-        mutable=True,
-        help='Whether HTTP_PROXY, HTTPS_PROXY and NO_PROXY in the environment of the '
-        'applier are heeded. Set it where servers can only be reached through a '
-        'proxy.',
-    ),
-)
-
-_STATUSES = {
-    'type': 'array',
-    'items': {'type': 'integer', 'minimum': 100, 'maximum': 599},
-    'minItems': 1,
-}
-_URL = {
-    'type': 'string',
-    'pattern': '^[Hh][Tt][Tt][Pp][Ss]?://',
-    'description': 'a URL that begins with http:// or https://',
-}
-_HEADERS = {'type': 'object', 'additionalProperties': {'type': 'string'}}
-_SECONDS = {'type': 'number', 'exclusiveMinimum': 0, 'maximum': 86400}
 
 
 class ServerSilent(exceptions.WatcherliteError):
@@ -120,24 +63,24 @@ class HttpRequest(base.ActionType):
     schema: ClassVar[Mapping[str, Any]] = {
         'type': 'object',
         'properties': {
-            'method': {'enum': list(METHODS)},
-            'url': _URL,
-            'headers': _HEADERS,
+            'method': {'enum': list(http_parts.METHODS)},
+            'url': http_parts.URL,
+            'headers': http_parts.HEADERS,
             'body': {'type': 'string'},
             'json': {},
-            'expected_statuses': _STATUSES,
-            'timeout': _SECONDS,
-            'connect_timeout': _SECONDS,
+            'expected_statuses': http_parts.STATUSES,
+            'timeout': http_parts.SECONDS,
+            'connect_timeout': http_parts.SECONDS,
             'retries': {'type': 'integer', 'minimum': 0, 'maximum': 100},
-            'retry_statuses': {**_STATUSES, 'minItems': 0},
+            'retry_statuses': {**http_parts.STATUSES, 'minItems': 0},
             'follow_redirects': {'type': 'boolean'},
             'idempotent': {'type': 'boolean'},
             'unless': {
                 'type': 'object',
                 'properties': {
-                    'url': _URL,
-                    'headers': _HEADERS,
-                    'expected_statuses': _STATUSES,
+                    'url': http_parts.URL,
+                    'headers': http_parts.HEADERS,
+                    'expected_statuses': http_parts.STATUSES,
                 },
                 'required': ['url'],
                 'additionalProperties': False,
@@ -150,18 +93,20 @@ class HttpRequest(base.ActionType):
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
         """Return what is the same for all requests."""
-        return OPTIONS
+        return http_parts.OPTIONS
 
     def validate(self, inputs: Mapping[str, Any]) -> None:
         """Refuse what cannot be sent."""
         problems = [
-            *_url_problems('url', inputs['url']),
-            *_header_problems('headers', inputs.get('headers', {})),
+            *http_parts.url_problems('url', inputs['url']),
+            *http_parts.header_problems('headers', inputs.get('headers', {}), _NAME),
         ]
         unless = inputs.get('unless')
         if unless is not None:
-            problems += _url_problems('unless.url', unless['url'])
-            problems += _header_problems('unless.headers', unless.get('headers', {}))
+            problems += http_parts.url_problems('unless.url', unless['url'])
+            problems += http_parts.header_problems(
+                'unless.headers', unless.get('headers', {}), _NAME
+            )
         if 'body' in inputs and 'json' in inputs:
             problems.append('body: only one of body and json can be sent')
         try:
@@ -175,7 +120,7 @@ class HttpRequest(base.ActionType):
 
     def is_idempotent(self, inputs: Mapping[str, Any]) -> bool:
         """Say what the inputs say, else what RFC 9110 says of the method."""
-        return bool(inputs.get('idempotent', inputs['method'] in IDEMPOTENT))
+        return bool(inputs.get('idempotent', inputs['method'] in http_parts.IDEMPOTENT))
 
     def is_checkable(self, inputs: Mapping[str, Any]) -> bool:
         """Say whether there is a URL to ask."""
@@ -237,7 +182,7 @@ class HttpRequest(base.ActionType):
         outputs['tries'] = retrying.statistics['attempt_number']
         if answer.status in expected:
             return Done(outputs)
-        wanted = _ranges(expected)
+        wanted = http_parts.ranges(expected)
         reason = f'{method} {url} answered {answer.status}, not {wanted}'
         return Failed(reason, outputs=outputs)
 
@@ -302,25 +247,13 @@ class HttpRequest(base.ActionType):
         return frozenset(inputs.get('retry_statuses', default))
 
     def _settings(self, inputs: Mapping[str, Any]) -> 'http_exchange.Settings':
-        # See execute
-        from watcherlite.plugins.action_types import http_exchange
-
-        ca_file = self.options.ca_file
-        if ca_file and not os.access(ca_file, os.R_OK):
-            raise exceptions.ConfigurationError(
-                f'[{_GROUP}] ca_file = {ca_file} cannot be read'
-            )
-        return http_exchange.Settings(
-            inputs.get('connect_timeout', DEFAULT_CONNECT_TIMEOUT),
-            self.options.max_response_size,
-            (ca_file or True) if self.options.verify_tls else False,
-            self.options.proxies_from_environment,
-        )
+        timeout = inputs.get('connect_timeout', http_parts.DEFAULT_CONNECT_TIMEOUT)
+        return http_parts.settings(self.options, _GROUP, timeout)
 
 
 def _budget(context: base.ActionContext) -> float:
     """Return the seconds that the request may take, its retries included."""
-    budget = float(context.inputs.get('timeout', DEFAULT_TIMEOUT))
+    budget = float(context.inputs.get('timeout', http_parts.DEFAULT_TIMEOUT))
     left = context.remaining()
     return budget if left is None else min(budget, left)
 
@@ -367,42 +300,6 @@ def _outputs(answer: 'http_exchange.Answer') -> dict[str, Any]:
         except ValueError as error:
             LOG.debug('A body that says it is JSON is not: %s', error)
     return outputs
-
-
-def _url_problems(key: str, url: str) -> list[str]:
-    try:
-        parts = urllib.parse.urlsplit(url)
-        port = parts.port
-    except ValueError:
-        return [f'{key}: is not a URL']
-    if not parts.hostname or port == 0:
-        return [f'{key}: {shown_url(url)} has no host, or a port that is none']
-    if any(ord(char) <= 32 or ord(char) == 127 for char in url):
-        return [f'{key}: has spaces or control characters; write them as %20 and so on']
-    return []
-
-
-def _header_problems(key: str, headers: Mapping[str, str]) -> list[str]:
-    problems = []
-    for name, value in headers.items():
-        if name.lower() in _OWN_HEADERS:
-            problems.append(f'{key}.{name}: is set by http_request itself')
-        elif not _HEADER_NAME.fullmatch(name):
-            problems.append(f'{key}.{name!r}: is not the name of a header')
-        elif not _HEADER_VALUE.fullmatch(value):
-            problems.append(f'{key}.{name}: has characters that a header cannot have')
-    return problems
-
-
-def _ranges(statuses: frozenset[int]) -> str:
-    """Return the statuses as people write them: 200-299, 404."""
-    runs: list[list[int]] = []
-    for status in sorted(statuses):
-        if runs and runs[-1][-1] == status - 1:
-            runs[-1][1:] = [status]
-        else:
-            runs.append([status])
-    return ', '.join('-'.join(str(end) for end in run) for run in runs)
 
 
 def _last(state: tenacity.RetryCallState) -> Any:

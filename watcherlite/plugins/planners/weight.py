@@ -28,10 +28,14 @@ class Weight(base.Planner):
 
     weights: ClassVar[Mapping[str, int]] = {
         'nop': 70,
+        'stack_lock': 65,
         'volume_migrate': 60,
         'change_nova_service_state': 50,
         'http_request': 45,
         'command': 45,
+        'resource_mark_unhealthy': 44,
+        'stack_check': 43,
+        'stack_update': 42,
         'sleep': 40,
         'shelve': 37,
         'stop': 35,
@@ -40,13 +44,18 @@ class Weight(base.Planner):
         'resize': 20,
         'turn_host_to_acpi_s3_state': 10,
         'change_node_power_state': 9,
+        'stack_unlock': 5,
     }
     parallelization: ClassVar[Mapping[str, int]] = {
         'nop': 1,
+        'stack_lock': 10,
         'volume_migrate': 2,
         'change_nova_service_state': 1,
         'http_request': 2,
         'command': 2,
+        'resource_mark_unhealthy': 10,
+        'stack_check': 10,
+        'stack_update': 10,
         'sleep': 1,
         'shelve': 2,
         'stop': 2,
@@ -55,6 +64,7 @@ class Weight(base.Planner):
         'resize': 2,
         'turn_host_to_acpi_s3_state': 2,
         'change_node_power_state': 2,
+        'stack_unlock': 10,
     }
 
     @classmethod

@@ -51,6 +51,7 @@ class StrategiesTest(base.TestCase):
                 'actuator': 'unclassified',
                 'dummy': 'dummy',
                 'dummy_with_scorer': 'dummy',
+                'stack_health': 'stack_health',
             },
             ours,
         )

@@ -1,0 +1,69 @@
+"""A resource that a target counts, and one whose author was not careful."""
+
+import json
+import os
+import urllib.request
+from typing import ClassVar
+
+from oslo_config import cfg
+
+from watcherlite.domain.handling import NotYet, Property, Ready
+from watcherlite.plugins import base
+
+#: Seconds to wait for an answer: the target may keep it back for a while.
+PATIENCE = 120
+
+
+class Mark(base.ResourceHandler):
+    """Leaves a mark at the target; the option names where that is."""
+
+    description = 'A mark at the target.'
+    idempotent = True
+    properties: ClassVar = {
+        'text': Property({'type': 'string', 'default': ''}, updatable=True),
+        'seconds': Property({'type': 'number', 'minimum': 0, 'default': 0}),
+    }
+    attributes: ClassVar = {'text': 'What it says.'}
+
+    @classmethod
+    def get_config_opts(cls):
+        return [cfg.URIOpt('target', help='Where the target listens.')]
+
+    def tell(self, path, context):
+        """Tell the target; the key is the uuid, the fencing token the attempt."""
+        request = urllib.request.Request(
+            f'{self.options.target}/{path}',
+            json.dumps(
+                {
+                    'key': context.uuid,
+                    'name': context.resource_name,
+                    'token': context.attempt,
+                    'pid': os.getpid(),
+                }
+            ).encode(),
+            {'Content-Type': 'application/json'},
+        )
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return json.load(answer)
+
+    def create(self, context):
+        self.tell('begin', context)
+        return NotYet({}, context.properties['seconds'], context.physical_name)
+
+    def update(self, context):
+        self.tell('begin', context)
+        return NotYet({}, 0)
+
+    def poll(self, context, operation, token):
+        self.tell('apply', context)
+        return Ready(attributes={'text': context.properties['text']})
+
+    def delete(self, context):
+        self.tell('begin', context)
+        self.tell('apply', context)
+
+
+class Vague(Mark):
+    """The same, by somebody who declared a default that is none."""
+
+    properties: ClassVar = {'size': Property({'type': 'integer', 'default': 'big'})}

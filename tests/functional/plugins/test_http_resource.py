@@ -1,0 +1,438 @@
+"""Http::Resource against a real server."""
+
+import json
+import logging
+
+import fixtures
+
+from tests import base
+from tests.functional.plugins.http_server import Server
+from watcherlite import exceptions
+from watcherlite.plugins.resource_handlers.http_resource import HttpResource
+from watcherlite.testing import ResourceRun
+
+SECRET = 'correct-horse-battery'
+
+
+class Things:
+    """A service that keeps things, and takes its time for some."""
+
+    def __init__(self):
+        self.things = {}
+        self.next_id = 7
+        self.status = {}
+        self.answers = {}
+
+    def __call__(self, exchange, received):
+        key = (received.method, received.path)
+        if key in self.answers:
+            return self.say(exchange, *self.answers[key])
+        method, parts = received.method, received.path.strip('/').split('/')
+        if method == 'POST' and len(parts) == 1:
+            name, self.next_id = str(self.next_id), self.next_id + 1
+            self.things[name] = json.loads(received.body or b'{}')
+            return self.show(exchange, name, 201)
+        name = parts[1]
+        if name not in self.things:
+            return self.say(exchange, 404, {'error': 'no such thing'})
+        if method == 'PUT':
+            self.things[name] = json.loads(received.body)
+        if method == 'DELETE':
+            if not self.status.get(name):
+                del self.things[name]
+            return self.say(exchange, 202, {})
+        if method == 'POST':
+            return self.say(exchange, 202, {'did': parts[2]})
+        waiting = self.status.get(name, [])
+        if method == 'GET' and waiting:
+            state = waiting.pop(0)
+            if state is None:
+                del self.things[name]
+                return self.say(exchange, 404, {})
+            return self.show(exchange, name, 200, state)
+        return self.show(exchange, name)
+
+    def show(self, exchange, name, status=200, state='ready'):
+        thing = {'id': int(name), 'state': state, **self.things[name]}
+        self.say(exchange, status, {'thing': thing})
+
+    def say(self, exchange, status, content):
+        exchange.answer(
+            status, json.dumps(content).encode(), content_type='application/json'
+        )
+
+
+class HttpCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.things = Things()
+        self.server = self.useFixture(Server(self.things))
+        self.thing = ResourceRun(HttpResource, name='thing', timeout=1000)
+
+    def wanted(self, colour='red', **more):
+        url = self.server.url
+        return {
+            'create': {'url': f'{url}/things', 'json': {'colour': colour}},
+            'read': {'url': f'{url}/things/{{id}}'},
+            'delete': {'url': f'{url}/things/{{id}}'},
+            'id_path': 'thing.id',
+            'outputs': {'colour': 'thing.colour'},
+            **more,
+        }
+
+    def changing(self, colour):
+        return self.wanted(
+            colour,
+            update={
+                'url': f'{self.server.url}/things/{{id}}',
+                'json': {'colour': colour},
+            },
+        )
+
+    def status(self, **more):
+        return {
+            'url': f'{self.server.url}/things/{{id}}',
+            'path': 'thing.state',
+            'done': ['ready'],
+            'failed': ['broken'],
+            **more,
+        }
+
+    def asked(self):
+        return [(r.method, r.path) for r in self.server.received]
+
+
+class TestLife(HttpCase):
+    def test_it_is_made_read_and_deleted(self):
+        created = self.thing.create(self.wanted())
+        self.things.things['7']['colour'] = 'blue'
+        checked = self.thing.check()
+        deleted = self.thing.delete()
+
+        self.assertEqual(
+            ['COMPLETE'] * 3, [created.status, checked.status, deleted.status]
+        )
+        self.assertEqual('7', self.thing.physical_id)
+        self.assertEqual({'id': '7', 'colour': 'blue'}, self.thing.attributes)
+        self.assertEqual(
+            [('POST', '/things'), ('GET', '/things/7'), ('DELETE', '/things/7')],
+            self.asked(),
+        )
+        self.assertEqual({}, self.things.things)
+
+    def test_one_that_is_gone_fails_its_check_and_has_been_deleted(self):
+        self.thing.create(self.wanted())
+        self.things.things.clear()
+
+        self.assertEqual(
+            f'read: GET {self.server.url}/things/7 answered 404, not 200-299',
+            self.thing.check().reason,
+        )
+        self.assertEqual('COMPLETE', self.thing.delete().status)
+
+    def test_an_answer_that_was_not_expected_fails_it(self):
+        self.things.answers['POST', '/things'] = (409, {'error': 'full'})
+
+        created = self.thing.create(self.wanted())
+
+        self.assertEqual(
+            f'create: POST {self.server.url}/things answered 409, not 200-299',
+            created.reason,
+        )
+
+    def test_an_answer_without_an_id_says_where_it_was_looked_for(self):
+        created = self.thing.create(self.wanted(id_path='thing.uuid'))
+
+        self.assertEqual(
+            'thing: the answer has no id at thing.uuid; set id_path to where it is',
+            created.reason,
+        )
+
+    def test_an_id_is_only_one_part_of_a_url(self):
+        answer = {'thing': {'id': 'a/b?c'}}
+        self.things.answers['POST', '/things'] = (201, answer)
+        self.things.answers['GET', '/things/a%2Fb%3Fc'] = (200, answer)
+        self.thing.create(self.wanted())
+
+        self.assertEqual('COMPLETE', self.thing.check().status)
+
+    def test_without_a_call_to_read_it_nobody_can_check_it(self):
+        wanted = self.wanted()
+        del wanted['read']
+        self.thing.create(wanted)
+
+        self.assertEqual('CHECK is not supported by thing', self.thing.check().reason)
+
+
+class TestChanging(HttpCase):
+    def test_a_change_is_told_by_the_call_for_it(self):
+        self.thing.create(self.changing('red'))
+
+        updated = self.thing.update(self.changing('green'))
+
+        self.assertEqual(('update', 'COMPLETE'), (updated.change, updated.status))
+        self.assertEqual({'7': {'colour': 'green'}}, self.things.things)
+        self.assertEqual('green', self.thing.attributes['colour'])
+
+    def test_without_one_it_is_replaced(self):
+        self.thing.create(self.wanted('red'))
+
+        updated = self.thing.update(self.wanted('green'))
+
+        self.assertEqual(('replace', 'COMPLETE'), (updated.change, updated.status))
+        self.assertEqual({'8': {'colour': 'green'}}, self.things.things)
+        self.assertEqual('8', self.thing.physical_id)
+
+    def test_another_place_is_another_one(self):
+        self.thing.create(self.changing('red'))
+        wanted = self.changing('red')
+        wanted['create']['url'] = f'{self.server.url}/others'
+
+        self.assertEqual('replace', self.thing.update(wanted).change)
+
+    def test_what_the_server_need_not_know_makes_no_call(self):
+        self.thing.create(self.changing('red'))
+        count = len(self.server.received)
+
+        updated = self.thing.update(
+            {**self.changing('red'), 'private_headers': {'X-Auth-Token': SECRET}}
+        )
+
+        self.assertEqual(('update', 'COMPLETE'), (updated.change, updated.status))
+        self.assertEqual(count, len(self.server.received))
+
+
+class TestWaiting(HttpCase):
+    def test_it_is_made_when_its_status_says_so_and_no_thread_waits(self):
+        self.things.status['7'] = ['building', 'building', 'ready']
+
+        created = self.thing.create(self.wanted(status=self.status(interval=5)))
+
+        self.assertEqual(
+            ('COMPLETE', 3, 15), (created.status, created.polls, created.seconds)
+        )
+        self.assertEqual({'id': '7', 'colour': 'red'}, self.thing.attributes)
+
+    def test_it_fails_when_its_status_says_so(self):
+        self.things.status['7'] = ['building', 'broken', 'broken']
+
+        created = self.thing.create(self.wanted(status=self.status()))
+
+        self.assertEqual('thing: the server says that it is broken', created.reason)
+        self.assertEqual('7', self.thing.physical_id)
+        self.assertEqual('FAILED', self.thing.check().status)
+
+    def test_it_is_deleted_when_it_is_gone(self):
+        self.thing.create(self.wanted(status=self.status()))
+        self.things.status['7'] = ['deleting', None]
+
+        deleted = self.thing.delete()
+
+        self.assertEqual(('COMPLETE', 2), (deleted.status, deleted.polls))
+
+    def test_the_other_calls_wait_for_what_they_say(self):
+        url = f'{self.server.url}/things/{{id}}'
+        self.thing.create(
+            self.wanted(
+                status=self.status(),
+                suspend={'url': f'{url}/stop', 'done': ['stopped']},
+                resume={'url': f'{url}/start'},
+                lock={'url': f'{url}/lock', 'method': 'PUT', 'json': {'locked': True}},
+            )
+        )
+        self.things.status['7'] = ['stopping', 'stopped']
+
+        suspended = self.thing.suspend()
+
+        self.assertEqual(('COMPLETE', 2), (suspended.status, suspended.polls))
+        self.assertEqual(0, self.thing.resume().polls)
+        self.things.answers['PUT', '/things/7/lock'] = (423, {})
+        self.assertEqual('FAILED', self.thing.lock().status)
+        self.assertEqual('COMPLETE', self.thing.unlock().status)
+
+    def test_what_is_not_ready_when_the_time_is_over_has_failed(self):
+        self.things.status['7'] = ['building'] * 1000
+
+        created = self.thing.create(self.wanted(status=self.status()))
+
+        self.assertEqual(('FAILED', 'Timed out'), (created.status, created.reason))
+
+
+class TestLostWorker(HttpCase):
+    def test_what_a_lost_worker_has_made_is_found(self):
+        find = {'url': f'{self.server.url}/found', 'id_path': '0.id'}
+        self.things.answers['GET', '/found'] = (200, [{'id': 'x'}])
+
+        created = self.thing.create(self.wanted(find=find), attempt=2)
+
+        self.assertEqual(('COMPLETE', 'x'), (created.status, self.thing.physical_id))
+        self.assertEqual([('GET', '/found')], self.asked())
+
+    def test_what_it_had_not_made_is_made(self):
+        find = {'url': f'{self.server.url}/found', 'id_path': '0.id'}
+        for answer in ((200, []), (404, {})):
+            self.things.answers['GET', '/found'] = answer
+            thing = ResourceRun(HttpResource)
+
+            self.assertEqual(
+                'COMPLETE', thing.create(self.wanted(find=find), attempt=2).status
+            )
+
+    def test_without_a_way_to_find_it_nothing_is_made_twice(self):
+        created = self.thing.create(self.wanted(), attempt=2)
+
+        self.assertIn('create: outcome unknown', created.reason)
+        self.assertEqual([], self.server.received)
+
+    def test_a_change_that_may_have_been_made_is_not_made_twice(self):
+        self.things.answers['POST', '/things/7'] = (200, {})
+        for more, status in (
+            ({'key_is_honoured': False}, 'FAILED'),
+            ({'key_is_honoured': True}, 'COMPLETE'),
+        ):
+            self.things.next_id = 7
+            thing = ResourceRun(HttpResource)
+            wanted = {**self.changing('red'), **more}
+            wanted['update']['method'] = 'POST'
+            thing.create(wanted)
+            changed = {**wanted, 'update': {**wanted['update'], 'json': {'a': 1}}}
+
+            updated = thing.update(changed, attempt=2)
+
+            self.assertEqual(('update', status), (updated.change, updated.status))
+
+    def test_what_does_no_harm_is_called_again(self):
+        for more in (
+            {'key_is_honoured': True},
+            {
+                'create': {'method': 'PUT', 'url': f'{self.server.url}/things/5'},
+            },
+        ):
+            self.things.things['5'] = {}
+            self.things.answers['PUT', '/things/5'] = (200, {'thing': {'id': 5}})
+            thing = ResourceRun(HttpResource)
+
+            self.assertEqual(
+                'COMPLETE', thing.create(self.wanted(**more), attempt=2).status
+            )
+
+
+class TestHeaders(HttpCase):
+    def test_every_call_has_its_key_and_the_headers_of_the_template(self):
+        self.thing.create(
+            self.wanted(
+                headers={'X-Team': 'blue', 'x-two': '1'},
+                key_header='X-Request-Key',
+                create={
+                    'url': f'{self.server.url}/things',
+                    'json': {},
+                    'headers': {'X-Two': '2'},
+                },
+            )
+        )
+        self.thing.check()
+
+        first, second = (r.headers for r in self.server.received)
+        self.assertEqual(
+            ('blue', '2', 'application/json', '1'),
+            (
+                first['x-team'],
+                first['x-two'],
+                first['content-type'],
+                first['x-fencing-token'],
+            ),
+        )
+        self.assertRegex(first['x-request-key'], '^[0-9a-f-]{36}$')
+        self.assertNotEqual(first['x-request-key'], second['x-request-key'])
+
+    def test_what_is_private_reaches_the_server_and_nobody_else(self):
+        log = self.useFixture(fixtures.FakeLogger(level=logging.DEBUG))
+        self.things.answers['GET', '/things/7'] = (
+            500,
+            {'thing': {'colour': SECRET}},
+        )
+        self.things.answers['POST', '/things'] = (
+            201,
+            {'thing': {'id': 7, 'colour': f'x {SECRET}', 'all': [SECRET]}},
+        )
+        thing = self.thing
+
+        thing.create(
+            self.wanted(
+                private_headers={'X-Auth-Token': SECRET},
+                outputs={'colour': 'thing.colour', 'all': 'thing.all'},
+            )
+        )
+        checked = thing.check()
+
+        self.assertEqual(
+            [SECRET, SECRET],
+            [r.headers['x-auth-token'] for r in self.server.received],
+        )
+        self.assertEqual(
+            {'id': '7', 'colour': 'x ***', 'all': ['***']}, thing.attributes
+        )
+        for text in (str(thing.attributes), checked.reason, log.output):
+            self.assertNotIn(SECRET, text)
+
+    def test_credentials_in_a_url_are_not_told(self):
+        self.things.answers['GET', f'/things/7?key={SECRET}'] = (500, {})
+        url = self.server.url.replace('//', f'//me:{SECRET}@')
+        self.thing.create(
+            self.wanted(read={'url': f'{url}/things/{{id}}?key={SECRET}'})
+        )
+
+        reason = self.thing.check().reason
+
+        self.assertIn('/things/7?… answered 500', reason)
+        self.assertNotIn(SECRET, reason)
+
+
+class TestRefusals(HttpCase):
+    def test_everything_that_is_wrong_is_told_before_a_call_is_made(self):
+        error = self.assertRaises(
+            exceptions.Invalid,
+            self.thing.create,
+            {
+                'create': {
+                    'url': 'http://host/{id}',
+                    'body': 'x',
+                    'json': {},
+                    'headers': {'Content-Length': '5'},
+                },
+                'suspend': {'url': 'http:///x', 'done': ['x']},
+                'private_headers': {'a b': SECRET},
+            },
+        )
+
+        self.assertEqual(
+            [
+                "properties.private_headers.'a b': is not the name of a header",
+                'properties.create.headers.Content-Length: is set by Http::Resource '
+                'itself',
+                'properties.create.body: only one of body and json can be sent',
+                'properties.suspend.url: http:///x has no host, or a port that is none',
+                'properties.suspend.done: needs the property status, which says where '
+                'to look',
+                'properties.create.url: there is no {id} before it is made',
+            ],
+            error.problems,
+        )
+        self.assertNotIn(SECRET, str(error))
+
+    def test_what_is_not_known_yet_is_not_refused(self):
+        self.thing.fit(
+            {'create': {'url': None, 'headers': {'X-One': None}}}, known=False
+        )
+
+    def test_a_server_that_is_not_there_is_told_without_what_is_private(self):
+        created = self.thing.create(
+            {
+                'create': {'url': f'http://127.0.0.1:1/x?key={SECRET}'},
+                'private_headers': {'X-Auth-Token': SECRET},
+            }
+        )
+
+        self.assertEqual(
+            'POST http://127.0.0.1:1/x?…: Connection refused', created.reason
+        )

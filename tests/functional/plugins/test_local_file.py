@@ -1,0 +1,337 @@
+"""Local::File on a real file system."""
+
+import os
+import pathlib
+import stat
+import uuid
+
+import fixtures
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.plugins.resource_handlers import placing
+from watcherlite.plugins.resource_handlers.faults import ResourceFault
+from watcherlite.plugins.resource_handlers.local_file import LocalFile
+from watcherlite.testing import ResourceRun
+
+#: The hash of `hello`.
+HELLO = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824'
+
+
+class FileCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.root = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.allowed = self.root / 'allowed'
+        self.allowed.mkdir()
+        self.path = self.allowed / 'motd'
+
+    def run_of(self, **kwargs):
+        return ResourceRun(
+            LocalFile, options={'directories': [str(self.allowed)]}, **kwargs
+        )
+
+    def made(self, **properties):
+        run = self.run_of()
+        created = run.create({'path': str(self.path), **properties})
+        self.assertEqual(('COMPLETE', ''), (created.status, created.reason))
+        return run
+
+    def mode(self):
+        return stat.S_IMODE(self.path.stat().st_mode)
+
+    def left(self):
+        return sorted(os.listdir(self.allowed))
+
+
+class TestLife(FileCase):
+    def test_a_file_is_made_checked_changed_and_deleted(self):
+        run = self.made(content='hello', mode='0640')
+
+        self.assertEqual(('hello', 0o640), (self.path.read_text(), self.mode()))
+        self.assertEqual(str(self.path), run.physical_id)
+        self.assertEqual(
+            {
+                'path': str(self.path),
+                'size': 5,
+                'sha256': HELLO,
+            },
+            run.attributes,
+        )
+        self.assertEqual('COMPLETE', run.check().status)
+        inode = self.path.stat().st_ino
+
+        updated = run.update({'path': str(self.path), 'content': 'bye'})
+
+        self.assertEqual(('update', 'COMPLETE'), (updated.change, updated.status))
+        self.assertEqual(('bye', 0o644), (self.path.read_text(), self.mode()))
+        # Whoever reads the old one goes on reading that.
+        self.assertNotEqual(inode, self.path.stat().st_ino)
+        self.assertEqual('COMPLETE', run.delete().status)
+        self.assertEqual([], self.left())
+
+    def test_the_owner_is_set_and_checked(self):
+        owner = f'{os.getuid()}:{os.getgid()}'
+        run = self.made(owner=owner)
+
+        self.assertEqual('COMPLETE', run.check().status)
+        failed = self.run_of().create(
+            {'path': f'{self.path}2', 'owner': 'nobody-of-that-name'}
+        )
+        self.assertEqual(
+            'There is no user nobody-of-that-name on this machine', failed.reason
+        )
+
+    def test_a_check_tells_what_is_not_as_it_should_be(self):
+        run = self.made(content='hello')
+
+        self.path.write_text('HELLO')
+        self.path.chmod(0o600)
+
+        self.assertEqual(
+            f'{self.path}: its content is another; its mode is 0600, not 0644',
+            run.check().reason,
+        )
+        self.path.unlink()
+        self.assertEqual(f'{self.path} is not there', run.check().reason)
+
+    def test_a_failed_one_is_repaired_in_place(self):
+        run = self.made(content='hello')
+        self.path.write_text('HELLO')
+        run.check()
+
+        updated = run.update({'path': str(self.path), 'content': 'hello'})
+
+        self.assertEqual('update', updated.change)
+        self.assertEqual('hello', self.path.read_text())
+        self.assertEqual('COMPLETE', run.check().status)
+
+    def test_another_path_is_another_file(self):
+        run = self.made(content='hello')
+
+        updated = run.update({'path': f'{self.path}2', 'content': 'hello'})
+
+        self.assertEqual('replace', updated.change)
+        self.assertEqual(['.motd2.watcherlite', 'motd2'], self.left())
+
+    def test_one_that_is_gone_has_been_deleted(self):
+        run = self.made()
+        self.path.unlink()
+
+        self.assertEqual('COMPLETE', run.delete().status)
+        self.assertEqual('COMPLETE', run.delete().status)
+        self.assertEqual([], self.left())
+
+
+class TestMarkers(FileCase):
+    def test_what_says_whose_a_file_is_cannot_be_made_as_a_file(self):
+        self.path.write_text('of nobody')
+        victim = self.run_of()
+        self.assertEqual('FAILED', victim.create({'path': str(self.path)}).status)
+
+        for name in ('.motd.watcherlite', f'.motd.{victim.uuid}.claim'):
+            path = str(self.allowed / name)
+            error = self.assertRaises(
+                exceptions.StackValidationFailed,
+                self.run_of().create,
+                {'path': path, 'content': victim.uuid},
+            )
+
+            self.assertEqual(
+                f'properties.path: {path} is a name that is kept for what says whose '
+                'a file is',
+                str(error),
+            )
+            self.assertRaises(
+                ResourceFault, placing.Place(path, [str(self.allowed)]).__enter__
+            )
+        self.assertEqual(['motd'], self.left())
+
+    def test_what_a_lost_worker_left_is_not_written_through(self):
+        run = self.run_of()
+        left = self.allowed / f'.motd.{run.uuid}.watcherlite'
+        left.write_text('half')
+        other = self.root / 'other'
+        os.link(left, other)
+
+        run.create({'path': str(self.path), 'content': 'hello'})
+
+        self.assertEqual('half', other.read_text())
+        self.assertEqual('hello', self.path.read_text())
+        self.assertEqual(['.motd.watcherlite', 'motd'], self.left())
+
+
+class TestLock(FileCase):
+    def test_a_lock_takes_the_right_to_write_and_unlock_gives_it_back(self):
+        run = self.made(mode='0664')
+
+        run.lock()
+        run.lock()
+
+        self.assertEqual(0o444, self.mode())
+        self.assertEqual('COMPLETE', run.check().status)
+        run.unlock()
+        self.assertEqual(0o664, self.mode())
+        self.assertEqual('COMPLETE', run.check().status)
+
+    def test_one_that_is_gone_cannot_be_locked_and_is_not_locked(self):
+        run = self.made()
+        self.path.unlink()
+
+        self.assertEqual(
+            ('FAILED', f'{self.path} is not there'),
+            (run.lock().status, run.lock().reason),
+        )
+        self.assertEqual('COMPLETE', run.unlock().status)
+
+
+class TestWhose(FileCase):
+    def test_what_no_resource_made_is_neither_overwritten_nor_deleted(self):
+        self.path.write_text('mine')
+
+        run = self.run_of()
+        created = run.create({'path': str(self.path)})
+
+        self.assertEqual(
+            f'{self.path} is there already, and no resource made it; remove it, or '
+            'choose another path',
+            created.reason,
+        )
+        self.assertEqual('COMPLETE', run.delete().status)
+        self.assertEqual('mine', self.path.read_text())
+
+    def test_what_another_resource_made_is_left_to_it(self):
+        first, second = self.made(content='first'), self.run_of()
+
+        created = second.create({'path': str(self.path), 'content': 'second'})
+        second.delete()
+
+        self.assertEqual(
+            f'{self.path} belongs to another resource, {first.uuid}', created.reason
+        )
+        self.assertEqual('first', self.path.read_text())
+
+    def test_one_whose_worker_was_lost_is_found_and_made_whole(self):
+        name = str(uuid.uuid4())
+        self.run_of(uuid=name).create({'path': str(self.path), 'content': 'half'})
+
+        again = self.run_of(uuid=name)
+        created = again.create({'path': str(self.path), 'content': 'whole'}, attempt=2)
+
+        self.assertEqual('COMPLETE', created.status)
+        self.assertEqual('whole', self.path.read_text())
+
+    def test_one_that_its_lost_worker_never_began_is_made(self):
+        created = self.run_of().create({'path': str(self.path)}, attempt=2)
+
+        self.assertEqual(('COMPLETE', True), (created.status, self.path.exists()))
+
+
+class TestPlaces(FileCase):
+    def test_paths_elsewhere_are_refused_before_anything_is_made(self):
+        run = self.run_of()
+
+        for path, expected in (
+            ('/etc/motd', f'/etc/motd is not below {self.allowed}'),
+            (
+                f'{self.allowed}/../motd',
+                f"'{self.allowed}/../motd' is not in its shortest form, "
+                f"'{self.root}/motd'",
+            ),
+            (f'{self.allowed}x/motd', f'{self.allowed}x/motd is not below'),
+            ('motd', '"motd" does not match'),
+        ):
+            with self.subTest(path=path):
+                error = self.assertRaises(
+                    exceptions.Invalid, run.create, {'path': path}
+                )
+
+                self.assertIn(f'properties.path: {expected}', str(error))
+
+    def test_nothing_is_allowed_by_default(self):
+        error = self.assertRaises(
+            exceptions.Invalid, ResourceRun(LocalFile).create, {'path': '/tmp/x'}
+        )
+
+        self.assertEqual(
+            'properties.path: /tmp/x is not below any directory: an operator may allow '
+            'one (option directories in the group '
+            '[watcherlite.resource_handlers.local_file])',
+            str(error),
+        )
+
+    def test_a_link_does_not_lead_out(self):
+        outside = self.root / 'outside'
+        outside.mkdir()
+        (self.allowed / 'link').symlink_to(outside)
+
+        created = self.run_of().create({'path': f'{self.allowed}/link/motd'})
+
+        self.assertIn('leads out of', created.reason)
+        self.assertEqual([], os.listdir(outside))
+
+    def test_a_link_in_the_place_of_the_file_is_not_followed(self):
+        run = self.made(content='hello')
+        target = self.root / 'target'
+        target.write_text('mine')
+        self.path.unlink()
+        self.path.symlink_to(target)
+
+        self.assertEqual('FAILED', run.check().status)
+        self.assertEqual('FAILED', run.lock().status)
+        run.update({'path': str(self.path), 'content': 'hello'})
+        self.assertEqual(('mine', False), (target.read_text(), self.path.is_symlink()))
+
+    def test_a_directory_that_is_not_there_is_told(self):
+        created = self.run_of().create({'path': f'{self.allowed}/sub/motd'})
+
+        self.assertEqual(
+            f'{self.allowed}/sub/motd: its directory cannot be used: No such file or '
+            'directory',
+            created.reason,
+        )
+
+    def test_a_mode_without_quotes_is_refused(self):
+        error = self.assertRaises(
+            exceptions.Invalid,
+            self.run_of().create,
+            {'path': str(self.path), 'mode': 0o644},
+        )
+
+        self.assertIn("octal digits in quotes, such as '0644'", str(error))
+
+
+class TestAdopting(FileCase):
+    def test_one_that_was_abandoned_is_changed_and_deleted_by_its_new_stack(self):
+        left = self.made(content='hello')
+        run = self.run_of()
+
+        self.assertEqual('COMPLETE', run.adopt(left).status)
+        run.update({'path': str(self.path), 'content': 'news'})
+        self.assertEqual('news', self.path.read_text())
+        run.delete()
+
+        self.assertEqual(
+            ['ADOPT_COMPLETE', 'UPDATE_COMPLETE', 'DELETE_COMPLETE'], run.story
+        )
+        self.assertEqual([], self.left())
+
+    def test_one_of_another_stack_is_not_taken_away(self):
+        others = self.made(content='hello')
+        pretended = self.run_of()
+        pretended.physical_id = others.physical_id
+        pretended.properties = others.properties
+        pretended.data = {'resource': str(uuid.uuid4())}
+
+        settled = self.run_of().adopt(pretended)
+
+        self.assertEqual('FAILED', settled.status)
+        self.assertIn('belongs to another resource', settled.reason)
+        others.delete()
+        self.assertEqual([], self.left())
+
+    def test_one_that_is_not_what_it_should_be_is_not_adopted(self):
+        left = self.made(content='hello')
+        self.path.write_text('another')
+
+        self.assertEqual('FAILED', self.run_of().adopt(left).status)

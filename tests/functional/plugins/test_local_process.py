@@ -1,0 +1,476 @@
+"""Local::Process with real processes."""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import time
+import uuid
+
+import fixtures
+
+from tests import base
+from tests.functional.plugins.http_server import Server
+from watcherlite import exceptions
+from watcherlite.clock import SystemClock
+from watcherlite.plugins.resource_handlers import process_table
+from watcherlite.plugins.resource_handlers.local_process import LocalProcess
+from watcherlite.testing import ResourceRun
+
+PATIENCE = 20
+SLEEP = ['/bin/sleep', '600']
+QUICK = {'interval': 0.05}
+
+#: Listens on a port that it is told, once a file is there.
+LISTEN = """
+import os, pathlib, socket, sys, time
+while not pathlib.Path(sys.argv[2]).exists():
+    time.sleep(0.01)
+server = socket.create_server(('127.0.0.1', int(sys.argv[1])))
+while True:
+    server.accept()[0].close()
+"""
+#: Does not end when it is asked to, and has a child that does not either.
+STUBBORN = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.fork()
+open(sys.argv[1], 'a').write(f'{os.getpid()}\\n')
+time.sleep(600)
+"""
+TELL = """
+import json, os, signal, sys, time
+print(json.dumps({
+    'environment': dict(os.environ), 'directory': os.getcwd(),
+}), flush=True)
+print('and on', file=sys.stderr, flush=True)
+time.sleep(600)
+"""
+
+
+class ProcessCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.home = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.uuids = []
+        self.addCleanup(self.kill_all)
+
+    def kill_all(self):
+        for name in self.uuids:
+            for process in process_table.of_resource(name):
+                os.killpg(process.pid, signal.SIGKILL)
+
+    def run_of(self, *, uuid_=None, **options):
+        run = ResourceRun(
+            LocalProcess,
+            options={
+                'allowed': ['/bin/sleep', f'{sys.executable} -c'],
+                'log_directory': str(self.home),
+                'directories': [str(self.home)],
+                'variables': ['COL*'],
+                **options,
+            },
+            clock=SystemClock(),
+            timeout=PATIENCE,
+            uuid=uuid_ or str(uuid.uuid4()),
+        )
+        self.uuids.append(run.uuid)
+        return run
+
+    def made(self, argv=SLEEP, **properties):
+        run = self.run_of()
+        created = run.create({'argv': argv, 'health': QUICK, **properties})
+        self.assertEqual(('COMPLETE', ''), (created.status, created.reason))
+        return run
+
+    def pids(self, run):
+        return [process.pid for process in process_table.of_resource(run.uuid)]
+
+    def until(self, condition):
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, 'it took too long')
+            os.sched_yield()
+
+    def kill(self, run):
+        os.kill(run.attributes['pid'], signal.SIGKILL)
+        self.until(lambda: process_table.look(run.attributes['pid']) is None)
+
+    def script(self, text, *words):
+        return [sys.executable, '-c', text, *map(str, words)]
+
+    def port(self):
+        with socket.create_server(('127.0.0.1', 0)) as server:
+            return server.getsockname()[1]
+
+    def state(self, pid):
+        return pathlib.Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2][1]
+
+
+class TestLife(ProcessCase):
+    def test_a_process_is_started_checked_and_ended(self):
+        run = self.made()
+
+        (pid,) = self.pids(run)
+        self.assertEqual(
+            {
+                'pid': pid,
+                'host': socket.gethostname(),
+                'log': str(self.home / f'{run.physical_name}.log'),
+            },
+            run.attributes,
+        )
+        start = process_table.look(pid).start
+        self.assertEqual(f'{socket.gethostname()}:{pid}:{start}', run.physical_id)
+        self.assertEqual('COMPLETE', run.check().status)
+        self.assertEqual('COMPLETE', run.delete().status)
+        self.assertEqual([], self.pids(run))
+        self.assertEqual('COMPLETE', run.delete().status)
+
+    def test_it_is_nobodys_child_and_in_a_session_of_its_own(self):
+        run = self.made()
+
+        (pid,) = self.pids(run)
+        self.assertEqual(pid, os.getsid(pid))
+        parent = pathlib.Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2]
+        self.assertNotEqual(os.getpid(), int(parent.split()[1]))
+        # What Python ignores, it does not.
+        status = pathlib.Path(f'/proc/{pid}/status').read_text()
+        self.assertIn('SigIgn:\t0000000000000000\n', status)
+
+    def test_it_outlives_the_program_that_started_it(self):
+        name = str(uuid.uuid4())
+        self.uuids.append(name)
+        program = (
+            'import sys\n'
+            'from watcherlite.clock import SystemClock\n'
+            'from watcherlite.plugins.resource_handlers.local_process import '
+            'LocalProcess\n'
+            'from watcherlite.testing import ResourceRun\n'
+            "run = ResourceRun(LocalProcess, options={'allowed': ['/bin/sleep']}, "
+            'uuid=sys.argv[1], clock=SystemClock())\n'
+            "print(run.create({'argv': ['/bin/sleep', '600']}).status)\n"
+        )
+        said = subprocess.run(
+            [sys.executable, '-c', program, name], stdout=subprocess.PIPE, check=True
+        )
+
+        self.assertEqual(b'COMPLETE\n', said.stdout)
+        self.assertEqual(1, len(process_table.of_resource(name)))
+
+    def test_it_has_its_environment_its_directory_and_its_log(self):
+        run = self.made(
+            self.script(TELL), environment={'COLOUR': 5}, directory=str(self.home)
+        )
+        log = pathlib.Path(run.attributes['log'])
+
+        self.until(lambda: 'and on' in log.read_text())
+
+        said = log.read_text().splitlines()[0]
+        told = json.loads(said)
+        self.assertEqual(
+            {
+                'PATH': '/usr/bin:/bin',
+                'LANG': 'C.UTF-8',
+                'COLOUR': '5',
+                'WATCHERLITE_RESOURCE': run.uuid,
+            },
+            {n: v for n, v in told['environment'].items() if n != 'LC_CTYPE'},
+        )
+        self.assertEqual(str(self.home), told['directory'])
+        self.assertEqual(0o600, log.stat().st_mode & 0o777)
+
+    def test_what_is_not_allowed_is_refused_before_anything_is_made(self):
+        for argv, expected in (
+            (
+                ['/bin/sh', '-c', 'true'],
+                'properties.argv.0: /bin/sh is not allowed; an operator may add it to '
+                'the option allowed in the group '
+                '[watcherlite.resource_handlers.local_process]',
+            ),
+            (
+                [sys.executable, 'x'],
+                f'properties.argv: {sys.executable} is allowed only as '
+                f'{sys.executable} -c (option allowed in the group '
+                '[watcherlite.resource_handlers.local_process])',
+            ),
+        ):
+            error = self.assertRaises(
+                exceptions.Invalid, self.run_of().create, {'argv': argv}
+            )
+
+            self.assertEqual(expected, str(error))
+        self.assertEqual(
+            [None], self.run_of().fit({'argv': [None]}, known=False)['argv']
+        )
+
+    def test_a_template_sets_only_what_the_operator_lets_it(self):
+        error = self.assertRaises(
+            exceptions.Invalid,
+            self.run_of().create,
+            {
+                'argv': SLEEP,
+                'environment': {'COLOUR': 'red', 'LD_PRELOAD': '/x.so'},
+                'directory': '/etc',
+            },
+        )
+
+        group = '[watcherlite.resource_handlers.local_process]'
+        self.assertEqual(
+            [
+                'properties.environment.LD_PRELOAD: is not allowed; an operator may '
+                f'add it to the option variables in the group {group}',
+                f'properties.directory: /etc is not within {self.home} (option '
+                f'directories in the group {group})',
+            ],
+            error.problems,
+        )
+
+    def test_what_cannot_be_started_is_told(self):
+        for more, expected in (
+            ({'allowed': ['/bin/absent']}, 'cannot be run: No such file or directory'),
+            (
+                {'log_directory': str(self.home / 'absent')},
+                'cannot be written: No such file or directory',
+            ),
+        ):
+            run = self.run_of(**{'allowed': ['/bin/absent', '/bin/sleep'], **more})
+            argv = SLEEP if 'log_directory' in more else ['/bin/absent']
+
+            created = run.create({'argv': argv})
+
+            self.assertEqual('FAILED', created.status)
+            self.assertIn(expected, created.reason)
+
+
+class TestHealth(ProcessCase):
+    def test_a_process_that_dies_at_once_is_not_made(self):
+        run = self.run_of()
+
+        created = run.create({'argv': ['/bin/sleep', 'x'], 'health': QUICK})
+
+        self.assertEqual('FAILED', created.status)
+        self.assertIn(f'see {self.home}/{run.physical_name}.log', created.reason)
+
+    def test_one_that_was_killed_fails_its_check_and_is_replaced(self):
+        run = self.made()
+        old = run.attributes['pid']
+        self.kill(run)
+
+        checked = run.check()
+
+        self.assertEqual('FAILED', checked.status)
+        self.assertIn(f'Process {run.physical_id} does not run', checked.reason)
+        before = run.uuid
+        updated = run.update({'argv': SLEEP, 'health': QUICK})
+        self.uuids.append(run.uuid)
+        self.assertEqual(('replace', 'COMPLETE'), (updated.change, updated.status))
+        self.assertNotEqual((before, old), (run.uuid, run.attributes['pid']))
+        self.assertEqual('COMPLETE', run.check().status)
+
+    def test_it_is_made_when_its_port_is_open(self):
+        port, sign = self.port(), self.home / 'sign'
+        run = self.run_of()
+        wanted = {
+            'argv': self.script(LISTEN, port, sign),
+            'health': {'type': 'port', 'port': port, 'interval': 0.05, 'timeout': 0.1},
+        }
+
+        failed = run.create(wanted)
+
+        self.assertIn('is not healthy after 0.1 s: port', failed.reason)
+        sign.touch()
+        other = self.run_of()
+        run.delete()
+        wanted['health']['timeout'] = PATIENCE
+        self.assertEqual('COMPLETE', other.create(wanted).status)
+
+    def test_it_is_healthy_as_long_as_its_url_answers_as_expected(self):
+        statuses = [503, 503, 200, 500]
+        server = self.useFixture(
+            Server(lambda exchange, received: exchange.answer(statuses.pop(0)))
+        )
+        health = {'type': 'url', 'url': f'{server.url}/up?token=hunter2', **QUICK}
+
+        run = self.made(health=health)
+        checked = run.check()
+
+        self.assertEqual([], statuses)
+        self.assertIn(f'{server.url}/up?… answered 500, not 200-299', checked.reason)
+
+    def test_a_health_without_what_it_needs_is_refused(self):
+        for kind in ('port', 'url'):
+            error = self.assertRaises(
+                exceptions.Invalid,
+                self.run_of().create,
+                {'argv': SLEEP, 'health': {'type': kind}},
+            )
+
+            self.assertEqual(
+                f'properties.health.{kind}: is required for the type {kind}',
+                str(error),
+            )
+
+    def test_another_process_with_the_number_is_not_taken_for_it(self):
+        run = self.made()
+        run.data['start'] -= 1
+
+        self.assertIn('does not run', run.check().reason)
+        run.data['start'] += 1
+        run.data['boot'] = 'another'
+        self.assertIn('does not run', run.check().reason)
+
+    def test_one_on_another_machine_is_left_to_a_worker_there(self):
+        run = self.made()
+        run.data['host'] = 'elsewhere'
+
+        for operation in (run.check, run.delete):
+            self.assertIn(
+                f'runs on elsewhere, and this worker on {socket.gethostname()}',
+                operation().reason,
+            )
+        self.assertEqual(1, len(self.pids(run)))
+
+
+class TestChanging(ProcessCase):
+    def test_another_command_is_a_restart(self):
+        run = self.made()
+        old, uuid_ = run.attributes['pid'], run.uuid
+
+        updated = run.update({'argv': ['/bin/sleep', '601'], 'health': QUICK})
+
+        self.assertEqual(('update', 'COMPLETE'), (updated.change, updated.status))
+        self.assertEqual([run.attributes['pid']], self.pids(run))
+        self.assertNotEqual(old, run.attributes['pid'])
+        self.assertEqual(uuid_, run.uuid)
+
+    def test_another_way_to_look_at_it_is_none(self):
+        run = self.made()
+        old = run.attributes['pid']
+
+        updated = run.update({'argv': SLEEP, 'stop_grace': 1, 'health': QUICK})
+
+        self.assertEqual(('update', 'COMPLETE'), (updated.change, updated.status))
+        self.assertEqual(old, run.attributes['pid'])
+
+    def test_one_that_holds_a_port_is_restarted_in_its_place_when_it_has_failed(self):
+        port, sign = self.port(), self.home / 'sign'
+        sign.touch()
+        wanted = {
+            'argv': self.script(LISTEN, port, sign),
+            'health': {'type': 'port', 'port': port, **QUICK},
+            'exclusive': True,
+        }
+        run = self.made(**wanted)
+        old, uuid_ = run.attributes['pid'], run.uuid
+        # A user marked it.
+        run.failed = True
+
+        updated = run.update(wanted)
+
+        self.assertEqual(('update', 'COMPLETE'), (updated.change, updated.status))
+        self.assertEqual((uuid_, 1), (run.uuid, len(self.pids(run))))
+        self.assertNotEqual(old, run.attributes['pid'])
+
+    def test_it_stands_still_while_it_is_suspended(self):
+        run = self.made(stop_grace=3600)
+        (pid,) = self.pids(run)
+
+        run.suspend()
+        self.until(lambda: self.state(pid) == 'T')
+        self.assertEqual('COMPLETE', run.check().status)
+        run.resume()
+        self.until(lambda: self.state(pid) == 'S')
+        run.suspend()
+
+        self.assertEqual('COMPLETE', run.delete().status)
+        self.assertEqual([], self.pids(run))
+
+    def test_a_lock_is_kept_with_it(self):
+        run = self.made()
+
+        self.assertTrue(LocalProcess.supports('lock'))
+        run.lock()
+        self.assertTrue(run.data['locked'])
+        run.unlock()
+        self.assertFalse(run.data['locked'])
+        self.assertEqual('COMPLETE', run.check().status)
+
+
+class TestEnding(ProcessCase):
+    def test_one_that_does_not_end_is_killed_with_its_children(self):
+        pids = self.home / 'pids'
+        run = self.made(self.script(STUBBORN, pids), stop_grace=0.2)
+        self.until(lambda: pids.exists() and len(pids.read_text().splitlines()) == 2)
+
+        deleted = run.delete()
+
+        self.assertEqual('COMPLETE', deleted.status)
+        self.assertGreaterEqual(deleted.polls, 2)
+        self.assertEqual(
+            [None, None],
+            [process_table.look(int(pid)) for pid in pids.read_text().split()],
+        )
+
+    def test_the_children_of_one_that_died_are_ended_as_well(self):
+        pids = self.home / 'pids'
+        run = self.made(self.script(STUBBORN, pids), stop_grace=0)
+        self.until(lambda: pids.exists() and len(pids.read_text().splitlines()) == 2)
+        self.kill(run)
+
+        run.delete()
+
+        self.assertEqual(
+            [None, None],
+            [process_table.look(int(pid)) for pid in pids.read_text().split()],
+        )
+
+
+class TestLostWorker(ProcessCase):
+    def test_what_a_lost_worker_has_started_is_found_and_not_started_again(self):
+        run = self.made()
+        (pid,) = self.pids(run)
+
+        again = self.run_of(uuid_=run.uuid)
+        created = again.create({'argv': SLEEP, 'health': QUICK}, attempt=2)
+
+        self.assertEqual('COMPLETE', created.status)
+        self.assertEqual(([pid], pid), (self.pids(run), again.attributes['pid']))
+
+    def test_what_a_lost_worker_had_not_started_is_started(self):
+        run = self.run_of()
+
+        created = run.create({'argv': SLEEP, 'health': QUICK}, attempt=2)
+
+        self.assertEqual(('COMPLETE', 1), (created.status, len(self.pids(run))))
+
+    def test_strangers_in_the_session_of_one_that_was_adopted_are_left_alone(self):
+        stranger = subprocess.Popen(SLEEP)
+        adopted = subprocess.Popen(SLEEP)
+        for process in (stranger, adopted):
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+        run = self.run_of()
+        run.properties = run.fit({'argv': SLEEP})
+        run.data = {
+            'pid': adopted.pid,
+            'start': process_table.look(adopted.pid).start,
+            'boot': process_table.boot(),
+            'host': socket.gethostname(),
+        }
+
+        self.assertEqual('COMPLETE', run.check().status)
+        self.assertEqual('COMPLETE', run.delete().status)
+
+        self.assertEqual(-signal.SIGTERM, adopted.wait(PATIENCE))
+        self.assertIsNone(stranger.poll())
+
+    def test_one_that_nobody_wrote_down_is_deleted_too(self):
+        run = self.made()
+        run.data, run.physical_id = {}, None
+
+        self.assertEqual('COMPLETE', run.delete().status)
+        self.assertEqual([], self.pids(run))

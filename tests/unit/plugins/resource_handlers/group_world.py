@@ -1,0 +1,142 @@
+"""A stack behind a group, as far as its handler can tell: updated in one's head."""
+
+import dataclasses
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from watcherlite.domain.handling import Batch, Expansion, Member
+from watcherlite.plugins import properties
+from watcherlite.plugins.base import NestedHandler
+
+BEGIN = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+
+
+@dataclasses.dataclass
+class Context:
+    """Implements `plugins.base.NestedContext`."""
+
+    properties: Mapping[str, Any]
+    update_policy: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    data: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    uuid: str = 'action-1'
+    time: datetime.datetime = BEGIN
+    left: float | None = None
+    tenant: str = 'a project'
+    stack_name: str = 'around'
+    stack_uuid: str = 'stack-uuid'
+    resource_name: str = 'group'
+    resource_uuid: str = 'resource-uuid'
+    physical_name: str = 'around-group-1'
+    files: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def now(self) -> datetime.datetime:
+        return self.time
+
+    def remaining(self) -> float | None:
+        return self.left
+
+
+class Group:
+    """A group that is expanded and adjusted; its members follow at once.
+
+    :ivar steps: of the last operation: each is {name of a member: its definition}
+    """
+
+    def __init__(
+        self, handler: type[NestedHandler], policy: Mapping[str, Any] | None = None
+    ) -> None:
+        self.handler = handler
+        self.policy = policy or {}
+        self.members: list[Member] = []
+        self.data: Mapping[str, Any] = {}
+        self.properties: Mapping[str, Any] = {}
+        self.time = BEGIN
+        self.left: float | None = None
+        self.files: Mapping[str, str] = {}
+        self.actions = 0
+        self.batches: Sequence[Batch] = ()
+
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        return [dict(batch.template['resources']) for batch in self.batches]
+
+    @property
+    def names(self) -> list[str]:
+        return [member.name for member in self.members]
+
+    def context(self) -> Context:
+        return Context(
+            self.properties,
+            self.policy,
+            self.data,
+            uuid=f'action-{self.actions}',
+            time=self.time,
+            left=self.left,
+            files=self.files,
+        )
+
+    def update(self, **wanted: Any) -> list[dict[str, Any]]:
+        """Let a template say something of the group; return the steps."""
+        handler = self.handler()
+        self.properties = properties.fit(handler, wanted)
+        handler.validate(self.properties)
+        self.actions += 1
+        said = handler.expand(self.context(), self.members)
+        self.follow(said)
+        return self.steps
+
+    def signal(self, **details: Any) -> str:
+        """Signal it; return why nothing was to be done."""
+        self.actions += 1
+        said = Expansion.of(
+            self.handler().adjust(self.context(), self.members, details)
+        )
+        self.follow(said)
+        return said.reason
+
+    def follow(self, said: Expansion | Sequence[Batch]) -> None:
+        """Make its stack what the handler said."""
+        said = Expansion.of(said)
+        self.batches = said.batches
+        if said.data is not None:
+            self.data = said.data
+        for batch in said.batches:
+            self._step(batch)
+        if said.batches:
+            remembered = self.handler().remember(self.context())
+            self.data = self.data if remembered is None else remembered
+
+    def _step(self, batch: Batch) -> None:
+        self.time += datetime.timedelta(seconds=1)
+        before = {member.name: member for member in self.members}
+        self.members = [
+            self._made(name, definition)
+            if name not in before or not before[name].serving
+            else dataclasses.replace(before[name], definition=definition)
+            for name, definition in batch.template['resources'].items()
+        ]
+
+    def _made(self, name: str, definition: Mapping[str, Any]) -> Member:
+        return Member(
+            name,
+            definition['type'],
+            'COMPLETE',
+            f'id-{name}-{self.time.second}',
+            f'ref-{name}',
+            {'value': f'value of {name}', 'more': [name]},
+            self.time,
+            definition,
+        )
+
+    def mark(self, name: str) -> None:
+        """Mark a member unhealthy."""
+        self.members = [
+            dataclasses.replace(member, status='FAILED')
+            if member.name == name
+            else member
+            for member in self.members
+        ]
+
+    def attributes(self) -> Mapping[str, Any]:
+        return self.handler().gather(self.context(), self.members, {})

@@ -1,0 +1,390 @@
+"""OS::Heat::InstanceGroup, OS::Heat::AutoScalingGroup, OS::Heat::ScalingPolicy."""
+
+import datetime
+from typing import Any
+
+from tests import base
+from tests.unit.plugins.resource_handlers.group_world import Context, Group
+from watcherlite import exceptions
+from watcherlite.domain.handling import PassOn, Ready
+from watcherlite.plugins import properties
+from watcherlite.plugins.resource_handlers.auto_scaling_group import AutoScalingGroup
+from watcherlite.plugins.resource_handlers.instance_group import InstanceGroup
+from watcherlite.plugins.resource_handlers.scaling_policy import ScalingPolicy
+
+OLD: dict[str, Any] = {'type': 'OS::Heat::Value', 'properties': {'value': 'old'}}
+NEW: dict[str, Any] = {'type': 'OS::Heat::Value', 'properties': {'value': 'new'}}
+
+
+class InstanceGroupTest(base.TestCase):
+    """Members that keep their names."""
+
+    def group(self, size: int, policy: dict[str, Any] | None = None) -> Group:
+        group = Group(InstanceGroup, policy)
+        for at in range(1, size + 1):
+            # One by one, so that each has its age.
+            group.update(size=at, resource=OLD)
+        return group
+
+    def test_members_have_names_of_their_own(self) -> None:
+        group = Group(InstanceGroup)
+        (step,) = group.update(size=3, resource=OLD)
+        self.assertEqual([OLD] * 3, list(step.values()))
+        self.assertEqual({12}, {len(name) for name in step})
+
+    def test_growing_keeps_everybody(self) -> None:
+        group = self.group(2)
+        before = set(group.names)
+        (step,) = group.update(size=4, resource=OLD)
+        self.assertEqual((4, set()), (len(step), before - set(step)))
+
+    def test_the_oldest_go_first(self) -> None:
+        group = self.group(4)
+        oldest = sorted(group.members, key=lambda member: member.created_at)
+        group.update(size=2, resource=OLD)
+        self.assertEqual({one.name for one in oldest[2:]}, set(group.names))
+
+    def test_a_failed_member_goes_before_an_old_one(self) -> None:
+        group = self.group(4)
+        names = set(group.names)
+        youngest = max(group.members, key=lambda member: member.created_at).name
+        group.mark(youngest)
+        group.update(size=3, resource=OLD)
+        self.assertEqual(names - {youngest}, set(group.names))
+
+    def test_a_failed_member_keeps_its_name(self) -> None:
+        group = self.group(3)
+        names = set(group.names)
+        group.mark(group.names[1])
+        (step,) = group.update(size=3, resource=OLD)
+        self.assertEqual(names, set(step))
+
+    def test_a_failed_member_is_the_first_in_a_rolling_update(self) -> None:
+        group = self.group(3, {'rolling_update': {'max_batch_size': 1}})
+        old = [
+            one.name for one in sorted(group.members, key=lambda one: one.created_at)
+        ]
+        broken = old[2]
+        group.mark(broken)
+        steps = group.update(size=3, resource=NEW)
+        new = [{name for name in step if step[name] == NEW} for step in steps]
+        self.assertEqual([{broken}, {broken, old[0]}, set(old)], new)
+        self.assertEqual([set(old)] * 3, [set(step) for step in steps])
+
+    def test_without_a_policy_all_change_at_once(self) -> None:
+        group = self.group(3)
+        steps = group.update(size=3, resource=NEW)
+        self.assertEqual([dict.fromkeys(group.names, NEW)], steps)
+
+    def test_the_words_of_aws_are_understood(self) -> None:
+        policy = {
+            'MinInstancesInService': '1',
+            'MaxBatchSize': '2',
+            'PauseTime': 'PT1M30S',
+        }
+        group = self.group(3, {'RollingUpdate': policy})
+        steps = group.update(Size=3, resource=NEW)
+        new = [sum(one == NEW for one in step.values()) for step in steps]
+        self.assertEqual([2, 3], new)
+        self.assertEqual([90, 90], [batch.pause for batch in group.batches])
+
+    def test_two_sizes_or_none_are_refused(self) -> None:
+        group = Group(InstanceGroup)
+        for sizes in ({}, {'size': 1, 'Size': 1}):
+            with self.subTest(sizes=sizes):
+                error = self.assertRaises(
+                    exceptions.StackValidationFailed,
+                    group.update,
+                    resource=OLD,
+                    **sizes,
+                )
+                self.assertEqual(
+                    ['properties.size: must be given, and not Size besides'],
+                    error.problems,
+                )
+
+    def test_a_lost_worker_leads_to_the_same_names(self) -> None:
+        group = Group(InstanceGroup)
+        group.properties = properties.fit(InstanceGroup, {'size': 3, 'resource': OLD})
+        first, again = (InstanceGroup().expand(group.context(), []) for _ in range(2))
+        self.assertEqual(first, again)
+
+    def test_attributes_leave_out_who_is_failed(self) -> None:
+        group = self.group(2)
+        broken, well = group.names
+        group.mark(broken)
+        self.assertEqual(
+            {
+                'refs': [f'ref-{well}'],
+                'refs_map': {well: f'ref-{well}'},
+                'outputs': {
+                    'value': {well: f'value of {well}'},
+                    'more': {well: [well]},
+                },
+                'outputs_list': {'value': [f'value of {well}'], 'more': [[well]]},
+                'current_size': 1,
+            },
+            group.attributes(),
+        )
+
+
+class AutoScalingGroupTest(base.TestCase):
+    """The size, and how signals change it."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.group = Group(AutoScalingGroup)
+
+    def update(self, resource: dict[str, Any] = OLD, **more: Any) -> list[int]:
+        """Return the sizes of the steps."""
+        wanted = {'min_size': 1, 'max_size': 5, 'resource': resource, **more}
+        return [len(step) for step in self.group.update(**wanted)]
+
+    def signal(self, adjustment: float = 1, **more: Any) -> tuple[int, str]:
+        """Return how many members there are then, and why no more."""
+        details = {
+            'adjustment_type': 'change_in_capacity',
+            'scaling_adjustment': adjustment,
+            **more,
+        }
+        reason = self.group.signal(**details)
+        return len(self.group.members), reason
+
+    def test_it_begins_with_what_is_desired_or_the_least(self) -> None:
+        self.assertEqual([1], self.update())
+        self.group = Group(AutoScalingGroup)
+        self.assertEqual([3], self.update(desired_capacity=3))
+
+    def test_without_a_desired_capacity_it_heals_and_does_not_shrink(self) -> None:
+        self.update(desired_capacity=4)
+        names = set(self.group.names)
+        self.group.mark(self.group.names[0])
+        self.assertEqual([4], self.update())
+        self.assertEqual(names, set(self.group.names))
+
+    def test_the_size_that_policies_made_stays_without_a_desired_capacity(self) -> None:
+        self.update()
+        self.signal(2)
+        self.assertEqual([3], self.update())
+
+    def test_a_desired_capacity_decides_on_every_update(self) -> None:
+        self.update(desired_capacity=2)
+        self.signal(2)
+        self.assertEqual([2], self.update(desired_capacity=2))
+
+    def test_the_size_stays_within_its_bounds(self) -> None:
+        self.update(desired_capacity=4)
+        self.assertEqual([3], self.update(max_size=3))
+        self.assertEqual([4], self.update(min_size=4))
+
+    def test_its_members_change_one_by_one(self) -> None:
+        self.update(desired_capacity=3)
+        steps = self.group.update(min_size=1, max_size=5, resource=NEW)
+        new = [sum(one == NEW for one in step.values()) for step in steps]
+        self.assertEqual([1, 2, 3], new)
+
+    def test_its_members_change_at_the_pace_that_is_given(self) -> None:
+        self.update(desired_capacity=3)
+        pace = {'min_in_service': 3, 'max_batch_size': 3, 'pause_time': 0.5}
+        sizes = self.update(NEW, rolling_updates=pace)
+        self.assertEqual([6, 3], sizes)
+        self.assertEqual([1, 1], [batch.pause for batch in self.group.batches])
+
+    def test_signals_change_the_size_between_its_bounds(self) -> None:
+        self.update()
+        self.assertEqual((3, ''), self.signal(2))
+        self.assertEqual((5, ''), self.signal(9))
+        self.assertEqual((5, 'Ignored: it has 5 members already'), self.signal())
+        self.assertEqual((1, ''), self.signal(-9))
+        more = {'adjustment_type': 'exact_capacity'}
+        self.assertEqual((4, ''), self.signal(4, **more))
+        more = {'adjustment_type': 'percent_change_in_capacity'}
+        self.assertEqual((2, ''), self.signal(-50, **more))
+        self.assertEqual((4, ''), self.signal(10, **more, min_adjustment_step=2))
+
+    def test_one_more_is_one_more_even_if_one_is_failed(self) -> None:
+        self.update(desired_capacity=3)
+        self.group.mark(self.group.names[0])
+        self.assertEqual((4, ''), self.signal())
+
+    def test_the_failed_one_goes_when_one_less_is_wanted(self) -> None:
+        self.update(desired_capacity=3)
+        broken = self.group.names[2]
+        self.group.mark(broken)
+        self.signal(-1)
+        self.assertNotIn(broken, self.group.names)
+
+    def test_it_rests_after_it_was_scaled(self) -> None:
+        self.update(cooldown=60)
+        self.assertEqual((2, ''), self.signal())
+        scaled = self.group.time
+        until = scaled + datetime.timedelta(seconds=60)
+        reason = (
+            f'Ignored: it was scaled not long ago, and rests until {until.isoformat()}'
+        )
+        self.assertEqual((2, reason), self.signal())
+        self.group.time = until
+        self.assertEqual((3, ''), self.signal())
+
+    def test_a_policy_rests_by_itself(self) -> None:
+        self.update()
+        self.signal(policy='up', cooldown=60)
+        self.assertEqual(2, self.signal(policy='up', cooldown=60)[0])
+        self.assertEqual((3, ''), self.signal(policy='other', cooldown=60))
+        self.group.time += datetime.timedelta(seconds=60)
+        self.assertEqual((4, ''), self.signal(policy='up', cooldown=60))
+
+    def test_what_failed_is_not_followed_by_a_rest(self) -> None:
+        self.update(cooldown=60)
+        details = {'adjustment_type': 'change_in_capacity', 'scaling_adjustment': 1}
+        context = self.group.context()
+        said = AutoScalingGroup().adjust(context, self.group.members, details)
+        # Its stack fails, so that nothing is remembered.
+        self.group.data = said.data or {}
+        self.assertEqual((3, ''), self.signal())
+
+    def test_a_lost_worker_does_not_count_twice(self) -> None:
+        self.update(cooldown=60)
+        details = {'adjustment_type': 'change_in_capacity', 'scaling_adjustment': 2}
+        handler, members = AutoScalingGroup(), self.group.members
+        self.group.actions += 1
+        first = handler.adjust(self.group.context(), members, details)
+        self.group.data = first.data or {}
+        again = handler.adjust(self.group.context(), members, details)
+        self.assertEqual(
+            (3, first), (len(first.batches[0].template['resources']), again)
+        )
+
+    def test_an_update_ends_what_a_signal_left_half_done(self) -> None:
+        self.update()
+        self.signal()
+        scaled = self.group.data['scaled']
+        self.group.data = {**self.group.data, 'scaling': {'action': 'x', 'policy': ''}}
+        self.update()
+        self.assertEqual({'size': 2, 'scaled': scaled}, dict(self.group.data))
+
+    def test_a_signal_that_says_nothing_is_told_what_would_be_right(self) -> None:
+        self.update()
+        error = self.assertRaises(exceptions.Invalid, self.group.signal, what='this')
+        self.assertEqual(
+            'A signal for group needs scaling_adjustment, a number, and '
+            'adjustment_type, one of change_in_capacity, exact_capacity, '
+            'percent_change_in_capacity; an OS::Heat::ScalingPolicy sends both',
+            str(error),
+        )
+        error = self.assertRaises(exceptions.Invalid, self.signal, cooldown='long')
+        self.assertEqual(
+            "cooldown of a signal must be a number, not 'long'", str(error)
+        )
+
+    def test_sizes_that_contradict_each_other_are_refused(self) -> None:
+        for more, problem in [
+            ({'min_size': 6}, 'properties.min_size: 6 is more than max_size, 5'),
+            (
+                {'desired_capacity': 6},
+                'properties.desired_capacity: 6 is not between min_size, 1, and '
+                'max_size, 5',
+            ),
+            (
+                {'desired_capacity': 0},
+                'properties.desired_capacity: 0 is not between min_size, 1, and '
+                'max_size, 5',
+            ),
+        ]:
+            with self.subTest(more=more):
+                error = self.assertRaises(
+                    exceptions.StackValidationFailed, self.update, **more
+                )
+                self.assertEqual([problem], error.problems)
+
+    def test_what_is_not_known_yet_is_not_refused(self) -> None:
+        unknown = dict.fromkeys(('min_size', 'max_size', 'desired_capacity'))
+        self.assertIsNone(AutoScalingGroup().validate(unknown))
+
+    def test_it_takes_no_update_policy(self) -> None:
+        self.group.policy = {'rolling_update': {}}
+        error = self.assertRaises(exceptions.StackValidationFailed, self.update)
+        self.assertEqual(
+            ['update_policy.rolling_update: is unknown; group takes none'],
+            error.problems,
+        )
+
+    def test_only_the_group_that_is_scaled_takes_signals(self) -> None:
+        self.assertEqual(
+            (True, False), (AutoScalingGroup.adjusts(), InstanceGroup.adjusts())
+        )
+
+
+class ScalingPolicyTest(base.TestCase):
+    """What a signal becomes."""
+
+    def policy(self, **wanted: Any) -> dict[str, Any]:
+        return properties.fit(
+            ScalingPolicy,
+            {
+                'auto_scaling_group_id': 'the-group',
+                'adjustment_type': 'change_in_capacity',
+                'scaling_adjustment': '2',
+                **wanted,
+            },
+        )
+
+    def signal(self, details: dict[str, Any], **wanted: Any) -> Any:
+        context = Context(self.policy(**wanted), resource_name='up')
+        return ScalingPolicy().signal(context, details)
+
+    def test_the_group_is_told_what_is_to_change(self) -> None:
+        told = {
+            'adjustment_type': 'change_in_capacity',
+            'scaling_adjustment': 2,
+            'policy': 'up',
+        }
+        self.assertEqual(PassOn('the-group', told), self.signal({}))
+        wanted = {
+            'adjustment_type': 'percent_change_in_capacity',
+            'min_adjustment_step': 3,
+            'cooldown': 60,
+        }
+        self.assertEqual(
+            PassOn('the-group', {**told, **wanted}), self.signal({}, **wanted)
+        )
+
+    def test_what_the_group_is_told_it_understands(self) -> None:
+        group = Group(AutoScalingGroup)
+        group.update(min_size=1, max_size=5, resource=OLD)
+        self.assertEqual('', group.signal(**self.signal({}).details))
+        self.assertEqual(3, len(group.members))
+
+    def test_an_alarm_that_is_over_means_nothing(self) -> None:
+        for details, state in [({'current': 'ok'}, 'ok'), ({'state': 'OK'}, 'ok')]:
+            with self.subTest(details=details):
+                self.assertEqual(
+                    Ready(reason=f'Ignored: the alarm is in the state {state}'),
+                    self.signal(details),
+                )
+        self.assertIsInstance(self.signal({'current': 'ALARM'}), PassOn)
+
+    def test_it_says_where_it_is_signalled(self) -> None:
+        context = Context(self.policy(), resource_name='up & on')
+        path = (
+            '/orchestration/v1/a%20project/stacks/around/stack-uuid/resources/'
+            'up%20%26%20on/signal'
+        )
+        self.assertEqual(
+            Ready('around-group-1', {'signal_url': path, 'alarm_url': path}),
+            ScalingPolicy().create(context),
+        )
+
+    def test_a_least_step_only_goes_with_a_percentage(self) -> None:
+        error = self.assertRaises(
+            exceptions.StackValidationFailed,
+            ScalingPolicy().validate,
+            self.policy(min_adjustment_step=1),
+        )
+        self.assertEqual(
+            [
+                'properties.min_adjustment_step: only goes with the adjustment_type '
+                'percent_change_in_capacity, not with change_in_capacity'
+            ],
+            error.problems,
+        )

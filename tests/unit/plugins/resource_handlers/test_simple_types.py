@@ -1,0 +1,154 @@
+"""The types that stand for nothing outside: None, Value, RandomString."""
+
+import string
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.plugins.resource_handlers.nothing import Nothing
+from watcherlite.plugins.resource_handlers.random_string import RandomString
+from watcherlite.plugins.resource_handlers.value import Value
+from watcherlite.testing import ResourceRun
+
+
+class TestNothing(base.TestCase):
+    def test_it_takes_anything_and_changes_for_nothing(self):
+        run = ResourceRun(Nothing)
+
+        run.create({'image': 'x', 'size': [1]})
+        updated = run.update({'other': {'a': None}})
+        run.check()
+        run.delete()
+
+        self.assertEqual('keep', updated.change)
+        self.assertEqual(
+            ['CREATE_COMPLETE', 'CHECK_COMPLETE', 'DELETE_COMPLETE'], run.story
+        )
+        self.assertEqual(({}, run.uuid), (run.attributes, run.physical_id))
+
+    def test_one_that_was_marked_is_well_again_after_an_update(self):
+        run = ResourceRun(Nothing)
+        run.create({})
+        run.failed = True
+
+        self.assertEqual('keep', run.update({}).change)
+        self.assertFalse(run.failed)
+
+
+class TestValue(base.TestCase):
+    def test_the_value_is_kept_as_its_type(self):
+        for kind, given, expected in (
+            (None, {'a': [1]}, {'a': [1]}),
+            ('string', 5, '5'),
+            ('string', {'a': 1}, '{"a": 1}'),
+            ('number', '1.5', 1.5),
+            ('boolean', 'true', True),
+            ('json', '{"a": 1}', {'a': 1}),
+            ('json', [1, 2], [1, 2]),
+            ('comma_delimited_list', 'a, b', ['a', 'b']),
+            ('comma_delimited_list', ['a'], ['a']),
+        ):
+            with self.subTest(kind=kind, given=given):
+                run = ResourceRun(Value)
+
+                run.create({'value': given, 'type': kind})
+
+                self.assertEqual({'value': expected}, run.attributes)
+
+    def test_what_cannot_be_of_the_type_is_refused_before_anything_is_made(self):
+        run = ResourceRun(Value)
+
+        deep = '[' * 100_000
+        for kind, given in (
+            ('number', 'x'),
+            ('number', '9' * 400),
+            ('number', deep),
+            ('boolean', 'x'),
+            ('json', 'x'),
+            ('json', deep),
+            ('json', '{"a": NaN}'),
+            ('json', '{"a": "\\u0000"}'),
+        ):
+            error = self.assertRaises(
+                exceptions.Invalid, run.create, {'value': given, 'type': kind}
+            )
+
+            self.assertEqual(f'properties.value: is not of the type {kind}', str(error))
+        self.assertEqual([], run.story)
+        self.assertEqual(
+            {'value': None, 'type': 'number'},
+            run.fit({'value': None, 'type': 'number'}, known=False),
+        )
+
+    def test_another_value_is_an_update_in_place(self):
+        run = ResourceRun(Value)
+        run.create({'value': 1})
+        before = run.uuid
+
+        updated = run.update({'value': 2})
+
+        self.assertEqual(('update', 'COMPLETE'), (updated.change, updated.status))
+        self.assertEqual(({'value': 2}, before), (run.attributes, run.uuid))
+        self.assertEqual('COMPLETE', run.delete().status)
+
+
+class TestRandomString(base.TestCase):
+    def make(self, **properties):
+        run = ResourceRun(RandomString)
+        self.assertEqual('COMPLETE', run.create(properties).status)
+        return run
+
+    def test_without_properties_it_is_32_letters_and_digits(self):
+        first, second = self.make(), self.make()
+
+        self.assertEqual(32, len(first.attributes['value']))
+        self.assertLessEqual(
+            set(first.attributes['value']), set(string.ascii_letters + string.digits)
+        )
+        self.assertNotEqual(first.attributes, second.attributes)
+        self.assertEqual(first.attributes['value'], first.reference)
+
+    def test_there_is_as_much_of_each_class_and_sequence_as_is_asked_for(self):
+        text = self.make(
+            length='20',
+            character_classes=[{'class': 'digits', 'min': 15}, {'class': 'lowercase'}],
+            character_sequences=[{'sequence': '()[]_', 'min': '4'}],
+        ).attributes['value']
+
+        self.assertEqual(20, len(text))
+        self.assertEqual(15, sum(char in string.digits for char in text))
+        self.assertEqual(1, sum(char in string.ascii_lowercase for char in text))
+        self.assertEqual(4, sum(char in '()[]_' for char in text))
+
+    def test_the_older_way_to_name_a_class(self):
+        text = self.make(length=300, sequence='octdigits').attributes['value']
+
+        self.assertEqual(set('01234567'), set(text))
+
+    def test_what_does_not_fit_together_is_refused(self):
+        run = ResourceRun(RandomString)
+        classes = [{'class': 'digits', 'min': 3}]
+
+        for properties, expected in (
+            (
+                {'length': 2, 'character_classes': classes},
+                'properties.length: 2 is less than the 3 characters that the minimums '
+                'of its classes and sequences add up to',
+            ),
+            (
+                {'sequence': 'digits', 'character_classes': classes},
+                'properties.sequence: only one of sequence and character_classes or '
+                'character_sequences can be given',
+            ),
+        ):
+            error = self.assertRaises(exceptions.Invalid, run.create, properties)
+
+            self.assertEqual(expected, str(error))
+
+    def test_any_change_makes_another_text(self):
+        run = self.make(salt='a')
+        before = run.attributes['value']
+
+        self.assertEqual('keep', run.update({'salt': 'a'}).change)
+        self.assertEqual(before, run.attributes['value'])
+        self.assertEqual('replace', run.update({'salt': 'b'}).change)
+        self.assertNotEqual(before, run.attributes['value'])

@@ -1,0 +1,134 @@
+"""OS::Heat::TestResource waits, fails and is replaced as it is told."""
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.plugins.resource_handlers.test_resource import TestResource
+from watcherlite.testing import ResourceRun
+
+
+class TestTheTestResource(base.TestCase):
+    def made(self, **properties):
+        run = ResourceRun(TestResource, name='web', stack_name='shop', timeout=100)
+        return run, run.create(properties)
+
+    def test_it_is_there_at_once_when_nothing_is_said(self):
+        run, created = self.made()
+
+        self.assertEqual(
+            ('COMPLETE', 0, 0), (created.status, created.polls, created.seconds)
+        )
+        self.assertEqual({'output': 'test_string'}, run.attributes)
+        self.assertEqual(run.physical_name, run.physical_id)
+        self.assertRegex(run.physical_id, '^shop-web-[0-9a-f]{12}$')
+
+    def test_waiting_takes_as_long_as_it_is_told_and_one_look(self):
+        for properties, seconds in (
+            ({'wait_secs': '3'}, 3),
+            ({'wait_secs': 3, 'action_wait_secs': {'create': 5}}, 5),
+            ({'wait_secs': 3, 'action_wait_secs': {'create': 0}}, 0),
+            ({'wait_secs': 3, 'action_wait_secs': {'delete': 5}}, 3),
+            ({'attr_wait_secs': 2, 'constraint_prop_secs': 1.5}, 3.5),
+        ):
+            with self.subTest(properties=properties):
+                _, created = self.made(**properties)
+
+                self.assertEqual(
+                    ('COMPLETE', 1 if seconds else 0, seconds),
+                    (created.status, created.polls, created.seconds),
+                )
+
+    def test_each_operation_has_its_own_wait(self):
+        run, _ = self.made(
+            action_wait_secs={'create': 1, 'update': 2, 'delete': 4}, wait_secs=9
+        )
+
+        updated = run.update(
+            {'value': 'b', 'action_wait_secs': {'update': 2, 'delete': 4}}
+        )
+
+        self.assertEqual((2, 4), (updated.seconds, run.delete().seconds))
+
+    def test_a_wait_for_ever_ends_with_the_time_of_the_operation(self):
+        run, created = self.made(wait_secs=-1)
+
+        self.assertEqual(
+            ('FAILED', 'Timed out', 100),
+            (created.status, created.reason, created.seconds),
+        )
+        self.assertEqual(['CREATE_FAILED'], run.story)
+
+    def test_it_fails_after_the_wait_and_is_deleted_all_the_same(self):
+        run, created = self.made(fail=True, wait_secs=2)
+
+        self.assertEqual(
+            ('FAILED', 'Test Resource failed web', 2),
+            (created.status, created.reason, created.seconds),
+        )
+        self.assertIsNone(run.physical_id)
+        self.assertEqual('COMPLETE', run.delete().status)
+
+    def test_a_new_value_is_an_update_in_place(self):
+        run, _ = self.made(value='a')
+        before = run.physical_id
+
+        self.assertEqual('update', run.update({'value': 'b'}).change)
+        self.assertEqual(({'output': 'b'}, before), (run.attributes, run.physical_id))
+        self.assertEqual('FAILED', run.update({'value': 'b', 'fail': 'true'}).status)
+
+    def test_it_is_replaced_when_it_is_told_so(self):
+        for before, after, change in (
+            ({}, {'update_replace': True}, 'replace'),
+            (
+                {'update_replace': True, 'value': 'a'},
+                {'update_replace': True, 'value': 'b'},
+                'replace',
+            ),
+            (
+                {'update_replace': True},
+                {'update_replace': True, 'entity_name': 'b'},
+                'update',
+            ),
+            ({'update_replace': True}, {'update_replace': False}, 'update'),
+            (
+                {'update_replace_value': 'a'},
+                {'update_replace_value': 'b'},
+                'replace',
+            ),
+            ({'value': 'a'}, {'value': 'a'}, 'keep'),
+        ):
+            with self.subTest(before=before, after=after):
+                run, _ = self.made(**before)
+                uuid = run.uuid
+
+                self.assertEqual(change, run.update(after).change)
+                self.assertEqual(change == 'replace', run.uuid != uuid)
+
+    def test_a_failed_one_is_replaced(self):
+        run, _ = self.made(fail=True)
+
+        self.assertEqual('replace', run.update({}).change)
+        self.assertFalse(run.failed)
+
+    def test_an_unknown_property_is_refused(self):
+        error = self.assertRaises(exceptions.Invalid, self.made, wait_sec=1)
+
+        self.assertEqual(
+            'properties.wait_sec: is not known, did you mean wait_secs?', str(error)
+        )
+
+    def test_the_properties_are_those_of_heat(self):
+        self.assertEqual(
+            {
+                'action_wait_secs',
+                'attr_wait_secs',
+                'client_name',
+                'constraint_prop_secs',
+                'entity_name',
+                'fail',
+                'update_replace',
+                'update_replace_value',
+                'value',
+                'wait_secs',
+            },
+            set(TestResource.properties),
+        )

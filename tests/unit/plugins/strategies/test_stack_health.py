@@ -1,0 +1,145 @@
+"""The strategy that has unhealthy stacks checked and updated."""
+
+from typing import Any
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.domain.documents import to_mapping
+from watcherlite.engine.stacks.model import SeenStack, UnhealthyResource
+from watcherlite.plugins.goals.stack_health import StackHealth as Goal
+from watcherlite.plugins.planners.graph import Graph
+from watcherlite.plugins.strategies.stack_health import StackHealth
+from watcherlite.testing import run_strategy
+
+
+def seen(name: str, **values: Any) -> SeenStack:
+    """Return a stack that is healthy."""
+    fields: dict[str, Any] = {
+        'uuid': f'uuid-of-{name}',
+        'name': name,
+        'tenant': 'a-project',
+        'tags': (),
+        'state': 'CREATE_COMPLETE',
+        'resources': 2,
+        'unhealthy': (),
+        'failed': False,
+        'hindrance': None,
+    }
+    return SeenStack(**{**fields, **values})
+
+
+BAD = UnhealthyResource('web', 'a', 'Thing', 'CHECK_FAILED', 'it smokes', marked=True)
+HEALTHY = seen('fine')
+UNHEALTHY = seen('web', unhealthy=(BAD,))
+FAILED = seen('db', state='UPDATE_FAILED', failed=True)
+LOCKED = seen('kept', unhealthy=(BAD, BAD), hindrance='Stack kept is locked')
+
+
+class Model:
+    """A model of these stacks; `asked` is what was asked for."""
+
+    def __init__(self, *stacks: SeenStack) -> None:
+        self._stacks = stacks
+        self.asked: list[dict[str, Any]] = []
+
+    def stacks(self, **asked: Any) -> tuple[SeenStack, ...]:
+        self.asked.append(asked)
+        return self._stacks
+
+
+class TestStackHealth(base.TestCase):
+    def propose(self, *stacks: SeenStack, **parameters: Any) -> Any:
+        self.model = Model(*stacks)
+        return run_strategy(
+            StackHealth, parameters, models={'stacks': lambda scope: self.model}
+        )
+
+    def steps(self, solution: Any) -> list[tuple[str, str, tuple[str, ...]]]:
+        return [
+            (a.action_type, a.input_parameters['stack'], a.parents)
+            for a in solution.actions
+        ]
+
+    def test_what_is_unhealthy_is_checked_and_then_updated(self) -> None:
+        solution = self.propose(HEALTHY, UNHEALTHY, FAILED)
+
+        self.assertEqual(
+            [
+                ('stack_check', 'uuid-of-web', ()),
+                ('stack_update', 'uuid-of-web', ('check-web-uuid-of-web',)),
+                ('stack_check', 'uuid-of-db', ()),
+                ('stack_update', 'uuid-of-db', ('check-db-uuid-of-db',)),
+            ],
+            self.steps(solution),
+        )
+        self.assertEqual(
+            {'stack:uuid-of-web', 'stack:uuid-of-db'},
+            {action.target for action in solution.actions},
+        )
+
+    def test_where_all_is_well_there_is_nothing_to_do(self) -> None:
+        solution = self.propose(HEALTHY)
+
+        self.assertEqual([], self.steps(solution))
+
+    def test_what_cannot_be_changed_now_is_left_alone_and_counted(self) -> None:
+        solution = self.propose(LOCKED, UNHEALTHY, check='none')
+
+        self.assertEqual([('stack_update', 'uuid-of-web', ())], self.steps(solution))
+        self.assertEqual(
+            {
+                'resources_count': 4,
+                'unhealthy_resources_count': 3,
+                'repaired_resources_count': 1,
+            },
+            solution.indicators,
+        )
+
+    def test_it_can_check_what_looks_healthy_too(self) -> None:
+        solution = self.propose(HEALTHY, UNHEALTHY, check='all')
+
+        self.assertEqual(
+            [
+                ('stack_check', 'uuid-of-fine', ()),
+                ('stack_check', 'uuid-of-web', ()),
+                ('stack_update', 'uuid-of-web', ('check-web-uuid-of-web',)),
+            ],
+            self.steps(solution),
+        )
+
+    def test_which_stacks_are_meant_is_asked_of_the_model(self) -> None:
+        self.propose(stacks=['web'], tags=['prod'], tenant='t')
+        given = self.model.asked
+        self.propose()
+
+        self.assertEqual([{'names': ['web'], 'tags': ['prod'], 'tenant': 't'}], given)
+        self.assertEqual([{'names': [], 'tags': [], 'tenant': None}], self.model.asked)
+
+    def test_parameters_that_it_does_not_have_are_refused(self) -> None:
+        self.assertRaises(exceptions.InvalidInput, self.propose, stack='web')
+
+    def test_its_planner_keeps_the_order(self) -> None:
+        document = Graph().plan(self.propose(UNHEALTHY), 'nightly')
+
+        actions = to_mapping(document)['actions']
+        self.assertEqual(
+            [None, ['check-web-uuid-of-web']],
+            [action.get('parents') for action in actions],
+        )
+
+
+class TestGoal(base.TestCase):
+    def test_its_figure_says_how_much_is_repaired(self) -> None:
+        shares = [
+            Goal().global_efficacy(
+                {
+                    'resources_count': 9,
+                    'unhealthy_resources_count': unhealthy,
+                    'repaired_resources_count': repaired,
+                }
+            )[0]
+            for unhealthy, repaired in ((4, 1), (0, 0))
+        ]
+
+        self.assertEqual([25.0, 0.0], [share.value for share in shares])
+        self.assertEqual('%', shares[0].unit)

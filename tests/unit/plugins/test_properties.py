@@ -1,0 +1,271 @@
+"""The properties of resources: what is converted, filled in, and refused."""
+
+from typing import ClassVar
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.domain.handling import Property
+from watcherlite.plugins import loader, properties
+from watcherlite.plugins.base import NestedHandler, ResourceHandler
+
+
+class Declares(ResourceHandler):
+    properties: ClassVar = {
+        'size': Property({'type': 'integer', 'minimum': 1, 'default': 5}),
+        'rate': Property({'type': 'number'}),
+        'quick': Property({'type': 'boolean', 'default': False}),
+        'name': Property({'type': 'string'}, required=True),
+        'nothing': Property({'type': ['string', 'null']}),
+        'any': Property({}),
+        'kind': Property({'enum': ['a', 'b']}),
+        'ports': Property(
+            {
+                'type': 'array',
+                'items': {
+                    'type': 'object',
+                    'properties': {
+                        'number': {'type': 'integer'},
+                        'open': {'type': 'boolean', 'default': True},
+                    },
+                    'required': ['number'],
+                    'additionalProperties': False,
+                },
+            }
+        ),
+        'labels': Property(
+            {'type': 'object', 'additionalProperties': {'type': 'string'}}
+        ),
+    }
+
+    def create(self, context):
+        return None
+
+    def delete(self, context):
+        return None
+
+
+def fit(values, **kwargs):
+    return properties.fit(Declares, {'name': 'x', **values}, **kwargs)
+
+
+class TestFitting(base.TestCase):
+    def problems(self, values, **kwargs):
+        error = self.assertRaises(
+            exceptions.StackValidationFailed, properties.fit, Declares, values, **kwargs
+        )
+        return error.problems
+
+    def test_what_was_not_given_has_its_default_if_there_is_one(self):
+        self.assertEqual({'name': 'x', 'size': 5, 'quick': False}, fit({}))
+
+    def test_what_can_only_mean_one_thing_is_converted(self):
+        for name, given, expected in (
+            ('size', '5', 5),
+            ('size', ' 12 ', 12),
+            ('size', 7.0, 7),
+            ('size', '7.0', 7),
+            ('rate', '5', 5),
+            ('rate', '0.5', 0.5),
+            ('rate', 2, 2),
+            ('quick', 'true', True),
+            ('quick', 'False', False),
+            ('quick', 'on', True),
+            ('quick', 0, False),
+            ('name', 5, '5'),
+            ('name', 1.5, '1.5'),
+            ('name', True, 'True'),
+            ('name', '5', '5'),
+            ('nothing', 3, '3'),
+            ('any', '5', '5'),
+            ('labels', {'a': 1}, {'a': '1'}),
+            ('ports', [{'number': '80'}], [{'number': 80, 'open': True}]),
+            (
+                'ports',
+                ({'number': 1, 'open': 'no'},),
+                [{'number': 1, 'open': False}],
+            ),
+        ):
+            with self.subTest(name=name, given=given):
+                found = fit({name: given})[name]
+
+                self.assertEqual(expected, found)
+                self.assertIs(type(expected), type(found))
+
+    def test_null_counts_as_not_given_unless_the_schema_allows_it(self):
+        found = fit({'size': None, 'rate': None, 'nothing': None, 'any': None})
+
+        self.assertEqual(
+            {'name': 'x', 'size': 5, 'quick': False, 'nothing': None, 'any': None},
+            found,
+        )
+        self.assertEqual(
+            ['properties.name: is required'], self.problems({'name': None})
+        )
+
+    def test_every_problem_is_told_at_once_with_its_place(self):
+        self.assertEqual(
+            [
+                'properties.name: is required',
+                'properties.sise: is not known, did you mean size?',
+                'properties.kind: "c" is none of "a", "b"',
+                'properties.ports.0.number: "http" is not a whole number',
+                'properties.ports.1.number: is required',
+                'properties.quick: "perhaps" is not true or false',
+                'properties.rate: "NaN" is not a number',
+                'properties.size: 0 is less than the minimum of 1',
+            ],
+            self.problems(
+                {
+                    'sise': 3,
+                    'size': '0',
+                    'rate': 'NaN',
+                    'quick': 'perhaps',
+                    'kind': 'c',
+                    'ports': [{'number': 'http'}, {}],
+                }
+            ),
+        )
+
+    def test_what_is_not_known_yet_is_accepted_everywhere(self):
+        given = {
+            'name': None,
+            'size': None,
+            'kind': None,
+            'ports': [None, {'number': None}],
+            'labels': {'a': None},
+        }
+
+        found = properties.fit(Declares, given, known=False)
+
+        self.assertEqual(
+            {
+                **given,
+                'ports': [None, {'number': None, 'open': True}],
+                'quick': False,
+            },
+            found,
+        )
+
+    def test_what_is_known_is_checked_while_other_things_are_not(self):
+        self.assertEqual(
+            [
+                'properties.ports.0.shut: is not known (known: number, open)',
+                'properties.size: "many" is not a whole number',
+            ],
+            self.problems(
+                {
+                    'name': None,
+                    'size': 'many',
+                    'ports': [{'number': None, 'shut': True}],
+                },
+                known=False,
+            ),
+        )
+
+    def test_a_type_that_accepts_any_property_keeps_it_as_it_is(self):
+        class Anything(Declares):
+            accepts_any = True
+
+        found = properties.fit(Anything, {'name': 'x', 'other': {'a': None}})
+
+        self.assertEqual({'a': None}, found['other'])
+
+    def test_what_is_called_private_is_not_repeated(self):
+        class Private(Declares):
+            properties: ClassVar = {
+                'private_headers': Property(
+                    {'type': 'object', 'additionalProperties': {'type': 'string'}}
+                )
+            }
+
+        for given in ('hunter2', {'X-One': ['hunter2']}):
+            error = self.assertRaises(
+                exceptions.Invalid, properties.fit, Private, {'private_headers': given}
+            )
+
+            self.assertNotIn('hunter2', str(error))
+
+
+class TestDeclarations(base.TestCase):
+    """A handler that declares nonsense is known when it is loaded."""
+
+    def reason(self, *bases, **members):
+        kind = type('Odd', bases or (Declares,), members)
+        plugins = loader.Plugins.of(resource_handlers={'My::Odd': kind})
+        (entry,) = plugins.entries()
+        self.assertEqual(
+            {} if entry.error else {'My::Odd': kind}, plugins.resource_types()
+        )
+        return entry.error
+
+    def property_reason(self, *args, **kwargs):
+        return self.reason(properties={'size': Property(*args, **kwargs)})
+
+    def test_a_good_one_is_loaded_and_made_with_its_options(self):
+        plugins = loader.Plugins.of(resource_handlers={'My::Type': Declares})
+
+        made = plugins.make_resource_handler('My::Type')
+
+        self.assertIsInstance(made, Declares)
+        self.assertEqual({'My::Type': Declares}, plugins.resource_types())
+        self.assertEqual('y', plugins.fit_properties(made, {'name': 'y'})['name'])
+
+    def test_the_reason_says_what_is_wrong(self):
+        for expected, found in (
+            (
+                'its properties are no mapping of a name to a Property',
+                {'properties': ['size']},
+            ),
+            (
+                'its property size is a dict, not a Property',
+                {'properties': {'size': {}}},
+            ),
+            (
+                'its attributes are no mapping of a name to a sentence',
+                {'attributes': {'a': 1}},
+            ),
+            ('it has no delete', {'delete': ResourceHandler.delete}),
+        ):
+            with self.subTest(expected=expected):
+                self.assertEqual(expected, self.reason(**found))
+        self.assertEqual('it has no expand', self.reason(NestedHandler))
+        self.assertEqual('it has no create and no delete', self.reason(ResourceHandler))
+
+    def test_the_reason_names_the_property(self):
+        self.assertIn(
+            "its property size is not usable: schema.type: 'whole' is not valid",
+            self.property_reason({'type': 'whole'}),
+        )
+        self.assertEqual(
+            'its property size has a default that does not fit its schema: '
+            'properties.size: "x" is not a whole number',
+            self.property_reason({'type': 'integer', 'default': 'x'}),
+        )
+        self.assertEqual(
+            'its property size is both updatable and immutable',
+            self.property_reason({}, updatable=True, immutable=True),
+        )
+        self.assertEqual(
+            'its property size is updatable, but there is no update',
+            self.property_reason({}, updatable=True),
+        )
+
+    def test_a_bad_one_harms_nobody_else(self):
+        class Bad(Declares):
+            attributes = ()
+
+        plugins = loader.Plugins.of(
+            resource_handlers={'My::Bad': Bad, 'My::Good': Declares}
+        )
+
+        self.assertEqual({'My::Good': Declares}, plugins.resource_types())
+        error = self.assertRaises(
+            exceptions.PluginError, plugins.make_resource_handler, 'My::Bad'
+        )
+        self.assertIn('its attributes are no mapping', str(error))
+        unknown = self.assertRaises(
+            exceptions.PluginNotFound, plugins.make_resource_handler, 'My::God'
+        )
+        self.assertIn(
+            'There is no resource handler My::God. Did you mean My::Good?', str(unknown)
+        )

@@ -1,0 +1,113 @@
+"""The page about resource types says what is there, and its example works."""
+
+import pathlib
+import re
+import sys
+import textwrap
+import types
+
+import fixtures
+
+from tests import base
+from watcherlite.plugins import base as contract
+from watcherlite.plugins import loader
+
+ROOT = pathlib.Path(__file__).parents[2]
+PAGE = ROOT / 'doc/source/resource_handlers.rst'
+
+
+class FakeCloud:
+    """The service of the example; a disk takes one look to be ready."""
+
+    def __init__(self):
+        self.disks = {}
+
+    def create_disk(self, name, size, key):
+        self.disks[f'disk-{name}'] = disk = types.SimpleNamespace(
+            id=f'disk-{name}', size=size, looks=0, address=f'/dev/{key[:4]}'
+        )
+        return disk
+
+    def disk(self, name):
+        disk = self.disks[name]
+        disk.looks += 1
+        disk.state = 'working' if disk.looks == 1 else 'ready'
+        return disk
+
+    def disk_by_name(self, name):
+        return self.disks.get(f'disk-{name}')
+
+    def resize_disk(self, name, size):
+        self.disks[name].size = size
+
+    def delete_disk(self, name, missing_ok):
+        self.disks.pop(name)
+
+
+class TestPage(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.text = PAGE.read_text()
+
+    def test_every_built_in_type_has_its_section(self):
+        plugins = loader.load([contract.RESOURCE_HANDLERS])
+        ours = {
+            name: f'{kind.__module__}:{kind.__qualname__}'
+            for name, kind in plugins.resource_types().items()
+            if kind.__module__.startswith('watcherlite.')
+            # Those that are stacks, and what scales them, have a page of their own.
+            and not issubclass(kind, contract.NestedHandler)
+            and not kind.__module__.endswith('.scaling_policy')
+        }
+        sections = set(re.findall(r'^(\S+::\S+)\n-+$', self.text, re.MULTILINE))
+        directive = re.compile(r'^\.\. resource-type:: (\S+)$', re.MULTILINE)
+        tables = set(directive.findall(self.text))
+
+        self.assertLessEqual(set(ours), sections)
+        declaring = {ours[name] for name in ours if name != 'OS::Heat::None'}
+        self.assertLessEqual(declaring, tables)
+
+    def test_the_tables_have_every_property_and_what_a_change_of_it_means(self):
+        path = [*sys.path, str(ROOT / 'doc/ext')]
+        self.useFixture(fixtures.MonkeyPatch('sys.path', path))
+        import resource_types
+
+        from watcherlite.plugins.resource_handlers.random_string import RandomString
+        from watcherlite.plugins.resource_handlers.value import Value
+
+        self.assertEqual(
+            [
+                '.. list-table::',
+                '   :header-rows: 1',
+                '   :widths: 20 16 12 52',
+                '',
+                '   * - Property',
+                '     - Type',
+                '     - A change',
+                '     - Meaning',
+                '   * - ``value`` (required)',
+                '     - anything',
+                '     - updated',
+                '     - The value: anything.',
+            ],
+            resource_types.lines(Value)[:12],
+        )
+        text = '\n'.join(resource_types.lines(RandomString))
+        for name in RandomString.properties:
+            self.assertIn(f'   * - ``{name}``\n', text)
+        self.assertIn('     - replaced\n     - How many characters it has. ', text)
+        self.assertIn('Default: ``32``.', text)
+
+    def test_the_example_and_its_tests_work(self):
+        cloud = FakeCloud()
+        acme = types.ModuleType('acme')
+        acme.cloud = cloud
+        self.useFixture(fixtures.MonkeyPatch('sys.modules', {**sys.modules}))
+        sys.modules['acme'] = acme
+        blocks = re.findall(r'\.\. code-block:: python\n\n((?:   .*\n|\n)+)', self.text)
+        names = {'__name__': 'example'}
+        for block in blocks:
+            exec(textwrap.dedent(block), names)
+
+        names['test_a_disk_grows_in_place'](cloud)
+        names['test_a_disk_is_not_made_twice'](cloud)

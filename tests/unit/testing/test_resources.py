@@ -1,0 +1,176 @@
+"""ResourceRun: what authors of resource handlers test with."""
+
+from typing import ClassVar
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.domain.handling import NotYet, PassOn, Property, Ready
+from watcherlite.plugins.base import ResourceHandler
+from watcherlite.testing import ResourceRun
+
+
+class Disk(ResourceHandler):
+    """Tells all that happens to it."""
+
+    told: ClassVar[list] = []
+    properties: ClassVar = {
+        'size': Property({'type': 'integer'}, required=True, updatable=True),
+        'kind': Property({'type': 'string', 'default': 'slow'}),
+    }
+
+    def validate(self, properties):
+        if properties['size'] == 13:
+            raise exceptions.Invalid('properties.size: 13 brings bad luck')
+
+    def create(self, context):
+        self.told.append(('create', dict(context.properties)))
+        return NotYet({'places': (1, 2)}, 2, 'disk-1', {'key': context.uuid})
+
+    def find(self, context):
+        self.told.append(('find', context.attempt))
+        return None
+
+    def update(self, context):
+        before, after = context.before['size'], context.properties['size']
+        self.told.append(('update', before, after))
+        if after < before:
+            raise exceptions.WatcherliteError('It cannot shrink')
+
+    def poll(self, context, operation, token):
+        self.told.append(('poll', operation, token, context.physical_id))
+        self.kept = context.data['key'] == context.uuid
+        return Ready(attributes={'size': context.properties['size'], 'own': self.kept})
+
+    def delete(self, context):
+        self.told.append(('delete', context.physical_id))
+
+    def signal(self, context, details):
+        return PassOn(details['to'], {})
+
+    def cancel(self, context, operation, token):
+        self.told.append(('cancel', operation))
+
+
+class TestRun(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        Disk.told.clear()
+        self.run_ = ResourceRun(Disk, timeout=60)
+
+    def test_a_whole_life(self):
+        run = self.run_
+
+        created = run.create({'size': '5'})
+        run.update({'size': 6})
+        run.check()
+        run.lock()
+        run.unlock()
+        run.suspend()
+        run.resume()
+        run.delete()
+
+        self.assertEqual(
+            ('COMPLETE', 1, 2), (created.status, created.polls, created.seconds)
+        )
+        self.assertEqual({'size': 5, 'own': True}, run.attributes)
+        self.assertEqual(
+            [
+                ('create', {'size': 5, 'kind': 'slow'}),
+                # As it comes out of a store
+                ('poll', 'create', {'places': [1, 2]}, 'disk-1'),
+                ('update', 5, 6),
+                ('delete', 'disk-1'),
+            ],
+            Disk.told,
+        )
+        self.assertEqual(
+            [
+                f'{name}_COMPLETE'
+                for name in (
+                    'CREATE',
+                    'UPDATE',
+                    'CHECK',
+                    'LOCK',
+                    'UNLOCK',
+                    'SUSPEND',
+                    'RESUME',
+                    'DELETE',
+                )
+            ],
+            run.story,
+        )
+
+    def test_properties_are_checked_as_the_engine_does(self):
+        for given, expected in (
+            ({}, 'properties.size: is required'),
+            ({'size': 13}, 'properties.size: 13 brings bad luck'),
+        ):
+            error = self.assertRaises(exceptions.Invalid, self.run_.create, given)
+
+            self.assertEqual(expected, str(error))
+        self.assertEqual([], Disk.told)
+        self.assertEqual(
+            {'size': None, 'kind': 'slow'}, self.run_.fit({'size': None}, known=False)
+        )
+
+    def test_a_change_is_an_update_a_replacement_or_nothing(self):
+        run = self.run_
+        run.create({'size': 5})
+        first = run.uuid
+        Disk.told.clear()
+
+        self.assertEqual('keep', run.update({'size': 5}).change)
+        self.assertEqual('update', run.update({'size': 6}).change)
+        self.assertEqual('replace', run.update({'size': 6, 'kind': 'fast'}).change)
+
+        self.assertNotEqual(first, run.uuid)
+        self.assertEqual(
+            ['update', 'create', 'poll', 'delete'], [what for what, *_ in Disk.told]
+        )
+
+    def test_what_fails_says_why_and_the_next_update_replaces_it(self):
+        run = self.run_
+        run.create({'size': 5})
+
+        failed = run.update({'size': 4})
+
+        self.assertEqual(('FAILED', 'It cannot shrink'), (failed.status, failed.reason))
+        self.assertTrue(run.failed)
+        self.assertEqual('replace', run.update({'size': 5}).change)
+
+    def test_a_lost_worker_has_find_asked_first(self):
+        self.run_.create({'size': 5}, attempt=2)
+
+        self.assertEqual(['find', 'create', 'poll'], [what for what, *_ in Disk.told])
+
+    def test_what_takes_too_long_is_cancelled(self):
+        run = ResourceRun(Disk, timeout=1)
+
+        created = run.create({'size': 5})
+
+        self.assertEqual(('FAILED', 'Timed out'), (created.status, created.reason))
+        self.assertEqual(['create', 'cancel'], [what for what, *_ in Disk.told])
+
+    def test_a_signal_may_be_for_another_one(self):
+        self.assertEqual(PassOn('web', {}), self.run_.signal({'to': 'web'}).passed_on)
+
+    def test_what_is_no_result_and_what_is_no_json_is_told(self):
+        class Rubbish(Disk):
+            def create(self, context):
+                return Ready(data={'a': object()})
+
+            def delete(self, context):
+                return 'done'
+
+        run = ResourceRun(Rubbish)
+
+        self.assertIn(
+            'its Ready holds what is not JSON', run.create({'size': 1}).reason
+        )
+        self.assertEqual('delete returned str, which is no result', run.delete().reason)
+
+    def test_a_handler_that_could_not_be_loaded_is_refused(self):
+        class Broken(Disk):
+            properties: ClassVar = {'size': Property({'type': 'x'})}
+
+        self.assertRaises(exceptions.PluginError, ResourceRun, Broken)

@@ -1,0 +1,139 @@
+"""What calls over HTTP have in common: how they are declared, checked and set up."""
+
+import os
+import re
+import urllib.parse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from oslo_config import cfg
+
+from watcherlite import exceptions
+from watcherlite.plugins.redaction import shown_url
+
+if TYPE_CHECKING:
+    from watcherlite.plugins.action_types import http_exchange
+
+IDEMPOTENT = frozenset({'GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'})
+METHODS = (*sorted(IDEMPOTENT), 'PATCH', 'POST')
+DEFAULT_TIMEOUT = 60.0
+DEFAULT_CONNECT_TIMEOUT = 10.0
+
+#: These belong to the message, not to its author: two lengths, for instance, let
+#: one request be read as two.
+_OWN_HEADERS = frozenset({'connection', 'content-length', 'transfer-encoding'})
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r'(?:[!-~\x80-\xff][\t -~\x80-\xff]*)?')
+
+OPTIONS: tuple[cfg.Opt, ...] = (
+    cfg.BoolOpt(
+        'verify_tls',
+        default=True,
+        mutable=True,
+        help='Whether the certificates of servers are checked. Without it anybody on '
+        'the way can read and change what is sent: for a private authority set '
+        '`ca_file` instead.',
+    ),
+    cfg.StrOpt(
+        'ca_file',
+        mutable=True,
+        help='A file with the certificates (PEM) of the authorities to trust, in place '
+        'of the public ones.',
+    ),
+    cfg.IntOpt(
+        'max_response_size',
+        default=65536,
+        min=0,
+        max=16777216,
+        mutable=True,
+        help='How many bytes of the body of an answer are kept with the action. The '
+        'rest is not even read; `truncated` says that there was more. Raise it only '
+        'if something reads the body there.',
+    ),
+    cfg.BoolOpt(
+        'proxies_from_environment',
+        default=False,
+        mutable=True,
+        help='Whether HTTP_PROXY, HTTPS_PROXY and NO_PROXY in the environment of the '
+        'applier are heeded. Set it where servers can only be reached through a '
+        'proxy.',
+    ),
+)
+
+STATUSES = {
+    'type': 'array',
+    'items': {'type': 'integer', 'minimum': 100, 'maximum': 599},
+    'minItems': 1,
+}
+URL = {
+    'type': 'string',
+    'pattern': '^[Hh][Tt][Tt][Pp][Ss]?://',
+    'description': 'a URL that begins with http:// or https://',
+}
+HEADERS = {'type': 'object', 'additionalProperties': {'type': 'string'}}
+SECONDS = {'type': 'number', 'exclusiveMinimum': 0, 'maximum': 86400}
+
+
+def settings(
+    options: Any, group: str, connect_timeout: float = DEFAULT_CONNECT_TIMEOUT
+) -> 'http_exchange.Settings':
+    """Return how requests are sent, as the values of `OPTIONS` say.
+
+    :param group: of the options, as messages name it
+    :raises ConfigurationError: the file with the authorities cannot be read
+    """
+    # Takes long to import and is not needed without HTTP.
+    from watcherlite.plugins.action_types import http_exchange
+
+    ca_file = options.ca_file
+    if ca_file and not os.access(ca_file, os.R_OK):
+        raise exceptions.ConfigurationError(
+            f'[{group}] ca_file = {ca_file} cannot be read'
+        )
+    return http_exchange.Settings(
+        connect_timeout,
+        options.max_response_size,
+        (ca_file or True) if options.verify_tls else False,
+        options.proxies_from_environment,
+    )
+
+
+def url_problems(key: str, url: str) -> list[str]:
+    """Return what is wrong with a URL, at most one line."""
+    try:
+        parts = urllib.parse.urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return [f'{key}: is not a URL']
+    if not parts.hostname or port == 0:
+        return [f'{key}: {shown_url(url)} has no host, or a port that is none']
+    if any(ord(char) <= 32 or ord(char) == 127 for char in url):
+        return [f'{key}: has spaces or control characters; write them as %20 and so on']
+    return []
+
+
+def header_problems(key: str, headers: Mapping[str, str], sender: str) -> list[str]:
+    """Return what is wrong with headers, a line each.
+
+    :param sender: who sets those that are not the author's
+    """
+    problems = []
+    for name, value in headers.items():
+        if name.lower() in _OWN_HEADERS:
+            problems.append(f'{key}.{name}: is set by {sender} itself')
+        elif not _HEADER_NAME.fullmatch(name):
+            problems.append(f'{key}.{name!r}: is not the name of a header')
+        elif not _HEADER_VALUE.fullmatch(value):
+            problems.append(f'{key}.{name}: has characters that a header cannot have')
+    return problems
+
+
+def ranges(statuses: frozenset[int]) -> str:
+    """Return the statuses as people write them: 200-299, 404."""
+    runs: list[list[int]] = []
+    for status in sorted(statuses):
+        if runs and runs[-1][-1] == status - 1:
+            runs[-1][1:] = [status]
+        else:
+            runs.append([status])
+    return ', '.join('-'.join(str(end) for end in run) for run in runs)

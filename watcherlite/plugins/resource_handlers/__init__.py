@@ -1,0 +1,1 @@
+"""The types of resources that come with watcherlite."""

@@ -1,0 +1,184 @@
+"""A group whose size scaling policies change."""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from watcherlite import exceptions
+from watcherlite.domain import groups
+from watcherlite.domain.groups import Pace
+from watcherlite.domain.handling import Expansion, Member, Property
+from watcherlite.plugins.base import NestedContext
+from watcherlite.plugins.resource_handlers import grouping
+from watcherlite.plugins.resource_handlers.instance_group import SIZE, InstanceGroup
+
+#: In its data: the action that scales it, and for whom.
+SCALING = 'scaling'
+#: In its data: when it was scaled last, and when for each policy.
+SCALED = 'scaled'
+
+
+class AutoScalingGroup(InstanceGroup):
+    """Makes between `min_size` and `max_size` resources of one definition.
+
+    How many there are is what `desired_capacity` says; where it says nothing, what
+    scaling policies have made of it. Members that are FAILED count: an update
+    replaces them.
+    """
+
+    description = 'A number of resources that are all alike, which alarms change.'
+    properties: ClassVar[Mapping[str, Property]] = {
+        'resource': grouping.definition_property('What every member is.'),
+        'min_size': Property(
+            grouping.COUNT, 'The fewest members.', True, updatable=True
+        ),
+        'max_size': Property(grouping.COUNT, 'The most members.', True, updatable=True),
+        'desired_capacity': Property(
+            grouping.COUNT, 'How many members every update leads to.', updatable=True
+        ),
+        'cooldown': Property(
+            {'type': 'number', 'minimum': 0},
+            'Seconds after it was scaled in which it is not scaled again.',
+            updatable=True,
+        ),
+        'rolling_updates': Property(
+            {**grouping.ROLLING, 'default': {}},
+            'How fast members are changed when their definition does.',
+            updatable=True,
+        ),
+    }
+
+    def validate(self, properties: Mapping[str, Any]) -> None:
+        """Refuse sizes that contradict each other."""
+        smallest, largest = properties.get('min_size'), properties.get('max_size')
+        desired = properties.get('desired_capacity')
+        problems = []
+        if smallest is not None and largest is not None and smallest > largest:
+            problems.append(
+                f'properties.min_size: {smallest} is more than max_size, {largest}'
+            )
+        elif desired is not None and (
+            (smallest is not None and desired < smallest)
+            or (largest is not None and desired > largest)
+        ):
+            problems.append(
+                f'properties.desired_capacity: {desired} is not between min_size, '
+                f'{smallest}, and max_size, {largest}'
+            )
+        if problems:
+            raise exceptions.StackValidationFailed(problems)
+
+    def size(self, context: NestedContext, members: Sequence[Member]) -> int:
+        """Return how many members there are to be."""
+        desired: int | None = context.properties.get('desired_capacity')
+        return _bounded(
+            context, _present(context, members) if desired is None else desired
+        )
+
+    def pace(self, context: NestedContext) -> Pace | None:
+        """Return how fast members are changed."""
+        grouping.policies(context, ())
+        return grouping.pace(context.properties['rolling_updates'], 'rolling_updates')
+
+    def expand(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
+        """Return the templates that lead to as many members as there are to be."""
+        kept = {key: context.data[key] for key in (SCALED,) if key in context.data}
+        return self.resized(context, members, self.size(context, members), kept)
+
+    def adjust(
+        self,
+        context: NestedContext,
+        members: Sequence[Member],
+        details: Mapping[str, Any],
+    ) -> Expansion:
+        """Return the templates that a scaling policy leads to.
+
+        :param details: `adjustment_type`, `scaling_adjustment`, and perhaps
+            `min_adjustment_step`, `cooldown`, and `policy`, for whom it is
+        """
+        present = _present(context, members)
+        under_way = context.data.get(SCALING) or {}
+        if under_way.get('action') == context.uuid:
+            # A worker was lost after this had been decided: it is not counted twice.
+            return self.resized(context, members, present, context.data)
+        policy = str(details.get('policy') or '')
+        resting = _resting(context, policy, _figure(details, 'cooldown'))
+        if resting is not None:
+            return Expansion(
+                reason=f'Ignored: it was scaled not long ago, and rests until '
+                f'{resting.isoformat()}'
+            )
+        size = _bounded(context, _adjusted(context, present, details))
+        if size == present:
+            return Expansion(reason=f'Ignored: it has {size} members already')
+        scaling = {'action': context.uuid, 'policy': policy}
+        return self.resized(context, members, size, {**context.data, SCALING: scaling})
+
+    def remember(self, context: NestedContext) -> Mapping[str, Any] | None:
+        """Return when it was scaled, if it was: the cooldown begins now."""
+        scaling = context.data.get(SCALING)
+        if scaling is None:
+            return None
+        now = context.now().isoformat()
+        by = {**_scaled(context).get('by', {}), scaling['policy']: now}
+        kept = {key: value for key, value in context.data.items() if key != SCALING}
+        return {**kept, SCALED: {'at': now, 'by': by}}
+
+
+def _present(context: NestedContext, members: Sequence[Member]) -> int:
+    """Return how many members there are to be until now."""
+    size: int = context.data.get(SIZE, len(members))
+    return size
+
+
+def _bounded(context: NestedContext, size: int) -> int:
+    wanted = context.properties
+    return groups.bounded(size, wanted['min_size'], wanted['max_size'])
+
+
+def _adjusted(context: NestedContext, size: int, details: Mapping[str, Any]) -> int:
+    adjustment = _figure(details, 'scaling_adjustment')
+    if adjustment is None:
+        raise exceptions.Invalid(
+            f'A signal for {context.resource_name} needs scaling_adjustment, a number, '
+            f'and adjustment_type, one of {", ".join(groups.ADJUSTMENTS)}; an '
+            'OS::Heat::ScalingPolicy sends both'
+        )
+    least = _figure(details, 'min_adjustment_step')
+    return groups.adjusted(
+        *(size, str(details.get('adjustment_type')), adjustment),
+        min_step=None if least is None else int(least),
+    )
+
+
+def _figure(details: Mapping[str, Any], name: str) -> float | None:
+    """Return a number that a signal has; raises for what is none."""
+    value = details.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise exceptions.Invalid(f'{name} of a signal must be a number, not {value!r}')
+    return value
+
+
+def _scaled(context: NestedContext) -> Mapping[str, Any]:
+    scaled: Mapping[str, Any] = context.data.get(SCALED) or {}
+    return scaled
+
+
+def _resting(
+    context: NestedContext, policy: str, cooldown: float | None
+) -> datetime.datetime | None:
+    """Return until when it is not scaled; None: it may be now."""
+    scaled, now = _scaled(context), context.now()
+    ends = [
+        groups.rests_until(
+            _time(scaled.get('at')), context.properties.get('cooldown'), now
+        ),
+        groups.rests_until(_time(scaled.get('by', {}).get(policy)), cooldown, now),
+    ]
+    return max((end for end in ends if end is not None), default=None)
+
+
+def _time(text: str | None) -> datetime.datetime | None:
+    return datetime.datetime.fromisoformat(text) if text is not None else None

@@ -1,0 +1,92 @@
+"""Whether a process does what it is there for."""
+
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite.plugins.action_types import http_parts
+from watcherlite.plugins.base import ResourceContext
+from watcherlite.plugins.redaction import shown_url
+
+#: Seconds that one look may take.
+_PATIENCE = 5.0
+
+SCHEMA: Mapping[str, Any] = {
+    'type': 'object',
+    'properties': {
+        'type': {'enum': ['pid', 'port', 'url'], 'default': 'pid'},
+        'host': {'type': 'string', 'default': '127.0.0.1'},
+        'port': {'type': 'integer', 'minimum': 1, 'maximum': 65535},
+        'url': http_parts.URL,
+        'expected_statuses': http_parts.STATUSES,
+        'interval': {
+            'type': 'number',
+            'minimum': 0.05,
+            'maximum': 3600,
+            'default': 1,
+        },
+        'timeout': {
+            'type': 'number',
+            'minimum': 0,
+            'maximum': 86400,
+            'default': 60,
+        },
+    },
+    'additionalProperties': False,
+    'default': {},
+}
+
+
+def problem(health: Mapping[str, Any]) -> str | None:
+    """Say what the schema does not, or None."""
+    kind = health.get('type')
+    if kind in ('port', 'url') and kind not in health:
+        return f'properties.health.{kind}: is required for the type {kind}'
+    if health.get('url') is not None:
+        wrong = http_parts.url_problems('properties.health.url', health['url'])
+        return wrong[0] if wrong else None
+    return None
+
+
+def complaint(
+    context: ResourceContext, health: Mapping[str, Any], options: Any, group: str
+) -> str | None:
+    """Say why a process that runs is not healthy; None when it is.
+
+    :param options: values of `http_parts.OPTIONS`
+    :param group: of these, as messages name it
+    """
+    match health['type']:
+        case 'port':
+            return _port(health['host'], health['port'])
+        case 'url':
+            return _url(context, health, options, group)
+    return None
+
+
+def _port(host: str, port: int) -> str | None:
+    try:
+        socket.create_connection((host, port), _PATIENCE).close()
+    except OSError as error:
+        why = error.strerror or 'no connection in time'
+        return f'port {port} of {host}: {why}'
+    return None
+
+
+def _url(
+    context: ResourceContext, health: Mapping[str, Any], options: Any, group: str
+) -> str | None:
+    # Takes long to import and is not needed without HTTP.
+    from watcherlite.plugins.action_types import http_exchange
+
+    request = http_exchange.Request('GET', health['url'])
+    expected = frozenset(health.get('expected_statuses', range(200, 300)))
+    settings = http_parts.settings(options, group, _PATIENCE)
+    url = shown_url(health['url'])
+    try:
+        answer = http_exchange.exchange(context, request, settings, _PATIENCE)
+    except http_exchange.ExchangeFailed as error:
+        return f'{url}: {error}'
+    if answer.status in expected:
+        return None
+    return f'{url} answered {answer.status}, not {http_parts.ranges(expected)}'

@@ -1,0 +1,158 @@
+"""What a template says of calls over HTTP: schemas, checks, and how they are read."""
+
+import dataclasses
+import json
+import re
+import urllib.parse
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from watcherlite.plugins.action_types import http_parts
+
+#: Statuses that say that something is not there, or not any more.
+GONE = frozenset({404, 410})
+#: What stands in a URL for the id of the resource.
+ID = '{id}'
+_SHORTEST_SECRET = 4
+
+_PATH = {
+    'type': 'string',
+    'description': 'keys and places in an answer, with dots: server.id',
+}
+_VALUES = {
+    'type': 'array',
+    'items': {'type': ['string', 'number', 'boolean', 'null']},
+}
+_CALL: Mapping[str, Any] = {
+    'method': {'enum': list(http_parts.METHODS)},
+    'url': http_parts.URL,
+    'headers': http_parts.HEADERS,
+    'body': {'type': 'string'},
+    'json': {},
+    'expected_statuses': http_parts.STATUSES,
+    'timeout': {**http_parts.SECONDS, 'default': http_parts.DEFAULT_TIMEOUT},
+    'done': _VALUES,
+}
+
+
+def call_schema(
+    method: str, *, more: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the schema of a call whose method is this one if nothing is said."""
+    return {
+        'type': 'object',
+        'properties': {
+            **_CALL,
+            'method': {**_CALL['method'], 'default': method},
+            **(more or {}),
+        },
+        'required': ['url'],
+        'additionalProperties': False,
+    }
+
+
+STATUS_SCHEMA: Mapping[str, Any] = {
+    'type': 'object',
+    'properties': {
+        'url': http_parts.URL,
+        'headers': http_parts.HEADERS,
+        'path': _PATH,
+        'done': {**_VALUES, 'minItems': 1},
+        'failed': {**_VALUES, 'default': []},
+        'interval': {
+            'type': 'number',
+            'minimum': 0.05,
+            'maximum': 3600,
+            'default': 2,
+        },
+    },
+    'required': ['url', 'path', 'done'],
+    'additionalProperties': False,
+}
+FIND_SCHEMA = call_schema('GET', more={'id_path': _PATH})
+PATH_SCHEMA = _PATH
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Called:
+    """What came back of a call.
+
+    :param content: of the body, if it is JSON; else None
+    """
+
+    status: int
+    content: Any
+
+
+def problems(properties: Mapping[str, Any], calls: Sequence[str]) -> Iterator[str]:
+    """Yield what is wrong with calls and the schemas do not say.
+
+    :param calls: the properties that are calls
+    """
+    yield from _header_problems('properties', properties)
+    for name in calls:
+        call = properties.get(name)
+        if call is None:
+            continue
+        place = f'properties.{name}'
+        if call.get('url') is not None:
+            yield from http_parts.url_problems(f'{place}.url', call['url'])
+        yield from _header_problems(place, call)
+        if 'body' in call and 'json' in call:
+            yield f'{place}.body: only one of body and json can be sent'
+        if call.get('done') and properties.get('status') is None and name != 'find':
+            yield f'{place}.done: needs the property status, which says where to look'
+    status = properties.get('status') or {}
+    if status.get('url') is not None:
+        yield from http_parts.url_problems('properties.status.url', status['url'])
+    yield from _header_problems('properties.status', status)
+    if ID in str((properties.get('create') or {}).get('url')):
+        yield f'properties.create.url: there is no {ID} before it is made'
+
+
+def _header_problems(place: str, given: Mapping[str, Any]) -> Iterator[str]:
+    for key in ('headers', 'private_headers'):
+        known = {n: v for n, v in (given.get(key) or {}).items() if v is not None}
+        yield from http_parts.header_problems(f'{place}.{key}', known, 'Http::Resource')
+
+
+def with_id(url: str, physical_id: str | None) -> str:
+    """Return a URL with the id of the resource in it."""
+    return url.replace(ID, urllib.parse.quote(physical_id or '', safe=''))
+
+
+def body_of(call: Mapping[str, Any]) -> bytes | None:
+    """Return what a call sends."""
+    if 'json' in call:
+        return json.dumps(call['json'], allow_nan=False).encode()
+    body = call.get('body')
+    return None if body is None else str(body).encode()
+
+
+def at(content: Any, path: str) -> Any:
+    """Return what is at a path in an answer; None: nothing."""
+    for step in path.split('.') if path else ():
+        if isinstance(content, Mapping):
+            content = content.get(step)
+        elif isinstance(content, list) and re.fullmatch(r'-?\d+', step):
+            try:
+                content = content[int(step)]
+            except IndexError:
+                return None
+        else:
+            return None
+    return content
+
+
+def without(value: Any, secrets: Sequence[str]) -> Any:
+    """Return a value in which secrets that a server sent back are covered."""
+    if isinstance(value, str):
+        for secret in secrets:
+            if len(secret) >= _SHORTEST_SECRET:
+                value = value.replace(secret, '***')
+        return value
+    if isinstance(value, Mapping):
+        return {key: without(inner, secrets) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [without(inner, secrets) for inner in value]
+    return value

@@ -1,0 +1,422 @@
+"""Whatever a server makes that is told so over HTTP."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from oslo_config import cfg
+
+from watcherlite import exceptions
+from watcherlite.domain import change
+from watcherlite.domain.handling import REPLACE, UPDATE, NotYet, Property, Ready, Result
+from watcherlite.plugins import base, options
+from watcherlite.plugins.action_types import http_parts
+from watcherlite.plugins.action_types.capture import storable_json
+from watcherlite.plugins.base import ResourceContext, ResourceHandler
+from watcherlite.plugins.redaction import shown_url
+from watcherlite.plugins.resource_handlers import http_declared
+from watcherlite.plugins.resource_handlers.faults import ResourceFault
+from watcherlite.plugins.resource_handlers.http_declared import Called
+
+NAME = 'Http::Resource'
+_GROUP = options.group_name(base.RESOURCE_HANDLERS, NAME)
+_SUCCESS = frozenset(range(200, 300))
+#: Properties that are calls.
+CALLS = (
+    'create',
+    'find',
+    'read',
+    'update',
+    'delete',
+    'suspend',
+    'resume',
+    'lock',
+    'unlock',
+)
+#: Properties whose change the server has to be told of.
+_TOLD = frozenset({'create', 'update'})
+
+
+class HttpResource(ResourceHandler):
+    """Makes, reads, changes and deletes something by calls that the template gives.
+
+    `{id}` in a URL is the id of the resource, which `id_path` finds in the answer of
+    `create`. Each call carries the uuid of its action as idempotency key. A call
+    that may have reached the server before its worker was lost is only sent again
+    if that does no harm: by its method, or because `key_is_honoured` says so.
+    """
+
+    description = 'Something that a server makes when it is told so over HTTP.'
+    # Each call guards itself, see `_may_repeat`.
+    idempotent = True
+    modified_by_signals = False
+    properties: ClassVar[Mapping[str, Property]] = {
+        'create': Property(
+            http_declared.call_schema('POST'),
+            'The call that makes it. A call has `method` (POST here), `url`, '
+            '`headers`, `body` (text) or `json`, `expected_statuses` (200 to 299), '
+            '`timeout` (60 seconds), and `done`: the values of `status` to wait for.',
+            required=True,
+            updatable=True,
+        ),
+        'read': Property(
+            http_declared.call_schema('GET'),
+            'The call that tells whether it is there and well; without it, and '
+            'without `status`, a check says that it is not supported.',
+            updatable=True,
+        ),
+        'update': Property(
+            http_declared.call_schema('PUT'),
+            'The call that changes it, made when this or `create` has changed; '
+            'without it such a change replaces the resource.',
+            updatable=True,
+        ),
+        'delete': Property(
+            http_declared.call_schema('DELETE'),
+            'The call that deletes it; 404 and 410 are a success. Without it, it is '
+            'left where it is.',
+            updatable=True,
+        ),
+        'find': Property(
+            http_declared.FIND_SCHEMA,
+            'The call that finds what a `create` has made whose worker was lost: its '
+            'own `id_path` leads to the id; nothing there, 404 or 410 mean that '
+            'nothing was made.',
+            updatable=True,
+        ),
+        'suspend': Property(
+            http_declared.call_schema('POST'),
+            'The call that puts it to rest.',
+            updatable=True,
+        ),
+        'resume': Property(
+            http_declared.call_schema('POST'),
+            'The call that lets it go on.',
+            updatable=True,
+        ),
+        'lock': Property(
+            http_declared.call_schema('POST'),
+            'The call that protects it against changes by others.',
+            updatable=True,
+        ),
+        'unlock': Property(
+            http_declared.call_schema('POST'),
+            'The call that takes that protection away.',
+            updatable=True,
+        ),
+        'status': Property(
+            http_declared.STATUS_SCHEMA,
+            'Where to look how far it is: `url`, `headers`, `path` to the value in '
+            'the answer, the values that mean `done` and `failed`, and the '
+            '`interval` in seconds (2). Create and update wait for `done`, delete '
+            'until it is gone, the others if they have a `done` of their own.',
+            updatable=True,
+        ),
+        'id_path': Property(
+            {**http_declared.PATH_SCHEMA, 'default': 'id'},
+            'Where its id is in the answer of `create`: keys and places with dots, '
+            '`server.id`.',
+        ),
+        'outputs': Property(
+            {'type': 'object', 'additionalProperties': http_declared.PATH_SCHEMA},
+            'Attributes, each with its path in the answer of the last `create`, '
+            '`update` or `read`.',
+            updatable=True,
+        ),
+        'headers': Property(
+            http_parts.HEADERS, 'Headers of all calls.', updatable=True
+        ),
+        'private_headers': Property(
+            http_parts.HEADERS,
+            'Headers of all calls that nobody is to see, such as tokens; take them '
+            'from a hidden parameter. They are in no attribute, log or error.',
+            updatable=True,
+        ),
+        'key_header': Property(
+            {
+                'type': 'string',
+                'pattern': '^[A-Za-z0-9-]+$',
+                'default': 'Idempotency-Key',
+            },
+            'The header with the idempotency key.',
+            updatable=True,
+        ),
+        'key_is_honoured': Property(
+            {'type': 'boolean', 'default': False},
+            'Whether the server does a call with the same key only once.',
+            updatable=True,
+        ),
+    }
+    attributes: ClassVar[Mapping[str, str]] = {
+        'id': 'Its id, as the server says; more by the property `outputs`.'
+    }
+
+    @classmethod
+    def get_config_opts(cls) -> Sequence[cfg.Opt]:
+        """Return what is the same for all calls."""
+        return http_parts.OPTIONS
+
+    def validate(self, properties: Mapping[str, Any]) -> None:
+        """Refuse what cannot be sent."""
+        problems = list(http_declared.problems(properties, CALLS))
+        if problems:
+            raise exceptions.StackValidationFailed(problems)
+
+    def decide(
+        self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
+    ) -> str:
+        """Replace it when it is made otherwise and no call can change it."""
+        decided = change.decide(self, before, after, failed)
+        if decided != UPDATE or 'create' not in change.changed(before, after):
+            return decided
+        places = [(p['create']['method'], p['create']['url']) for p in (before, after)]
+        return UPDATE if 'update' in after and places[0] == places[1] else REPLACE
+
+    def create(self, context: ResourceContext) -> Result:
+        """Have it made."""
+        called = self._call(context, 'create')
+        return self._made(context, called.content, context.properties['id_path'])
+
+    def find(self, context: ResourceContext) -> Result:
+        """Return what an earlier `create` has made; None: it can be called again."""
+        call = context.properties.get('find')
+        if call is None:
+            if not _may_repeat(context, 'create'):
+                raise _unknown('create')
+            return None
+        called = self._call(context, 'find', also=http_declared.GONE)
+        path = call.get('id_path', context.properties['id_path'])
+        if called.status in http_declared.GONE:
+            return None
+        if http_declared.at(called.content, path) is None:
+            return None
+        return self._made(context, called.content, path)
+
+    def check(self, context: ResourceContext) -> Result:
+        """Look whether it is there, and has not failed."""
+        wanted = context.properties
+        if 'read' not in wanted and 'status' not in wanted:
+            return super().check(context)
+        if 'status' in wanted:
+            state = self._state(context)
+            if state is None:
+                raise ResourceFault(f'{context.resource_name} is not there any more')
+            _refuse_failed(context, state)
+        if 'read' not in wanted:
+            return Ready()
+        called = self._call(context, 'read')
+        return Ready(attributes=self._attributes(context, called.content))
+
+    def update(self, context: ResourceContext) -> Result:
+        """Have it changed, if it is what the server has to know."""
+        changes = set(change.changed(context.before, context.properties))
+        if 'update' not in context.properties or not changes & _TOLD:
+            return None
+        _guard(context, 'update')
+        called = self._call(context, 'update')
+        ready = Ready(attributes=self._attributes(context, called.content))
+        return self._waiting(context, 'update', ready)
+
+    def delete(self, context: ResourceContext) -> Result:
+        """Have it deleted."""
+        if 'delete' not in context.properties or context.physical_id is None:
+            return None
+        called = self._call(context, 'delete', also=http_declared.GONE)
+        if called.status in http_declared.GONE:
+            return None
+        return self._waiting(context, 'delete', Ready())
+
+    def suspend(self, context: ResourceContext) -> Result:
+        """Have it put to rest."""
+        return self._told(context, 'suspend')
+
+    def resume(self, context: ResourceContext) -> Result:
+        """Have it go on."""
+        return self._told(context, 'resume')
+
+    def lock(self, context: ResourceContext) -> Result:
+        """Have it protected."""
+        return self._told(context, 'lock')
+
+    def unlock(self, context: ResourceContext) -> Result:
+        """Have it not protected any more; what is gone is not."""
+        return self._told(context, 'unlock', also=http_declared.GONE)
+
+    def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
+        """Look how far the server is."""
+        state = self._state(context)
+        if state is None:
+            if operation == 'delete':
+                return None
+            raise ResourceFault(f'{context.resource_name} is not there any more')
+        if state[0] in token['done']:
+            return self._ready(context, operation, token)
+        _refuse_failed(context, state)
+        return NotYet(token, context.properties['status']['interval'])
+
+    # calls
+
+    def _told(
+        self, context: ResourceContext, name: str, also: frozenset[int] = frozenset()
+    ) -> Result:
+        """Make a call that need not be there."""
+        if name not in context.properties:
+            return None
+        _guard(context, name)
+        called = self._call(context, name, also=also)
+        if called.status in also:
+            return None
+        return self._waiting(context, name, Ready())
+
+    def _call(
+        self, context: ResourceContext, name: str, also: frozenset[int] = frozenset()
+    ) -> Called:
+        """Make a call; raise unless it is answered as expected.
+
+        :param also: statuses that are expected besides
+        """
+        call = context.properties[name]
+        called = self._exchange(context, call)
+        expected = frozenset(call.get('expected_statuses', _SUCCESS))
+        if called.status not in expected | also:
+            raise ResourceFault(
+                f'{name}: {call["method"]} {_shown(context, call["url"])} answered '
+                f'{called.status}, not {http_parts.ranges(expected)}'
+            )
+        return called
+
+    def _state(self, context: ResourceContext) -> list[Any] | None:
+        """Return the value that says how far it is, in a list; None: it is gone."""
+        status = context.properties['status']
+        called = self._exchange(context, {'method': 'GET', **status})
+        if called.status in http_declared.GONE:
+            return None
+        if called.status not in _SUCCESS:
+            raise ResourceFault(
+                f'status: GET {_shown(context, status["url"])} answered '
+                f'{called.status}, not {http_parts.ranges(_SUCCESS)}'
+            )
+        return [http_declared.at(called.content, status['path'])]
+
+    def _exchange(self, context: ResourceContext, call: Mapping[str, Any]) -> Called:
+        # Takes long to import and is not needed without HTTP.
+        from watcherlite.plugins.action_types import http_exchange
+
+        request = http_exchange.Request(
+            call['method'],
+            http_declared.with_id(call['url'], context.physical_id),
+            _headers(context, call),
+            http_declared.body_of(call),
+        )
+        seconds = call.get('timeout', http_parts.DEFAULT_TIMEOUT)
+        left = context.remaining()
+        settings = http_parts.settings(self.options, _GROUP)
+        try:
+            answer = http_exchange.exchange(
+                *(context, request, settings),
+                seconds if left is None else max(0.001, min(seconds, left)),
+            )
+        except http_exchange.ExchangeFailed as error:
+            raise ResourceFault(
+                f'{call["method"]} {_shown(context, call["url"])}: {error}'
+            ) from None
+        try:
+            return Called(answer.status, storable_json(answer.body.text()))
+        except ValueError:
+            return Called(answer.status, None)
+
+    # what comes of them
+
+    def _made(self, context: ResourceContext, content: Any, path: str) -> Result:
+        found = http_declared.at(content, path)
+        if isinstance(found, bool) or not isinstance(found, str | int) or found == '':
+            raise ResourceFault(
+                f'{context.resource_name}: the answer has no id at {path}; set '
+                'id_path to where it is'
+            )
+        physical_id = str(found)
+        attributes = self._attributes(context, content) | {'id': physical_id}
+        ready = Ready(physical_id, attributes)
+        return self._waiting(context, 'create', ready)
+
+    def _attributes(self, context: ResourceContext, content: Any) -> dict[str, Any]:
+        """Return the attributes; what an answer does not have stays as it was."""
+        wanted = context.properties
+        attributes = dict(context.attributes)
+        secrets = list((wanted.get('private_headers') or {}).values())
+        for name, path in (wanted.get('outputs') or {}).items():
+            value = http_declared.at(content, path)
+            if value is not None:
+                attributes[name] = http_declared.without(value, secrets)
+        return attributes
+
+    def _waiting(self, context: ResourceContext, name: str, ready: Ready) -> Result:
+        """Return what a call has come to, or that it has to be waited for."""
+        wanted = context.properties
+        status = wanted.get('status')
+        waits = name in ('create', 'update', 'delete')
+        done = wanted[name].get('done') if name in wanted else None
+        if status is None or (done is None and not waits):
+            return ready
+        if done is None:
+            done = [] if name == 'delete' else status['done']
+        attributes = None if ready.attributes is None else dict(ready.attributes)
+        token = {'done': done, 'attributes': attributes}
+        return NotYet(token, status['interval'], ready.physical_id)
+
+    def _ready(self, context: ResourceContext, operation: str, token: Any) -> Ready:
+        attributes = token['attributes']
+        if operation in ('create', 'update') and 'read' in context.properties:
+            called = self._call(context, 'read')
+            kept = self._attributes(context, called.content)
+            attributes = {**(attributes or {}), **kept}
+        return Ready(attributes=attributes)
+
+
+def _refuse_failed(context: ResourceContext, state: list[Any]) -> None:
+    """Raise if the server says that it has failed."""
+    if state[0] in context.properties['status']['failed']:
+        raise ResourceFault(
+            f'{context.resource_name}: the server says that it is {state[0]}'
+        )
+
+
+def _headers(context: ResourceContext, call: Mapping[str, Any]) -> dict[str, str]:
+    """Return the headers of a call; those of the template go before ours."""
+    wanted = context.properties
+    given: dict[str, str] = {}
+    for more in (
+        {wanted['key_header']: context.uuid, 'X-Fencing-Token': str(context.attempt)},
+        {'Content-Type': 'application/json'} if 'json' in call else {},
+        wanted.get('headers') or {},
+        call.get('headers') or {},
+        wanted.get('private_headers') or {},
+    ):
+        names = {name.lower() for name in more}
+        given = {n: v for n, v in given.items() if n.lower() not in names}
+        given |= more
+    return given
+
+
+def _shown(context: ResourceContext, url: str) -> str:
+    return shown_url(http_declared.with_id(url, context.physical_id))
+
+
+def _may_repeat(context: ResourceContext, name: str) -> bool:
+    """Say whether a call that may have been made can be made again."""
+    wanted = context.properties
+    repeatable = wanted[name]['method'] in http_parts.IDEMPOTENT
+    return repeatable or bool(wanted['key_is_honoured'])
+
+
+def _guard(context: ResourceContext, name: str) -> None:
+    """Raise when a worker was lost that may have made a call, and it was not ours."""
+    if context.attempt > 1 and not _may_repeat(context, name):
+        raise _unknown(name)
+
+
+def _unknown(name: str) -> ResourceFault:
+    return ResourceFault(
+        f'{name}: outcome unknown: a worker was lost while it made the call, which '
+        'cannot be made twice; say how to find what it has made, or that the server '
+        'honours the key'
+    )

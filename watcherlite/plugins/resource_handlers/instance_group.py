@@ -1,0 +1,98 @@
+"""A group of resources whose members come and go, but keep their names."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from watcherlite import exceptions
+from watcherlite.domain import groups
+from watcherlite.domain.groups import Pace
+from watcherlite.domain.handling import Expansion, Member, Property
+from watcherlite.plugins.base import NestedContext, NestedHandler
+from watcherlite.plugins.resource_handlers import grouping
+
+#: In its data: how many members there are to be.
+SIZE = 'size'
+
+
+class InstanceGroup(NestedHandler):
+    """Makes as many resources of one definition as are asked for.
+
+    A member that is FAILED is the first one to be replaced, under its name, and the
+    first one to go when there are to be fewer; then the oldest ones go.
+    """
+
+    description = 'A number of resources that are all alike, each with its own name.'
+    idempotent = True
+    properties: ClassVar[Mapping[str, Property]] = {
+        'size': Property(grouping.COUNT, 'How many members there are.', updatable=True),
+        'Size': Property(grouping.COUNT, 'Another name of `size`.', updatable=True),
+        'resource': grouping.definition_property('What every member is.'),
+    }
+    attributes: ClassVar[Mapping[str, str]] = {
+        'refs': 'What get_resource gives for the members that are well, the oldest '
+        'first.',
+        'refs_map': 'Likewise, by their names.',
+        'outputs': 'The attributes of these members: attribute, name, value.',
+        'outputs_list': 'The attributes of these members: attribute, values.',
+        'current_size': 'How many members there are, those that are FAILED left out.',
+    }
+
+    def validate(self, properties: Mapping[str, Any]) -> None:
+        """Refuse a group with two sizes, or none."""
+        if ('size' in properties) == ('Size' in properties):
+            raise exceptions.StackValidationFailed(
+                'properties.size: must be given, and not Size besides'
+            )
+
+    def size(self, context: NestedContext, members: Sequence[Member]) -> int:
+        """Return how many members there are to be."""
+        size: int = context.properties.get('size', context.properties.get('Size'))
+        return size
+
+    def pace(self, context: NestedContext) -> Pace | None:
+        """Return how fast members are changed; None: all at once."""
+        known = (grouping.ROLLING_UPDATE, grouping.AWS_ROLLING_UPDATE)
+        for key, given in grouping.policies(context, known).items():
+            if given is not None:
+                return grouping.pace(given, key)
+        return None
+
+    def expand(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
+        """Return the templates that lead to as many members as there are to be."""
+        return self.resized(context, members, self.size(context, members))
+
+    def resized(
+        self,
+        context: NestedContext,
+        members: Sequence[Member],
+        size: int,
+        data: Mapping[str, Any] | None = None,
+    ) -> Expansion:
+        """Return the templates that lead to so many members.
+
+        :param data: what is kept besides the size
+        """
+        definition: Mapping[str, Any] = context.properties['resource']
+        seed = f'{context.resource_uuid}:{context.uuid}'
+        fresh = groups.fresh_names(seed, [member.name for member in members])
+        target = groups.resized(members, size, fresh, definition)
+        batches = grouping.batches(
+            context, members, target, lambda name: definition, self.pace(context), fresh
+        )
+        return Expansion(batches, {**(data or {}), SIZE: size})
+
+    def gather(
+        self,
+        context: NestedContext,
+        members: Sequence[Member],
+        outputs: Mapping[str, Any],
+    ) -> Mapping[str, Any]:
+        """Return what its members refer to, and each of their attributes."""
+        well = groups.by_age(member for member in members if member.serving)
+        told = grouping.attributes(well)
+        return {
+            **grouping.references(well),
+            'outputs': told,
+            'outputs_list': {n: list(values.values()) for n, values in told.items()},
+            'current_size': len(well),
+        }

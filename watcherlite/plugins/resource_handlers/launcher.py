@@ -1,0 +1,67 @@
+"""Starts one process that outlives whoever asked for it.
+
+Run as a program of its own, because a process with threads cannot fork in safety:
+it reads what to start from its standard input, starts it in a session of its own,
+says how that went on its standard output, and ends, so that the process becomes a
+child of the system. Imports nothing but the standard library.
+"""
+
+import json
+import os
+import signal
+import sys
+from typing import Any, NoReturn
+
+
+def main() -> int:
+    """Start what standard input describes; tell its number, or what was wrong."""
+    wanted = json.load(sys.stdin)
+    # Closed by exec: its end tells that exec has happened.
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reader)
+        _become(wanted, writer)
+    os.close(writer)
+    with open(reader, encoding='utf-8', errors='replace') as pipe:
+        problem = pipe.read()
+    if problem:
+        os.waitpid(pid, 0)
+        json.dump({'error': problem}, sys.stdout)
+        return 1
+    json.dump({'pid': pid}, sys.stdout)
+    return 0
+
+
+def _become(wanted: dict[str, Any], writer: int) -> NoReturn:
+    """Become the process; say why if that is not possible."""
+    step = 'it cannot have a session of its own'
+    try:
+        os.setsid()
+        os.umask(0o022)
+        # What is ignored here, by Python already, would be ignored there too.
+        for number in signal.valid_signals():
+            if signal.getsignal(number) is signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        step = f'its directory {wanted["directory"]} cannot be used'
+        os.chdir(wanted['directory'])
+        step = f'its log {wanted["log"]} cannot be written'
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+        log = os.open(wanted['log'] or os.devnull, flags, 0o600)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        step = f'{wanted["argv"][0]} cannot be run'
+        for source, target in ((nothing, 0), (log, 1), (log, 2)):
+            os.dup2(source, target)
+        os.execve(  # noqa: S606  (the handler has an allow-list)
+            wanted['argv'][0], wanted['argv'], wanted['environment']
+        )
+    except OSError as error:
+        os.write(writer, f'{step}: {error.strerror}'.encode())
+    except BaseException as error:
+        os.write(writer, f'{step}: {type(error).__name__}'.encode())
+    os._exit(127)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,474 @@
+"""A process of the machine that the worker runs on."""
+
+import datetime
+import fnmatch
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from oslo_config import cfg
+
+from watcherlite import exceptions
+from watcherlite.domain import change
+from watcherlite.domain.handling import UPDATE, NotYet, Property, Ready, Result
+from watcherlite.plugins import base, options
+from watcherlite.plugins.action_types import allow_list, http_parts
+from watcherlite.plugins.base import ResourceContext, ResourceHandler
+from watcherlite.plugins.resource_handlers import (
+    health,
+    launcher,
+    placing,
+    process_table,
+)
+from watcherlite.plugins.resource_handlers.faults import ResourceFault
+from watcherlite.plugins.resource_handlers.process_table import Process
+
+NAME = 'Local::Process'
+_GROUP = options.group_name(base.RESOURCE_HANDLERS, NAME)
+#: Seconds that starting may take, until exec has happened.
+_START_PATIENCE = 30.0
+#: Seconds between two looks whether one that is to end has ended.
+_END_INTERVAL = 0.1
+#: Seconds after SIGKILL that a process may take to be gone.
+_KILL_PATIENCE = 30.0
+#: Properties whose change starts it anew.
+_STARTED_WITH = frozenset({'argv', 'environment', 'directory'})
+
+OPTIONS: tuple[cfg.Opt, ...] = (
+    allow_list.option(
+        'An executable that stacks may start.',
+        'Who may create stacks may run what stands here as the user that runs the '
+        'engine',
+        '/usr/bin/redis-server',
+    ),
+    cfg.DictOpt(
+        'environment',
+        default={'PATH': '/usr/bin:/bin', 'LANG': 'C.UTF-8'},
+        mutable=True,
+        help='What is in the environment of every process, for example '
+        '`PATH:/usr/bin:/bin,LANG:C.UTF-8`. Nothing of the environment of the '
+        'engine reaches them. What a template says is added, and '
+        'WATCHERLITE_RESOURCE, by which the process is found again.',
+    ),
+    cfg.ListOpt(
+        'variables',
+        default=[],
+        mutable=True,
+        help='The names of the environment variables that templates may set, for '
+        'example `PORT,APP_*`; none by default. Do not allow names by which a program '
+        'is made to run other code, such as LD_PRELOAD or PYTHONPATH.',
+    ),
+    cfg.MultiOpt(
+        'directories',
+        item_type=placing.Directory(),
+        sample_default='/srv/stacks',
+        mutable=True,
+        help='A directory in which, and below which, templates may have processes '
+        'start; `/` itself is always allowed. Repeat the option to allow several. '
+        'Programs that read code from where they start, as `python -m` does, must '
+        'not start where stacks may make files.',
+    ),
+    cfg.StrOpt(
+        'log_directory',
+        mutable=True,
+        help='The directory for what processes write on their standard output and '
+        'error, a file for each resource, which stays when the resource is deleted. '
+        'Without it that is dropped.',
+    ),
+    *http_parts.OPTIONS,
+)
+
+_TEXT = {'type': 'string', 'pattern': '^[^\\x00]*$', 'description': 'no NUL characters'}
+
+
+class LocalProcess(ResourceHandler):
+    """Starts a process and looks after it.
+
+    It is in a session of its own and outlives the worker that started it; whichever
+    worker of this machine comes next finds it again. Another command is a restart;
+    a FAILED one is replaced by the next update.
+    """
+
+    description = 'A process of the machine that the engine runs on.'
+    idempotent = True
+    modified_by_signals = False
+    properties: ClassVar[Mapping[str, Property]] = {
+        'argv': Property(
+            {'type': 'array', 'items': _TEXT, 'minItems': 1},
+            'The executable, which the operator has to allow, and its arguments. '
+            'It must stay in the foreground.',
+            required=True,
+            updatable=True,
+        ),
+        'environment': Property(
+            {
+                'type': 'object',
+                'propertyNames': {'pattern': '^[^=\\x00]+$'},
+                'additionalProperties': _TEXT,
+                'default': {},
+            },
+            'What is added to the environment that the operator sets; the operator '
+            'has to allow the names.',
+            updatable=True,
+        ),
+        'directory': Property(
+            {**_TEXT, 'pattern': '^/[^\\x00]*$', 'default': '/'},
+            'The directory that it starts in: `/`, or one that the operator allows.',
+            updatable=True,
+        ),
+        'health': Property(
+            health.SCHEMA,
+            'When it is healthy. `type`: `pid`, it runs; `port`, it also takes '
+            'connections on `port` of `host`; `url`, it also answers a GET of `url` '
+            'with one of `expected_statuses` (200 to 299). Asked every `interval` '
+            'seconds (1) until it is, at most `timeout` seconds (60).',
+            updatable=True,
+        ),
+        'exclusive': Property(
+            {'type': 'boolean', 'default': False},
+            'Whether there can only be one of it at a time, because it holds a port, '
+            'for instance. Then every update is a restart in its place, that of one '
+            'that is FAILED as well, which is replaced otherwise.',
+            updatable=True,
+        ),
+        'stop_grace': Property(
+            {'type': 'number', 'minimum': 0, 'maximum': 3600, 'default': 10},
+            'How many seconds it has to end by itself (SIGTERM) before it is killed '
+            '(SIGKILL).',
+            updatable=True,
+        ),
+    }
+    attributes: ClassVar[Mapping[str, str]] = {
+        'pid': 'Its number.',
+        'host': 'The machine that it runs on.',
+        'log': 'The file with what it writes, or null.',
+    }
+
+    @classmethod
+    def get_config_opts(cls) -> Sequence[cfg.Opt]:
+        """Return the allow-list, and what is the same for all processes."""
+        return OPTIONS
+
+    def validate(self, properties: Mapping[str, Any]) -> None:
+        """Refuse what the option `allowed` does not list."""
+        problems = [
+            health.problem(properties.get('health') or {}),
+            *self._surroundings(properties),
+        ]
+        argv = properties.get('argv')
+        if argv and None not in argv:
+            named = f'allowed in the group [{_GROUP}]'
+            allowed = self.options.allowed
+            problems.append(allow_list.problem('properties.argv', argv, allowed, named))
+        found = [text for text in problems if text is not None]
+        if found:
+            raise exceptions.StackValidationFailed(found)
+
+    def _surroundings(self, properties: Mapping[str, Any]) -> Iterator[str]:
+        """Yield what templates may not say of environment and directory."""
+        for name in properties.get('environment') or ():
+            if not any(
+                fnmatch.fnmatchcase(name, pattern) for pattern in self.options.variables
+            ):
+                yield (
+                    f'properties.environment.{name}: is not allowed; an operator may '
+                    f'add it to the option variables in the group [{_GROUP}]'
+                )
+        directory = properties.get('directory')
+        if directory in (None, '/'):
+            return
+        wrong = placing.wrong_path(directory) or placing.not_within(
+            directory, self.options.directories or ()
+        )
+        if wrong:
+            yield (
+                f'properties.directory: {wrong} (option directories in the group '
+                f'[{_GROUP}])'
+            )
+
+    def decide(
+        self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
+    ) -> str:
+        """Replace one that is FAILED, unless the old one has to end first."""
+        if failed and after['exclusive']:
+            return UPDATE
+        return change.decide(self, before, after, failed)
+
+    def create(self, context: ResourceContext) -> Result:
+        """Start it, and wait until it is healthy."""
+        return self._start(context)
+
+    def find(self, context: ResourceContext) -> Result:
+        """Return one that was started for the resource and still runs."""
+        found = process_table.of_resource(context.resource_uuid)
+        return self._started(context, found[0]) if found else None
+
+    def check(self, context: ResourceContext) -> Ready:
+        """Look whether it runs and is healthy; one that is at rest only runs."""
+        process = self._running(context)
+        if not context.data.get('suspended'):
+            wrong = self._complaint(context)
+            if wrong:
+                raise ResourceFault(f'Process {process.pid} is not healthy: {wrong}')
+        return Ready()
+
+    def update(self, context: ResourceContext) -> Result:
+        """Start it anew if it is to be started otherwise."""
+        changes = set(change.changed(context.before, context.properties))
+        process = _known(context)
+        anew = context.properties['exclusive'] or changes & _STARTED_WITH
+        if process is not None and not anew:
+            return self._started(context, process)
+        return self._stop(context) or self._start(context)
+
+    def delete(self, context: ResourceContext) -> Result:
+        """End it, with all that it has started."""
+        return self._stop(context)
+
+    def suspend(self, context: ResourceContext) -> Ready:
+        """Let it stand still."""
+        self._running(context)
+        _tell_all(_mine(context), signal.SIGSTOP)
+        return Ready(data={**context.data, 'suspended': True})
+
+    def resume(self, context: ResourceContext) -> Ready:
+        """Let it go on."""
+        self._running(context)
+        _tell_all(_mine(context), signal.SIGCONT)
+        return Ready(data={**context.data, 'suspended': False})
+
+    def lock(self, context: ResourceContext) -> Ready:
+        """Have it left alone by whatever looks after it."""
+        return Ready(data={**context.data, 'locked': True})
+
+    def unlock(self, context: ResourceContext) -> Ready:
+        """Have it looked after again."""
+        return Ready(data={**context.data, 'locked': False})
+
+    def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
+        """Look whether it is healthy, or has ended."""
+        until = datetime.datetime.fromisoformat(token['until'])
+        if token['step'] == 'health':
+            return self._healthy(context, token, until)
+        waiting = self._ended(context, token, until)
+        if waiting is None and operation == 'update':
+            return self._start(context)
+        return waiting
+
+    # starting
+
+    def _start(self, context: ResourceContext) -> Result:
+        wanted = context.properties
+        environment = {
+            **self.options.environment,
+            **wanted['environment'],
+            process_table.MARKER: context.resource_uuid,
+        }
+        pid = launch(
+            allow_list.resolved(wanted['argv']),
+            environment,
+            wanted['directory'],
+            self._log(context),
+        )
+        process = process_table.look(pid)
+        if process is None:
+            raise ResourceFault(
+                f'{wanted["argv"][0]} ended at once{self._see(context)}'
+            )
+        return self._started(context, process)
+
+    def _started(self, context: ResourceContext, process: Process) -> NotYet:
+        wanted = context.properties['health']
+        return NotYet(
+            {'step': 'health', 'until': _in(context, wanted['timeout'])},
+            wanted['interval'],
+            f'{socket.gethostname()}:{process.pid}:{process.start}',
+            {
+                'pid': process.pid,
+                'start': process.start,
+                'boot': process_table.boot(),
+                'host': socket.gethostname(),
+            },
+        )
+
+    def _healthy(
+        self, context: ResourceContext, token: Any, until: datetime.datetime
+    ) -> Result:
+        """Return Ready once it is; raise when it cannot become so any more."""
+        process = self._running(context)
+        wrong = self._complaint(context)
+        if wrong is None:
+            return Ready(
+                attributes={
+                    'pid': process.pid,
+                    'host': context.data['host'],
+                    'log': self._log(context),
+                }
+            )
+        wanted = context.properties['health']
+        if context.now() >= until:
+            raise ResourceFault(
+                f'Process {process.pid} is not healthy after {wanted["timeout"]} s: '
+                f'{wrong}{self._see(context)}'
+            )
+        return NotYet(token, wanted['interval'])
+
+    def _complaint(self, context: ResourceContext) -> str | None:
+        wanted = context.properties['health']
+        return health.complaint(context, wanted, self.options, _GROUP)
+
+    def _running(self, context: ResourceContext) -> Process:
+        process = _known(context)
+        if process is None:
+            raise ResourceFault(
+                f'Process {context.physical_id} does not run{self._see(context)}'
+            )
+        return process
+
+    def _log(self, context: ResourceContext) -> str | None:
+        directory = self.options.log_directory
+        name = context.physical_name.replace('/', '_')
+        return os.path.join(directory, f'{name}.log') if directory else None
+
+    def _see(self, context: ResourceContext) -> str:
+        log = self._log(context)
+        return f'; see {log}' if log else ''
+
+    # ending
+
+    def _stop(self, context: ResourceContext) -> NotYet | None:
+        """Tell it to end; None: it has."""
+        _here(context)
+        mine = _mine(context)
+        if not mine:
+            return None
+        _tell_all(mine, signal.SIGTERM)
+        # One that stands still does not heed it.
+        _tell_all(mine, signal.SIGCONT)
+        grace = context.properties.get('stop_grace', 10)
+        token = {
+            'step': 'end',
+            'until': _in(context, grace),
+            'sessions': sorted({process.session for process in mine}),
+        }
+        return NotYet(token, min(_END_INTERVAL, grace))
+
+    def _ended(
+        self, context: ResourceContext, token: Any, until: datetime.datetime
+    ) -> NotYet | None:
+        mine = _mine(context, frozenset(token['sessions']))
+        if not mine:
+            return None
+        if context.now() < until:
+            return NotYet(token, _END_INTERVAL)
+        if token['step'] == 'killed':
+            pids = ', '.join(str(process.pid) for process in mine)
+            raise ResourceFault(
+                f'Process {pids} was killed and does not end; the system has to be '
+                'looked after'
+            )
+        _tell_all(mine, signal.SIGKILL)
+        killed = {**token, 'step': 'killed', 'until': _in(context, _KILL_PATIENCE)}
+        return NotYet(killed, _END_INTERVAL)
+
+
+def launch(
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    directory: str,
+    log: str | None,
+) -> int:
+    """Start a process that outlives this one, and return its number.
+
+    :param log: a file for its output; None: nowhere
+    :raises ResourceFault: it cannot be started
+    """
+    wanted = {
+        'argv': list(argv),
+        'environment': dict(environment),
+        'directory': directory,
+        'log': log,
+    }
+    try:
+        ended = subprocess.run(  # noqa: S603  (it is our own)
+            [sys.executable, '-I', '-S', launcher.__file__],
+            input=json.dumps(wanted).encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={'LANG': 'C.UTF-8'},
+            cwd='/',
+            timeout=_START_PATIENCE,
+            check=False,
+        )
+        said = json.loads(ended.stdout)
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        raise ResourceFault(
+            f'{argv[0]} cannot be started: {type(error).__name__}'
+        ) from error
+    if 'error' in said:
+        raise ResourceFault(said['error'])
+    return int(said['pid'])
+
+
+def _here(context: ResourceContext) -> None:
+    """Raise unless the process runs on this machine."""
+    host = context.data.get('host') or (context.physical_id or '').partition(':')[0]
+    if host and host != socket.gethostname():
+        raise ResourceFault(
+            f'{context.resource_name} runs on {host}, and this worker on '
+            f'{socket.gethostname()}: run one there'
+        )
+
+
+def _known(context: ResourceContext) -> Process | None:
+    """Return the process that the resource stands for; None: it does not run."""
+    _here(context)
+    data = context.data
+    if 'pid' not in data or data.get('boot') != process_table.boot():
+        return None
+    process = process_table.look(data['pid'])
+    return process if process and process.start == data['start'] else None
+
+
+def _mine(
+    context: ResourceContext, sessions: frozenset[int] = frozenset()
+) -> list[Process]:
+    """Return all that runs for the resource.
+
+    :param sessions: that something of it was in: what has its marker there is of it,
+        and may be the only one that is left
+    """
+    leaders = process_table.of_resource(context.resource_uuid)
+    known = _known(context)
+    trusted = {leader.session for leader in leaders}
+    if known is not None and known.session == known.pid:
+        trusted.add(known.session)
+    asked = frozenset(trusted) | sessions | {context.data.get('pid', -1)}
+    mine = [
+        process
+        for process in process_table.in_sessions(asked)
+        if process.session in trusted
+        or process_table.is_marked(process.pid, context.resource_uuid)
+    ]
+    # One that was adopted may be in a session with strangers.
+    return mine if known is None or known in mine else [known, *mine]
+
+
+def _tell_all(processes: Sequence[Process], number: signal.Signals) -> None:
+    try:
+        for process in processes:
+            process_table.tell(process, number)
+    except PermissionError:
+        raise ResourceFault(
+            f'Process {process.pid} belongs to another user and cannot be told '
+            f'{number.name}'
+        ) from None
+
+
+def _in(context: ResourceContext, seconds: float) -> str:
+    return (context.now() + datetime.timedelta(seconds=seconds)).isoformat()

@@ -1,0 +1,79 @@
+"""A stack of its own template, as a resource."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from watcherlite.domain.handling import Batch, Member, Property
+from watcherlite.domain.templates import document
+from watcherlite.plugins.base import NestedContext, NestedHandler
+
+PLACE = 'properties.template'
+
+
+class NestedStack(NestedHandler):
+    """Makes a stack of a template that is given as a text.
+
+    It is replaced as a whole only when it is marked unhealthy itself. What the text
+    refers to as files are those of the stack around it.
+    """
+
+    description = 'A stack of a template that is given as a property.'
+    idempotent = True
+    properties: ClassVar[Mapping[str, Property]] = {
+        'template': Property(
+            {'type': ['string', 'object'], 'minLength': 1},
+            'The template: its text, as get_file gives it, or the document itself.',
+            required=True,
+            updatable=True,
+        ),
+        'parameters': Property(
+            {'type': 'object', 'default': {}},
+            'The parameters of the template.',
+            updatable=True,
+        ),
+        'timeout': Property(
+            {'type': 'integer', 'minimum': 1},
+            'Minutes that an operation on it may take, if the stack around it has as '
+            'many left.',
+            updatable=True,
+        ),
+    }
+    attributes: ClassVar[Mapping[str, str]] = {
+        'stack_name': 'The name of the stack.',
+        'outputs': 'The outputs of the stack, by their names.',
+    }
+
+    def validate(self, properties: Mapping[str, Any]) -> None:
+        """Refuse what is no document of a template."""
+        template = properties.get('template')
+        if template is not None:
+            _parsed(template)
+
+    def expand(
+        self, context: NestedContext, members: Sequence[Member]
+    ) -> Sequence[Batch]:
+        """Return the template."""
+        timeout = context.properties.get('timeout')
+        return (
+            Batch(
+                _parsed(context.properties['template']),
+                dict(context.properties['parameters']),
+                timeout=None if timeout is None else timeout * 60,
+            ),
+        )
+
+    def gather(
+        self,
+        context: NestedContext,
+        members: Sequence[Member],
+        outputs: Mapping[str, Any],
+    ) -> Mapping[str, Any]:
+        """Return its name and its outputs."""
+        return {'stack_name': context.physical_name, 'outputs': dict(outputs)}
+
+
+def _parsed(template: str | Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a template as a document; raises with its place."""
+    text = template if isinstance(template, str) else json.dumps(template)
+    return document.parse(text, PLACE)

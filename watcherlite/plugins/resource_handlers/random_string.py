@@ -1,0 +1,140 @@
+"""A random text that stays the same for as long as its resource does."""
+
+import secrets
+import string
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from watcherlite import exceptions
+from watcherlite.domain.handling import Property, Ready
+from watcherlite.plugins.base import ResourceContext, ResourceHandler
+
+CLASSES: Mapping[str, str] = {
+    'lettersdigits': string.ascii_letters + string.digits,
+    'letters': string.ascii_letters,
+    'lowercase': string.ascii_lowercase,
+    'uppercase': string.ascii_uppercase,
+    'digits': string.digits,
+    'hexdigits': string.digits + 'ABCDEF',
+    'octdigits': string.octdigits,
+}
+MOST = 512
+_LEAST = {'type': 'integer', 'minimum': 0, 'maximum': MOST, 'default': 1}
+
+
+class RandomString(ResourceHandler):
+    """Makes a random text of the characters that are asked for.
+
+    Each class and each sequence of characters says how many of it there have to be
+    at least; the rest comes from all of them. get_resource gives the text itself.
+    """
+
+    description = 'A random text, for passwords and names.'
+    # One that was made by a worker that was lost was never seen by anybody.
+    idempotent = True
+    modified_by_signals = False
+    properties: ClassVar[Mapping[str, Property]] = {
+        'length': Property(
+            {'type': 'integer', 'minimum': 1, 'maximum': MOST, 'default': 32},
+            'How many characters it has.',
+        ),
+        'sequence': Property(
+            {'enum': list(CLASSES)},
+            'The class of its characters; older than `character_classes`, and not '
+            'to be used with it.',
+        ),
+        'character_classes': Property(
+            {
+                'type': 'array',
+                'items': {
+                    'type': 'object',
+                    'properties': {
+                        'class': {'enum': list(CLASSES), 'default': 'lettersdigits'},
+                        'min': _LEAST,
+                    },
+                    'additionalProperties': False,
+                },
+            },
+            'Classes of characters, and how many of each there are at least. Without '
+            'any, and without sequences: letters and digits.',
+        ),
+        'character_sequences': Property(
+            {
+                'type': 'array',
+                'items': {
+                    'type': 'object',
+                    'properties': {
+                        'sequence': {'type': 'string', 'minLength': 1},
+                        'min': _LEAST,
+                    },
+                    'required': ['sequence'],
+                    'additionalProperties': False,
+                },
+            },
+            'Characters, and how many of them there are at least.',
+        ),
+        'salt': Property(
+            {'type': 'string'},
+            'Anything: another one makes another text.',
+        ),
+    }
+    attributes: ClassVar[Mapping[str, str]] = {'value': 'The text.'}
+
+    def validate(self, properties: Mapping[str, Any]) -> None:
+        """Refuse a length that is less than what there has to be."""
+        if properties.get('sequence') and (
+            properties.get('character_classes') or properties.get('character_sequences')
+        ):
+            raise exceptions.StackValidationFailed(
+                'properties.sequence: only one of sequence and character_classes or '
+                'character_sequences can be given'
+            )
+        length = properties.get('length')
+        least = sum(least for _, least in _pools(properties))
+        if length is not None and length < least:
+            raise exceptions.StackValidationFailed(
+                f'properties.length: {length} is less than the {least} characters '
+                'that the minimums of its classes and sequences add up to'
+            )
+
+    def create(self, context: ResourceContext) -> Ready:
+        """Make the text."""
+        text = generate(context.properties['length'], _pools(context.properties))
+        return Ready(physical_id=context.physical_name, attributes={'value': text})
+
+    def check(self, context: ResourceContext) -> Ready:
+        """Find it as it is."""
+        return Ready()
+
+    def delete(self, context: ResourceContext) -> None:
+        """Forget it."""
+
+    def reference(self, context: ResourceContext) -> str:
+        """Return the text."""
+        return str(context.attributes['value'])
+
+
+def generate(length: int, pools: Sequence[tuple[str, int]]) -> str:
+    """Return a text that has of each pool at least as many characters as it says."""
+    chosen = [
+        secrets.choice(characters) for characters, least in pools for _ in range(least)
+    ]
+    everything = ''.join(characters for characters, _ in pools)
+    chosen += [secrets.choice(everything) for _ in range(length - len(chosen))]
+    secrets.SystemRandom().shuffle(chosen)
+    return ''.join(chosen)
+
+
+def _pools(properties: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Return the characters to choose from, each with how many of them at least.
+
+    What is not known yet is not counted.
+    """
+    pools = []
+    for item in properties.get('character_classes') or ():
+        if item and item.get('class') and item.get('min') is not None:
+            pools.append((CLASSES[item['class']], item['min']))
+    for item in properties.get('character_sequences') or ():
+        if item and item.get('sequence') and item.get('min') is not None:
+            pools.append((item['sequence'], item['min']))
+    return pools or [(CLASSES[properties.get('sequence') or 'lettersdigits'], 0)]

@@ -1,0 +1,115 @@
+"""A group of resources that are all alike, but for their number."""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from watcherlite.domain import groups
+from watcherlite.domain.handling import Expansion, Member, Property
+from watcherlite.plugins.base import NestedContext, NestedHandler
+from watcherlite.plugins.resource_handlers import grouping
+
+BATCH_CREATE = 'batch_create'
+#: In its data: the names that it does not use, and what they referred to.
+REMOVED = 'removed'
+
+
+class ResourceGroup(NestedHandler):
+    """Makes `count` resources of one definition, named `0`, `1` and so on.
+
+    When there are to be fewer, those with the highest numbers go, unless removal
+    policies say otherwise. A name that was removed is not used again.
+    """
+
+    description = 'A number of resources that are all alike.'
+    idempotent = True
+    properties: ClassVar[Mapping[str, Property]] = {
+        'count': Property(
+            {**grouping.COUNT, 'default': 1},
+            'How many members there are.',
+            updatable=True,
+        ),
+        'index_var': Property(
+            {'type': 'string', 'minLength': 3, 'default': '%index%'},
+            'What stands for the name of a member in `resource_def`.',
+        ),
+        'resource_def': grouping.definition_property('What every member is.'),
+        'removal_policies': Property(
+            {
+                'type': 'array',
+                'items': {
+                    'type': 'object',
+                    'properties': {
+                        'resource_list': {'type': 'array', 'default': []},
+                    },
+                    'additionalProperties': False,
+                },
+                'default': [],
+            },
+            'Members that go: names, or what get_resource gives for them.',
+            updatable=True,
+        ),
+        'removal_policies_mode': Property(
+            {'enum': [groups.APPEND, groups.UPDATE], 'default': groups.APPEND},
+            '`append`: a name that was removed never comes back; `update`: it does '
+            'when it is not listed any more.',
+            updatable=True,
+        ),
+    }
+    attributes: ClassVar[Mapping[str, str]] = {
+        'refs': 'What get_resource gives for the members, in the order of their names.',
+        'refs_map': 'Likewise, by their names.',
+        'attributes': 'The attributes of the members: attribute, name, value.',
+        'removed_rsrc_list': 'The names that are not used any more.',
+    }
+
+    def expand(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
+        """Return the templates that lead to `count` members."""
+        wanted = context.properties
+        removed = groups.removed(
+            context.data.get(REMOVED) or {},
+            members,
+            wanted['removal_policies'],
+            wanted['removal_policies_mode'],
+        )
+        names = groups.index_names(removed)
+        target = [next(names) for _ in range(wanted['count'])]
+        policies = grouping.policies(context, (grouping.ROLLING_UPDATE, BATCH_CREATE))
+        rolling, creation = (
+            grouping.pace(policies[key], key, batch_only=key == BATCH_CREATE)
+            if policies.get(key) is not None
+            else None
+            for key in (grouping.ROLLING_UPDATE, BATCH_CREATE)
+        )
+        definition, variable = wanted['resource_def'], wanted['index_var']
+
+        @functools.cache
+        def define(name: str) -> Mapping[str, Any]:
+            defined: Mapping[str, Any] = groups.with_index(definition, variable, name)
+            return defined
+
+        if creation is not None and not members:
+            batches = grouping.made(context, target, define, creation)
+        else:
+            # What has the highest number goes first, and is changed first.
+            batches = grouping.batches(
+                context, members, target[::-1], define, rolling, names
+            )
+        return Expansion(batches, {**context.data, REMOVED: removed})
+
+    def gather(
+        self,
+        context: NestedContext,
+        members: Sequence[Member],
+        outputs: Mapping[str, Any],
+    ) -> Mapping[str, Any]:
+        """Return what its members refer to, and each of their attributes."""
+        known = sorted(members, key=lambda member: groups.by_index(member.name))
+        told = grouping.attributes(known)
+        removed = context.data.get(REMOVED) or {}
+        return {
+            **{name: list(values.values()) for name, values in told.items()},
+            **grouping.references(known),
+            'attributes': told,
+            'removed_rsrc_list': sorted(removed, key=groups.by_index),
+        }

@@ -1,0 +1,152 @@
+"""A resource that does nothing but what tests of stacks need."""
+
+import datetime
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from watcherlite.domain import change
+from watcherlite.domain.handling import REPLACE, UPDATE, NotYet, Property, Ready, Result
+from watcherlite.plugins.base import ResourceContext, ResourceHandler
+from watcherlite.plugins.resource_handlers.faults import ResourceFault
+
+#: What a wait below nothing means: it never ends by itself.
+_FOR_EVER = 3600.0
+_SECONDS = {'type': 'number'}
+
+
+class TestResource(ResourceHandler):
+    """Keeps a value, waits and fails as it is told.
+
+    Waiting holds no thread. `fail` fails create and update after the wait, and
+    never delete. A value that changes is updated in place, unless `update_replace`
+    says that it replaces the resource.
+    """
+
+    #: It is no test itself, whatever looks for tests by name.
+    __test__ = False
+    description = 'Waits, fails and is replaced as a test of a stack wants it.'
+    idempotent = True
+    properties: ClassVar[Mapping[str, Property]] = {
+        'value': Property(
+            {'type': 'string', 'default': 'test_string'},
+            'What the attribute `output` gives.',
+            updatable=True,
+        ),
+        'fail': Property(
+            {'type': 'boolean', 'default': False},
+            'Whether create and update fail.',
+            updatable=True,
+        ),
+        'update_replace': Property(
+            {'type': 'boolean', 'default': False},
+            'Whether a change of the value replaces the resource.',
+            updatable=True,
+        ),
+        'update_replace_value': Property(
+            {'type': 'string'}, 'A value whose change replaces the resource.'
+        ),
+        'wait_secs': Property(
+            {**_SECONDS, 'default': 0},
+            'How many seconds create, update and delete take; less than 0: they '
+            'never end by themselves.',
+            updatable=True,
+        ),
+        'action_wait_secs': Property(
+            {
+                'type': 'object',
+                'properties': {
+                    'create': _SECONDS,
+                    'update': _SECONDS,
+                    'delete': _SECONDS,
+                },
+                'additionalProperties': False,
+            },
+            'The same for each of them: what is given here goes before `wait_secs`.',
+            updatable=True,
+        ),
+        'attr_wait_secs': Property(
+            {'type': 'number', 'minimum': 0, 'default': 0},
+            'How many seconds more it takes until its attributes are there.',
+            updatable=True,
+        ),
+        'constraint_prop_secs': Property(
+            {'type': 'number', 'minimum': 0, 'default': 0},
+            'How many seconds more it takes to look at its properties.',
+            updatable=True,
+        ),
+        'client_name': Property(
+            {'type': 'string', 'default': ''},
+            'Accepted, and not used.',
+            updatable=True,
+        ),
+        'entity_name': Property(
+            {'type': 'string', 'default': ''},
+            'Accepted, and not used.',
+            updatable=True,
+        ),
+    }
+    attributes: ClassVar[Mapping[str, str]] = {'output': 'The value.'}
+
+    def decide(
+        self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
+    ) -> str:
+        """Replace it where `update_replace` says so."""
+        decided = change.decide(self, before, after, failed)
+        if decided != UPDATE:
+            return decided
+        names = change.changed(before, after)
+        if after.get('update_replace') and {'value', 'update_replace'} & set(names):
+            return REPLACE
+        return UPDATE
+
+    def create(self, context: ResourceContext) -> Result:
+        """Wait, then be there, or fail."""
+        name = None if context.properties['fail'] else context.physical_name
+        return self._wait(context, 'create', name)
+
+    def update(self, context: ResourceContext) -> Result:
+        """Wait, then have the new value, or fail."""
+        return self._wait(context, 'update', None)
+
+    def delete(self, context: ResourceContext) -> Result:
+        """Wait, then be gone."""
+        return self._wait(context, 'delete', None)
+
+    def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
+        """Go on when the wait is over."""
+        if token['until'] is None:
+            return NotYet(token, _FOR_EVER)
+        until = datetime.datetime.fromisoformat(token['until'])
+        left = (until - context.now()).total_seconds()
+        return NotYet(token, left) if left > 0 else _done(context, operation)
+
+    def _wait(
+        self, context: ResourceContext, operation: str, physical_id: str | None
+    ) -> Result:
+        seconds = _seconds(context.properties, operation)
+        if seconds < 0:
+            return NotYet({'until': None}, _FOR_EVER, physical_id)
+        if not seconds:
+            return _done(context, operation)
+        until = context.now() + datetime.timedelta(seconds=seconds)
+        return NotYet({'until': until.isoformat()}, seconds, physical_id)
+
+
+def _seconds(properties: Mapping[str, Any], operation: str) -> float:
+    """Return how long an operation takes; less than 0: for ever."""
+    own = (properties.get('action_wait_secs') or {}).get(operation)
+    seconds = float(properties.get('wait_secs', 0) if own is None else own)
+    if seconds < 0 or operation == 'delete':
+        return seconds
+    more = ('attr_wait_secs', 'constraint_prop_secs')
+    return seconds + sum(float(properties.get(name, 0)) for name in more)
+
+
+def _done(context: ResourceContext, operation: str) -> Ready | None:
+    if operation == 'delete':
+        return None
+    if context.properties['fail']:
+        raise ResourceFault(f'Test Resource failed {context.resource_name}')
+    attributes = {'output': context.properties['value']}
+    physical_id = context.physical_name if operation == 'create' else None
+    return Ready(physical_id, attributes)

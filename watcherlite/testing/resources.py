@@ -1,0 +1,358 @@
+"""Takes one resource through its life as the engine would, without engine or store."""
+
+import dataclasses
+import json
+import uuid as uuids
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.clock import Clock
+from watcherlite.domain import outcomes
+from watcherlite.domain.handling import KEEP, REPLACE, UPDATE, NotYet, PassOn, Ready
+from watcherlite.engine.stacks.resource_context import HandlerContext, free_name
+from watcherlite.plugins import options as plugin_options
+from watcherlite.plugins import properties as fitting
+from watcherlite.plugins.base import ResourceHandler
+from watcherlite.testing.clock import ManualClock
+from watcherlite.testing.context import FakeContext
+
+COMPLETE, FAILED = 'COMPLETE', 'FAILED'
+TENANT = '00000000000040008000000000000001'
+STACK = '00000000-0000-4000-8000-0000000000aa'
+MAX_POLLS = 10_000
+#: How an operation begins: (handler, its context) -> what it said.
+Begin = Callable[[ResourceHandler, Any], Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Settled:
+    """How an operation on a resource went.
+
+    :param action: CREATE, UPDATE and so on
+    :param status: COMPLETE or FAILED
+    :param reason: what the handler said, or what an exception stands for
+    :param polls: how often it was asked how far it is
+    :param seconds: how long it took, by the clock
+    :param change: for an update: KEEP, UPDATE or REPLACE of `domain.handling`
+    :param passed_on: for a signal that is for another resource
+    """
+
+    action: str
+    status: str
+    reason: str = ''
+    polls: int = 0
+    seconds: float = 0.0
+    change: str = ''
+    passed_on: PassOn | None = None
+
+
+class ResourceRun:
+    """One resource of one type, and what its handler makes of it.
+
+    Waits of the handler turn the clock and take no time, unless it is handed
+    another clock. Each call gets a new instance, and what a handler says is kept as
+    JSON in between, as it is in the engine: what it keeps in attributes is gone.
+
+    :param options: values of the handler's options; the others have their defaults
+    :param timeout: seconds that each operation may take
+    :param uuid: of the resource
+    :param files: those that come with the template
+    :ivar story: each operation as `CREATE_COMPLETE`
+    :ivar physical_id, attributes, data, properties: as the engine would have stored
+        them
+    """
+
+    def __init__(
+        self,
+        handler: type[ResourceHandler],
+        *,
+        options: Mapping[str, Any] | None = None,
+        clock: Clock | None = None,
+        timeout: float | None = None,
+        uuid: str | None = None,
+        name: str = 'resource',
+        stack_name: str = 'stack',
+        files: Mapping[str, str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        wrong = fitting.declaration_problem(handler)
+        if wrong:
+            raise exceptions.PluginError(f'{handler.__qualname__}: {wrong}')
+        self._type = handler
+        self._options = plugin_options.alone(handler, options)
+        self._clock: Clock = clock if clock is not None else ManualClock()
+        self._timeout = timeout
+        self._name, self._stack_name = name, stack_name
+        self._files, self._metadata = dict(files or {}), dict(metadata or {})
+        self.story: list[str] = []
+        self._begin(uuid or str(uuids.uuid4()))
+
+    def _begin(self, uuid: str) -> None:
+        self.uuid = uuid
+        self.physical_id: str | None = None
+        self.attributes: dict[str, Any] = {}
+        self.data: dict[str, Any] = {}
+        self.properties: dict[str, Any] = {}
+        self.failed = False
+
+    @property
+    def reference(self) -> str:
+        """Return what get_resource gives."""
+        return self._instance().reference(self._context(self._action(1)))
+
+    # what a test does
+
+    def fit(self, properties: Mapping[str, Any], known: bool = True) -> dict[str, Any]:
+        """Return properties as the handler is handed them.
+
+        :param known: as before a stack is made, when None stands for what nobody
+            knows yet
+        :raises Invalid: they are not valid
+        """
+        fitted = fitting.fit(self._type, properties, known=known)
+        self._instance().validate(fitted)
+        return fitted
+
+    def create(self, properties: Mapping[str, Any], *, attempt: int = 1) -> Settled:
+        """Make it.
+
+        :param attempt: 2: a worker was lost that had begun with it; `find` is asked
+            then
+        :raises Invalid: the properties are not valid
+        """
+        wanted = self.fit(properties)
+
+        def begin(handler: ResourceHandler, context: Any) -> Any:
+            found = handler.find(context) if context.attempt > 1 else None
+            return handler.create(context) if found is None else found
+
+        return self._operate('create', begin, wanted, attempt)
+
+    def adopt(self, left: 'ResourceRun') -> Settled:
+        """Take over what another stack was made to forget.
+
+        :param left: how it was there
+        """
+        self.physical_id, self.data = left.physical_id, dict(left.data)
+        return self._operate('adopt', _caller('adopt'), dict(left.properties))
+
+    def update(self, properties: Mapping[str, Any], *, attempt: int = 1) -> Settled:
+        """Have it fit other properties: change it, replace it, or leave it.
+
+        One that is replaced is deleted once the other is there.
+
+        :raises Invalid: the properties are not valid, or may not change so
+        """
+        wanted = self.fit(properties)
+        handler = self._instance()
+        decided = handler.decide(self.properties, wanted, self.failed)
+        if decided == UPDATE and not handler.supports('update'):
+            decided = REPLACE if handler.replaces_failed else KEEP
+        if decided == KEEP:
+            # One that failed, and of a type that has nothing to repair, is well then.
+            self.failed = False
+            return Settled('UPDATE', COMPLETE, change=KEEP)
+        if decided == REPLACE:
+            return self._replace(properties)
+        settled = self._operate('update', _caller('update'), wanted, attempt)
+        return dataclasses.replace(settled, change=UPDATE)
+
+    def check(self) -> Settled:
+        """Look whether it is there and as it should be."""
+        return self._operate('check', _caller('check'))
+
+    def delete(self) -> Settled:
+        """Delete it."""
+        return self._operate('delete', _caller('delete'))
+
+    def suspend(self) -> Settled:
+        """Put it to rest."""
+        return self._operate('suspend', _caller('suspend'))
+
+    def resume(self) -> Settled:
+        """Let it go on."""
+        return self._operate('resume', _caller('resume'))
+
+    def lock(self) -> Settled:
+        """Protect it."""
+        return self._operate('lock', _caller('lock'))
+
+    def unlock(self) -> Settled:
+        """Take the protection away."""
+        return self._operate('unlock', _caller('unlock'))
+
+    def signal(self, details: Mapping[str, Any]) -> Settled:
+        """Send it a signal."""
+        return self._operate('signal', lambda h, context: h.signal(context, details))
+
+    # how it is done
+
+    def _replace(self, properties: Mapping[str, Any]) -> Settled:
+        old = dict(vars(self))
+        self._begin(str(uuids.uuid4()))
+        settled = self.create(properties)
+        new = dict(vars(self))
+        if settled.status == COMPLETE:
+            vars(self).update(old)
+            deleted = self.delete()
+            vars(self).update(new)
+            if deleted.status == FAILED:
+                settled = deleted
+        return dataclasses.replace(settled, change=REPLACE)
+
+    def _operate(
+        self,
+        operation: str,
+        begin: Begin,
+        wanted: dict[str, Any] | None = None,
+        attempt: int = 1,
+    ) -> Settled:
+        action = self._action(attempt)
+        started = self._clock.monotonic()
+        progress = _Progress(self, operation, action, wanted)
+        try:
+            ready = progress.to_the_end(begin)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self.failed = True
+            if wanted is not None and operation == 'create':
+                self.properties = wanted
+            settled = Settled(operation.upper(), FAILED, _reason(error))
+        else:
+            settled = self._settle(operation, ready, wanted)
+        self.story.append(f'{settled.action}_{settled.status}')
+        seconds = round(self._clock.monotonic() - started, 6)
+        return dataclasses.replace(settled, polls=progress.polls, seconds=seconds)
+
+    def _settle(
+        self, operation: str, said: Any, wanted: dict[str, Any] | None
+    ) -> Settled:
+        if isinstance(said, PassOn):
+            return Settled(operation.upper(), COMPLETE, passed_on=said)
+        ready = said if isinstance(said, Ready) else Ready()
+        self.failed = False
+        self.physical_id = ready.physical_id or self.physical_id
+        if ready.attributes is not None:
+            self.attributes = dict(ready.attributes)
+        if ready.data is not None:
+            self.data = dict(ready.data)
+        if wanted is not None:
+            self.properties = wanted
+            self.physical_id = self.physical_id or self.physical_name
+        return Settled(operation.upper(), COMPLETE, ready.reason)
+
+    @property
+    def physical_name(self) -> str:
+        """Return the name that is free for it."""
+        return free_name(self._stack_name, self._name, self.uuid)
+
+    def _instance(self) -> ResourceHandler:
+        return self._type(self._options)
+
+    def _action(self, attempt: int) -> FakeContext:
+        return FakeContext(
+            clock=self._clock,
+            timeout=self._timeout,
+            uuid=str(uuids.uuid4()),
+            name=self._name,
+            attempt=attempt,
+        )
+
+    def _context(
+        self, action: FakeContext, wanted: Mapping[str, Any] | None = None
+    ) -> Any:
+        return HandlerContext(
+            uuid=action.uuid,
+            attempt=action.attempt,
+            tenant=TENANT,
+            stack_name=self._stack_name,
+            stack_uuid=STACK,
+            resource_name=self._name,
+            resource_uuid=self.uuid,
+            physical_name=self.physical_name,
+            physical_id=self.physical_id,
+            properties=self.properties if wanted is None else wanted,
+            before=self.properties,
+            attributes=self.attributes,
+            metadata=self._metadata,
+            data=self.data,
+            files=self._files,
+            action=action,
+        )
+
+
+class _Progress:
+    """One operation, from its begin to its end."""
+
+    def __init__(
+        self,
+        run: ResourceRun,
+        operation: str,
+        action: FakeContext,
+        wanted: Mapping[str, Any] | None,
+    ) -> None:
+        self._run = run
+        self._operation = operation
+        self._action = action
+        self._wanted = wanted
+        self.polls = 0
+
+    def to_the_end(self, begin: Begin) -> Any:
+        """Return what the handler says in the end; raise what it raises."""
+        said = _stored(begin(self._run._instance(), self._context()))
+        while isinstance(said, NotYet):
+            said = self._poll(said)
+        if said is None or isinstance(said, Ready | PassOn):
+            return said
+        raise exceptions.PluginError(
+            f'{self._operation} returned {type(said).__name__}, which is no result'
+        )
+
+    def _poll(self, said: NotYet) -> Any:
+        if self.polls == MAX_POLLS:
+            raise AssertionError(f'it is under way after {MAX_POLLS} polls: {said}')
+        self._run.physical_id = said.physical_id or self._run.physical_id
+        if said.data is not None:
+            self._run.data = dict(said.data)
+        try:
+            self._action.pass_time(said.delay)
+        except (exceptions.Cancelled, exceptions.TimedOut):
+            handler = self._run._instance()
+            handler.cancel(self._context(), self._operation, said.token)
+            raise
+        self.polls += 1
+        handler = self._run._instance()
+        return _stored(handler.poll(self._context(), self._operation, said.token))
+
+    def _context(self) -> Any:
+        return self._run._context(self._action, self._wanted)
+
+
+def _caller(operation: str) -> Begin:
+    return lambda handler, context: getattr(handler, operation)(context)
+
+
+def _stored(said: Any) -> Any:
+    """Return a result as it comes back from the store."""
+    if not isinstance(said, Ready | NotYet):
+        return said
+    kept = {field.name: getattr(said, field.name) for field in dataclasses.fields(said)}
+    try:
+        return type(said)(**json.loads(json.dumps(kept, allow_nan=False)))
+    except (TypeError, ValueError, RecursionError) as error:
+        name = type(said).__name__
+        raise exceptions.PluginError(
+            f'its {name} holds what is not JSON: {error}'
+        ) from None
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, AssertionError):
+        raise error
+    if isinstance(error, exceptions.Cancelled):
+        return 'Cancelled'
+    if isinstance(error, exceptions.TimedOut):
+        return 'Timed out'
+    return outcomes.public_text(error)
