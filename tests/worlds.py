@@ -20,8 +20,9 @@ from watcherlite.domain import commands, documents, events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import ENGINE, Action, Edge
 from watcherlite.execution.policy_chain import PolicyChain
-from watcherlite.execution.runner import ActionTypes
+from watcherlite.execution.runner import ActionTypes, KeepOut
 from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.subjects import Subjects
 from watcherlite.execution.worker import Worker
 from watcherlite.plugins import loader
 from watcherlite.plugins.base import ActionType
@@ -201,6 +202,7 @@ class World:
         store: Store,
         types: Mapping[str, type[ActionType]] | None = None,
         on_worker_loss: str = plan_states.RESUME,
+        subjects: Subjects | None = None,
         **settings: Any,
     ) -> None:
         self.store = store
@@ -215,6 +217,7 @@ class World:
             self.clock,
             lambda lane, message: self.tell(message),
             on_worker_loss,
+            subjects,
         )
         self.workers: list[Worker] = []
         self.lost: list[Worker] = []
@@ -231,6 +234,8 @@ class World:
         store: Store | None = None,
         policies: PolicyChain | None = None,
         only_plan: str | None = None,
+        subjects: Subjects | None = None,
+        keep_out: KeepOut | None = None,
         dies_before: int | None = None,
         dies_after: int | None = None,
         **settings: Any,
@@ -253,6 +258,8 @@ class World:
             lost=lambda: self._note_lost(worker),
             policies=policies,
             only_plan=only_plan,
+            subjects=subjects,
+            keep_out=keep_out,
         )
         self._mortals[worker.me.uuid] = mortal
         self.listen(worker)

@@ -31,6 +31,7 @@ from watcherlite.execution import locking, results, successors
 from watcherlite.execution.conflicts import again_on_conflict
 from watcherlite.execution.facts import action_event
 from watcherlite.execution.runner import ActionTypes
+from watcherlite.execution.subjects import NoSubjects, Subjects
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as states
 
@@ -45,6 +46,7 @@ class PlanOperations:
     :param tell: (lane, command), or (None, broadcast): passes a hint on; never
         blocks and never raises
     :param on_worker_loss: of plans that are created here
+    :param subjects: what follows actions that are ended here
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class PlanOperations:
         clock: Clock,
         tell: Tell,
         on_worker_loss: str = states.RESUME,
+        subjects: Subjects | None = None,
     ) -> None:
         self._store = store
         self._types = types
@@ -62,6 +65,7 @@ class PlanOperations:
         self._clock = clock
         self._tell = tell
         self._on_worker_loss = on_worker_loss
+        self._subjects = subjects or NoSubjects()
 
     # plans
 
@@ -131,13 +135,14 @@ class PlanOperations:
         """
         now = self._clock.now()
         plan_id = self._store.get_plan(uuid).id
+        told: list[Action] = []
         with self._store.transaction() as tx:
             plan = self._locked(tx, plan_id)
             as_expected = expected in (None, plan.state)
             if as_expected and plan.state in (states.CANCELLING, states.CANCELLED):
                 return plan
             if as_expected and plan.state == states.ONGOING:
-                after = cancelling(tx, plan, now)
+                after, told = cancelling(tx, plan, now)
             elif as_expected and states.MACHINE.allows(plan.state, states.CANCELLED):
                 after = self._progress.cancel_unstarted(tx, plan, now)
             else:
@@ -145,6 +150,7 @@ class PlanOperations:
                     f"Couldn't cancel when state is '{plan.state}'."
                 )
             tx.save_plans([after])
+        self._pass_on(told, action_states.CANCEL)
         self._tell(None, commands.ActionsSignalled((uuid,)))
         self._tell(None, commands.EventsStored())
         return after
@@ -265,7 +271,9 @@ class PlanOperations:
             )
         now = self._clock.now()
         found = self._store.get_action(uuid)
+        about = self._with_subjects(found)
         with self._store.transaction() as tx:
+            held = self._subjects.lock(tx, about) if about else None
             plan, action = self._locked_pair(tx, found)
             if action.status not in action_states.SIGNAL_ALLOWED[signal]:
                 raise exceptions.Conflict(
@@ -273,6 +281,15 @@ class PlanOperations:
                 )
             family = [action, *self._unfinished_derived(tx, action)]
             signalled, unblocked = self._signal(tx, plan, family, signal, now)
+            ids = {one.id for one in about}
+            ended = [
+                (ActionChange(before, after), None)
+                for before in family
+                if before.id in ids and (after := signalled[before.id or 0]).finished
+            ]
+            if ended:
+                tx.add_events(self._subjects.follow(tx, held, ended, now))
+        self._pass_on(family, signal)
         if plan is not None:
             self._tell(None, commands.ActionsSignalled((plan.uuid,)))
         else:
@@ -282,6 +299,19 @@ class PlanOperations:
         self._tell_of(unblocked)
         self._tell(None, commands.EventsStored())
         return signalled[action.id or 0]
+
+    def _with_subjects(self, action: Action) -> list[Action]:
+        """Return what of an action, and of all that it derived, has a subject.
+
+        No such action belongs to a plan: that would have to be locked before.
+        """
+        if not self._subjects.concerns(action):
+            return []
+        found, frontier = [action], [action]
+        while frontier:
+            frontier = self._store.unfinished_derived([a.id or 0 for a in frontier])
+            found += frontier
+        return [one for one in found if self._subjects.concerns(one)]
 
     def _tell_of(self, unblocked: Sequence[Action]) -> None:
         """Tell of actions, of any plan and lane, that may have their target now."""
@@ -294,13 +324,31 @@ class PlanOperations:
         for lane in sorted({a.lane for a in unblocked if a.plan_id is None}):
             self._tell(lane, commands.RunActions())
 
+    def _pass_on(self, actions: Sequence[Action], signal: str) -> None:
+        """Signal what these wait for that stands for itself, see `DerivedAction`.
+
+        If nobody comes to that they end all the same, when it has ended.
+        """
+        ids = [a.id or 0 for a in actions if a.plan_id and _waits_for_derived(a)]
+        for child in self._store.unfinished_derived(ids) if ids else ():
+            if child.plan_id is None:
+                with contextlib.suppress(exceptions.NotFound, exceptions.Conflict):
+                    self.signal_action(child.uuid, signal)
+
     def _unfinished_derived(self, tx: Transaction, action: Action) -> list[Action]:
-        """Lock and return what an action waits for that it derived, and so on."""
+        """Lock and return what an action waits for that it derived, and so on.
+
+        Without what stands for itself: only one plan is locked.
+        """
         found: list[Action] = []
         frontier = [action]
         while frontier:
             waiting = [a.id or 0 for a in frontier if _waits_for_derived(a)]
-            derived = self._store.unfinished_derived(waiting)
+            derived = [
+                child
+                for child in self._store.unfinished_derived(waiting)
+                if child.plan_id == action.plan_id
+            ]
             locked = tx.lock_actions([child.id or 0 for child in derived])
             frontier = [child for child in locked.values() if not child.finished]
             found += frontier

@@ -147,7 +147,8 @@ class PlanProgress:
                 # Stopped half way it would begin anew, and revert things twice.
                 return None
             if plan.on_worker_loss == states.CANCEL:
-                tx.save_plans([cancelling(tx, plan, now)])
+                after, _ = cancelling(tx, plan, now)
+                tx.save_plans([after])
                 return action_states.CANCELLED
             if plan.on_worker_loss == states.FAIL:
                 tx.save_plans([plan.evolve(stage=STOPPING, updated_at=now)])
@@ -232,8 +233,10 @@ class PlanProgress:
         return counted, written, unblocked, ready or len(ended) >= limit
 
 
-def cancelling(tx: Transaction, plan: ActionPlan, now: datetime.datetime) -> ActionPlan:
-    """Return a running plan as CANCELLING; tell its running actions to stop."""
+def cancelling(
+    tx: Transaction, plan: ActionPlan, now: datetime.datetime
+) -> tuple[ActionPlan, list[Action]]:
+    """Return a running plan as CANCELLING, and its actions that were told to stop."""
     after = plan.evolve(state=states.CANCELLING, updated_at=now)
     told = tx.set_control(action_states.CANCEL, now, plan_id=plan.id)
     tx.add_events(
@@ -252,7 +255,7 @@ def cancelling(tx: Transaction, plan: ActionPlan, now: datetime.datetime) -> Act
             ),
         ]
     )
-    return after
+    return after, told
 
 
 def _failure(plan: ActionPlan) -> str:

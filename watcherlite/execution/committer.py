@@ -22,6 +22,7 @@ from watcherlite.execution.group import Claims, GroupCommit, Item, Wish, Written
 from watcherlite.execution.plan_rules import PlanRules
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.subjects import Subjects
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
@@ -47,10 +48,11 @@ class Committer:
         settings: ExecutionSettings,
         lease_left: Callable[[], float],
         lost: Callable[[], None],
+        subjects: Subjects | None = None,
     ) -> None:
         self._store = store
         self._worker = worker
-        self._group = GroupCommit(worker, rules)
+        self._group = GroupCommit(worker, rules, subjects)
         self._chaining = Chaining(store, self._group)
         self._clock = clock
         self._settings = settings

@@ -43,8 +43,9 @@ class Dispatcher:
     :param step: asks for the next step of a plan (uuid), see `PlanRules.step`
     :param offer: tells other workers of work (uuids of plans, lanes) that is left
         over
-    :param unblocked: hears of actions that may have their target now and come from
-        where this worker takes none
+    :param unblocked: hears of actions that can be taken now, because they may have
+        their target or what they waited for has ended, and come from where this worker
+        takes none
     :param dry: notes that a source with unfinished actions had none to take now
     :param stuck: see `Backlog`
     """
@@ -60,7 +61,7 @@ class Dispatcher:
         settings: ExecutionSettings,
         step: Callable[[str], None],
         offer: Callable[[Collection[str], Collection[str]], None],
-        unblocked: Callable[[Sequence[Action]], None],
+        unblocked: Callable[[Sequence[Action | Released]], None],
         dry: Callable[[], None],
         stuck: Callable[[], None] = lambda: None,
     ) -> None:
@@ -175,7 +176,7 @@ class Dispatcher:
         """Follow up a transaction; see `group.Claims`."""
         with self._lock:
             left_over = self._note_sources(batch)
-            strange = [a for a in batch.unblocked if self._source_of(a) is None]
+            strange = self._strange(batch)
             for claimed in batch.claims:
                 source = self._sources.of(claimed.wish.plan_id, claimed.wish.lane)
                 for action in claimed.actions:
@@ -218,6 +219,20 @@ class Dispatcher:
 
     def _source_of(self, item: Action | Released) -> Source | None:
         return self._sources.of(item.plan_id, item.lane)
+
+    def _strange(self, batch: Written) -> list[Action | Released]:
+        """Return what can be taken now, and comes from where this worker takes none.
+
+        What depends on actions of another plan or lane is such: one that waits for
+        what it derived there. Of a plan that this worker counts it knows better.
+        """
+        released = [
+            r
+            for r in batch.released
+            if not r.handed_over and (r.plan_id is None or r.plan_id not in batch.plans)
+        ]
+        found: list[Action | Released] = [*batch.unblocked, *batch.derived, *released]
+        return [item for item in found if self._source_of(item) is None]
 
     def _offer_all(self, sources: Sequence[Source]) -> None:
         self._offer(
@@ -307,8 +322,11 @@ class Dispatcher:
             status = task.action.status
             if status == states.RUNNING and item.before.status == states.READY:
                 self._jobs.append(self._job(self._perform, task))
-            elif status == states.RUNNING:
+            elif status == states.RUNNING and item.conclusion.delay > 0:
                 self._outside.wait(task, item.conclusion.delay)
+            elif status == states.RUNNING:
+                # It wanted its token to be durable, not to wait.
+                self._jobs.append(self._job(self._perform, task))
             elif status == states.SUSPENDED:
                 self._outside.stay(task)
             else:

@@ -20,6 +20,7 @@ from watcherlite.execution import locking, results, successors
 from watcherlite.execution.facts import action_event, created_event
 from watcherlite.execution.plan_rules import PlanRules
 from watcherlite.execution.results import Conclusion
+from watcherlite.execution.subjects import NoSubjects, Subjects
 from watcherlite.execution.task import Task
 from watcherlite.states import action as states
 
@@ -129,9 +130,12 @@ class Written:
 class GroupCommit:
     """Fills transactions for one worker."""
 
-    def __init__(self, worker: str, rules: PlanRules) -> None:
+    def __init__(
+        self, worker: str, rules: PlanRules, subjects: Subjects | None = None
+    ) -> None:
         self._worker = worker
         self._rules = rules
+        self._subjects = subjects or NoSubjects()
 
     def fill(
         self,
@@ -147,13 +151,43 @@ class GroupCommit:
         locked = tx.lock_plans(sorted(i for i in ids if i is not None)) if ids else {}
         written.locked = locked
         plans = dict(locked)
+        concerned = self._concerned(items)
+        held = self._subjects.lock(tx, concerned) if concerned else None
         faults = self._change(tx, written, items, plans, now)
         counted: Counted = {}
         derived = self._follow(tx, written, plans, counted, faults, now)
+        if concerned:
+            changes = self._changes_of_subjects(written)
+            written.events += self._subjects.follow(tx, held, changes, now)
         claimed = self._claim(tx, written, wishes, plans, counted, now)
         self._look_ahead(tx, written, claims)
         self._count(tx, written, locked, plans, counted, claimed, derived, now)
         tx.add_events(written.events)
+
+    def _concerned(self, items: list[Item]) -> list[Action]:
+        """Return the actions of a batch that are about something that follows them."""
+        found = [item.before for item in items if self._subjects.concerns(item.before)]
+        for item in items:
+            if item.handover is not None:
+                child = item.handover[0].action
+                if self._subjects.concerns(child):
+                    found.append(child)
+        return found
+
+    def _changes_of_subjects(
+        self, written: Written
+    ) -> list[tuple[ActionChange, Mapping[str, Any] | None]]:
+        """Return the changes that took effect of actions that have a subject."""
+        changes: list[tuple[ActionChange, Mapping[str, Any] | None]] = []
+        for item, applied, after in written.outcomes:
+            if applied and self._subjects.concerns(after):
+                detail = item.conclusion.detail
+                changes.append((ActionChange(item.before, after), detail))
+            if item.handed_over and item.handover is not None:
+                task, conclusion = item.handover
+                if self._subjects.concerns(task.action):
+                    changes.append((ActionChange(task.action, conclusion.action), None))
+        return changes
 
     def _change(
         self,
@@ -262,7 +296,8 @@ class GroupCommit:
                 for action in new:
                     self._note_created(written, action, plans, now)
                 if after.plan_id is not None:
-                    derived[after.plan_id] = derived.get(after.plan_id, 0) + len(new)
+                    own = sum(action.plan_id is not None for action in new)
+                    derived[after.plan_id] = derived.get(after.plan_id, 0) + own
                     counted.setdefault(after.plan_id, [])
         return derived
 

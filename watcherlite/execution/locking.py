@@ -8,7 +8,7 @@ lock on its target, derived ones run under the lock of the one they come from.
 import datetime
 from collections.abc import Sequence
 
-from watcherlite.db.api import Store, Transaction
+from watcherlite.db.api import Released, Store, Transaction
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.states import action as states
 
@@ -80,7 +80,7 @@ def release(tx: Transaction, ended: Sequence[Action]) -> list[Action]:
     return tx.release_locks(list(targets), {str(t) for t in targets.values()})
 
 
-def plans_of(store: Store, actions: Sequence[Action]) -> tuple[str, ...]:
+def plans_of(store: Store, actions: Sequence[Action | Released]) -> tuple[str, ...]:
     """Return the uuids of the plans that some actions, a few, belong to."""
     ids = {action.plan_id for action in actions if action.plan_id is not None}
     found = store.surroundings_of_plans(sorted(ids))

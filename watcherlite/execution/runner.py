@@ -9,9 +9,10 @@ included, is that action's failure.
 """
 
 import dataclasses
+import functools
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
@@ -32,6 +33,8 @@ LOG = logging.getLogger(__name__)
 #: Seconds after which a store is asked again that was away.
 ASK_AGAIN = 1.0
 
+Answer = TypeVar('Answer')
+
 
 class ActionTypes(Protocol):
     """Where action types come from."""
@@ -45,12 +48,20 @@ class ActionTypes(Protocol):
         """Raise InvalidInput."""
 
 
+class KeepOut(Protocol):
+    """Keeps actions from what is not to be touched for the time being."""
+
+    def hindrance(self, action: Action) -> str | None:
+        """Return why an action is not to begin, in words; None: it may."""
+
+
 class Runner:
     """Runs the steps of actions in the thread that calls it.
 
     :param derived_results: action -> how the actions that it derived ended
     :param pause: (task, suspended): make a suspension, or its end, durable
     :param keep: makes what policies decided durable
+    :param keep_out: what it keeps from beginning is skipped
     """
 
     def __init__(
@@ -62,6 +73,7 @@ class Runner:
         derived_results: Callable[[Action], Sequence[DerivedResult]],
         pause: Callable[[Task, bool], None],
         keep: Callable[[Task], None],
+        keep_out: KeepOut | None = None,
     ) -> None:
         self._types = types
         self._policies = policies
@@ -70,6 +82,7 @@ class Runner:
         self._derived_results = derived_results
         self._pause = pause
         self._keep = keep
+        self._keep_out = keep_out
 
     # before the action counts as started
 
@@ -117,6 +130,14 @@ class Runner:
         if action.phase in (COMPLETE, REVERT):
             return None
         self._types.validate_inputs(kind, action.inputs)
+        # What has begun before its worker was lost has to come to its end.
+        if self._keep_out is not None and action.start_time is None:
+            hindrance = self._patiently(
+                *(action, context, 'to hear what is locked'),
+                functools.partial(self._keep_out.hindrance, action),
+            )
+            if hindrance is not None:
+                return outcomes.Skipped(hindrance)
         self._policies.before(task, self._keep)
         if action.phase == CHECK and kind.is_applied(context):
             task.applied = True
@@ -213,16 +234,21 @@ class Runner:
     def _ends_of_derived(
         self, action: Action, context: Context
     ) -> Sequence[DerivedResult]:
-        """Ask how derived actions ended; a store that is away is asked again."""
+        """Ask how derived actions ended."""
+        return self._patiently(
+            *(action, context, 'to hear how what it derived ended'),
+            functools.partial(self._derived_results, action),
+        )
+
+    def _patiently(
+        self, action: Action, context: Context, what: str, ask: Callable[[], Answer]
+    ) -> Answer:
+        """Ask a store, and again if it is away."""
         while True:
             try:
-                return self._derived_results(action)
+                return ask()
             except (exceptions.StoreUnavailable, exceptions.StoreConflict) as error:
-                LOG.warning(
-                    'Action %s waits to hear how what it derived ended: %s',
-                    action.uuid,
-                    error,
-                )
+                LOG.warning('Action %s waits %s: %s', action.uuid, what, error)
             context.sleep(ASK_AGAIN)
 
     def _verify(

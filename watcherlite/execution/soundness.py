@@ -150,11 +150,11 @@ def _action_problem(action: Any) -> str | None:
     if not isinstance(action, DerivedAction):
         return f'has {json_values.kind(action)} where a DerivedAction belongs'
     texts = (action.key, action.action_type, *action.parents)
-    optional = (action.name, action.target)
+    optional = (action.name, action.target, action.lane)
     if not all(text and isinstance(text, str) for text in texts):
         return 'has an action whose key, action_type or parents are not text'
     if not all(text is None or isinstance(text, str) for text in optional):
-        return f'has an action {action.key} whose name or target is not text'
+        return f'has an action {action.key} whose name, target or lane is not text'
     if len(set(action.parents)) < len(action.parents):
         return f'has an action {action.key} that names a parent twice'
     if action.needs not in (SUCCESS, COMPLETION):

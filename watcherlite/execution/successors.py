@@ -92,7 +92,8 @@ def derive(
     """Store what an action derived, and let it wait for all of them.
 
     They run in the lane and plan of the one that asked, inherit its lock, and
-    are READY at once unless they depend on each other.
+    are READY at once unless they depend on each other. One that names a lane stands
+    for itself there; the one that asked waits for it all the same.
 
     :param derived: sound, see `soundness`
     :returns: the new actions with their ids
@@ -115,11 +116,11 @@ def derive(
             uuid=uuids[item.key],
             name=item.name or item.key,
             action_type=item.action_type,
-            lane=parent.lane,
-            plan_id=parent.plan_id,
+            lane=item.lane or parent.lane,
+            plan_id=parent.plan_id if item.lane is None else None,
             derived_from=parent.id,
             target=item.target or parent.target,
-            cause=states.DERIVED_ACTION,
+            cause=_cause(item, parent),
             inputs=item.inputs,
             context=parent.context,
             parents=tuple(uuids[key] for key in item.parents),
@@ -139,3 +140,11 @@ def derive(
         action.evolve(id=action_id)
         for action, action_id in zip(actions, ids, strict=True)
     ]
+
+
+def _cause(item: DerivedAction, parent: Action) -> str:
+    """Return the cause of a derived action, which says whether it locks its target."""
+    alike = item.target is None or item.target == parent.target
+    # The lock that the one that waits for it holds would never become free.
+    inherits = item.lane is None or alike
+    return states.DERIVED_ACTION if inherits else states.RPC_REQUEST

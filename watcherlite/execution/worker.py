@@ -21,10 +21,11 @@ from watcherlite.execution.offers import Offers
 from watcherlite.execution.plan_rules import PlanRules, Step
 from watcherlite.execution.policy_chain import PolicyChain
 from watcherlite.execution.recovery import Recovery
-from watcherlite.execution.runner import ActionTypes, Runner
+from watcherlite.execution.runner import ActionTypes, KeepOut, Runner
 from watcherlite.execution.scheduling import Scheduler
 from watcherlite.execution.settings import ExecutionSettings
 from watcherlite.execution.signals import Signals
+from watcherlite.execution.subjects import Subjects
 from watcherlite.plugins.base import DerivedResult
 from watcherlite.states import action_plan as plan_states
 
@@ -48,6 +49,8 @@ class Worker:
     :param only_plan: uuid of the one plan to work on, or None for all
     :param lost: called when the lease is lost; the process should end then,
         because plugins that still run cannot be stopped in any other way
+    :param subjects: what actions are about, where that follows them
+    :param keep_out: what it keeps from beginning is skipped
     """
 
     def __init__(
@@ -64,6 +67,8 @@ class Worker:
         lost: Callable[[], None],
         policies: PolicyChain | None = None,
         only_plan: str | None = None,
+        subjects: Subjects | None = None,
+        keep_out: KeepOut | None = None,
     ) -> None:
         self.me = api.Worker(
             identity.new_uuid(), host, identity.of_process(), tuple(lanes)
@@ -93,6 +98,7 @@ class Worker:
             settings,
             self.lease.left,
             self._lost,
+            subjects,
         )
         self.dispatcher = Dispatcher(
             self.me.uuid,
@@ -105,6 +111,7 @@ class Worker:
                 self._derived_results,
                 dispatcher.pause,
                 dispatcher.keep_data,
+                keep_out,
             ),
             self.committer,
             self._timers,
@@ -270,11 +277,11 @@ class Worker:
             self.dispatcher.add_plan(plan.id or 0, plan.uuid)
         self.committer.tell_listeners([])
 
-    def _hear_of_unblocked(self, actions: Sequence[Action]) -> None:
+    def _hear_of_unblocked(self, actions: Sequence[Action | api.Released]) -> None:
         self._chores.after(0, lambda: self._look_at_unblocked(actions))
 
-    def _look_at_unblocked(self, actions: Sequence[Action]) -> None:
-        """Look, and let others look, at what may have its target now."""
+    def _look_at_unblocked(self, actions: Sequence[Action | api.Released]) -> None:
+        """Look, and let others look, at what can be taken now."""
         lanes = {action.lane for action in actions if action.plan_id is None}
         for lane in lanes:
             self.dispatcher.add_lane(lane)

@@ -164,7 +164,7 @@ class SoundTest(base.TestCase):
             ),
             (
                 derived(DerivedAction('y', 'nop', target=7)),  # type: ignore[arg-type]
-                'has an action y whose name or target is not text',
+                'has an action y whose name, target or lane is not text',
             ),
             (
                 derived(DerivedAction('y', 'nop', needs='luck')),

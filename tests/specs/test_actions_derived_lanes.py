@@ -1,0 +1,135 @@
+"""Spec 001: actions that are derived for another lane, and stand for themselves."""
+
+from typing import Any
+
+from tests.specs.test_actions_derived import derived
+from tests.worlds import PATIENCE, World, WorldCase, action, kind
+from watcherlite.domain.actions import ENGINE
+from watcherlite.domain.outcomes import Failed, TimedOut
+
+#: Seconds: what only a sweep would find is not found while a test waits.
+NEVER = 600.0
+
+
+class TestAnotherLane(WorldCase):
+    """One worker executes plans, another what they derive."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.gate = self.a_gate()
+        self.saw: list[tuple[str, str, str | None]] = []
+
+    def world(self, target: str | None = 'thing:1', **hooks: Any) -> World:
+        """Return a world in which `derives` derives a `waits` for the engine."""
+        world = self.a_world(
+            {
+                'derives': kind(
+                    idempotent=True,
+                    execute=lambda context: derived(
+                        'x', action_type='waits', lane=ENGINE, target=target
+                    ),
+                    complete=self._complete,
+                ),
+                'waits': kind(execute=hooks.get('waits', self.gate)),
+            },
+            sweep_interval=NEVER,
+        )
+        self.applier = world.worker(lanes=('applier',))
+        world.worker(lanes=('engine',))
+        return world
+
+    def _complete(self, context: Any, results: Any) -> Any:
+        self.saw += [(r.key, r.status, r.status_message) for r in results]
+        return True if results[0].status == 'SUCCEEDED' else Failed('x did not')
+
+    def test_it_belongs_to_no_plan_and_is_waited_for_without_a_sweep(self) -> None:
+        world = self.world()
+        plan = world.start(action('a', 'derives'))
+        self.gate.until_entered()
+        child, parent = world.action('x'), world.action('a')
+        self.gate.open()
+        ended = world.until_ended(plan)
+
+        self.assertEqual(
+            (None, ENGINE, parent.id, 'RPC Request', 'thing:1'),
+            (
+                *(child.plan_id, child.lane, child.derived_from, child.cause),
+                child.target,
+            ),
+        )
+        self.assertEqual(('WAITING', None), (parent.status, parent.owner))
+        self.assertEqual(
+            ('SUCCEEDED', 1, 0), (ended.state, ended.total, ended.unfinished)
+        )
+        self.assertEqual([('x', 'SUCCEEDED', None)], self.saw)
+
+    def test_its_failure_is_that_of_the_one_that_asked_and_counts_once(self) -> None:
+        world = self.world(waits=lambda context: Failed('no disk'))
+        ended = world.until_ended(world.start(action('a', 'derives')))
+
+        self.assertEqual(('FAILED', 1), (ended.state, ended.failed))
+        self.assertEqual(
+            [('x', 'FAILED', 'Action failed in execute: no disk')], self.saw
+        )
+
+    def test_it_locks_its_target_as_others_do(self) -> None:
+        world = self.world()
+        world.add(world.new_action('first', 'waits', target='thing:1'))
+        self.gate.until_entered()
+        plan = world.start(action('a', 'derives'))
+        blocked = world.until_action('x', 'WAITING').blocked_on
+        self.gate.open()
+
+        self.assertEqual('thing:1', blocked)
+        self.assertEqual('SUCCEEDED', world.until_ended(plan).state)
+
+    def test_it_runs_under_the_lock_that_the_one_that_asked_has(self) -> None:
+        world = self.world()
+        self.gate.open()
+        plan = world.start(action('a', 'derives', target='thing:1'))
+
+        self.assertEqual('SUCCEEDED', world.until_ended(plan).state)
+        self.assertEqual('Derived Action', world.action('x').cause)
+
+    def test_with_its_plan_it_is_told_to_stop(self) -> None:
+        def waits(context: Any) -> Any:
+            self.gate()
+            context.sleep(PATIENCE)
+            return TimedOut('nobody told it')
+
+        world = self.world(waits=waits)
+        plan = world.start(action('a', 'derives'))
+        self.gate.until_entered()
+        world.until_action('a', 'WAITING')
+        world.plans.cancel(plan.uuid)
+        self.gate.open()
+
+        self.assertEqual('CANCELLED', world.until_ended(plan).state)
+        world.until_action('x', 'CANCELLED')
+
+    def test_one_that_has_not_begun_ends_with_its_plan_at_once(self) -> None:
+        world = self.world()
+        world.add(world.new_action('first', 'waits', target='thing:1'))
+        self.gate.until_entered()
+        plan = world.start(action('a', 'derives'))
+        world.until_action('x', 'WAITING')
+        world.until_action('a', 'WAITING')
+        world.plans.cancel(plan.uuid)
+
+        self.assertEqual('CANCELLED', world.until_ended(plan).state)
+        self.assertEqual(
+            ('CANCELLED', 'RUNNING'),
+            (world.action('x').status, world.action('first').status),
+        )
+
+    def test_the_worker_of_the_plan_need_not_be_the_one_that_began(self) -> None:
+        world = self.world()
+        plan = world.start(action('a', 'derives'))
+        self.gate.until_entered()
+        world.until_action('a', 'WAITING')
+        world.kill(self.applier)
+        world.worker(lanes=('applier',))
+        self.gate.open()
+
+        self.assertEqual('SUCCEEDED', world.until_ended(plan).state)
+        self.assertEqual([('x', 'SUCCEEDED', None)], self.saw)

@@ -1,0 +1,63 @@
+"""What actions are about, when that has a state of its own.
+
+A resource is CREATE_IN_PROGRESS because an action runs that creates it. That it is
+so is written in the transaction that starts the action, and how it went in the one
+that ends it, whoever writes that: nothing can stay in progress by itself.
+"""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from watcherlite.db.api import Transaction
+from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.domain.events import Event
+
+
+class Subjects(Protocol):
+    """Lets what actions are about follow what becomes of them."""
+
+    def concerns(self, action: Action) -> bool:
+        """Say whether an action is about something that follows it; quickly."""
+
+    def lock(self, tx: Transaction, actions: Sequence[Action]) -> Any:
+        """Lock what these actions are about; return it, for `follow`.
+
+        Called before the actions are changed, with those that `concerns` is true
+        of: whoever changes both locks in this order.
+        """
+
+    def follow(
+        self,
+        tx: Transaction,
+        held: Any,
+        changes: Sequence[tuple[ActionChange, Mapping[str, Any] | None]],
+        now: datetime.datetime,
+    ) -> list[Event]:
+        """Change what these changes, which took effect, are about.
+
+        :param held: what `lock` returned
+        :param changes: each with the detail of its event
+        """
+
+
+class NoSubjects:
+    """For workers whose actions are about nothing that has a state of its own."""
+
+    def concerns(self, action: Action) -> bool:
+        """Say no."""
+        return False
+
+    def lock(self, tx: Transaction, actions: Sequence[Action]) -> Any:
+        """Lock nothing."""
+        return None
+
+    def follow(
+        self,
+        tx: Transaction,
+        held: Any,
+        changes: Sequence[tuple[ActionChange, Mapping[str, Any] | None]],
+        now: datetime.datetime,
+    ) -> list[Event]:
+        """Change nothing."""
+        return []
