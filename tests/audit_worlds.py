@@ -13,11 +13,11 @@ from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.audits import Audit, NewAudit
 from watcherlite.domain.solutions import Solution
 from watcherlite.engine import catalogue
-from watcherlite.engine.audit_action import EngineTypes
 from watcherlite.engine.operations import AuditOperations
 from watcherlite.engine.proposing import Proposing
 from watcherlite.engine.runs import AuditRun, Parts
 from watcherlite.engine.templates import TemplateOperations
+from watcherlite.engine.types import EngineTypes
 from watcherlite.engine.upkeep import Upkeep, UpkeepSettings
 from watcherlite.execution.runner import ActionTypes
 from watcherlite.execution.worker import Worker

@@ -20,11 +20,19 @@ from watcherlite.domain import commands
 from watcherlite.domain.actions import APPLIER, ENGINE
 from watcherlite.domain.events import Event
 from watcherlite.engine import catalogue
-from watcherlite.engine.audit_action import EngineTypes
 from watcherlite.engine.operations import AuditOperations
 from watcherlite.engine.proposing import Proposing
 from watcherlite.engine.runs import AuditRun, Parts
+from watcherlite.engine.stacks.keeping_out import KeepingOut
+from watcherlite.engine.stacks.model import StackModel
+from watcherlite.engine.stacks.operations import StackOperations
+from watcherlite.engine.stacks.parts import Limits
+from watcherlite.engine.stacks.parts import Parts as StackParts
+from watcherlite.engine.stacks.progress import StackProgress
+from watcherlite.engine.stacks.reading import StackReading
+from watcherlite.engine.stacks.resolving import Blueprints
 from watcherlite.engine.templates import TemplateOperations
+from watcherlite.engine.types import EngineTypes
 from watcherlite.engine.upkeep import ROLE, Upkeep, UpkeepSettings
 from watcherlite.execution import identity
 from watcherlite.execution.runner import ActionTypes
@@ -49,6 +57,8 @@ class Runtime:
     :ivar plans: the operations on plans
     :ivar audits: the operations on audits
     :ivar templates: the operations on audit templates
+    :ivar stacks: the operations on stacks
+    :ivar reading: what is shown of stacks
     :ivar worker: None in a process that executes nothing
     """
 
@@ -75,9 +85,23 @@ class Runtime:
             self.clock,
             self._tell,
             conf.applier.on_worker_loss,
+            StackProgress(),
         )
         self.audits = AuditOperations(self.store, self.plugins, self.clock, self._tell)
         self.templates = TemplateOperations(self.store, self.plugins, self.clock)
+        self._stack_parts = StackParts(
+            self.store,
+            self.plugins,
+            Blueprints(self.store),
+            self._tell,
+            stack_limits(conf),
+        )
+        self.stacks = StackOperations(
+            self._stack_parts, self.clock, self.plans.signal_action
+        )
+        self.reading = StackReading(
+            self.store, self.plugins, self._stack_parts.blueprints
+        )
         self.settings = execution_settings(conf, lanes[0] if lanes else APPLIER)
         self.worker: Worker | None = None
         self.relay: Relay | None = None
@@ -103,6 +127,8 @@ class Runtime:
             tell=lambda message: self._tell(None, message),
             lost=self._lost or self._lease_lost,
             only_plan=self._only_plan,
+            subjects=StackProgress(),
+            keep_out=KeepingOut(self.store),
         )
         relay = Relay(
             self.store,
@@ -135,15 +161,21 @@ class Runtime:
         catalogue.sync(self.store, self.plugins, self.clock)
 
     def _types(self) -> ActionTypes:
-        """Return the action types of the worker, that of audits included."""
+        """Return the action types of the worker: of plugins, audits and stacks."""
         parts = Parts(
             self.store,
-            Proposing(self.store, self.plugins, self.plugins, models={}),
+            Proposing(
+                self.store,
+                self.plugins,
+                self.plugins,
+                models={'stacks': functools.partial(StackModel, self.store)},
+            ),
             self.progress,
             self._tell,
             self.conf.applier.on_worker_loss,
         )
-        return EngineTypes.of(self.plugins, functools.partial(AuditRun, parts))
+        run = functools.partial(AuditRun, parts)
+        return EngineTypes.of(self.plugins, run, self._stack_parts, self.stacks)
 
     def _make_upkeep(self, worker: Worker) -> Upkeep:
         upkeep = Upkeep(
@@ -396,6 +428,18 @@ def execution_settings(conf: cfg.ConfigOpts, lane: str) -> ExecutionSettings:
         max_attempts=group.max_attempts,
         signal_grace=group.signal_grace,
         default_action_timeout=conf.default_action_timeout,
+    )
+
+
+def stack_limits(conf: cfg.ConfigOpts) -> Limits:
+    """Return how large stacks may become."""
+    group = conf.stacks
+    return Limits(
+        depth=group.max_nested_stack_depth,
+        resources=group.max_resources_per_stack,
+        template=group.max_template_size,
+        stacks=group.max_stacks_per_tenant,
+        timeout=group.stack_action_timeout,
     )
 
 

@@ -8,6 +8,7 @@ import fixtures
 from tests import base
 from watcherlite import bootstrap, conf
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings
+from watcherlite.engine.stacks.parts import Limits
 from watcherlite.engine.upkeep import UpkeepSettings
 from watcherlite.execution.settings import ExecutionSettings
 from watcherlite.messaging.settings import MessagingSettings, NotificationDestination
@@ -191,3 +192,25 @@ class TestLanes(SettingsCase):
         )
         self.assertEqual(UpkeepSettings(2, 3), found)
         self.assert_differs(found)
+
+
+class TestStacks(SettingsCase):
+    def test_how_large_they_may_become(self) -> None:
+        found = bootstrap.stack_limits(
+            self.read(
+                '[stacks]',
+                'stack_action_timeout = 60',
+                'max_nested_stack_depth = 2',
+                'max_resources_per_stack = 3',
+                'max_template_size = 2048',
+                'max_stacks_per_tenant = 4',
+            )
+        )
+
+        self.assertEqual(
+            Limits(depth=2, resources=3, template=2048, stacks=4, timeout=60), found
+        )
+        self.assert_differs(found)
+
+    def test_their_defaults_are_those_of_the_options(self) -> None:
+        self.assertEqual(Limits(), bootstrap.stack_limits(self.read()))

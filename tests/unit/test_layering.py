@@ -22,6 +22,7 @@ ROOMS = {
     'watcherlite.plugins.base': 2,
     'watcherlite.db.listing': 2,
     'watcherlite.db.auditing': 2,
+    'watcherlite.db.stacking': 2,
     'watcherlite.db.api': 2,
     'watcherlite.execution': 3,
     'watcherlite.applier': 4,
@@ -53,8 +54,12 @@ SIDEWAYS = {
     ('watcherlite.states', 'watcherlite.exceptions'): 'errors are below everything',
     ('watcherlite.db.api', 'watcherlite.db.listing'): 'the store lists',
     ('watcherlite.db.api', 'watcherlite.db.auditing'): 'the store keeps audits',
+    ('watcherlite.db.api', 'watcherlite.db.stacking'): 'the store keeps stacks',
     ('watcherlite.engine', 'watcherlite.applier'): (
         'what an audit proposes is stored and started by the operations on plans'
+    ),
+    ('watcherlite.plugins.resource_handlers', 'watcherlite.plugins.action_types'): (
+        'a call over HTTP, and what executables are allowed, are the same in both'
     ),
     ('watcherlite.notifications', 'watcherlite.objects'): (
         'the payload classes define what a notification is made of'
@@ -99,6 +104,18 @@ IN_FUNCTIONS = {
     ('watcherlite.cli.run', 'watcherlite.cli.executing'): (
         'help, and a plan with mistakes, need no database'
     ),
+    ('watcherlite.cli.stack_changes', 'watcherlite.cli.stack_files'): (
+        'help needs no YAML'
+    ),
+    ('watcherlite.cli.stack_command', 'watcherlite.cli.stack_following'): (
+        'only --wait needs it'
+    ),
+    ('watcherlite.cli.stack_resources', 'watcherlite.cli.stack_files'): (
+        'help needs no YAML'
+    ),
+    ('watcherlite.cli.stack_templates', 'watcherlite.cli.stack_files'): (
+        'help needs no YAML'
+    ),
     ('watcherlite.cli.standalone', 'watcherlite.cmd.standalone'): (
         'other commands need no daemon'
     ),
@@ -114,6 +131,18 @@ IN_FUNCTIONS = {
         'watcherlite.plugins.action_types.http_request',
         'watcherlite.plugins.action_types.http_exchange',
     ): 'plans without HTTP need no requests',
+    (
+        'watcherlite.plugins.action_types.http_parts',
+        'watcherlite.plugins.action_types.http_exchange',
+    ): 'plans without HTTP need no requests',
+    (
+        'watcherlite.plugins.resource_handlers.health',
+        'watcherlite.plugins.action_types.http_exchange',
+    ): 'processes that are not asked over HTTP need no requests',
+    (
+        'watcherlite.plugins.resource_handlers.http_resource',
+        'watcherlite.plugins.action_types.http_exchange',
+    ): 'stacks without HTTP need no requests',
 }
 
 #: Third-party package -> the modules that may import it, by the begin of their name.

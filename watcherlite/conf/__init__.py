@@ -18,6 +18,7 @@ from watcherlite.conf import (
     logs,
     messaging,
     notifications,
+    stacks,
 )
 from watcherlite.conf.configuration import Configuration
 from watcherlite.conf.database import database_url
@@ -41,7 +42,16 @@ __all__ = [
 PROJECT = 'watcherlite'
 
 #: The modules of the option groups, in the order of the sample file.
-GROUPS = (default, database, messaging, api, applier, engine, notifications)
+GROUPS = (
+    default,
+    database,
+    messaging,
+    api,
+    applier,
+    engine,
+    stacks,
+    notifications,
+)
 
 
 def register_opts(conf: cfg.ConfigOpts) -> None:

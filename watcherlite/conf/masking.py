@@ -37,7 +37,8 @@ _FLAGS = re.IGNORECASE | re.DOTALL
 
 #: Nearly every text has nothing of this, and is done with after one search.
 _SUSPICIOUS = re.compile(
-    r'://|pass|pwd|secret|token|credential|cookie|[_-]?key|authorization', _FLAGS
+    r'://|pass|pwd|secret|token|credential|cookie|[_-]?key|authorization|private_',
+    _FLAGS,
 )
 
 _URL = re.compile(r'://\S+')
@@ -89,7 +90,8 @@ _PRIVATE_KEY = re.compile(
     r'(?P<end>-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)',
     re.DOTALL,
 )
-_SECRET_KEY = re.compile(rf'.*(?:{_NAME}|authorization)', _FLAGS)
+#: Of data also what is called private, whatever the names in it.
+_SECRET_KEY = re.compile(rf'.*(?:{_NAME}|authorization)|private_.*', _FLAGS)
 
 
 def mask_text(text: str) -> str:

@@ -168,6 +168,7 @@ class TestMaskData(base.TestCase):
             'credentials': {'user': 'x', 'key': 'S3cret'},
             'token': None,
             'has_password': True,
+            'private_parameters': {'greeting': 'S3cret', 'sizes': [1, 2]},
             'count': 3,
             'urls': ['amqp://u:S3cret@h', ('http://h', 'password=S3cret')],
         }
@@ -180,8 +181,12 @@ class TestMaskData(base.TestCase):
                 'credentials': '***',
                 'token': None,
                 'has_password': True,
+                'private_parameters': '***',
                 'count': 3,
                 'urls': ['amqp://u:***@h', ('http://h', 'password=***')],
             },
             masking.mask_data(data),
         )
+
+    def test_what_is_called_private_alone_is_suspicious_enough(self):
+        self.assertTrue(masking.is_suspicious('{"private_parameters": {"a": "b"}}'))

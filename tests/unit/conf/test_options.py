@@ -73,6 +73,13 @@ DEFAULTS = {
         'action_plan_expiry': 24.0,
         'check_periodic_interval': 1800.0,
     },
+    'stacks': {
+        'stack_action_timeout': 3600,
+        'max_nested_stack_depth': 5,
+        'max_resources_per_stack': 1000,
+        'max_template_size': 524288,
+        'max_stacks_per_tenant': 0,
+    },
     'notifications': {
         'level': 'info',
         'topics': ['versioned_notifications'],

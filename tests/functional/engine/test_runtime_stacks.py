@@ -1,0 +1,125 @@
+"""A process as daemons build it: audits look at stacks, and plans change them."""
+
+import threading
+from typing import Any
+
+from tests import base
+from watcherlite import bootstrap, conf
+from watcherlite.domain import documents
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.audits import NewAudit
+from watcherlite.domain.stacks import NewStack, Stack
+from watcherlite.states import action_plan as plan_states
+
+PATIENCE = 20.0
+TENANT = 'a-project'
+TEMPLATE = {
+    'heat_template_version': '2018-08-31',
+    'resources': {
+        'one': {'type': 'OS::Heat::RandomString'},
+        'two': {'type': 'OS::Heat::RandomString'},
+    },
+}
+
+
+class RuntimeOfStacksTest(base.TestCase):
+    """Both lanes in one process, on SQLite, without a broker."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        path = self.home / 'watcherlite.conf'
+        path.write_text(f'[DEFAULT]\nstate_path = {self.home}\n')
+        self.changed = threading.Condition()
+        self.runtime = bootstrap.build(
+            conf.new(config_files=[str(path)]), lanes=('applier', 'engine')
+        )
+        self.addCleanup(self.runtime.stop, 0)
+        self.runtime.start()
+        self.runtime.add_listener(self.wake)
+        self.stack = self.runtime.stacks.create(NewStack('web', TEMPLATE), TENANT)
+        self.until(lambda: self.now().state.name == 'CREATE_COMPLETE')
+
+    def wake(self, stored: Any) -> None:
+        with self.changed:
+            self.changed.notify_all()
+
+    def until(self, condition: Any) -> None:
+        with self.changed:
+            self.assertTrue(self.changed.wait_for(condition, PATIENCE), self.now())
+
+    def now(self) -> Stack:
+        return self.runtime.store.find_stack(self.stack.uuid, TENANT)
+
+    def ids(self) -> dict[str, str | None]:
+        rows = self.runtime.store.list_resources([self.stack.id or 0])
+        return {row.name: row.physical_id for row in rows}
+
+    def ended(self) -> ActionPlan:
+        """Wait for the end of the only plan."""
+        self.until(
+            lambda: [
+                plan
+                for plan in self.runtime.store.list_plans()
+                if plan.state in plan_states.ENDED
+            ]
+        )
+        (plan,) = self.runtime.store.list_plans()
+        return plan
+
+    def test_an_audit_has_what_is_marked_replaced(self) -> None:
+        before = self.ids()
+        self.runtime.stacks.mark_unhealthy('web', TENANT, 'two', True, 'it smokes')
+
+        self.runtime.audits.create(
+            NewAudit(
+                'ONESHOT',
+                goal='stack_health',
+                strategy='stack_health',
+                parameters={'stacks': ['web']},
+                auto_trigger=True,
+            )
+        )
+        plan = self.ended()
+
+        self.assertEqual(('SUCCEEDED', 2), (plan.state, plan.total))
+        self.assertEqual('UPDATE_COMPLETE', self.now().state.name)
+        after = self.ids()
+        self.assertEqual(
+            {'one': True, 'two': False}, {n: before[n] == after[n] for n in before}
+        )
+        efficacy = {i['name']: i['value'] for i in plan.global_efficacy}
+        self.assertEqual({'repaired_resources_ratio': 100}, efficacy)
+
+    def test_what_a_plan_does_with_a_locked_stack_is_skipped(self) -> None:
+        self.runtime.stacks.act('web', TENANT, 'LOCK')
+        self.until(lambda: self.now().state.name == 'LOCK_COMPLETE')
+
+        plan = self.runtime.plans.create(
+            documents.from_mapping(
+                {
+                    'actions': [
+                        {
+                            'name': 'update',
+                            'action_type': 'stack_update',
+                            'input_parameters': {'stack': 'web'},
+                        },
+                        {
+                            'name': 'other',
+                            'action_type': 'nop',
+                            'input_parameters': {'message': 'x'},
+                            'target': f'stack:{self.stack.uuid}/one',
+                        },
+                    ]
+                }
+            ),
+            {},
+        )
+        self.runtime.plans.start(plan.uuid)
+
+        self.assertEqual('SUCCEEDED', self.ended().state)
+        told = (
+            'Action was skipped automatically: Stack web is locked (LOCK_COMPLETE, '
+            'level all).'
+        )
+        actions = self.runtime.store.list_actions(plan_id=plan.id)
+        self.assertEqual([told, told], [a.status_message for a in actions])

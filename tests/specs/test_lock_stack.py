@@ -1,0 +1,406 @@
+"""Spec 004: a stack is locked against all that would change it."""
+
+from collections.abc import Callable
+
+from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, template
+from watcherlite import exceptions
+from watcherlite.domain.stacks import NewStack, Stack
+from watcherlite.states import stack as states
+
+#: name of an operation -> what begins it
+Asked = dict[str, Callable[[StackWorld, Stack], object]]
+
+
+def _act(operation: str) -> Callable[[StackWorld, Stack], object]:
+    return lambda world, stack: world.stacks.act(stack.uuid, TENANT, operation)
+
+
+def _update(world: StackWorld, stack: Stack) -> object:
+    new = NewStack(stack.name, template({'a': res(value='new')}))
+    return world.stacks.update(stack.uuid, TENANT, new)
+
+
+OPERATIONS: Asked = {
+    'lock': _act(states.LOCK),
+    'unlock': _act(states.UNLOCK),
+    'delete': lambda world, stack: world.stacks.delete(stack.uuid, TENANT),
+    'update': _update,
+    'suspend': _act(states.SUSPEND),
+    'resume': _act(states.RESUME),
+    'check': _act(states.CHECK),
+    'abandon': lambda world, stack: world.stacks.abandon(stack.uuid, TENANT),
+    'mark': lambda world, stack: world.mark(stack, 'a'),
+    'cancel': lambda world, stack: world.stacks.cancel(stack.uuid, TENANT, False),
+}
+
+
+class LockCase(StackWorldCase):
+    """A stack of a thing that can be locked, one that cannot, and a group."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = self.a_stack_world()
+        self.stack = self.world.make(
+            {
+                'a': res(value='v'),
+                'b': res(value={'get_attr': ['a', 'output']}),
+                'n': res('Nothing'),
+                'g': res('Group', count=1),
+            }
+        )
+        self.inner = self.world.nested(self.stack, 'g')
+
+    def assert_allowed(self, *allowed: str) -> None:
+        """Check that these operations may begin, and that no other one may."""
+        before = self.world.now(self.stack)
+        for name, begin in OPERATIONS.items():
+            if name in allowed:
+                continue
+            refused = self.assertRaises(
+                (exceptions.Conflict, exceptions.NotSupported),
+                *(begin, self.world, self.stack),
+            )
+            self.assertIn('s', str(refused), name)
+            self.assertEqual(before, self.world.now(self.stack), name)
+
+    def lock_fails(self) -> None:
+        """Let a lock fail at one resource."""
+        self.world.outside.fails.add(('lock', 'a'))
+        self.world.act(self.stack, states.LOCK)
+        self.world.outside.fails.clear()
+
+    def unlock_fails(self) -> None:
+        """Let an unlock fail at one resource."""
+        self.world.act(self.stack, states.LOCK)
+        self.world.outside.fails.add(('unlock', 'a'))
+        self.world.act(self.stack, states.UNLOCK)
+        self.world.outside.fails.clear()
+
+
+class TestLockInProgress(LockCase):
+    """LOCK_IN_PROGRESS: nothing may begin."""
+
+    def test_it_is_so_when_the_request_is_answered(self) -> None:
+        gate = self.a_gate_at(self.world, 'lock', 'a')
+        stack = self.world.stacks.act(self.stack.uuid, TENANT, states.LOCK)
+        self.assertEqual('LOCK_IN_PROGRESS', stack.state.name)
+        gate.until_entered()
+        self.assert_allowed()
+
+
+class TestLockComplete(LockCase):
+    """LOCK_COMPLETE: unlock, and lock to change the level."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world.act(self.stack, states.LOCK)
+
+    def test_nothing_else_may_begin(self) -> None:
+        self.assertEqual('LOCK_COMPLETE', self.world.now(self.stack).state.name)
+        self.assert_allowed('lock', 'unlock')
+
+    def test_the_refusal_names_the_lock_and_says_what_to_do(self) -> None:
+        refused = self.assertRaises(
+            exceptions.Conflict, _update, self.world, self.stack
+        )
+        self.assertEqual(
+            'Stack s is locked (LOCK_COMPLETE): UPDATE needs an unlock first.',
+            str(refused),
+        )
+
+    def test_the_same_lock_again_does_nothing(self) -> None:
+        before = self.world.facts(self.stack)
+        self.world.act(self.stack, states.LOCK)
+        self.assertEqual(before, self.world.facts(self.stack))
+
+    def test_everything_can_still_be_read(self) -> None:
+        self.assertEqual(
+            dict.fromkeys('abng', 'LOCK_COMPLETE'), self.world.states(self.stack)
+        )
+
+
+class TestLockFailed(LockCase):
+    """LOCK_FAILED: unlock, delete, lock."""
+
+    def test_nothing_else_may_begin(self) -> None:
+        self.lock_fails()
+        self.assertEqual('LOCK_FAILED', self.world.now(self.stack).state.name)
+        self.assert_allowed('lock', 'unlock', 'delete')
+
+    def test_others_were_locked_all_the_same_and_the_reason_names_the_failed(
+        self,
+    ) -> None:
+        self.lock_fails()
+        self.assertEqual(
+            {
+                'a': 'LOCK_FAILED',
+                'b': 'LOCK_COMPLETE',
+                'n': 'LOCK_COMPLETE',
+                'g': 'LOCK_COMPLETE',
+            },
+            self.world.states(self.stack),
+        )
+        self.assertIn('resources.a: ', self.world.now(self.stack).status_reason)
+
+    def test_a_lock_tries_the_rest_alone(self) -> None:
+        self.lock_fails()
+        del self.world.outside.calls[:]
+        stack = self.world.act(self.stack, states.LOCK)
+        self.assertEqual('LOCK_COMPLETE', stack.state.name)
+        self.assertNotIn('b', self.world.outside.of('lock'))
+        self.assertIn('a', self.world.outside.of('lock'))
+
+    def test_an_unlock_brings_it_back(self) -> None:
+        self.lock_fails()
+        stack = self.world.act(self.stack, states.UNLOCK)
+        self.assertEqual('UNLOCK_COMPLETE', stack.state.name)
+        self.assertEqual(set(), self.world.outside.locked)
+
+    def test_a_delete_frees_what_was_locked_and_deletes_it(self) -> None:
+        self.lock_fails()
+        self.assertNotEqual(set(), self.world.outside.locked)
+        stack = self.world.act(self.stack, states.DELETE)
+        self.assertEqual('DELETE_COMPLETE', stack.state.name)
+        self.assertEqual({}, self.world.outside.things)
+
+
+class TestUnlockInProgress(LockCase):
+    """UNLOCK_IN_PROGRESS: nothing may begin."""
+
+    def test_nothing_may_begin(self) -> None:
+        self.world.act(self.stack, states.LOCK)
+        gate = self.a_gate_at(self.world, 'unlock', 'a')
+        stack = self.world.stacks.act(self.stack.uuid, TENANT, states.UNLOCK)
+        self.assertEqual('UNLOCK_IN_PROGRESS', stack.state.name)
+        gate.until_entered()
+        self.assert_allowed()
+
+
+class TestUnlockComplete(LockCase):
+    """UNLOCK_COMPLETE: all actions but unlock."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world.act(self.stack, states.LOCK)
+        self.world.act(self.stack, states.UNLOCK)
+
+    def test_an_unlock_is_refused(self) -> None:
+        self.assertEqual('UNLOCK_COMPLETE', self.world.now(self.stack).state.name)
+        refused = self.assertRaises(
+            exceptions.Conflict, OPERATIONS['unlock'], self.world, self.stack
+        )
+        self.assertIn('not locked', str(refused))
+
+    def test_every_other_action_is_done(self) -> None:
+        for operation in ('CHECK', 'SUSPEND', 'RESUME', 'LOCK'):
+            stack = self.world.act(self.stack, operation)
+            self.assertEqual(f'{operation}_COMPLETE', stack.state.name)
+        self.world.act(self.stack, states.UNLOCK)
+        stack = self.world.change(self.stack, {'a': res(value='new')})
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
+        self.world.act(self.stack, states.DELETE)
+        self.assertEqual({}, self.world.outside.things)
+
+
+class TestUnlockFailed(LockCase):
+    """UNLOCK_FAILED: delete, unlock; it counts as locked."""
+
+    def test_nothing_else_may_begin(self) -> None:
+        self.unlock_fails()
+        self.assertEqual('UNLOCK_FAILED', self.world.now(self.stack).state.name)
+        self.assert_allowed('unlock', 'delete')
+
+    def test_a_lock_is_told_to_unlock_first(self) -> None:
+        self.unlock_fails()
+        refused = self.assertRaises(
+            exceptions.Conflict, OPERATIONS['lock'], self.world, self.stack
+        )
+        self.assertIn('unlock it first', str(refused))
+
+    def test_another_unlock_frees_the_rest(self) -> None:
+        self.unlock_fails()
+        stack = self.world.act(self.stack, states.UNLOCK)
+        self.assertEqual('UNLOCK_COMPLETE', stack.state.name)
+        self.assertEqual(set(), self.world.outside.locked)
+
+
+class TestOtherStates(LockCase):
+    """A lock needs a final state; an unlock needs a lock, or one that failed."""
+
+    def test_a_stack_that_is_being_changed_cannot_be_locked(self) -> None:
+        gate = self.a_gate_at(self.world, 'update', 'a')
+        _update(self.world, self.stack)
+        gate.until_entered()
+        refused = self.assertRaises(
+            exceptions.ActionInProgress, OPERATIONS['lock'], self.world, self.stack
+        )
+        self.assertIn('UPDATE', str(refused))
+
+    def test_one_of_which_a_part_is_being_changed_cannot_be_locked(self) -> None:
+        gate = self.a_gate_at(self.world, 'check', 'm0')
+        self.world.stacks.act(self.inner.uuid, TENANT, states.CHECK)
+        gate.until_entered()
+        refused = self.assertRaises(
+            exceptions.ActionInProgress, OPERATIONS['lock'], self.world, self.stack
+        )
+        self.assertIn(self.inner.name, str(refused))
+
+    def test_one_that_failed_can_be_locked_and_is_what_it_was_below_that(self) -> None:
+        self.world.outside.fails.add(('update', 'a'))
+        self.world.change(self.stack, {'a': res(value='x'), 'b': res()})
+        self.world.outside.fails.clear()
+        stack = self.world.act(self.stack, states.LOCK)
+        self.assertEqual('LOCK_COMPLETE', stack.state.name)
+        stack = self.world.act(self.stack, states.UNLOCK)
+        self.assertEqual('UPDATE_FAILED', stack.base.name)
+        before = self.world.ids(self.stack)
+        self.world.change(self.stack)
+        self.assertNotEqual(before['a'], self.world.ids(self.stack)['a'])
+
+    def test_one_that_was_never_locked_cannot_be_unlocked(self) -> None:
+        self.assertRaises(
+            exceptions.Conflict, OPERATIONS['unlock'], self.world, self.stack
+        )
+
+    def test_one_that_is_suspended_is_suspended_again_after_the_lock(self) -> None:
+        self.world.act(self.stack, states.SUSPEND)
+        self.world.act(self.stack, states.LOCK)
+        stack = self.world.act(self.stack, states.UNLOCK)
+        self.assertEqual('SUSPEND_COMPLETE', stack.base.name)
+        self.assertRaises(exceptions.NotSupported, _update, self.world, self.stack)
+        stack = self.world.act(self.stack, states.RESUME)
+        self.assertEqual('RESUME_COMPLETE', stack.state.name)
+        self.assertEqual(
+            {'RESUME_COMPLETE'}, set(self.world.states(self.stack).values())
+        )
+
+    def test_what_was_unhealthy_is_replaced_after_the_lock(self) -> None:
+        self.world.mark(self.stack, 'a')
+        before = self.world.ids(self.stack)
+        self.world.act(self.stack, states.LOCK)
+        self.world.act(self.stack, states.UNLOCK)
+        self.world.change(self.stack)
+        after = self.world.ids(self.stack)
+        self.assertEqual({'a'}, {n for n in after if after[n] != before[n]})
+
+
+class TestLevels(LockCase):
+    """`all` protects each resource that can be; `stacks` locks stacks alone."""
+
+    def test_all_is_the_default_and_calls_every_handler_dependents_first(self) -> None:
+        stack = self.world.act(self.stack, states.LOCK)
+        self.assertEqual(states.ALL, stack.lock_level)
+        locked = self.world.outside.of('lock')
+        self.assertEqual({'a', 'b', 'm0'}, set(locked))
+        self.assertLess(locked.index('b'), locked.index('a'))
+
+    def test_what_can_be_protected_says_so(self) -> None:
+        self.world.act(self.stack, states.LOCK)
+        self.assertTrue(self.world.resource(self.stack, 'a').protected)
+        self.assertFalse(self.world.resource(self.stack, 'n').protected)
+
+    def test_stacks_locks_the_nested_ones_and_no_resource(self) -> None:
+        stack = self.world.act(self.stack, states.LOCK, states.STACKS)
+        self.assertEqual(states.STACKS, stack.lock_level)
+        self.assertEqual([], self.world.outside.of('lock'))
+        self.assertEqual('LOCK_COMPLETE', self.world.now(self.inner).state.name)
+        self.assertEqual('CREATE_COMPLETE', self.world.states(self.stack)['a'])
+        self.assert_allowed('lock', 'unlock')
+
+    def test_a_level_can_be_raised_and_lowered_without_a_moment_unlocked(self) -> None:
+        self.world.act(self.stack, states.LOCK, states.STACKS)
+        self.world.act(self.stack, states.LOCK, states.ALL)
+        self.assertEqual(3, len(self.world.outside.locked))
+        stack = self.world.act(self.stack, states.LOCK, states.STACKS)
+        self.assertEqual(set(), self.world.outside.locked)
+        self.assertEqual('LOCK_COMPLETE', stack.state.name)
+        shown = [state for name, state in self.world.facts(self.stack) if name == 's']
+        self.assertNotIn('UNLOCK_IN_PROGRESS', shown)
+
+
+class TestNestedStacks(LockCase):
+    """A lock goes down to all stacks in a stack, and only they follow it."""
+
+    def test_the_nested_one_is_locked_with_it_and_unlocked_with_it(self) -> None:
+        self.world.act(self.stack, states.LOCK)
+        self.assertEqual(states.ALL, self.world.now(self.inner).inherited_level)
+        self.world.act(self.stack, states.UNLOCK)
+        inner = self.world.now(self.inner)
+        self.assertEqual(('UNLOCK_COMPLETE', None), (inner.state.name, inner.level))
+
+    def test_it_cannot_be_unlocked_alone_and_the_refusal_names_the_root(self) -> None:
+        self.world.act(self.stack, states.LOCK)
+        refused = self.assertRaises(
+            exceptions.Conflict, OPERATIONS['unlock'], self.world, self.inner
+        )
+        self.assertIn('unlock s', str(refused))
+
+    def test_a_lock_of_its_own_outlives_that_of_the_stack_around(self) -> None:
+        self.world.act(self.inner, states.LOCK)
+        self.world.act(self.stack, states.LOCK)
+        self.world.act(self.stack, states.UNLOCK)
+        inner = self.world.now(self.inner)
+        self.assertEqual(
+            ('LOCK_COMPLETE', states.ALL), (inner.state.name, inner.lock_level)
+        )
+        self.world.act(self.inner, states.UNLOCK)
+        self.assertEqual('UNLOCK_COMPLETE', self.world.now(self.inner).state.name)
+
+    def test_the_stack_around_a_locked_one_is_not_changed_half_way(self) -> None:
+        self.world.act(self.inner, states.LOCK)
+        for name in ('update', 'delete', 'suspend', 'check'):
+            refused = self.assertRaises(
+                exceptions.Conflict, OPERATIONS[name], self.world, self.stack
+            )
+            self.assertIn(self.inner.name, str(refused))
+        self.assertEqual('CREATE_COMPLETE', self.world.now(self.stack).state.name)
+
+
+class TestSignals(LockCase):
+    """Signals that modify are ignored, and answered as if they were not."""
+
+    def signal(self, stack: Stack, name: str, **details: object) -> None:
+        self.world.stacks.signal(stack.uuid, TENANT, name, details)
+        self.world.settled(stack)
+
+    def test_without_a_lock_it_is_taken_note_of(self) -> None:
+        self.signal(self.stack, 'a', value='told')
+        row = self.world.resource(self.stack, 'a')
+        self.assertEqual({'output': 'told'}, row.attributes)
+        self.assertEqual(('a', 'SIGNAL_COMPLETE'), self.world.facts(self.stack)[-1])
+
+    def test_without_a_lock_it_scales_a_group(self) -> None:
+        self.signal(self.stack, 'g', count=3)
+        self.assertEqual({'m0', 'm1', 'm2'}, self.world.ids(self.inner).keys())
+
+    def test_under_a_lock_nothing_happens_but_an_event(self) -> None:
+        self.world.act(self.stack, states.LOCK, states.STACKS)
+        self.signal(self.stack, 'g', count=3)
+        self.signal(self.stack, 'a', value='told')
+        self.assertEqual({'m0'}, self.world.ids(self.inner).keys())
+        self.assertEqual([], self.world.outside.of('signal'))
+        self.assertEqual(
+            [('g', 'SIGNAL_COMPLETE'), ('a', 'SIGNAL_COMPLETE')],
+            self.world.facts(self.stack)[-2:],
+        )
+
+    def test_a_lock_of_the_group_alone_keeps_it_from_being_scaled(self) -> None:
+        self.world.act(self.inner, states.LOCK)
+        self.signal(self.stack, 'g', count=3)
+        self.assertEqual({'m0'}, self.world.ids(self.inner).keys())
+
+
+class TestALostWorker(LockCase):
+    """A lock never waits for a dead owner: another worker goes on."""
+
+    def test_a_lock_whose_worker_dies_is_complete_in_the_end(self) -> None:
+        gate = self.a_gate_at(self.world, 'lock', 'a')
+        self.world.stacks.act(self.stack.uuid, TENANT, states.LOCK)
+        gate.until_entered()
+        (worker,) = self.world.workers
+        del self.world.outside.gates['lock', 'a']
+        self.world.worker()
+        self.world.kill(worker)
+        self.world.settled(self.stack)
+        self.assertEqual('LOCK_COMPLETE', self.world.now(self.stack).state.name)
+        self.assertEqual({'LOCK_COMPLETE'}, set(self.world.states(self.stack).values()))

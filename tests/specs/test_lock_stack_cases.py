@@ -1,0 +1,484 @@
+"""Spec 004: what it leaves open, decided as a user would expect it."""
+
+import threading
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from tests.specs.test_lock_stack import OPERATIONS, LockCase
+from tests.stack_worlds import TENANT, StackWorldCase, res, template
+from watcherlite import exceptions
+from watcherlite.domain.handling import NotYet, Ready
+from watcherlite.domain.stacks import NewStack
+from watcherlite.engine.stacks.parts import Limits
+from watcherlite.plugins import base
+from watcherlite.states import stack as states
+from watcherlite.states.stack import State
+
+CHANGES = ('UPDATE', 'SUSPEND', 'RESUME', 'CHECK', 'CANCEL_UPDATE', 'ABANDON')
+
+
+class TestTheStateTable(StackWorldCase):
+    """Each state of a stack with each operation, as a table."""
+
+    #: state -> what may begin
+    under_lock: ClassVar[dict[str, set[str]]] = {
+        'LOCK_IN_PROGRESS': set(),
+        'LOCK_COMPLETE': {'LOCK', 'UNLOCK'},
+        'LOCK_FAILED': {'LOCK', 'UNLOCK', 'DELETE'},
+        'UNLOCK_IN_PROGRESS': set(),
+        'UNLOCK_FAILED': {'UNLOCK', 'DELETE'},
+    }
+
+    def allowed(self, state: State, base: State) -> set[str]:
+        """Return what may begin."""
+        every = (*CHANGES, 'LOCK', 'UNLOCK', 'DELETE', 'SIGNAL', 'MARK_UNHEALTHY')
+        return {
+            operation
+            for operation in every
+            if states.refusal(operation, state, base, 's') is None
+        }
+
+    def test_under_a_lock_only_what_the_list_says_may_begin(self) -> None:
+        for name, allowed in self.under_lock.items():
+            action, _, status = name.partition('_')
+            for below in ('CREATE_COMPLETE', 'UPDATE_FAILED', 'SUSPEND_COMPLETE'):
+                before = State(*below.split('_', 1))
+                found = self.allowed(State(action, status), before)
+                self.assertEqual(allowed, found, (name, below))
+
+    def test_every_refusal_under_a_lock_is_a_conflict_and_names_the_state(self) -> None:
+        for name, allowed in self.under_lock.items():
+            action, _, status = name.partition('_')
+            for operation in {*CHANGES, 'LOCK', 'UNLOCK', 'DELETE'} - allowed:
+                refusal = states.refusal(
+                    operation, State(action, status), State('CREATE', 'COMPLETE'), 's'
+                )
+                assert refusal is not None
+                self.assertTrue(refusal.supported and refusal.locked, name)
+                wanted = action if status == 'IN_PROGRESS' else name
+                self.assertIn(wanted, refusal.text)
+
+    def test_after_an_unlock_everything_may_begin_but_another_one(self) -> None:
+        found = self.allowed(State('UNLOCK', 'COMPLETE'), State('CREATE', 'COMPLETE'))
+        self.assertEqual(
+            {*CHANGES, 'LOCK', 'DELETE', 'SIGNAL', 'MARK_UNHEALTHY'}
+            - {'RESUME', 'CANCEL_UPDATE'},
+            found,
+        )
+
+    def test_in_every_other_final_state_a_lock_may_begin_and_no_unlock(self) -> None:
+        for action in sorted(set(states.STACK_ACTIONS) - states.MAINTENANCE):
+            for status in (states.COMPLETE, states.FAILED):
+                state = State(action, status)
+                found = self.allowed(state, state)
+                gone = state.name == 'DELETE_COMPLETE'
+                self.assertEqual(not gone, 'LOCK' in found, state.name)
+                self.assertNotIn('UNLOCK', found, state.name)
+
+    def test_while_something_runs_neither_may_begin(self) -> None:
+        for action in sorted(set(states.STACK_ACTIONS)):
+            state = State(action, states.IN_PROGRESS)
+            found = self.allowed(state, State('CREATE', 'COMPLETE'))
+            self.assertEqual(set(), found & {'LOCK', 'UNLOCK'}, state.name)
+
+
+class TestLockAgain(LockCase):
+    """A7, A8: the same level does nothing; another one changes what is protected."""
+
+    def test_after_a_failure_the_same_level_tries_what_is_unfinished(self) -> None:
+        self.lock_fails()
+        stack = self.world.act(self.stack, states.LOCK, states.ALL)
+        self.assertEqual('LOCK_COMPLETE', stack.state.name)
+        self.assertEqual(3, len(self.world.outside.locked))
+
+    def test_a_change_of_level_that_fails_keeps_the_new_one_and_the_lock(self) -> None:
+        self.world.act(self.stack, states.LOCK)
+        self.world.outside.fails.add(('unlock', 'a'))
+        stack = self.world.act(self.stack, states.LOCK, states.STACKS)
+        self.assertEqual(
+            ('LOCK_FAILED', states.STACKS), (stack.state.name, stack.lock_level)
+        )
+        self.assert_allowed('lock', 'unlock', 'delete')
+        self.world.outside.fails.clear()
+        stack = self.world.act(self.stack, states.LOCK, states.STACKS)
+        self.assertEqual('LOCK_COMPLETE', stack.state.name)
+        self.assertEqual(set(), self.world.outside.locked)
+
+
+class TestSignalsUnderALock(LockCase):
+    """A9, A10: ignored in every state of a lock; what changes nothing passes."""
+
+    def handlers(self) -> dict[str, type]:
+        """Return a handler whose signals change nothing of the stack."""
+
+        class Handle(base.ResourceHandler):
+            idempotent = True
+            modified_by_signals = False
+
+            def create(self, context: base.ResourceContext) -> Any:
+                return Ready(context.physical_name, attributes={'data': 'none'})
+
+            def delete(self, context: base.ResourceContext) -> Any:
+                return None
+
+            def signal(self, context: base.ResourceContext, details: Any) -> Any:
+                return Ready(attributes={'data': details['data']})
+
+        return {'Handle': Handle}
+
+    def test_one_that_changes_no_stack_passes(self) -> None:
+        world = self.a_stack_world(self.handlers())
+        stack = world.make({'h': res('Handle')})
+        world.act(stack, states.LOCK)
+        world.stacks.signal(stack.uuid, TENANT, 'h', {'data': 'told'})
+        world.settled(stack)
+        row = world.resource(stack, 'h')
+        self.assertEqual({'data': 'told'}, row.attributes)
+        self.assertEqual('LOCK_COMPLETE', row.state.name)
+
+    def test_it_is_ignored_while_a_lock_or_an_unlock_runs_or_has_failed(self) -> None:
+        for operation in ('lock', 'unlock'):
+            if operation == 'unlock':
+                self.world.act(self.stack, states.LOCK)
+            gate = self.a_gate_at(self.world, operation, 'a')
+            self.world.outside.fails.add((operation, 'a'))
+            OPERATIONS[operation](self.world, self.stack)
+            gate.until_entered()
+            self.assert_ignored()
+            gate.open()
+            stack = self.world.settled(self.stack)
+            self.assertEqual(f'{operation.upper()}_FAILED', stack.state.name)
+            self.assert_ignored()
+            self.world.outside.fails.clear()
+            del self.world.outside.gates[operation, 'a']
+            self.world.act(self.stack, states.UNLOCK)
+
+    def assert_ignored(self) -> None:
+        """Check that a signal is answered, ignored, and that an event says so."""
+        self.world.stacks.signal(self.stack.uuid, TENANT, 'a', {'value': 'told'})
+        self.assertEqual([], self.world.outside.of('signal'))
+        (stored,) = [
+            stored
+            for stored in self.world.store.list_events(limit=10_000)[-1:]
+            if stored.event.new_status == 'SIGNAL_COMPLETE'
+        ]
+        self.assertIn('Signal ignored: ', stored.event.message or '')
+
+    def test_no_recovery_of_a_group_goes_through(self) -> None:
+        self.world.act(self.stack, states.LOCK)
+        before = self.world.ids(self.inner)
+        self.world.stacks.signal(self.stack.uuid, TENANT, 'g', {'count': 0})
+        self.world.settled(self.stack)
+        self.assertEqual(before, self.world.ids(self.inner))
+
+
+class TestWhatIsLocked(LockCase):
+    """A11, A14, A15, A19, A25: which resources a lock, and its end, are for."""
+
+    def test_a_delete_after_a_failed_unlock_frees_what_is_left(self) -> None:
+        self.unlock_fails()
+        self.assertNotEqual(set(), self.world.outside.locked)
+        stack = self.world.act(self.stack, states.DELETE)
+        self.assertEqual('DELETE_COMPLETE', stack.state.name)
+        self.assertEqual({}, self.world.outside.things)
+
+    def test_what_was_never_made_is_left_out_and_fails_nothing(self) -> None:
+        world = self.world
+        world.outside.fails.add(('create', 'bad'))
+        stack = world.make(
+            {'ok': res(), 'bad': res(), 'late': res(_depends_on='bad')}, name='other'
+        )
+        world.outside.fails.clear()
+        del world.outside.calls[:]
+        self.assertEqual('LOCK_COMPLETE', world.act(stack, states.LOCK).state.name)
+        self.assertEqual(['ok'], world.outside.of('lock'))
+        self.assertEqual(
+            {'ok': 'LOCK_COMPLETE', 'bad': 'CREATE_FAILED', 'late': 'INIT_COMPLETE'},
+            world.states(stack),
+        )
+        stack = world.act(stack, states.UNLOCK)
+        self.assertEqual('CREATE_FAILED', stack.base.name)
+
+    def test_an_unlock_is_for_what_was_locked_alone(self) -> None:
+        self.world.act(self.stack, states.LOCK, states.STACKS)
+        self.world.act(self.stack, states.UNLOCK)
+        self.assertEqual([], self.world.outside.of('unlock'))
+        self.assertEqual('CREATE_COMPLETE', self.world.states(self.stack)['a'])
+
+    def test_all_that_could_not_be_locked_are_named(self) -> None:
+        self.world.outside.fails.update({('lock', 'a'), ('lock', 'm0')})
+        stack = self.world.act(self.stack, states.LOCK)
+        for name in ('resources.a: ', 'resources.g: ', 'resources.m0: '):
+            self.assertIn(name, stack.status_reason)
+        self.assertEqual('LOCK_COMPLETE', self.world.states(self.stack)['b'])
+
+    def test_an_unlock_goes_forward_where_a_lock_went_backward(self) -> None:
+        self.world.act(self.stack, states.LOCK)
+        self.world.act(self.stack, states.UNLOCK)
+        unlocked = self.world.outside.of('unlock')
+        self.assertLess(unlocked.index('a'), unlocked.index('b'))
+
+    def test_one_whose_handler_finds_nothing_there_fails_the_lock(self) -> None:
+        self.world.outside.fails.add(('lock', 'b'))
+        stack = self.world.act(self.stack, states.LOCK)
+        self.assertEqual('LOCK_FAILED', stack.state.name)
+        self.assertIn('resources.b: lock of b does not work', stack.status_reason)
+
+
+class TestAStackThatIsGone(LockCase):
+    """A19: what vanished while it was half locked is not locked any more."""
+
+    def test_the_one_around_can_be_unlocked_and_makes_another(self) -> None:
+        self.world.outside.fails.add(('lock', 'm0'))
+        self.world.act(self.stack, states.LOCK)
+        self.world.outside.fails.clear()
+        self.world.act(self.inner, states.DELETE)
+        stack = self.world.act(self.stack, states.UNLOCK)
+        self.assertEqual('UNLOCK_COMPLETE', stack.state.name)
+        stack = self.world.change(self.stack)
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
+        inner = self.world.nested(self.stack, 'g')
+        self.assertEqual({'m0'}, self.world.ids(inner).keys())
+
+
+class TestWhatIsRefused(LockCase):
+    """A12, A20: every way to change it; what only looks is allowed."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world.act(self.stack, states.LOCK)
+
+    def test_an_update_of_nothing_but_the_tags_is_refused(self) -> None:
+        new = NewStack(self.stack.name, None, existing=True, tags=('t',))
+        self.assertRaises(
+            exceptions.Conflict,
+            *(self.world.stacks.update, self.stack.uuid, TENANT, new),
+        )
+        self.assertEqual((), self.world.now(self.stack).tags)
+
+    def test_a_preview_and_reading_are_not(self) -> None:
+        before = self.world.facts(self.stack)
+        new = NewStack(self.stack.name, template({'a': res(value='new')}))
+        found = self.world.stacks.preview_update(self.stack.uuid, TENANT, new)
+        self.assertEqual(['a'], [planned.name for planned in found['updated']])
+        self.assertEqual(before, self.world.facts(self.stack))
+
+    def test_a_member_of_a_locked_group_cannot_be_marked(self) -> None:
+        self.assertRaises(exceptions.Conflict, self.world.mark, self.inner, 'm0')
+        self.world.act(self.stack, states.UNLOCK)
+        row = self.world.mark(self.inner, 'm0')
+        self.assertEqual('CHECK_FAILED', row.state.name)
+
+    def test_nor_can_its_stack_be_changed_by_itself(self) -> None:
+        for name in ('update', 'delete', 'suspend', 'check', 'abandon'):
+            refused = self.assertRaises(
+                exceptions.Conflict, OPERATIONS[name], self.world, self.inner
+            )
+            self.assertIn(self.inner.name, str(refused))
+
+
+class TestTrees(LockCase):
+    """A16, A17: the whole tree is at rest; two locks are the stronger of them."""
+
+    def test_a_nested_stack_is_not_locked_while_the_one_around_is_changed(self) -> None:
+        gate = self.a_gate_at(self.world, 'check', 'a')
+        self.world.stacks.act(self.stack.uuid, TENANT, states.CHECK)
+        gate.until_entered()
+        refused = self.assertRaises(
+            exceptions.ActionInProgress, OPERATIONS['lock'], self.world, self.inner
+        )
+        self.assertIn('s', str(refused))
+
+    def test_two_locks_on_one_stack_are_as_strong_as_the_stronger(self) -> None:
+        self.world.act(self.inner, states.LOCK, states.ALL)
+        self.world.act(self.stack, states.LOCK, states.STACKS)
+        inner = self.world.now(self.inner)
+        self.assertEqual(
+            (states.ALL, states.STACKS, states.ALL),
+            (inner.lock_level, inner.inherited_level, inner.level),
+        )
+        self.assertEqual(1, len(self.world.outside.locked))
+        self.world.act(self.stack, states.UNLOCK)
+        self.assertEqual(1, len(self.world.outside.locked))
+        self.world.act(self.inner, states.UNLOCK)
+        self.assertEqual(set(), self.world.outside.locked)
+
+
+class TestRaces(LockCase):
+    """A23: one compare and set decides; the loser is refused."""
+
+    def test_of_a_lock_and_another_operation_at_once_one_alone_begins(self) -> None:
+        names = ('update', 'check', 'suspend', 'abandon', 'lock')
+        stacks = [self.world.make({'a': res()}, name=f'race-{name}') for name in names]
+        # Nothing that begins may end before the other one looks.
+        for worker in list(self.world.workers):
+            self.world.kill(worker)
+        for name, stack in zip(names, stacks, strict=True):
+            begun, refused = self.at_once(
+                lambda s=stack: self.world.stacks.act(s.uuid, TENANT, states.LOCK),
+                lambda s=stack, n=name: self.other(n, s),
+            )
+            self.assertEqual((1, 1), (len(begun), len(refused)), name)
+
+    def other(self, name: str, stack: Any) -> Any:
+        """Begin what races with a lock."""
+        if name == 'lock':
+            return self.world.stacks.act(stack.uuid, TENANT, states.LOCK, states.STACKS)
+        return OPERATIONS[name](self.world, stack)
+
+    def at_once(self, *calls: Callable[[], Any]) -> tuple[list[Any], list[Any]]:
+        """Call these at the same time; return what came of it, and what was raised."""
+        barrier = threading.Barrier(len(calls))
+        begun: list[Any] = []
+        refused: list[Any] = []
+
+        def called(call: Callable[[], Any]) -> None:
+            barrier.wait()
+            try:
+                begun.append(call())
+            except (exceptions.Conflict, exceptions.NotFound) as error:
+                refused.append(error)
+
+        threads = [threading.Thread(target=called, args=(call,)) for call in calls]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return begun, refused
+
+
+class TestTime(StackWorldCase):
+    """A24: a lock has a timeout, after which it can be undone."""
+
+    def test_one_that_takes_too_long_has_failed_and_can_be_unlocked(self) -> None:
+        class Slow(base.ResourceHandler):
+            idempotent = True
+
+            def create(self, context: base.ResourceContext) -> Any:
+                return Ready(context.physical_name)
+
+            def lock(self, context: base.ResourceContext) -> Any:
+                return NotYet({}, 0.05)
+
+            def poll(self, context: base.ResourceContext, *arguments: Any) -> Any:
+                return NotYet({}, 0.05)
+
+            def delete(self, context: base.ResourceContext) -> Any:
+                return None
+
+        world = self.a_stack_world({'Slow': Slow}, limits=Limits(timeout=1))
+        stack = world.make({'x': res('Slow'), 'y': res()})
+        stack = world.act(stack, states.LOCK)
+        self.assertEqual('LOCK_FAILED', stack.state.name)
+        self.assertIn('Timed out', stack.status_reason)
+        self.assertEqual('LOCK_COMPLETE', world.states(stack)['y'])
+        stack = world.act(stack, states.UNLOCK)
+        self.assertEqual('UNLOCK_COMPLETE', stack.state.name)
+        self.assertEqual(set(), world.outside.locked)
+
+
+class TestFromAnyEnd(LockCase):
+    """A27: whatever has ended can be locked, and is what it was below that."""
+
+    def test_one_whose_deletion_failed(self) -> None:
+        self.world.outside.fails.add(('delete', 'a'))
+        self.world.act(self.stack, states.DELETE)
+        self.world.outside.fails.clear()
+        self.locked_and_back('DELETE_FAILED')
+        stack = self.world.act(self.stack, states.DELETE)
+        self.assertEqual('DELETE_COMPLETE', stack.state.name)
+
+    def test_one_that_went_back(self) -> None:
+        self.world.outside.fails.add(('update', 'a'))
+        self.world.change(
+            self.stack, {'a': res(value='x'), 'b': res()}, disable_rollback=False
+        )
+        self.world.outside.fails.clear()
+        self.locked_and_back(self.world.now(self.stack).state.name)
+
+    def locked_and_back(self, before: str) -> None:
+        """Lock and unlock a stack."""
+        self.assertEqual(before, self.world.now(self.stack).state.name)
+        stack = self.world.act(self.stack, states.LOCK)
+        self.assertEqual('LOCK_COMPLETE', stack.state.name)
+        self.assertEqual(before, stack.base.name)
+        stack = self.world.act(self.stack, states.UNLOCK)
+        self.assertEqual(
+            ('UNLOCK_COMPLETE', before), (stack.state.name, stack.base.name)
+        )
+
+
+class TestTwoLocks(StackWorldCase):
+    """A17, three stacks deep: what one lock leaves is the other one."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        inner = 'heat_template_version: 2018-08-31\nresources: {x: {type: Thing}}\n'
+        middle = (
+            'heat_template_version: 2018-08-31\n'
+            'resources: {y: {type: Thing}, inner: {type: inner.yaml}}\n'
+        )
+        self.world = self.a_stack_world()
+        self.outer = self.world.make(
+            {'z': res(), 'middle': {'type': 'middle.yaml'}},
+            files={'middle.yaml': middle, 'inner.yaml': inner},
+        )
+        self.middle = self.world.nested(self.outer, 'middle')
+        self.inner = self.world.nested(self.middle, 'inner')
+
+    def levels(self) -> list[tuple[str, str | None]]:
+        """Return the state of each stack, and how much it is locked."""
+        stacks = (self.outer, self.middle, self.inner)
+        return [(s.state.name, s.level) for s in map(self.world.now, stacks)]
+
+    def protected(self) -> set[str]:
+        """Return which things are locked."""
+        return {
+            name
+            for stack in (self.outer, self.middle, self.inner)
+            for name in self.world.states(stack)
+            if self.world.resource(stack, name).physical_id in self.world.outside.locked
+        }
+
+    def test_the_weaker_one_around_takes_nothing_from_the_stronger(self) -> None:
+        self.world.act(self.middle, states.LOCK, states.ALL)
+        self.world.act(self.outer, states.LOCK, states.STACKS)
+        self.assertEqual({'y', 'x'}, self.protected())
+        self.world.act(self.outer, states.UNLOCK)
+        self.assertEqual(
+            [
+                ('UNLOCK_COMPLETE', None),
+                ('LOCK_COMPLETE', states.ALL),
+                ('LOCK_COMPLETE', states.ALL),
+            ],
+            self.levels(),
+        )
+        self.assertEqual({'y', 'x'}, self.protected())
+        self.world.act(self.middle, states.UNLOCK)
+        self.assertEqual(set(), self.protected())
+        self.assertEqual([('UNLOCK_COMPLETE', None)] * 3, self.levels())
+
+    def test_the_end_of_the_stronger_one_around_leaves_the_weaker(self) -> None:
+        self.world.act(self.middle, states.LOCK, states.STACKS)
+        self.world.act(self.outer, states.LOCK, states.ALL)
+        self.assertEqual({'z', 'y', 'x'}, self.protected())
+        self.world.act(self.outer, states.UNLOCK)
+        self.assertEqual(set(), self.protected())
+        self.assertEqual(
+            [
+                ('UNLOCK_COMPLETE', None),
+                ('LOCK_COMPLETE', states.STACKS),
+                ('LOCK_COMPLETE', states.STACKS),
+            ],
+            self.levels(),
+        )
+
+    def test_the_end_of_its_own_leaves_the_one_around(self) -> None:
+        self.world.act(self.middle, states.LOCK, states.ALL)
+        self.world.act(self.outer, states.LOCK, states.ALL)
+        self.world.act(self.middle, states.UNLOCK)
+        self.assertEqual([('LOCK_COMPLETE', states.ALL)] * 3, self.levels())
+        self.assertEqual({'z', 'y', 'x'}, self.protected())
+        self.world.act(self.outer, states.UNLOCK)
+        self.assertEqual(set(), self.protected())
+        self.assertEqual([('UNLOCK_COMPLETE', None)] * 3, self.levels())

@@ -1,0 +1,168 @@
+"""What a lock on a stack means for plans, and how they lock stacks themselves."""
+
+from tests.specs.test_stacks_in_plans import PlanWorldCase
+from tests.stack_worlds import TENANT, res
+from tests.worlds import action
+
+
+class TestLocks(PlanWorldCase):
+    """`stack_lock` and `stack_unlock`, and what a lock means for the others."""
+
+    def test_a_plan_can_work_under_a_lock_of_its_own(self) -> None:
+        plan = self.run_plan(
+            self.world.do('stack_lock', self.stack, level='stacks'),
+            action('work', 'ours', parents=['stack_lock']),
+            {**self.world.do('stack_unlock', self.stack), 'parents': ['work']},
+        )
+
+        self.assertEqual('SUCCEEDED', plan.state)
+        self.assertEqual(
+            [
+                'LOCK_IN_PROGRESS',
+                'LOCK_COMPLETE',
+                'UNLOCK_IN_PROGRESS',
+                'UNLOCK_COMPLETE',
+            ],
+            [state for name, state in self.world.facts(self.stack) if name == 's'][2:],
+        )
+
+    def test_what_is_for_a_locked_stack_is_skipped_and_names_the_lock(self) -> None:
+        self.world.act(self.stack, 'LOCK', 'stacks')
+
+        plan = self.run_plan(
+            self.world.do('stack_update', self.stack),
+            self.world.do('stack_check', self.stack),
+            self.world.do('resource_mark_unhealthy', self.stack, resource='a'),
+            self.world.do('stack_lock', self.stack, level='stacks'),
+            action('other', 'ours'),
+        )
+
+        self.assertEqual('SUCCEEDED', plan.state)
+        told = (
+            'Action was skipped automatically: Stack s is locked (LOCK_COMPLETE, level '
+            'stacks).'
+        )
+        self.assertEqual(
+            {
+                'stack_update': told,
+                'stack_check': told,
+                'resource_mark_unhealthy': told,
+                'stack_lock': told,
+                'other': None,
+            },
+            {name or '': self.world.message(name or '') for name in self.skippable()},
+        )
+        self.assertEqual('LOCK_COMPLETE', self.world.now(self.stack).state.name)
+
+    def skippable(self) -> list[str | None]:
+        return [name for name in self.world.statuses() if name not in ('s', 'a', 'b')]
+
+    def test_a_lock_of_another_level_is_taken(self) -> None:
+        self.world.act(self.stack, 'LOCK', 'stacks')
+
+        self.run_plan(self.world.do('stack_lock', self.stack))
+
+        self.assertEqual('all', self.world.now(self.stack).lock_level)
+        self.assertEqual(2, len(self.world.outside.locked))
+
+    def test_the_lock_of_a_stack_around_it_is_named(self) -> None:
+        stack = self.world.make({'g': res('Group', count=1)}, name='outer')
+        inner = self.world.nested(stack, 'g')
+        self.world.act(stack, 'LOCK')
+
+        self.run_plan(
+            self.world.do('stack_update', inner), self.world.do('stack_unlock', inner)
+        )
+
+        told = (
+            f'Action was skipped automatically: Stack {inner.name} is locked by the '
+            'lock of stack outer (LOCK_COMPLETE, level all), which it is part of.'
+        )
+        self.assertEqual(
+            [told, told],
+            [self.world.message(name) for name in ('stack_update', 'stack_unlock')],
+        )
+
+    def test_the_lock_of_a_stack_in_it_is_named(self) -> None:
+        stack = self.world.make({'g': res('Group', count=1)}, name='outer')
+        inner = self.world.nested(stack, 'g')
+        self.world.act(inner, 'LOCK')
+
+        self.run_plan(self.world.do('stack_update', stack))
+
+        self.assertEqual(
+            f'Action was skipped automatically: Stack {inner.name}, which is part of '
+            'outer, is locked (LOCK_COMPLETE, level all).',
+            self.world.message('stack_update'),
+        )
+
+    def test_what_is_not_locked_is_not_unlocked(self) -> None:
+        self.run_plan(self.world.do('stack_unlock', self.stack))
+
+        self.assertEqual(
+            'Action was skipped automatically: Stack s is not locked '
+            '(CREATE_COMPLETE).',
+            self.world.message('stack_unlock'),
+        )
+
+    def test_a_lock_that_comes_while_it_waits_fails_it_and_is_taken(self) -> None:
+        self.engine.stop(1.0)
+        self.world.workers.remove(self.engine)
+        plan = self.world.start(self.world.do('stack_update', self.stack))
+        self.world.until_action('stack_update', 'WAITING')
+
+        self.world.stacks.act(self.stack.uuid, TENANT, 'LOCK')
+        self.world.worker(lanes=('engine',))
+
+        self.assertEqual('FAILED', self.world.until_ended(plan).state)
+        self.assertIn(
+            'Stack s already has an action (LOCK) in progress.',
+            self.world.message('stack_update') or '',
+        )
+        stack = self.world.settled(self.stack)
+        self.assertEqual('LOCK_COMPLETE', stack.state.name)
+
+
+class TestMaintenance(PlanWorldCase):
+    """What has its target in a locked stack is left alone, whatever it does."""
+
+    def about(self, *targets: str) -> dict[str, str | None]:
+        """Run a plan with an action for each target; return what they say."""
+        self.run_plan(
+            *(
+                action(f'n{at}', 'ours', target=target)
+                for at, target in enumerate(targets)
+            )
+        )
+        return {
+            target: self.world.message(f'n{at}') for at, target in enumerate(targets)
+        }
+
+    def test_any_action_is_skipped_with_the_lock_named(self) -> None:
+        self.world.act(self.stack, 'LOCK')
+        uuid = self.stack.uuid
+
+        told = self.about(f'stack:{uuid}', f'stack:{uuid}/a', 'stack:s', 'host:one')
+
+        skipped = (
+            'Action was skipped automatically: Stack s is locked (LOCK_COMPLETE, '
+            'level all).'
+        )
+        self.assertEqual([skipped, skipped, None, None], list(told.values()))
+
+    def test_the_lock_of_a_stack_around_it_counts(self) -> None:
+        stack = self.world.make({'g': res('Group', count=1)}, name='outer')
+        self.world.act(stack, 'LOCK', 'stacks')
+        inner = self.world.nested(stack, 'g')
+
+        (told,) = self.about(f'stack:{inner.uuid}').values()
+
+        self.assertIn('by the lock of stack outer', told or '')
+
+    def test_without_a_lock_nothing_is_skipped(self) -> None:
+        self.world.act(self.stack, 'LOCK')
+        self.world.act(self.stack, 'UNLOCK')
+
+        told = self.about(f'stack:{self.stack.uuid}', 'stack:gone')
+
+        self.assertEqual([None, None], list(told.values()))

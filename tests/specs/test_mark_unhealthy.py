@@ -1,0 +1,348 @@
+"""Spec 002: a user says of a resource what the system cannot see."""
+
+from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res
+from watcherlite import exceptions
+from watcherlite.engine.stacks import marking
+from watcherlite.states import stack as states
+
+
+class MarkCase(StackWorldCase):
+    """A stack of two things, of which one needs the other."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = self.a_stack_world()
+        self.stack = self.world.make(
+            {'web': res(value='w'), 'proxy': res(value={'get_resource': 'web'})}
+        )
+
+    def refused(self, error: type[Exception], name: str = 'web') -> str:
+        """Check that a mark is refused, and changes nothing; return the text."""
+        before = self.world.states(self.stack)
+        raised = self.assertRaises(error, self.world.mark, self.stack, name)
+        self.assertEqual(before, self.world.states(self.stack))
+        return str(raised)
+
+
+class TestTheMark(MarkCase):
+    """`mark_unhealthy` true: the resource is CHECK_FAILED."""
+
+    def test_it_is_check_failed_with_the_reason_of_the_user(self) -> None:
+        row = self.world.mark(self.stack, 'web', reason='it answers nonsense')
+        self.assertEqual(
+            states.State('CHECK', 'FAILED', 'it answers nonsense'), row.state
+        )
+
+    def test_without_a_reason_it_says_that_it_was_marked(self) -> None:
+        row = self.world.mark(self.stack, 'web')
+        self.assertEqual(marking.DEFAULT_REASON, row.status_reason)
+
+    def test_it_is_one_event_and_the_stack_and_others_stay_as_they_are(self) -> None:
+        before = self.world.facts(self.stack)
+        self.world.mark(self.stack, 'web')
+        self.world.mark(self.stack, 'web', reason='again')
+        self.assertEqual(
+            [('web', 'CHECK_FAILED')], self.world.facts(self.stack)[len(before) :]
+        )
+        self.assertEqual('CREATE_COMPLETE', self.world.now(self.stack).state.name)
+        self.assertEqual(
+            {'web': 'CHECK_FAILED', 'proxy': 'CREATE_COMPLETE'},
+            self.world.states(self.stack),
+        )
+
+    def test_it_is_found_by_its_physical_id_too(self) -> None:
+        physical_id = self.world.resource(self.stack, 'web').physical_id or ''
+        self.assertEqual('web', self.world.mark(self.stack, physical_id).name)
+
+    def test_a_resource_that_there_is_not_cannot_be_marked(self) -> None:
+        text = self.refused(exceptions.ResourceNotFound, 'nobody')
+        self.assertEqual('The Resource (nobody) could not be found in Stack s.', text)
+
+    def test_a_physical_id_that_several_have_is_refused_with_their_names(self) -> None:
+        world = self.world
+        with world.store.transaction() as tx:
+            tx.lock_stacks([self.stack.id or 0])
+            rows = tx.resources_of([self.stack.id or 0])
+            tx.save_resources([row.evolve(physical_id='the-same') for row in rows])
+        text = self.refused(exceptions.PhysicalResourceIDAmbiguity, 'the-same')
+        self.assertIn('proxy, web', text)
+
+
+class TestWhatTheMarkLeavesAlone(MarkCase):
+    """Nothing but its state changes, and of what is being deleted nothing at all."""
+
+    def test_a_second_mark_changes_the_reason_without_an_event(self) -> None:
+        self.world.mark(self.stack, 'web', reason='it smokes')
+        before = self.world.facts(self.stack)
+        row = self.world.mark(self.stack, 'web', reason='it burns')
+        self.assertEqual('it burns', row.status_reason)
+        self.assertEqual(before, self.world.facts(self.stack))
+
+    def test_the_times_of_the_resource_and_of_its_stack_stay(self) -> None:
+        before = self.world.resource(self.stack, 'web')
+        stack = self.world.now(self.stack)
+        after = self.world.mark(self.stack, 'web')
+        self.assertEqual(before.updated_at, after.updated_at)
+        self.assertEqual(stack, self.world.now(self.stack))
+
+    def test_what_could_not_be_deleted_stays_as_it_is(self) -> None:
+        self.world.outside.fails.add(('delete', 'web'))
+        self.world.change(self.stack, {'proxy': res(value='x')})
+        before = self.world.resource(self.stack, 'web')
+        self.assertEqual('DELETE_FAILED', before.state.name)
+        facts = self.world.facts(self.stack)
+        self.assertEqual(before, self.world.mark(self.stack, 'web'))
+        self.assertEqual(facts, self.world.facts(self.stack))
+
+    def test_the_resource_that_a_member_is_part_of_stays_as_it_is(self) -> None:
+        stack = self.world.make({'g': res('Group', count=2)}, name='outer')
+        self.world.mark(self.world.nested(stack, 'g'), 'm1')
+        self.assertEqual({'g': 'CREATE_COMPLETE'}, self.world.states(stack))
+        self.assertEqual('CREATE_COMPLETE', self.world.now(stack).state.name)
+
+    def test_a_resource_of_any_type_can_be_marked(self) -> None:
+        stack = self.world.make(
+            {'n': res('Nothing'), 'g': res('Group', count=1)}, name='outer'
+        )
+        for name in ('n', 'g'):
+            self.assertEqual('CHECK_FAILED', self.world.mark(stack, name).state.name)
+
+    def test_one_that_was_replaced_is_not_found_by_its_old_id(self) -> None:
+        old = self.world.resource(self.stack, 'web').physical_id or ''
+        self.world.mark(self.stack, old)
+        self.world.change(self.stack)
+        self.refused(exceptions.ResourceNotFound, old)
+
+    def test_a_marked_one_is_found_by_its_id_to_take_the_mark_back(self) -> None:
+        physical_id = self.world.resource(self.stack, 'web').physical_id or ''
+        self.world.mark(self.stack, physical_id)
+        row = self.world.mark(self.stack, physical_id, False)
+        self.assertEqual('CHECK_COMPLETE', row.state.name)
+
+
+class TestWhileItIsSuspended(MarkCase):
+    """A mark is no dead end: it can be taken back, and the stack goes on."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world.act(self.stack, states.SUSPEND)
+        self.world.mark(self.stack, 'web')
+
+    def test_one_that_is_marked_does_not_keep_the_others_from_going_on(self) -> None:
+        stack = self.world.act(self.stack, states.RESUME)
+        self.assertEqual('RESUME_COMPLETE', stack.state.name)
+        self.assertEqual(
+            {'web': 'CHECK_FAILED', 'proxy': 'RESUME_COMPLETE'},
+            self.world.states(self.stack),
+        )
+        before = self.world.ids(self.stack)
+        stack = self.world.change(self.stack)
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
+        self.assertNotEqual(before['web'], self.world.ids(self.stack)['web'])
+
+    def test_one_whose_mark_is_taken_back_rests_again_and_goes_on_with_them(
+        self,
+    ) -> None:
+        row = self.world.mark(self.stack, 'web', False)
+        self.assertEqual('SUSPEND_COMPLETE', row.state.name)
+        self.world.act(self.stack, states.RESUME)
+        self.assertEqual(['web', 'proxy'], self.world.outside.of('resume'))
+        self.assertEqual(
+            dict.fromkeys(('web', 'proxy'), 'RESUME_COMPLETE'),
+            self.world.states(self.stack),
+        )
+
+
+class TestTheReset(MarkCase):
+    """`mark_unhealthy` false: CHECK_COMPLETE if it was CHECK_FAILED, else nothing."""
+
+    def test_a_marked_one_is_check_complete(self) -> None:
+        self.world.mark(self.stack, 'web')
+        row = self.world.mark(self.stack, 'web', False, 'it answers again')
+        self.assertEqual(
+            states.State('CHECK', 'COMPLETE', 'it answers again'), row.state
+        )
+        self.assertIsNone(row.under_mark)
+
+    def test_one_that_a_check_found_failed_is_check_complete(self) -> None:
+        self.world.outside.fails.add(('check', 'web'))
+        self.world.act(self.stack, states.CHECK)
+        row = self.world.mark(self.stack, 'web', False)
+        self.assertEqual('CHECK_COMPLETE', row.state.name)
+
+    def test_any_other_is_not_changed(self) -> None:
+        before = self.world.facts(self.stack)
+        row = self.world.mark(self.stack, 'web', False, 'it is well')
+        self.assertEqual('CREATE_COMPLETE', row.state.name)
+        self.assertEqual(before, self.world.facts(self.stack))
+
+    def test_what_had_failed_before_the_mark_is_failed_again(self) -> None:
+        self.world.outside.fails.add(('update', 'web'))
+        self.world.change(self.stack, {'web': res(value='x'), 'proxy': res()})
+        failed = self.world.resource(self.stack, 'web').state
+        self.assertEqual('UPDATE_FAILED', failed.name)
+        self.world.mark(self.stack, 'web')
+        self.assertEqual(failed, self.world.mark(self.stack, 'web', False).state)
+
+    def test_what_was_never_made_is_made_by_the_next_update(self) -> None:
+        self.world.outside.fails.add(('create', 'web'))
+        resources = {'web': res(), 'late': res(_depends_on='web')}
+        stack = self.world.make(resources, name='other')
+        self.world.mark(stack, 'late')
+        row = self.world.mark(stack, 'late', False)
+        self.assertEqual('INIT_COMPLETE', row.state.name)
+        self.world.outside.fails.clear()
+        self.world.change(stack)
+        self.assertEqual(2, len([i for i in self.world.ids(stack).values() if i]))
+
+
+class TestWhileSomethingRuns(MarkCase):
+    """It fails with ActionInProgress if it cannot have the lock."""
+
+    def test_an_operation_on_the_stack_refuses_it(self) -> None:
+        gate = self.a_gate_at(self.world, 'update', 'web')
+        resources = {'web': res(value='x'), 'proxy': res(_depends_on='web')}
+        self.world.begin_change(self.stack, resources)
+        gate.until_entered()
+        text = self.refused(exceptions.ActionInProgress, 'proxy')
+        self.assertEqual('Stack s already has an action (UPDATE) in progress.', text)
+
+    def test_an_operation_on_the_stack_around_it_refuses_it(self) -> None:
+        stack = self.world.make({'g': res('Group', count=1), 'z': res()}, name='outer')
+        nested = self.world.nested(stack, 'g')
+        gate = self.a_gate_at(self.world, 'suspend', 'z')
+        self.world.stacks.act(stack.uuid, TENANT, states.SUSPEND)
+        gate.until_entered()
+        raised = self.assertRaises(
+            exceptions.ActionInProgress, self.world.mark, nested, 'm0'
+        )
+        self.assertIn('in progress', str(raised))
+
+    def test_a_lock_of_the_stack_refuses_it_until_it_is_unlocked(self) -> None:
+        self.world.act(self.stack, states.LOCK)
+        self.assertIn('unlock', self.refused(exceptions.Conflict))
+        self.world.act(self.stack, states.UNLOCK)
+        row = self.world.mark(self.stack, 'web')
+        self.assertEqual('CHECK_FAILED', row.state.name)
+
+
+class TestTheNextUpdate(MarkCase):
+    """What is FAILED is replaced by the next update, whatever its action was."""
+
+    def replaced(self, world: StackWorld, *names: str) -> None:
+        """Check that an update without changes replaces these and no others."""
+        before = world.ids(self.stack)
+        world.change(self.stack)
+        after = world.ids(self.stack)
+        self.assertEqual(
+            set(names), {name for name in after if after[name] != before[name]}
+        )
+        self.assertEqual('UPDATE_COMPLETE', world.now(self.stack).state.name)
+        gone = {before[name] for name in names}
+        self.assertEqual(set(), gone & world.outside.things.keys())
+
+    def test_a_marked_one_is_replaced_under_its_name(self) -> None:
+        self.world.mark(self.stack, 'web')
+        self.replaced(self.world, 'web')
+        self.assertEqual(
+            {'web': 'CREATE_COMPLETE', 'proxy': 'UPDATE_COMPLETE'},
+            self.world.states(self.stack),
+        )
+        self.assertIsNone(self.world.resource(self.stack, 'web').under_mark)
+
+    def test_what_refers_to_it_follows_it(self) -> None:
+        self.world.mark(self.stack, 'web')
+        self.replaced(self.world, 'web')
+        row = self.world.resource(self.stack, 'proxy')
+        self.assertEqual(self.world.ids(self.stack)['web'], row.properties['value'])
+
+    def test_one_that_was_reset_is_left_alone(self) -> None:
+        self.world.mark(self.stack, 'web')
+        self.world.mark(self.stack, 'web', False)
+        self.replaced(self.world)
+
+    def test_one_that_a_check_found_failed_is_replaced(self) -> None:
+        self.world.outside.fails.add(('check', 'web'))
+        stack = self.world.act(self.stack, states.CHECK)
+        self.assertEqual('CHECK_FAILED', stack.state.name)
+        self.world.outside.fails.clear()
+        self.replaced(self.world, 'web')
+
+    def test_one_whose_update_failed_is_replaced(self) -> None:
+        self.world.outside.fails.add(('update', 'web'))
+        self.world.change(self.stack, {'web': res(value='x'), 'proxy': res()})
+        self.world.outside.fails.clear()
+        self.replaced(self.world, 'web')
+
+    def test_a_type_that_repairs_nothing_is_not_replaced(self) -> None:
+        stack = self.world.make({'none': res('Nothing')}, name='other')
+        before = self.world.ids(stack)
+        self.world.mark(stack, 'none')
+        self.world.change(stack)
+        self.assertEqual(before, self.world.ids(stack))
+        self.assertEqual({'none': 'CHECK_COMPLETE'}, self.world.states(stack))
+
+    def test_a_check_does_not_take_the_mark_back(self) -> None:
+        self.world.mark(self.stack, 'web', reason='it answers nonsense')
+        stack = self.world.act(self.stack, states.CHECK)
+        self.assertEqual('CHECK_FAILED', stack.state.name)
+        self.assertIn('it answers nonsense', stack.status_reason)
+        self.assertEqual('CHECK_FAILED', self.world.states(self.stack)['web'])
+        self.replaced(self.world, 'web')
+
+    def test_a_rollback_brings_back_the_marked_one_as_it_was(self) -> None:
+        self.world.mark(self.stack, 'web')
+        before = self.world.ids(self.stack)
+        self.world.outside.fails.add(('create', 'new'))
+        resources = {
+            'web': res(value='w'),
+            'proxy': res(value={'get_resource': 'web'}),
+            'new': res(_depends_on='web'),
+        }
+        stack = self.world.change(self.stack, resources, disable_rollback=False)
+        self.assertEqual('ROLLBACK_COMPLETE', stack.state.name)
+        self.assertEqual(before, self.world.ids(self.stack))
+        self.assertEqual('CHECK_FAILED', self.world.states(self.stack)['web'])
+
+
+class TestStacksInStacks(StackWorldCase):
+    """One that is a stack is replaced as a whole only when it is marked itself."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = self.a_stack_world()
+        self.stack = self.world.make({'g': res('Group', count=3), 'z': res()})
+        self.inner = self.world.nested(self.stack, 'g')
+
+    def test_a_marked_member_is_replaced_and_its_stack_is_not(self) -> None:
+        before = self.world.ids(self.inner)
+        self.world.mark(self.inner, 'm1')
+        self.world.change(self.stack)
+        after = self.world.ids(self.inner)
+        self.assertEqual(self.inner.id, self.world.nested(self.stack, 'g').id)
+        self.assertEqual(
+            {'m1'}, {name for name in after if after[name] != before[name]}
+        )
+
+    def test_a_member_that_a_check_found_failed_does_not_cost_its_stack(self) -> None:
+        self.world.outside.fails.add(('check', 'm2'))
+        self.world.act(self.stack, states.CHECK)
+        self.assertEqual('CHECK_FAILED', self.world.states(self.stack)['g'])
+        self.world.outside.fails.clear()
+        before = self.world.ids(self.inner)
+        self.world.change(self.stack)
+        after = self.world.ids(self.inner)
+        self.assertEqual(self.inner.id, self.world.nested(self.stack, 'g').id)
+        self.assertEqual(
+            {'m2'}, {name for name in after if after[name] != before[name]}
+        )
+
+    def test_one_that_is_marked_itself_is_replaced_with_all_that_is_in_it(self) -> None:
+        before = set(self.world.ids(self.inner).values())
+        self.world.mark(self.stack, 'g')
+        self.world.change(self.stack)
+        new = self.world.nested(self.stack, 'g')
+        self.assertNotEqual(self.inner.id, new.id)
+        self.assertEqual('DELETE_COMPLETE', self.world.now(self.inner).state.name)
+        self.assertEqual(set(), before & set(self.world.ids(new).values()))
+        self.assertEqual(set(), before & self.world.outside.things.keys())

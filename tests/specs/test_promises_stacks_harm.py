@@ -1,0 +1,204 @@
+"""The promises of the design, for stacks: broken handlers, and refusals."""
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from tests.functional.db import stores
+from tests.specs.database_case import OnDatabase
+from tests.specs.stack_promises import PLAIN, PromiseCase
+from tests.stack_worlds import (
+    TENANT,
+    BrokenThingError,
+    StackWorld,
+    StackWorldCase,
+    res,
+)
+from watcherlite import exceptions
+from watcherlite.domain.handling import NotYet, Ready
+from watcherlite.domain.stacks import Stack
+from watcherlite.engine.stacks.parts import Limits
+from watcherlite.plugins import base
+from watcherlite.states import stack as states
+
+
+class HarmlessPromises(PromiseCase):
+    """The suite; `make_store` says for which store."""
+
+    # a broken handler harms only its own resource
+
+    def test_a_handler_that_is_missing_broken_slow_or_hostile_harms_only_its_resource(
+        self,
+    ) -> None:
+        gate = self.a_gate()
+        hostile = _hostile(gate)
+        world = self.a_stack_world(
+            {**hostile, 'missing': hostile['rubbish']}, limits=Limits(timeout=2)
+        )
+        resources = {name: res(name) for name in (*hostile, 'missing')}
+        fine = {'x': res(), 'y': res(_depends_on='x'), 'g': res('Group', count=2)}
+        stack = world.begin({**resources, **fine})
+        without = StackWorld(
+            world.store, hostile, limits=Limits(timeout=2), max_parallel=3
+        )
+        self.addCleanup(without.stop)
+        self.addCleanup(gate.open)
+        without.worker()
+        stack = without.settled(stack)
+        self.assertEqual('CREATE_FAILED', stack.state.name, without.happened())
+        found = without.states(stack)
+        for name in fine:
+            self.assertEqual('CREATE_COMPLETE', found.pop(name), without.happened())
+        self.assertEqual(dict.fromkeys(resources, 'CREATE_FAILED'), found)
+        for name in resources:
+            self.assertIn(f'resources.{name}: ', stack.status_reason)
+            self.assertNotEqual('', without.resource(stack, name).status_reason)
+        self.assert_whole(without, stack)
+        other = without.make(fine, name='still-alive')
+        self.assertEqual('CREATE_COMPLETE', other.state.name)
+
+    def test_one_whose_failure_has_a_secret_tells_its_class_alone(self) -> None:
+        class Leaks(base.ResourceHandler):
+            def create(self, context: base.ResourceContext) -> Any:
+                raise OSError('password=hunter2')
+
+            def delete(self, context: base.ResourceContext) -> Any:
+                return None
+
+        world = self.a_stack_world({'Leaks': Leaks})
+        stack = world.make({'x': res('Leaks')})
+        row = world.resource(stack, 'x')
+        for text in (stack.status_reason, row.status_reason, world.happened()):
+            self.assertNotIn('hunter2', text)
+        self.assertIn('OSError', row.status_reason)
+
+    # every refusal changes nothing
+
+    def test_every_refusal_says_what_was_wrong_and_changes_nothing(self) -> None:
+        world = self.a_stack_world()
+        stack = world.make(PLAIN)
+        stacks, uuid = world.stacks, stack.uuid
+        nobody = '00000000-0000-4000-8000-000000000000'
+        named = [(exceptions.StackNotFound, nobody, nobody, TENANT)]
+        # That of another project is not there at all.
+        named.append((exceptions.StackNotFound, uuid, uuid, 'another-project'))
+        refusals: list[tuple[type[Exception], str, Callable[[], Any]]] = []
+        for error, text, name, tenant in named:
+            for operation in (states.CHECK, states.DELETE, states.LOCK):
+                refusals.append(
+                    (
+                        error,
+                        text,
+                        lambda n=name, t=tenant, o=operation: stacks.act(n, t, o),
+                    )
+                )
+            refusals.append(
+                (
+                    error,
+                    text,
+                    lambda n=name, t=tenant: stacks.mark_unhealthy(n, t, 'a', True),
+                )
+            )
+        refusals += [
+            (exceptions.StackExists, 's', lambda: world.begin(PLAIN)),
+            (
+                exceptions.Conflict,
+                'is not locked',
+                lambda: stacks.act(uuid, TENANT, states.UNLOCK),
+            ),
+            (
+                exceptions.NotSupported,
+                'only a suspended stack can be resumed',
+                lambda: stacks.act(uuid, TENANT, states.RESUME),
+            ),
+            (
+                exceptions.NotSupported,
+                'nothing to cancel',
+                lambda: stacks.cancel(uuid, TENANT, True),
+            ),
+            (
+                exceptions.Invalid,
+                'There is no resource handler Nobody',
+                lambda: world.begin_change(stack, {'x': res('Nobody')}),
+            ),
+            (
+                exceptions.Invalid,
+                'y needs x needs y',
+                lambda: world.begin_change(
+                    stack, {'x': res(_depends_on='y'), 'y': res(_depends_on='x')}
+                ),
+            ),
+            (
+                exceptions.ResourceNotFound,
+                'nothing',
+                lambda: world.mark(stack, 'nothing'),
+            ),
+        ]
+        before = self.all_of(world, stack)
+        for error, text, call in refusals:
+            refusal = self.assertRaises(error, call)
+            self.assertIn(text, str(refusal))
+        self.assertEqual(before, self.all_of(world, stack))
+
+    def all_of(self, world: StackWorld, stack: Stack) -> Any:
+        """Return all that is stored about a stack."""
+        return (
+            world.now(stack),
+            world.store.list_resources([stack.id or 0]),
+            world.store.list_actions(limit=1000),
+            world.store.list_events(limit=1000),
+        )
+
+
+def _hostile(gate: Callable[..., Any]) -> dict[str, type[base.ResourceHandler]]:
+    """Return handlers that do what none should."""
+
+    def handler(**hooks: Any) -> type[base.ResourceHandler]:
+        own = {'idempotent': True, 'delete': lambda self, context: None, **hooks}
+        return type('Hostile', (base.ResourceHandler,), own)
+
+    def deaf(self: Any, context: Any) -> Any:
+        while not gate():
+            with contextlib.suppress(BaseException):
+                context.checkpoint()
+
+    def raises(error: BaseException) -> Any:
+        def called(self: Any, *arguments: Any) -> Any:
+            raise error
+
+        return called
+
+    def returns(value: Any) -> Any:
+        return lambda self, *arguments: value
+
+    return {
+        'exits': handler(create=raises(SystemExit(1))),
+        'interrupts': handler(create=raises(KeyboardInterrupt())),
+        'breaks': handler(create=raises(BrokenThingError('it is broken'))),
+        'rubbish': handler(create=returns(7)),
+        'unstorable': handler(create=returns(Ready(attributes={'x': {1}}))),
+        'nameless': handler(create=returns(Ready(physical_id=object()))),  # type: ignore[arg-type]
+        'surrogate': handler(create=returns(Ready('\ud800 and \0'))),
+        'token': handler(create=returns(NotYet(object(), 0.0))),
+        'unpolled': handler(create=returns(NotYet({}, 0.0))),
+        'polls_badly': handler(
+            create=returns(NotYet({}, 0.0)), poll=raises(GeneratorExit())
+        ),
+        'deaf': handler(create=deaf),
+        'never': handler(
+            create=returns(NotYet({}, 0.0)),
+            poll=returns(NotYet({}, 3600.0)),
+            cancel=raises(SystemExit(1)),
+        ),
+        'unnamed': handler(create=returns(None), reference=raises(SystemExit(1))),
+    }
+
+
+class MemoryHarmlessTest(HarmlessPromises, StackWorldCase):
+    """On the in-memory store."""
+
+
+class PostgresqlHarmlessTest(
+    OnDatabase, HarmlessPromises, StackWorldCase, stores.PostgresqlDatabase
+):
+    """On PostgreSQL."""

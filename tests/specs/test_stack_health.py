@@ -1,0 +1,194 @@
+"""From stacks that are unhealthy to a plan that repairs them."""
+
+from typing import Any
+
+from tests.specs.test_stacks_in_plans import TWO, PlanWorld
+from tests.stack_worlds import TENANT, StackWorldCase, res
+from watcherlite.domain.documents import PlanDocument
+from watcherlite.domain.stacks import Stack
+from watcherlite.engine.stacks.model import StackModel
+from watcherlite.plugins.planners.graph import Graph
+from watcherlite.plugins.strategies.stack_health import StackHealth
+from watcherlite.testing import run_strategy
+
+
+class StackHealthCase(StackWorldCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = PlanWorld(self.make_store())
+        self.addCleanup(self.world.stop)
+        self.world.worker()
+
+    def model(self) -> StackModel:
+        return StackModel(self.world.store)
+
+    def propose(self, **parameters: Any) -> PlanDocument:
+        solution = run_strategy(
+            StackHealth, parameters, models={'stacks': lambda scope: self.model()}
+        )
+        return Graph().plan(solution, 'health')
+
+    def execute(self, document: PlanDocument) -> str:
+        plan = self.world.plans.create(document, {})
+        self.world.plans.start(plan.uuid)
+        return self.world.until_ended(plan).state
+
+    def break_one(self, stack: Stack, name: str) -> None:
+        """Let the thing of a resource vanish, which nobody has noticed."""
+        del self.world.outside.things[self.world.ids(stack)[name] or '']
+
+
+class TestPlan(StackHealthCase):
+    def test_what_is_marked_and_what_the_check_finds_is_replaced(self) -> None:
+        stack = self.world.make(TWO)
+        before = self.world.ids(stack)
+        self.world.mark(stack, 'a')
+        self.break_one(stack, 'b')
+
+        self.assertEqual('SUCCEEDED', self.execute(self.propose()))
+
+        after = self.world.ids(stack)
+        self.assertEqual(
+            {'a': True, 'b': True}, {n: before[n] != after[n] for n in before}
+        )
+        self.assertEqual('UPDATE_COMPLETE', self.world.now(stack).state.name)
+        self.assertEqual((), self.propose().actions)
+
+    def test_what_is_locked_is_left_out_until_it_is_unlocked(self) -> None:
+        stack = self.world.make(TWO)
+        self.world.mark(stack, 'a')
+        self.world.act(stack, 'LOCK')
+        locked = self.propose()
+        self.world.act(stack, 'UNLOCK')
+
+        self.assertEqual((), locked.actions)
+        self.assertEqual(2, len(self.propose().actions))
+
+    def test_a_member_of_a_group_is_repaired_by_the_stack_around_it(self) -> None:
+        stack = self.world.make({'g': res('Group', count=2)})
+        inner = self.world.nested(stack, 'g')
+        self.world.mark(inner, 'm1')
+        before = self.world.ids(inner)
+
+        self.assertEqual('SUCCEEDED', self.execute(self.propose(check='none')))
+
+        after = self.world.ids(inner)
+        self.assertEqual(
+            (True, False), (before['m0'] == after['m0'], before['m1'] == after['m1'])
+        )
+
+
+class TestModel(StackHealthCase):
+    def test_a_stack_is_seen_with_all_that_is_in_it(self) -> None:
+        stack = self.world.make({'a': res(), 'g': res('Group', count=2)}, tags=('x',))
+        inner = self.world.nested(stack, 'g')
+        self.world.mark(inner, 'm0', reason='it smokes')
+
+        (seen,) = self.model().stacks()
+
+        self.assertEqual(
+            (stack.uuid, 's', TENANT, ('x',), 'CREATE_COMPLETE', 4),
+            (seen.uuid, seen.name, seen.tenant, seen.tags, seen.state, seen.resources),
+        )
+        self.assertEqual(
+            [(inner.name, 'm0', 'Thing', 'CHECK_FAILED', 'it smokes', True)],
+            [
+                (bad.stack, bad.name, bad.type, bad.state, bad.reason, bad.marked)
+                for bad in seen.unhealthy
+            ],
+        )
+        self.assertEqual(
+            (False, False, None), (seen.healthy, seen.failed, seen.hindrance)
+        )
+
+    def test_a_group_is_unhealthy_by_its_members_unless_a_user_says_so(self) -> None:
+        stack = self.world.make({'g': res('Group', count=2)})
+        inner = self.world.nested(stack, 'g')
+        self.break_one(inner, 'm1')
+        self.world.act(stack, 'CHECK')
+        found = [bad.name for bad in self.model().stacks()[0].unhealthy]
+        self.world.mark(stack, 'g')
+
+        self.assertEqual('CHECK_FAILED', self.world.states(stack)['g'])
+        self.assertEqual(['m1'], found)
+        self.assertEqual(
+            ['g', 'm1'], [bad.name for bad in self.model().stacks()[0].unhealthy]
+        )
+
+    def test_names_uuids_tags_and_projects_say_which(self) -> None:
+        one = self.world.make(TWO, name='one', tags=('x', 'y'))
+        self.world.make(TWO, name='two', tags=('x',))
+        model = self.model()
+
+        self.assertEqual(
+            [
+                ['one', 'two'],
+                ['two'],
+                ['one'],
+                ['one', 'two'],
+                ['one'],
+                [],
+                ['one', 'two'],
+            ],
+            [
+                [seen.name for seen in model.stacks(**asked)]
+                for asked in (
+                    {},
+                    {'names': ['two']},
+                    {'names': [one.uuid, 'nobody']},
+                    {'tags': ['x']},
+                    {'tags': ['x', 'y']},
+                    {'tenant': 'another'},
+                    {'tenant': TENANT},
+                )
+            ],
+        )
+
+    def test_why_one_cannot_be_changed_is_said(self) -> None:
+        locked = self.world.make(TWO, name='locked')
+        self.world.act(locked, 'LOCK', 'stacks')
+        inside = self.world.make({'g': res('Group', count=1)}, name='inside')
+        inner = self.world.nested(inside, 'g')
+        self.world.act(inner, 'LOCK')
+        resting = self.world.make(TWO, name='resting')
+        self.world.act(resting, 'SUSPEND')
+        gate = self.a_gate_at(self.world, 'check', 'a')
+        busy = self.world.make(TWO, name='busy')
+        self.world.stacks.act(busy.uuid, TENANT, 'CHECK')
+        gate.until_entered()
+
+        found = {seen.name: seen.hindrance for seen in self.model().stacks()}
+        gate.open()
+
+        self.assertEqual(
+            {
+                'busy': 'Stack busy is CHECK_IN_PROGRESS',
+                'inside': f'Stack {inner.name}, which is part of inside, is locked '
+                '(LOCK_COMPLETE, level all)',
+                'locked': 'Stack locked is locked (LOCK_COMPLETE, level stacks)',
+                'resting': 'Stack resting is SUSPEND_COMPLETE',
+            },
+            found,
+        )
+
+    def test_of_many_stacks_the_rows_are_read_together(self) -> None:
+        for name in 'abc':
+            self.world.make(TWO, name=name)
+        store = Counting(self.world.store)
+
+        found = StackModel(store).stacks()  # type: ignore[arg-type]
+
+        self.assertEqual(3, len(found))
+        self.assertEqual(['list_stacks', 'list_stacks', 'list_resources'], store.calls)
+
+
+class Counting:
+    """A store that notes what is asked of it."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+        self.calls: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        self.calls.append(name)
+        return getattr(self._store, name)

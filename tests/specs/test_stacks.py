@@ -1,0 +1,416 @@
+"""Stacks: whole operations, and what becomes of them when something goes wrong."""
+
+from tests.stack_worlds import TENANT, StackWorldCase, res
+from watcherlite import exceptions
+from watcherlite.engine.stacks.parts import Limits
+from watcherlite.states import stack as states
+
+CHAIN = {
+    'a': res(value='1'),
+    'b': res(value={'get_attr': ['a', 'output']}),
+    'c': res(value={'get_resource': 'b'}, _depends_on=['a']),
+}
+
+
+class TestCreate(StackWorldCase):
+    """Along the dependencies, in parallel, each state told in its order."""
+
+    def test_it_is_in_progress_when_the_request_is_answered(self) -> None:
+        world = self.a_stack_world()
+        stack = world.begin(CHAIN)
+        self.assertEqual('CREATE_IN_PROGRESS', stack.state.name)
+        self.assertEqual('CREATE_IN_PROGRESS', world.now(stack).state.name)
+
+    def test_each_resource_follows_those_that_it_needs(self) -> None:
+        world = self.a_stack_world()
+        stack = world.make(CHAIN)
+        self.assertEqual(
+            [
+                ('s', 'CREATE_IN_PROGRESS'),
+                *(('a', 'CREATE_IN_PROGRESS'), ('a', 'CREATE_COMPLETE')),
+                *(('b', 'CREATE_IN_PROGRESS'), ('b', 'CREATE_COMPLETE')),
+                *(('c', 'CREATE_IN_PROGRESS'), ('c', 'CREATE_COMPLETE')),
+                ('s', 'CREATE_COMPLETE'),
+            ],
+            world.facts(stack),
+        )
+        self.assertEqual('1', world.resource(stack, 'b').properties['value'])
+        self.assertEqual(
+            world.ids(stack)['b'], world.resource(stack, 'c').properties['value']
+        )
+
+    def test_those_that_need_nothing_of_each_other_run_at_once(self) -> None:
+        world = self.a_stack_world()
+        gates = [self.a_gate_at(world, 'create', name) for name in ('x', 'y')]
+        world.worker()
+        stack = world.begin({'x': res(), 'y': res()})
+        for gate in gates:
+            gate.until_entered()
+        for gate in gates:
+            gate.open()
+        self.assertEqual('CREATE_COMPLETE', world.settled(stack).state.name)
+
+    def test_one_that_is_not_yet_made_is_asked_again_and_known_meanwhile(self) -> None:
+        world = self.a_stack_world()
+        gate = self.a_gate_at(world, 'poll', 'x')
+        world.worker()
+        stack = world.begin({'x': res(wait=3)})
+        gate.until_entered()
+        row = world.resource(stack, 'x')
+        self.assertEqual('CREATE_IN_PROGRESS', row.state.name)
+        self.assertIsNotNone(row.physical_id)
+        gate.open()
+        world.settled(stack)
+        self.assertEqual(
+            (1, 3), tuple(map(len, map(world.outside.of, ('create', 'poll'))))
+        )
+        self.assertEqual(row.physical_id, world.ids(stack)['x'])
+
+    def test_a_name_that_is_in_use_is_refused(self) -> None:
+        world = self.a_stack_world()
+        world.make(CHAIN)
+        refused = self.assertRaises(exceptions.StackExists, world.begin, CHAIN)
+        self.assertIn('s', str(refused))
+
+    def test_after_a_failure_what_needs_it_is_left_and_what_does_not_is_made(
+        self,
+    ) -> None:
+        world = self.a_stack_world()
+        world.outside.fails.add(('create', 'b'))
+        stack = world.make({**CHAIN, 'free': res()})
+        self.assertEqual('CREATE_FAILED', stack.state.name)
+        self.assertEqual(
+            'Resource action failed: resources.b: create of b does not work',
+            stack.status_reason,
+        )
+        self.assertEqual(
+            {
+                'a': 'CREATE_COMPLETE',
+                'b': 'CREATE_FAILED',
+                'c': 'INIT_COMPLETE',
+                'free': 'CREATE_COMPLETE',
+            },
+            world.states(stack),
+        )
+
+    def test_with_rollback_nothing_is_left_of_one_that_failed(self) -> None:
+        world = self.a_stack_world()
+        world.outside.fails.add(('create', 'b'))
+        stack = world.make(CHAIN, disable_rollback=False)
+        self.assertEqual('ROLLBACK_COMPLETE', stack.state.name)
+        self.assertEqual({}, world.outside.things)
+        self.assertEqual({}, world.states(stack))
+        self.assertEqual(
+            [
+                'CREATE_IN_PROGRESS',
+                'CREATE_FAILED',
+                'ROLLBACK_IN_PROGRESS',
+                'ROLLBACK_COMPLETE',
+            ],
+            [state for name, state in world.facts(stack) if name == 's'],
+        )
+
+    def test_one_without_resources_is_complete(self) -> None:
+        world = self.a_stack_world()
+        self.assertEqual('CREATE_COMPLETE', world.make({}).state.name)
+
+
+class TestUpdate(StackWorldCase):
+    """In place where that is possible, replaced where not; added and removed."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = self.a_stack_world()
+        self.stack = self.world.make(CHAIN)
+        self.before = self.world.ids(self.stack)
+        self.told = len(self.world.facts(self.stack))
+
+    def news(self) -> list[tuple[str, str]]:
+        """Return what happened since the stack was made."""
+        return self.world.facts(self.stack)[self.told :]
+
+    def test_without_a_change_nothing_is_touched(self) -> None:
+        del self.world.outside.calls[:]
+        self.world.change(self.stack, CHAIN)
+        self.assertEqual([], self.world.outside.calls)
+        self.assertEqual(
+            [('s', 'UPDATE_IN_PROGRESS'), ('s', 'UPDATE_COMPLETE')], self.news()
+        )
+
+    def test_what_can_be_is_updated_in_place_with_what_depends_on_it(self) -> None:
+        self.world.change(self.stack, {**CHAIN, 'a': res(value='2')})
+        self.assertEqual(self.before, self.world.ids(self.stack))
+        self.assertEqual(
+            [
+                ('s', 'UPDATE_IN_PROGRESS'),
+                *(('a', 'UPDATE_IN_PROGRESS'), ('a', 'UPDATE_COMPLETE')),
+                *(('b', 'UPDATE_IN_PROGRESS'), ('b', 'UPDATE_COMPLETE')),
+                ('s', 'UPDATE_COMPLETE'),
+            ],
+            self.news(),
+        )
+
+    def test_what_must_be_is_replaced_and_the_old_one_goes_last(self) -> None:
+        self.world.change(self.stack, {**CHAIN, 'a': res(value='1', fixed='f')})
+        after = self.world.ids(self.stack)
+        self.assertEqual({'a'}, {n for n in after if after[n] != self.before[n]})
+        self.assertEqual(
+            [
+                ('s', 'UPDATE_IN_PROGRESS'),
+                *(('a', 'CREATE_IN_PROGRESS'), ('a', 'CREATE_COMPLETE')),
+                *(('a', 'DELETE_IN_PROGRESS'), ('a', 'DELETE_COMPLETE')),
+                ('s', 'UPDATE_COMPLETE'),
+            ],
+            self.news(),
+        )
+        self.assertNotIn(self.before['a'], self.world.outside.things)
+
+    def test_what_is_new_is_made_and_what_is_gone_is_deleted(self) -> None:
+        self.world.change(self.stack, {'a': CHAIN['a'], 'new': res()})
+        self.assertEqual({'a', 'new'}, self.world.ids(self.stack).keys())
+        self.assertEqual(['c', 'b'], self.world.outside.of('delete'))
+
+    def test_what_must_never_change_fails_with_its_name(self) -> None:
+        self.world.change(self.stack, {**CHAIN, 'a': res(value='1', final='x')})
+        stack = self.world.now(self.stack)
+        self.assertEqual('UPDATE_FAILED', stack.state.name)
+        self.assertIn('final', stack.status_reason)
+
+    def test_with_rollback_a_failed_one_ends_as_it_began(self) -> None:
+        self.world.outside.fails.add(('create', 'new'))
+        resources = {
+            **CHAIN,
+            'a': res(value='1', fixed='f'),
+            'new': res(_depends_on='c'),
+        }
+        stack = self.world.change(self.stack, resources, disable_rollback=False)
+        self.assertEqual('ROLLBACK_COMPLETE', stack.state.name)
+        self.assertEqual(self.before, self.world.ids(self.stack))
+        self.assertEqual(set(self.before.values()), self.world.outside.things.keys())
+        self.world.outside.fails.clear()
+        self.assertEqual(
+            'UPDATE_COMPLETE', self.world.change(self.stack, resources).state.name
+        )
+
+    def test_without_it_the_next_update_does_the_rest(self) -> None:
+        self.world.outside.fails.add(('create', 'new'))
+        resources = {**CHAIN, 'new': res(_depends_on='c')}
+        self.assertEqual(
+            'UPDATE_FAILED', self.world.change(self.stack, resources).state.name
+        )
+        self.world.outside.fails.clear()
+        self.assertEqual('UPDATE_COMPLETE', self.world.change(self.stack).state.name)
+        self.assertEqual({*CHAIN, 'new'}, self.world.ids(self.stack).keys())
+
+    def test_what_is_to_be_kept_is_left_where_it_is(self) -> None:
+        kept = res(_deletion_policy='Retain')
+        self.world.change(self.stack, {**CHAIN, 'kept': kept})
+        physical_id = self.world.ids(self.stack)['kept']
+        self.world.change(self.stack, CHAIN)
+        self.assertNotIn('kept', self.world.states(self.stack))
+        self.assertIn(physical_id, self.world.outside.things)
+
+
+class TestWhileAnotherRuns(StackWorldCase):
+    """An update supersedes, a delete too; everything else is refused."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = self.a_stack_world()
+        self.gate = self.a_gate_at(self.world, 'create', 'b')
+        self.world.worker()
+        self.stack = self.world.begin(CHAIN)
+        self.gate.until_entered()
+
+    def test_others_are_refused_and_told_what_runs(self) -> None:
+        for operation in (states.CHECK, states.SUSPEND, states.RESUME, states.LOCK):
+            refused = self.assertRaises(
+                exceptions.ActionInProgress,
+                *(self.world.stacks.act, self.stack.uuid, TENANT, operation),
+            )
+            self.assertEqual(
+                'Stack s already has an action (CREATE) in progress.', str(refused)
+            )
+
+    def test_an_update_takes_over_when_what_runs_has_ended(self) -> None:
+        after = self.world.begin_change(self.stack, {'a': CHAIN['a'], 'new': res()})
+        self.assertEqual('UPDATE_IN_PROGRESS', after.state.name)
+        self.assertNotIn('new', self.world.outside.of('create'))
+        self.gate.open()
+        stack = self.world.settled(self.stack)
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
+        self.assertEqual({'a', 'new'}, self.world.ids(self.stack).keys())
+        self.assertEqual(2, len(self.world.outside.things))
+
+    def test_a_delete_takes_over_and_leaves_nothing(self) -> None:
+        self.world.stacks.delete(self.stack.uuid, TENANT)
+        self.gate.open()
+        stack = self.world.settled(self.stack)
+        self.assertEqual('DELETE_COMPLETE', stack.state.name)
+        self.assertEqual({}, self.world.outside.things)
+
+    def test_a_creation_can_be_cancelled_without_rollback(self) -> None:
+        self.world.stacks.cancel(self.stack.uuid, TENANT, rollback=False)
+        self.gate.open()
+        stack = self.world.settled(self.stack)
+        self.assertEqual('CREATE_FAILED', stack.state.name)
+        self.assertIn('cancelled', stack.status_reason)
+        self.assertNotIn('c', self.world.outside.of('create'))
+
+    def test_a_creation_is_not_cancelled_with_rollback(self) -> None:
+        self.assertRaises(
+            exceptions.NotSupported,
+            *(self.world.stacks.cancel, self.stack.uuid, TENANT, True),
+        )
+
+    def test_an_update_that_is_cancelled_goes_back(self) -> None:
+        self.gate.open()
+        self.world.settled(self.stack)
+        before = self.world.ids(self.stack)
+        gate = self.a_gate_at(self.world, 'create', 'new')
+        self.world.begin_change(self.stack, {**CHAIN, 'new': res()})
+        gate.until_entered()
+        after = self.world.stacks.cancel(self.stack.uuid, TENANT, rollback=True)
+        self.assertEqual('ROLLBACK_IN_PROGRESS', after.state.name)
+        gate.open()
+        stack = self.world.settled(self.stack)
+        self.assertEqual('ROLLBACK_COMPLETE', stack.state.name)
+        self.assertEqual(before, self.world.ids(self.stack))
+        self.assertEqual(set(before.values()), self.world.outside.things.keys())
+
+
+class TestOtherOperations(StackWorldCase):
+    """Check, suspend, resume, delete."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = self.a_stack_world()
+        self.stack = self.world.make({**CHAIN, 'g': res('Group', count=2)})
+
+    def test_a_check_looks_at_everything_and_names_all_that_failed(self) -> None:
+        self.world.outside.fails.update({('check', 'a'), ('check', 'm1')})
+        stack = self.world.act(self.stack, states.CHECK)
+        self.assertEqual('CHECK_FAILED', stack.state.name)
+        self.assertEqual(
+            {
+                'a': 'CHECK_FAILED',
+                'b': 'CHECK_COMPLETE',
+                'c': 'CHECK_COMPLETE',
+                'g': 'CHECK_FAILED',
+            },
+            self.world.states(self.stack),
+        )
+        for name in ('resources.a: ', 'resources.g: ', 'resources.m1: '):
+            self.assertIn(name, stack.status_reason)
+
+    def test_a_suspension_is_in_reverse_and_a_resumption_forward(self) -> None:
+        self.world.act(self.stack, states.SUSPEND)
+        order = [n for n in self.world.outside.of('suspend') if n in CHAIN]
+        self.assertEqual(['c', 'b', 'a'], order)
+        stack = self.world.act(self.stack, states.RESUME)
+        order = [n for n in self.world.outside.of('resume') if n in CHAIN]
+        self.assertEqual(['a', 'b', 'c'], order)
+        self.assertEqual('RESUME_COMPLETE', stack.state.name)
+
+    def test_one_that_is_suspended_is_not_updated(self) -> None:
+        self.world.act(self.stack, states.SUSPEND)
+        refused = self.assertRaises(
+            exceptions.NotSupported, self.world.begin_change, self.stack, CHAIN
+        )
+        self.assertIn('SUSPEND_COMPLETE', str(refused))
+
+    def test_nor_is_it_checked_which_would_keep_it_from_being_resumed(self) -> None:
+        self.world.act(self.stack, states.SUSPEND)
+        refused = self.assertRaises(
+            exceptions.NotSupported, self.world.act, self.stack, states.CHECK
+        )
+        self.assertIn('SUSPEND_COMPLETE', str(refused))
+        stack = self.world.act(self.stack, states.RESUME)
+        self.assertEqual('RESUME_COMPLETE', stack.state.name)
+
+    def test_a_stack_in_it_that_was_deleted_by_itself_is_missed_and_made_again(
+        self,
+    ) -> None:
+        self.world.act(self.world.nested(self.stack, 'g'), states.DELETE)
+        stack = self.world.act(self.stack, states.CHECK)
+        self.assertEqual('CHECK_FAILED', stack.state.name)
+        self.assertEqual('CHECK_FAILED', self.world.states(self.stack)['g'])
+        stack = self.world.change(self.stack)
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
+        inner = self.world.nested(self.stack, 'g')
+        self.assertEqual('CREATE_COMPLETE', inner.state.name)
+        self.assertEqual({'m0', 'm1'}, self.world.ids(inner).keys())
+        self.assertEqual(5, len(self.world.outside.things))
+
+    def test_a_deletion_is_in_reverse_and_leaves_nothing(self) -> None:
+        inner = self.world.nested(self.stack, 'g')
+        stack = self.world.act(self.stack, states.DELETE)
+        self.assertEqual('DELETE_COMPLETE', stack.state.name)
+        self.assertIsNotNone(stack.deleted_at)
+        self.assertIsNotNone(self.world.now(inner).deleted_at)
+        order = [n for n in self.world.outside.of('delete') if n in CHAIN]
+        self.assertEqual(['c', 'b', 'a'], order)
+        self.assertEqual({}, self.world.outside.things)
+        self.assertRaises(exceptions.StackNotFound, self.world.named, 's')
+
+    def test_a_deletion_that_failed_goes_on_where_it_was(self) -> None:
+        self.world.outside.fails.add(('delete', 'b'))
+        stack = self.world.act(self.stack, states.DELETE)
+        self.assertEqual('DELETE_FAILED', stack.state.name)
+        self.world.outside.fails.clear()
+        del self.world.outside.calls[:]
+        stack = self.world.act(self.stack, states.DELETE)
+        self.assertEqual('DELETE_COMPLETE', stack.state.name)
+        self.assertEqual(['b', 'a'], self.world.outside.of('delete'))
+
+
+class TestTimeouts(StackWorldCase):
+    """An operation ends when its time is over, however long its resources take."""
+
+    def test_what_waits_outside_fails_and_says_why(self) -> None:
+        world = self.a_stack_world(limits=Limits(timeout=1))
+        stack = world.make({'x': res(wait=10**9)})
+        self.assertEqual('CREATE_FAILED', stack.state.name)
+        self.assertIn('Timed out', stack.status_reason)
+        self.assertEqual({'x': 'CREATE_FAILED'}, world.states(stack))
+
+
+class TestLostWorkers(StackWorldCase):
+    """Nothing stays in progress when a worker dies: another one goes on."""
+
+    def test_a_creation_is_complete_in_the_end_and_each_was_made_once(self) -> None:
+        for commit in (2, 3, 5, 8, 13, 21):
+            world = self.a_stack_world(lease=2.0, sweep_interval=0.2)
+            resources = {f'r{at}': res(wait=1) for at in range(12)}
+            resources['last'] = res(_depends_on=list(resources))
+            doomed = world.worker(dies_after=commit)
+            stack = world.begin(resources)
+            world.until(
+                lambda world=world, doomed=doomed, stack=stack: (
+                    world.is_dead(doomed) or not world.now(stack).state.busy
+                )
+            )
+            world.worker()
+            if world.is_dead(doomed):
+                world.kill(doomed)
+            stack = world.settled(stack)
+            self.assertEqual('CREATE_COMPLETE', stack.state.name, commit)
+            self.assertEqual(13, len(world.outside.things), commit)
+            world.stop()
+
+    def test_an_update_goes_on_too(self) -> None:
+        world = self.a_stack_world(lease=2.0, sweep_interval=0.2)
+        stack = world.make({**CHAIN, 'g': res('Group', count=2)})
+        gate = self.a_gate_at(world, 'update', 'b')
+        world.begin_change(
+            stack, {**CHAIN, 'a': res(value='2'), 'g': res('Group', count=3)}
+        )
+        gate.until_entered()
+        (worker,) = world.workers
+        del world.outside.gates['update', 'b']
+        world.worker()
+        world.kill(worker)
+        stack = world.settled(stack)
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
+        self.assertEqual('2', world.resource(stack, 'b').attributes['output'])
+        self.assertEqual(3, len(world.ids(world.nested(stack, 'g'))))

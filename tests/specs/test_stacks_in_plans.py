@@ -1,0 +1,492 @@
+"""What plans do with stacks, and what a lock means for them."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, template
+from tests.worlds import action
+from watcherlite import exceptions
+from watcherlite.applier.operations import PlanOperations
+from watcherlite.conf import masking
+from watcherlite.db.api import Store
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.stacks import NewStack, Stack
+from watcherlite.engine.stacks import plan_actions
+from watcherlite.engine.stacks.inputs import RESOURCE, STACK
+from watcherlite.engine.stacks.keeping_out import KeepingOut
+from watcherlite.engine.stacks.progress import StackProgress
+from watcherlite.engine.stacks.resource_action import ResourceAction
+from watcherlite.engine.stacks.stack_action import StackAction
+from watcherlite.engine.types import EngineTypes
+from watcherlite.execution.runner import ActionTypes
+from watcherlite.execution.worker import Worker
+from watcherlite.states import action_plan as plan_states
+
+TWO = {'a': res(value='1'), 'b': res(value='2', _depends_on=['a'])}
+#: Seconds: what only a sweep would find is not found while a test waits.
+NEVER = 600.0
+
+
+class PlanWorld(StackWorld):
+    """A world whose plans may do something with stacks."""
+
+    def __init__(self, store: Store, **settings: Any) -> None:
+        super().__init__(
+            store,
+            types=dict(plan_actions.TYPES),
+            **{'sweep_interval': NEVER, **settings},
+        )
+        self.plans = PlanOperations(
+            *(
+                store,
+                self.types,
+                self.progress,
+                self.clock,
+                self._tell,
+                plan_states.RESUME,
+                StackProgress(),
+            )
+        )
+
+    def worker_types(self, store: Store) -> ActionTypes:
+        parts = self.parts(store)
+        own: dict[str, Any] = {
+            STACK: functools.partial(StackAction, parts),
+            RESOURCE: functools.partial(ResourceAction, parts),
+        }
+        for name, kind in plan_actions.TYPES.items():
+            own[name] = functools.partial(kind, parts=parts, operations=self.stacks)
+        return EngineTypes(self.types, own)
+
+    def worker(self, **keys: Any) -> Worker:
+        return super().worker(**{'keep_out': KeepingOut(self.store), **keys})
+
+    def do(self, action_type: str, stack: Stack, **inputs: Any) -> dict[str, Any]:
+        """Return an action of a plan document, called like its type."""
+        return action(
+            action_type,
+            action_type,
+            input_parameters={'stack': stack.uuid, **inputs},
+        )
+
+    def message(self, name: str) -> str | None:
+        """Return what an action says of itself."""
+        return self.action(name).status_message
+
+
+class PlanWorldCase(StackWorldCase):
+    """Plans are executed by one worker and stacks by another, unless told otherwise."""
+
+    sweep_interval = NEVER
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = PlanWorld(self.make_store(), sweep_interval=self.sweep_interval)
+        self.addCleanup(self.world.stop)
+        self.applier = self.world.worker(lanes=('applier',))
+        self.engine = self.world.worker(lanes=('engine',))
+        self.stack = self.world.make(TWO)
+
+    def run_plan(self, *actions: Mapping[str, Any], **plan: Any) -> ActionPlan:
+        return self.world.until_ended(self.world.start(*actions, **plan))
+
+
+class TestUpdate(PlanWorldCase):
+    """`stack_update` and `resource_mark_unhealthy`."""
+
+    def test_what_a_plan_marks_its_update_replaces(self) -> None:
+        before = self.world.ids(self.stack)
+
+        plan = self.run_plan(
+            self.world.do('resource_mark_unhealthy', self.stack, resource='b'),
+            {
+                **self.world.do('stack_update', self.stack),
+                'parents': ['resource_mark_unhealthy'],
+            },
+        )
+
+        after = self.world.ids(self.stack)
+        self.assertEqual('SUCCEEDED', plan.state)
+        self.assertEqual((2, 0), (plan.total, plan.unfinished))
+        self.assertEqual(before['a'], after['a'])
+        self.assertNotEqual(before['b'], after['b'])
+        self.assertEqual('UPDATE_COMPLETE', self.world.now(self.stack).state.name)
+
+    def test_the_plan_waits_for_the_end_without_a_thread_or_a_poll(self) -> None:
+        gate = self.a_gate_at(self.world, 'update', 'a')
+        plan = self.world.start(
+            self.world.do(
+                'stack_update',
+                self.stack,
+                template=template({**TWO, 'a': res(value='3')}),
+            )
+        )
+        gate.until_entered()
+
+        waiting = self.world.action('stack_update')
+        self.assertEqual(('WAITING', None), (waiting.status, waiting.owner))
+        gate.open()
+
+        self.assertEqual('SUCCEEDED', self.world.until_ended(plan).state)
+        self.assertEqual(
+            [
+                ('plan', 'RECOMMENDED', 'PENDING', None),
+                ('plan', 'PENDING', 'ONGOING', None),
+                ('stack_update', 'READY', 'RUNNING', None),
+                ('stack_update', 'RUNNING', 'WAITING', None),
+                ('stack_update', 'READY', 'RUNNING', None),
+                ('stack_update', 'RUNNING', 'SUCCEEDED', None),
+                ('plan', 'ONGOING', 'SUCCEEDED', None),
+            ],
+            self.world.story(plan),
+        )
+        things = self.world.outside.things
+        ids = self.world.ids(self.stack)
+        self.assertEqual('3', things[ids['a'] or '']['value'])
+
+    def test_what_is_given_goes_over_what_there_was(self) -> None:
+        sections = {
+            'parameters': {
+                'one': {'type': 'string', 'default': 'x'},
+                'two': {'type': 'string', 'hidden': True},
+            }
+        }
+        wanted = {'a': res(value={'get_param': 'one'}, fixed={'get_param': 'two'})}
+        stack = self.world.make(
+            wanted, name='p', sections=sections, parameters={'two': 'keep'}
+        )
+
+        plan = self.run_plan(
+            self.world.do('stack_update', stack, parameters={'one': 'y'}),
+        )
+
+        self.assertEqual('SUCCEEDED', plan.state)
+        self.assertEqual(
+            {'value': 'y', 'fixed': 'keep'},
+            {
+                key: self.world.resource(stack, 'a').properties[key]
+                for key in ('value', 'fixed')
+            },
+        )
+
+    def test_it_fails_with_the_reason_of_the_stack(self) -> None:
+        self.world.outside.fails.add(('update', 'a'))
+
+        plan = self.run_plan(
+            self.world.do(
+                'stack_update',
+                self.stack,
+                template=template({**TWO, 'a': res(value='3')}),
+            )
+        )
+
+        self.assertEqual('FAILED', plan.state)
+        reason = 'Resource action failed: resources.a: update of a does not work'
+        self.assertEqual(reason, self.world.now(self.stack).status_reason)
+        self.assertEqual(
+            f'Action failed in execute: UPDATE of stack {self.stack.uuid} failed: '
+            f'{reason}',
+            self.world.message('stack_update'),
+        )
+
+    def test_a_template_that_cannot_be_is_refused_before_anything_is_done(
+        self,
+    ) -> None:
+        self.run_plan(
+            self.world.do(
+                'stack_update', self.stack, template=template({'a': res('None::Such')})
+            )
+        )
+
+        self.assertIn('None::Such', self.world.message('stack_update') or '')
+        self.assertEqual('CREATE_COMPLETE', self.world.now(self.stack).state.name)
+
+    def test_it_waits_its_turn_behind_what_runs(self) -> None:
+        gate = self.a_gate_at(self.world, 'check', 'a')
+        self.world.stacks.act(self.stack.uuid, TENANT, 'CHECK')
+        gate.until_entered()
+
+        plan = self.world.start(self.world.do('stack_update', self.stack))
+        self.world.until_action('stack_update', 'WAITING')
+        gate.open()
+
+        self.assertEqual('SUCCEEDED', self.world.until_ended(plan).state)
+        self.assertEqual(
+            ['CHECK_COMPLETE', 'UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE'],
+            [state for name, state in self.world.facts(self.stack) if name == 's'][3:],
+        )
+
+    def test_one_that_a_user_replaces_by_another_has_failed(self) -> None:
+        gate = self.a_gate_at(self.world, 'update', 'a')
+        plan = self.world.start(
+            self.world.do(
+                'stack_update',
+                self.stack,
+                template=template({**TWO, 'a': res(value='3')}),
+            )
+        )
+        gate.until_entered()
+
+        self.world.begin_change(self.stack, {**TWO, 'a': res(value='4')})
+        gate.open()
+
+        self.assertEqual('FAILED', self.world.until_ended(plan).state)
+        stack = self.world.settled(self.stack)
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
+        self.assertIn('was cancelled', self.world.message('stack_update') or '')
+        value = self.world.resource(stack, 'a').properties['value']
+        self.assertEqual('4', value)
+
+    def test_it_does_not_take_the_place_of_what_was_asked_for_later(self) -> None:
+        self.engine.stop(1.0)
+        self.world.workers.remove(self.engine)
+        plan = self.world.start(
+            self.world.do(
+                'stack_update',
+                self.stack,
+                template=template({**TWO, 'a': res(value='3')}),
+            )
+        )
+        self.world.until_action('stack_update', 'WAITING')
+
+        self.world.begin_change(self.stack, {**TWO, 'a': res(value='4')})
+        self.world.worker(lanes=('engine',))
+
+        self.assertEqual('FAILED', self.world.until_ended(plan).state)
+        self.assertIn(
+            'Stack s already has an action (UPDATE) in progress.',
+            self.world.message('stack_update') or '',
+        )
+        stack = self.world.settled(self.stack)
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
+        value = self.world.resource(stack, 'a').properties['value']
+        self.assertEqual('4', value)
+
+    def test_parameters_that_are_private_are_shown_nowhere(self) -> None:
+        sections = {'parameters': {'pw': {'type': 'string', 'default': 'none'}}}
+        stack = self.world.make(
+            {'a': res(value={'get_param': 'pw'})}, name='p', sections=sections
+        )
+
+        self.run_plan(
+            self.world.do('stack_update', stack, private_parameters={'pw': 'S3cret'})
+        )
+
+        self.assertEqual('S3cret', self.world.resource(stack, 'a').properties['value'])
+        inputs = self.world.action('stack_update').inputs
+        self.assertEqual('***', masking.mask_data(inputs)['private_parameters'])
+
+    def test_a_stack_that_is_not_there_fails_it_by_name(self) -> None:
+        plan = self.run_plan(
+            action('u', 'stack_update', input_parameters={'stack': 'nobody'})
+        )
+
+        self.assertEqual('FAILED', plan.state)
+        self.assertEqual(
+            'Action failed in pre_condition: The Stack (nobody) could not be found.',
+            self.world.message('u'),
+        )
+
+    def test_a_name_that_two_projects_use_needs_the_project(self) -> None:
+        whole = template(TWO)
+        other = self.world.stacks.create(NewStack('s', whole), 'another-project')
+        self.world.settled(other)
+
+        self.run_plan(
+            action('u', 'stack_update', input_parameters={'stack': 's'}),
+            action(
+                'v', 'stack_update', input_parameters={'stack': 's', 'tenant': TENANT}
+            ),
+        )
+
+        self.assertIn('name the tenant', self.world.message('u') or '')
+        self.assertEqual('SUCCEEDED', self.world.statuses()['v'])
+        self.assertEqual('CREATE_COMPLETE', self.world.now(other).state.name)
+        self.assertEqual('UPDATE_COMPLETE', self.world.now(self.stack).state.name)
+
+
+class TestCheck(PlanWorldCase):
+    """`stack_check`."""
+
+    def test_that_something_is_unhealthy_is_no_failure(self) -> None:
+        gone = self.world.ids(self.stack)['b'] or ''
+        del self.world.outside.things[gone]
+
+        plan = self.run_plan(self.world.do('stack_check', self.stack))
+
+        self.assertEqual('SUCCEEDED', plan.state)
+        self.assertEqual('CHECK_FAILED', self.world.now(self.stack).state.name)
+        outputs = self.world.action('stack_check').outputs or {}
+        self.assertEqual(
+            [{'stack': 's', 'resource': 'b', 'reason': f'{gone} is not there'}],
+            outputs['unhealthy'],
+        )
+
+
+class TestCancel(PlanWorldCase):
+    """What becomes of the operation when nobody waits for it any more."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.gate = self.a_gate_at(self.world, 'update', 'a')
+        self.plan = self.world.start(
+            self.world.do(
+                'stack_update',
+                self.stack,
+                template=template({**TWO, 'a': res(value='3')}),
+            )
+        )
+        self.gate.until_entered()
+        self.world.until_action('stack_update', 'WAITING')
+
+    def test_with_the_plan_it_is_cancelled(self) -> None:
+        self.world.plans.cancel(self.plan.uuid)
+        self.gate.open()
+
+        self.assertEqual('CANCELLED', self.world.until_ended(self.plan).state)
+        stack = self.world.settled(self.stack)
+        self.assertEqual(
+            ('UPDATE_FAILED', 'Stack UPDATE cancelled'),
+            (stack.state.name, stack.status_reason),
+        )
+        self.assertEqual('CANCELLED', self.world.statuses()['stack_update'])
+
+    def test_with_the_action_it_is_cancelled(self) -> None:
+        uuid = self.world.action('stack_update').uuid
+
+        self.world.plans.signal_action(uuid, 'CANCEL')
+        self.gate.open()
+
+        self.world.until_ended(self.plan)
+        stack = self.world.settled(self.stack)
+        self.assertEqual('UPDATE_FAILED', stack.state.name)
+        self.assertEqual('CANCELLED', self.world.statuses()['stack_update'])
+
+
+class TestLostWorkers(PlanWorldCase):
+    """What waits and what is waited for survive the worker that began them."""
+
+    def test_of_the_plan_while_it_waits(self) -> None:
+        gate = self.a_gate_at(self.world, 'update', 'a')
+        plan = self.begin_update()
+        gate.until_entered()
+        self.world.until_action('stack_update', 'WAITING')
+
+        self.world.kill(self.applier)
+        gate.open()
+        self.world.settled(self.stack)
+        self.world.worker(lanes=('applier',))
+
+        self.assertEqual('SUCCEEDED', self.world.until_ended(plan).state)
+
+    def test_of_the_operation_in_the_middle(self) -> None:
+        gate = self.a_gate_at(self.world, 'update', 'a')
+        plan = self.begin_update()
+        gate.until_entered()
+
+        self.world.kill(self.engine)
+        del self.world.outside.gates['update', 'a']
+        self.world.worker(lanes=('engine',))
+
+        self.assertEqual('SUCCEEDED', self.world.until_ended(plan).state)
+        self.assertEqual('UPDATE_COMPLETE', self.world.now(self.stack).state.name)
+
+    def test_at_every_commit_of_the_engine_it_ends_well_and_is_done_once(self) -> None:
+        for commit in range(1, 9):
+            with self.subTest(commit=commit):
+                self._dies('engine', commit)
+
+    def test_at_every_commit_of_the_applier_it_ends_well_and_is_done_once(
+        self,
+    ) -> None:
+        for commit in range(1, 7):
+            with self.subTest(commit=commit):
+                self._dies('applier', commit)
+
+    def _dies(self, lane: str, commit: int) -> None:
+        world = PlanWorld(self.make_store(), lease=2.0, sweep_interval=0.2)
+        try:
+            first = world.worker(lanes=('applier', 'engine'))
+            stack = world.make(TWO)
+            before = len(world.facts(stack))
+            first.stop(1.0)
+            world.workers.remove(first)
+            other = 'applier' if lane == 'engine' else 'engine'
+            world.worker(lanes=(other,))
+            doomed = world.worker(lanes=(lane,), dies_after=commit)
+            plan = world.start(
+                world.do('stack_update', stack, template=template({**TWO, 'c': res()}))
+            )
+            world.until(
+                lambda: (
+                    world.is_dead(doomed)
+                    or world.store.get_plan(plan.uuid).state == 'SUCCEEDED'
+                )
+            )
+            if world.is_dead(doomed):
+                world.kill(doomed)
+            world.worker(lanes=(lane,))
+            self.assertEqual('SUCCEEDED', world.until_ended(plan).state)
+            self.assertEqual(3, len(world.outside.things))
+            self.assertEqual(
+                [
+                    ('s', 'UPDATE_IN_PROGRESS'),
+                    ('c', 'CREATE_IN_PROGRESS'),
+                    ('c', 'CREATE_COMPLETE'),
+                    ('s', 'UPDATE_COMPLETE'),
+                ],
+                world.facts(stack)[before:],
+            )
+        finally:
+            world.stop()
+
+    def begin_update(self) -> ActionPlan:
+        return self.world.start(
+            self.world.do(
+                'stack_update',
+                self.stack,
+                template=template({**TWO, 'a': res(value='3')}),
+            )
+        )
+
+
+class TestInTheLaneOfTheEngine(PlanWorldCase):
+    """An action without a plan does the same."""
+
+    def test_it_waits_there_too(self) -> None:
+        new = self.world.new_action(
+            'alone', 'stack_update', inputs={'stack': self.stack.uuid}
+        )
+        self.world.add(new)
+
+        self.world.until_action('alone', 'SUCCEEDED')
+
+        self.assertEqual('UPDATE_COMPLETE', self.world.now(self.stack).state.name)
+
+    def test_one_that_holds_the_lock_on_the_stack_hands_it_on(self) -> None:
+        target = f'stack:{self.stack.uuid}'
+        plan = self.run_plan(
+            {**self.world.do('stack_update', self.stack), 'target': target}
+        )
+
+        self.assertEqual('SUCCEEDED', plan.state)
+
+
+class TestWithoutAWorker(PlanWorldCase):
+    """A plan is checked by who can execute nothing."""
+
+    def test_inputs_are_checked_when_it_is_stored(self) -> None:
+        error = self.assertRaises(
+            exceptions.InvalidDocument,
+            self.world.create,
+            self.world.do('stack_lock', self.stack, level='some'),
+        )
+
+        self.assertIn('level', str(error))
+
+    def test_only_a_worker_can_execute(self) -> None:
+        alone = plan_actions.StackUpdate()
+
+        self.assertRaises(exceptions.PluginError, lambda: alone.parts)
+        self.assertRaises(exceptions.PluginError, lambda: alone.operations)

@@ -1,0 +1,51 @@
+"""What plans do with stacks, on databases."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.functional.db import stores
+from tests.specs import test_locks_for_plans as locks
+from tests.specs import test_stacks_in_plans as stories
+
+
+class OnDatabase:
+    """Mixed in before a story and a kind of database."""
+
+    open_empty: Callable[..., Any]
+
+    def make_store(self) -> Any:
+        store = self.open_empty()
+        self.addCleanup(store.close)  # type: ignore[attr-defined]
+        return store
+
+
+class SqliteUpdateTest(OnDatabase, stories.TestUpdate, stores.SqliteDatabase):
+    """`stack_update` on SQLite."""
+
+
+class SqliteLocksTest(OnDatabase, locks.TestLocks, stores.SqliteDatabase):
+    """Locks on SQLite."""
+
+
+class PostgresqlUpdateTest(OnDatabase, stories.TestUpdate, stores.PostgresqlDatabase):
+    """`stack_update` on PostgreSQL."""
+
+
+class PostgresqlLocksTest(OnDatabase, locks.TestLocks, stores.PostgresqlDatabase):
+    """Locks on PostgreSQL."""
+
+
+class PostgresqlCancelTest(OnDatabase, stories.TestCancel, stores.PostgresqlDatabase):
+    """Cancelling on PostgreSQL."""
+
+
+class PostgresqlLostWorkersTest(
+    OnDatabase, stories.TestLostWorkers, stores.PostgresqlDatabase
+):
+    """Lost workers on PostgreSQL."""
+
+
+class MysqlUpdateTest(OnDatabase, stories.TestUpdate, stores.MysqlDatabase):
+    """`stack_update` on MariaDB or MySQL, where a hint may come to nothing."""
+
+    sweep_interval = 1.0

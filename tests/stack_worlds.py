@@ -1,0 +1,417 @@
+"""A world in which stacks are made of templates; see `tests.worlds`."""
+
+import functools
+import threading
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from tests.worlds import Gate, World, WorldCase, kind
+from watcherlite import exceptions
+from watcherlite.db.api import Store
+from watcherlite.db.stacking import StackEventQuery
+from watcherlite.domain import commands
+from watcherlite.domain.handling import Batch, NotYet, Property, Ready
+from watcherlite.domain.stacks import NewStack, Resource, Stack
+from watcherlite.engine.stacks.inputs import RESOURCE, STACK
+from watcherlite.engine.stacks.operations import StackOperations
+from watcherlite.engine.stacks.parts import Limits, Parts
+from watcherlite.engine.stacks.progress import StackProgress
+from watcherlite.engine.stacks.resolving import Blueprints
+from watcherlite.engine.stacks.resource_action import ResourceAction
+from watcherlite.engine.stacks.stack_action import StackAction
+from watcherlite.engine.types import EngineTypes
+from watcherlite.execution.runner import ActionTypes
+from watcherlite.execution.worker import Worker
+from watcherlite.plugins import base, loader
+from watcherlite.plugins.action_types.nop import Nop
+from watcherlite.plugins.action_types.sleep import Sleep
+from watcherlite.states import action as action_states
+
+TENANT = 'a-project'
+VERSION = '2018-08-31'
+#: name of a stack or resource, its new state
+Fact = tuple[str, str]
+
+
+class Outside:
+    """What the handlers of a world have made: the world outside, and their calls.
+
+    :ivar things: physical id -> properties
+    :ivar calls: (operation, name of the resource), in the order of the calls
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.things: dict[str, dict[str, Any]] = {}
+        self.locked: set[str] = set()
+        self.calls: list[tuple[str, str]] = []
+        self.gates: dict[tuple[str, str], Gate] = {}
+        self.fails: set[tuple[str, str]] = set()
+
+    def called(self, operation: str, name: str) -> None:
+        """Note a call; wait where there is a gate, fail where that is wanted."""
+        with self._lock:
+            self.calls.append((operation, name))
+            gate = self.gates.get((operation, name))
+            fails = (operation, name) in self.fails
+        if gate is not None:
+            gate()
+        if fails:
+            raise BrokenThingError(f'{operation} of {name} does not work')
+
+    def of(self, operation: str) -> list[str]:
+        """Return the names of the resources for which an operation was called."""
+        with self._lock:
+            return [name for called, name in self.calls if called == operation]
+
+
+class BrokenThingError(exceptions.WatcherliteError):
+    """A thing does not work."""
+
+
+def thing(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
+    """Return a handler of things that are made at once.
+
+    `value` is updated in place, `fixed` is not, and `wait` says how often `create`
+    and `update` say that they have not come to an end.
+    """
+
+    class Thing(base.ResourceHandler):
+        idempotent = True
+        properties: ClassVar[Mapping[str, Property]] = {
+            'value': Property({'type': 'string'}, updatable=True),
+            'fixed': Property({'type': 'string'}),
+            'final': Property({'type': 'string'}, immutable=True),
+            'wait': Property({'type': 'integer', 'default': 0}, updatable=True),
+        }
+        attributes: ClassVar[Mapping[str, str]] = {'output': 'the value'}
+
+        def create(self, context: base.ResourceContext) -> Any:
+            outside.called('create', context.resource_name)
+            return self._made(context, context.properties.get('wait') or 0)
+
+        def update(self, context: base.ResourceContext) -> Any:
+            outside.called('update', context.resource_name)
+            return self._made(context, context.properties.get('wait') or 0)
+
+        def poll(
+            self, context: base.ResourceContext, operation: str, token: Any
+        ) -> Any:
+            outside.called('poll', context.resource_name)
+            return self._made(context, token['left'])
+
+        def _made(self, context: base.ResourceContext, left: int) -> Any:
+            physical_id = context.physical_id or context.physical_name
+            if left:
+                return NotYet({'left': left - 1}, 0.0, physical_id=physical_id)
+            outside.things[physical_id] = dict(context.properties)
+            value = context.properties.get('value')
+            return Ready(physical_id, attributes={'output': value})
+
+        def check(self, context: base.ResourceContext) -> Any:
+            outside.called('check', context.resource_name)
+            if context.physical_id not in outside.things:
+                raise BrokenThingError(f'{context.physical_id} is not there')
+
+        def delete(self, context: base.ResourceContext) -> Any:
+            outside.called('delete', context.resource_name)
+            if context.physical_id in outside.locked:
+                raise BrokenThingError(f'{context.physical_id} is locked')
+            outside.things.pop(context.physical_id or '', None)
+
+        def suspend(self, context: base.ResourceContext) -> Any:
+            outside.called('suspend', context.resource_name)
+
+        def resume(self, context: base.ResourceContext) -> Any:
+            outside.called('resume', context.resource_name)
+
+        def lock(self, context: base.ResourceContext) -> Any:
+            outside.called('lock', context.resource_name)
+            outside.locked.add(context.physical_id or '')
+
+        def unlock(self, context: base.ResourceContext) -> Any:
+            outside.called('unlock', context.resource_name)
+            outside.locked.discard(context.physical_id or '')
+
+        def signal(
+            self, context: base.ResourceContext, details: Mapping[str, Any]
+        ) -> Any:
+            outside.called('signal', context.resource_name)
+            return Ready(attributes={'output': details.get('value')})
+
+    return type('Thing', (Thing,), members)
+
+
+class Nothing(base.ResourceHandler):
+    """Can neither be locked nor be signalled, and is never replaced."""
+
+    idempotent = True
+    accepts_any = True
+    replaces_failed = False
+
+    def create(self, context: base.ResourceContext) -> Any:
+        return None
+
+    def delete(self, context: base.ResourceContext) -> Any:
+        return None
+
+
+class Group(base.NestedHandler):
+    """A stack of as many things as are asked for; a signal says how many."""
+
+    properties: ClassVar[Mapping[str, Property]] = {
+        'count': Property({'type': 'integer'}, updatable=True),
+        'value': Property({'type': 'string'}, updatable=True),
+    }
+
+    def expand(self, context: base.ResourceContext, members: Any) -> Any:
+        return [_things(context.properties['count'], context.properties)]
+
+    def adjust(self, context: base.ResourceContext, members: Any, details: Any) -> Any:
+        return [_things(details['count'], context.properties)]
+
+    def gather(self, context: base.ResourceContext, members: Any, outputs: Any) -> Any:
+        return {'refs': [member.reference for member in members]}
+
+
+def _things(count: int, properties: Mapping[str, Any]) -> Batch:
+    value = properties.get('value') or 'a member'
+    return Batch(template({f'm{at}': res(value=value) for at in range(count)}))
+
+
+def template(resources: Mapping[str, Any], **sections: Any) -> dict[str, Any]:
+    """Return a template."""
+    return {
+        'heat_template_version': VERSION,
+        'resources': dict(resources),
+        **sections,
+    }
+
+
+def res(type_: str = 'Thing', /, **properties: Any) -> dict[str, Any]:
+    """Return a resource of a template; what begins with '_' is beside properties."""
+    beside = {key[1:]: value for key, value in properties.items() if key[0] == '_'}
+    own = {key: value for key, value in properties.items() if key[0] != '_'}
+    return {'type': type_, **({'properties': own} if own else {}), **beside}
+
+
+class StackWorld(World):
+    """A system whose workers make stacks.
+
+    :ivar outside: what the handlers have made
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        handlers: Mapping[str, type] | None = None,
+        types: Mapping[str, type] | None = None,
+        limits: Limits | None = None,
+        **settings: Any,
+    ) -> None:
+        super().__init__(store, subjects=StackProgress(), **{'linger': 0.0, **settings})
+        self.outside = Outside()
+        self._limits = limits or Limits()
+        self.types = loader.Plugins.of(
+            action_types={
+                'nop': Nop,
+                'sleep': Sleep,
+                'ours': kind(),
+                **(types or {}),
+            },
+            resource_handlers={
+                'Thing': thing(self.outside),
+                'Nothing': Nothing,
+                'Group': Group,
+                **(handlers or {}),
+            },
+        )
+        self.stacks = StackOperations(self.parts(store), self.clock, self._signal)
+
+    def parts(self, store: Store) -> Parts:
+        """Return what stacks are made with, by this way to the store."""
+        return Parts(store, self.types, Blueprints(store), self._tell, self._limits)
+
+    def _signal(self, uuid: str, signal: str) -> Any:
+        return self.plans.signal_action(uuid, signal)
+
+    def _tell(
+        self, lane: str | None, message: commands.Command | commands.Broadcast
+    ) -> None:
+        # All workers of a world hear everything; each takes what is of its lanes.
+        self.tell(message)
+
+    def worker_types(self, store: Store) -> ActionTypes:
+        parts = self.parts(store)
+        own = {
+            STACK: functools.partial(StackAction, parts),
+            RESOURCE: functools.partial(ResourceAction, parts),
+        }
+        return EngineTypes(self.types, own)
+
+    def worker(self, **keys: Any) -> Worker:
+        return super().worker(
+            **{'lanes': ('applier', 'engine'), 'subjects': StackProgress(), **keys}
+        )
+
+    # stacks
+
+    def begin(
+        self,
+        resources: Mapping[str, Any],
+        name: str = 's',
+        sections: Mapping[str, Any] | None = None,
+        **keys: Any,
+    ) -> Stack:
+        """Have a stack made; do not wait."""
+        whole = template(resources, **(sections or {}))
+        return self.stacks.create(NewStack(name, whole, **keys), TENANT, 'a user')
+
+    def make(self, resources: Mapping[str, Any], **keys: Any) -> Stack:
+        """Have a stack made, with a worker if there is none; wait for the end."""
+        if not self.workers:
+            self.worker()
+        return self.settled(self.begin(resources, **keys))
+
+    def change(
+        self,
+        stack: Stack,
+        resources: Mapping[str, Any] | None = None,
+        sections: Mapping[str, Any] | None = None,
+        **keys: Any,
+    ) -> Stack:
+        """Have a stack updated and wait for the end.
+
+        :param resources: of the new template; None: update it as it is
+        """
+        self.begin_change(stack, resources, sections, **keys)
+        return self.settled(stack)
+
+    def begin_change(
+        self,
+        stack: Stack,
+        resources: Mapping[str, Any] | None = None,
+        sections: Mapping[str, Any] | None = None,
+        **keys: Any,
+    ) -> Stack:
+        """Have a stack updated; do not wait."""
+        whole = None
+        if resources is not None:
+            whole = template(resources, **(sections or {}))
+        new = NewStack(stack.name, whole, existing=resources is None, **keys)
+        return self.stacks.update(stack.uuid, TENANT, new)
+
+    def act(self, stack: Stack, operation: str, level: str | None = None) -> Stack:
+        """Begin an operation and wait for its end."""
+        self.stacks.act(stack.uuid, TENANT, operation, level)
+        return self.settled(stack)
+
+    def settled(self, stack: Stack) -> Stack:
+        """Wait until nothing is done with a stack or what is in it."""
+
+        def quiet() -> bool:
+            tree = self.store.stack_tree(stack.root_id or 0)
+            own = self.now(stack)
+            return not any(member.state.busy for member in (own, *tree)) and all(
+                action.finished for action in self._actions() if action.lane == 'engine'
+            )
+
+        self.until(quiet, lambda: f'{self.now(stack)}\n{self.happened()}')
+        return self.now(stack)
+
+    def until_state(self, stack: Stack, *names: str) -> Stack:
+        """Wait until a stack is in one of these states."""
+        self.until(
+            lambda: self.now(stack).state.name in names,
+            lambda: f'{self.now(stack)}\n{self.happened()}',
+        )
+        return self.now(stack)
+
+    def now(self, stack: Stack) -> Stack:
+        """Return a stack as it is now, deleted or not."""
+        return self.store.stacks_by_id([stack.id or 0])[stack.id or 0]
+
+    def named(self, name: str) -> Stack:
+        """Return the stack of this name."""
+        return self.store.find_stack(name, TENANT)
+
+    # resources
+
+    def resource(self, stack: Stack, name: str) -> Resource:
+        """Return a resource as it is now."""
+        (row,) = self.store.list_resources([stack.id or 0], names=[name])
+        return row
+
+    def nested(self, stack: Stack, name: str) -> Stack:
+        """Return the stack that a resource is."""
+        nested_id = self.resource(stack, name).nested_id or 0
+        return self.store.stacks_by_id([nested_id])[nested_id]
+
+    def states(self, stack: Stack) -> dict[str, str]:
+        """Return the state of each resource, by name."""
+        rows = self.store.list_resources([stack.id or 0])
+        return {row.name: row.state.name for row in rows}
+
+    def ids(self, stack: Stack) -> dict[str, str | None]:
+        """Return the physical id of each resource, by name."""
+        rows = self.store.list_resources([stack.id or 0])
+        return {row.name: row.physical_id for row in rows}
+
+    def mark(
+        self,
+        stack: Stack,
+        name: str,
+        unhealthy: bool = True,
+        reason: str | None = None,
+    ) -> Resource:
+        """Say how a resource is."""
+        return self.stacks.mark_unhealthy(stack.uuid, TENANT, name, unhealthy, reason)
+
+    # what happened
+
+    def facts(self, *stacks: Stack) -> list[Fact]:
+        """Return the changes of state of these stacks and what is in them, in order."""
+        ids = [stack.id or 0 for stack in stacks]
+        names = {stack.id: stack.name for stack in stacks}
+        query = StackEventQuery(ids, descending=False)
+        return [
+            (
+                (item.event.detail or {}).get('name') or names[item.event.subject_id],
+                item.event.new_status or '',
+            )
+            for item in self.store.list_stack_events(query)
+        ]
+
+    def happened(self) -> str:
+        """Return all that happened, for the report of a failure."""
+        actions = '\n'.join(
+            f'{a.id} {a.name} {a.action_type} {a.inputs.get("do")} {a.status} '
+            f'{a.status_message}'
+            for a in self._actions()
+        )
+        return f'{actions}\n{self.report()}'
+
+    def unfinished(self) -> list[str | None]:
+        """Return the names of the actions that have not ended."""
+        return [a.name for a in self._actions() if a.status not in action_states.FINAL]
+
+
+class StackWorldCase(WorldCase):
+    """Tests of whole stories of stacks."""
+
+    def a_stack_world(
+        self,
+        handlers: Mapping[str, type] | None = None,
+        types: Mapping[str, type] | None = None,
+        **settings: Any,
+    ) -> StackWorld:
+        """Return a world with these handlers beside Thing, Nothing and Group."""
+        world = StackWorld(self.make_store(), handlers, types, **settings)
+        self.addCleanup(world.stop)
+        return world
+
+    def a_gate_at(self, world: StackWorld, operation: str, name: str) -> Gate:
+        """Return a gate at which an operation of a resource waits."""
+        gate = self.a_gate()
+        world.outside.gates[operation, name] = gate
+        return gate

@@ -1,0 +1,62 @@
+"""[stacks]: how large stacks may become, and how long their operations may take."""
+
+from oslo_config import cfg
+
+from watcherlite.conf import registration
+
+GROUP = cfg.OptGroup(
+    'stacks',
+    title='Stacks',
+    help='What is made of templates. Set these alike for watcherlite-api, which '
+    'refuses what is too large, and for watcherlite-engine, which makes the stacks.',
+)
+
+OPTS = [
+    cfg.IntOpt(
+        'stack_action_timeout',
+        default=3600,
+        min=1,
+        max=2**31 - 1,
+        help='Seconds that an operation on a stack may take for which the request '
+        'gave no timeout_mins. Raise it when resources take longer than that to '
+        'become ready.',
+    ),
+    cfg.IntOpt(
+        'max_nested_stack_depth',
+        default=5,
+        min=0,
+        max=20,
+        help='How many stacks may be around one, each in the other; 0: a resource of '
+        'a stack cannot be a stack.',
+    ),
+    cfg.IntOpt(
+        'max_resources_per_stack',
+        default=1000,
+        min=1,
+        max=100000,
+        help='How many resources a stack may have together with all that are nested '
+        'in it. Raise it for larger stacks; each resource takes some rows of the '
+        'database.',
+    ),
+    cfg.IntOpt(
+        'max_template_size',
+        default=524288,
+        min=1024,
+        max=2**30,
+        help='Bytes that a template, or any of the files that come with it, may have. '
+        'A request as a whole is limited by [api] max_body_size.',
+    ),
+    cfg.IntOpt(
+        'max_stacks_per_tenant',
+        default=0,
+        min=0,
+        max=2**31 - 1,
+        help='How many stacks a project may have, nested ones not counted; 0: any '
+        'number. Stacks that are made in the same moment may exceed it.',
+    ),
+]
+
+
+def register_opts(conf: cfg.ConfigOpts) -> None:
+    """Register the group and its options."""
+    registration.register(conf, GROUP, OPTS)

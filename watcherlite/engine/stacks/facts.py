@@ -1,0 +1,94 @@
+"""The events of stacks and of their resources."""
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite.domain import events
+from watcherlite.domain.actions import cut
+from watcherlite.domain.events import Event
+from watcherlite.domain.stacks import Resource, Stack
+from watcherlite.states import stack as states
+
+
+def stack_event(
+    before: Stack | None,
+    after: Stack,
+    now: datetime.datetime,
+    kind: str = events.STATE_CHANGED,
+    detail: Mapping[str, Any] | None = None,
+) -> Event:
+    """Return the event of one change of a stack; `before` is None for a new one.
+
+    That of a lock, or of its end, has its level among the details.
+    """
+    if after.action in states.MAINTENANCE:
+        level = after.level or (before.level if before is not None else None)
+        detail = {**(detail or {}), 'lock_level': level}
+    return Event(
+        events.STACK,
+        kind,
+        None,
+        None,
+        before.state.name if before is not None else None,
+        after.state.name,
+        cut(after.status_reason),
+        None,
+        None,
+        now,
+        detail,
+        subject_id=after.id,
+    )
+
+
+def resource_event(
+    before: Resource,
+    after: Resource,
+    now: datetime.datetime,
+    kind: str = events.STATE_CHANGED,
+    state: str | None = None,
+    reason: str | None = None,
+    fault: Mapping[str, Any] | None = None,
+) -> Event:
+    """Return the event of one change of a resource; its subject is the stack.
+
+    So the events of a stack and of its resources are in one order.
+
+    :param state: what is told instead of its state: of a signal, that is none
+    :param reason: likewise
+    :param fault: how it failed: the fields of `outcomes.Fault`
+    """
+    return Event(
+        events.RESOURCE,
+        kind,
+        None,
+        None,
+        before.state.name,
+        state or after.state.name,
+        cut(after.status_reason if reason is None else reason),
+        None,
+        None,
+        now,
+        {
+            'uuid': after.uuid,
+            'name': after.name,
+            'type': after.type,
+            'physical_id': after.physical_id,
+            **({'fault': fault} if fault is not None else {}),
+        },
+        subject_id=after.stack_id,
+    )
+
+
+def changed(
+    before: Resource,
+    after: Resource,
+    now: datetime.datetime,
+    fault: Mapping[str, Any] | None = None,
+) -> list[Event]:
+    """Return the event of a change of state, or none if nothing of it shows.
+
+    :param fault: of the action that is about it, if that failed
+    """
+    same = (before.action, before.status) == (after.action, after.status)
+    return [] if same else [resource_event(before, after, now, fault=fault)]

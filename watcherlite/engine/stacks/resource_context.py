@@ -1,0 +1,151 @@
+"""What a resource handler is handed: implements `plugins.base.ResourceContext`.
+
+And `NestedContext`, for the handlers of resources that are stacks.
+"""
+
+import dataclasses
+import datetime
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Protocol
+
+from watcherlite.clock import UTC
+from watcherlite.domain.stacks import Resource, Stack
+
+#: Most characters of a physical name: what the strictest of services take.
+NAME_LENGTH = 63
+#: How many digits of the resource's uuid make the name unique.
+SHORT_ID = 12
+
+
+class Acting(Protocol):
+    """The action that works on a resource: what its handler may know of it."""
+
+    @property
+    def uuid(self) -> str: ...
+
+    @property
+    def attempt(self) -> int: ...
+
+    @property
+    def deadline(self) -> datetime.datetime | None: ...
+
+    def checkpoint(self) -> None: ...
+
+    def remaining(self) -> float | None: ...
+
+    def now(self) -> datetime.datetime: ...
+
+    def on_signal(
+        self, call: Callable[[str], None]
+    ) -> AbstractContextManager[None]: ...
+
+
+class Imagined:
+    """Stands for the action while it is only asked what would be done.
+
+    No signal reaches it, and its time never ends.
+    """
+
+    uuid = ''
+    attempt = 0
+    deadline: datetime.datetime | None = None
+
+    def checkpoint(self) -> None:
+        """Heed nothing."""
+
+    def remaining(self) -> float | None:
+        """Return None."""
+        return None
+
+    def now(self) -> datetime.datetime:
+        """Return the time."""
+        return datetime.datetime.now(UTC)
+
+    def on_signal(self, call: Callable[[str], None]) -> AbstractContextManager[None]:
+        """Do nothing."""
+        return nullcontext()
+
+
+@dataclasses.dataclass(slots=True)
+class HandlerContext:
+    """See `ResourceContext`; time and signals are those of the action."""
+
+    uuid: str
+    attempt: int
+    tenant: str
+    stack_name: str
+    stack_uuid: str
+    resource_name: str
+    resource_uuid: str
+    physical_name: str
+    physical_id: str | None
+    properties: Mapping[str, Any]
+    before: Mapping[str, Any]
+    attributes: Mapping[str, Any]
+    metadata: Mapping[str, Any]
+    data: Mapping[str, Any]
+    files: Mapping[str, str]
+    action: Acting
+    update_policy: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    deadline: datetime.datetime | None = None
+
+    def __post_init__(self) -> None:
+        self.deadline = self.action.deadline
+
+    def checkpoint(self) -> None:
+        self.action.checkpoint()
+
+    def remaining(self) -> float | None:
+        return self.action.remaining()
+
+    def now(self) -> datetime.datetime:
+        return self.action.now()
+
+    def on_signal(self, call: Callable[[str], None]) -> AbstractContextManager[None]:
+        return self.action.on_signal(call)
+
+
+def handler_context(
+    action: Acting,
+    stack: Stack,
+    row: Resource,
+    files: Mapping[str, str],
+    properties: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> HandlerContext:
+    """Return what a handler is handed for a resource.
+
+    :param properties: that it is to fit; None: those that it was last made with
+    :param metadata: likewise
+    """
+    return HandlerContext(
+        uuid=action.uuid,
+        attempt=action.attempt,
+        tenant=stack.tenant,
+        stack_name=stack.name,
+        stack_uuid=stack.uuid,
+        resource_name=row.name,
+        resource_uuid=row.uuid,
+        physical_name=physical_name(stack, row),
+        physical_id=row.physical_id,
+        properties=row.properties if properties is None else properties,
+        before=row.properties,
+        attributes=row.attributes,
+        metadata=row.metadata if metadata is None else metadata,
+        data=row.data,
+        files=files,
+        action=action,
+    )
+
+
+def physical_name(stack: Stack, row: Resource) -> str:
+    """Return a name that is free, and says what it belongs to."""
+    return free_name(stack.name, row.name, row.uuid)
+
+
+def free_name(stack_name: str, resource_name: str, uuid: str) -> str:
+    """Likewise, of the names, and the uuid of the resource."""
+    short = uuid.replace('-', '')[:SHORT_ID]
+    begin = f'{stack_name}-{resource_name}'[: NAME_LENGTH - SHORT_ID - 1]
+    return f'{begin}-{short}'
