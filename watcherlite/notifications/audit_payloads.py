@@ -15,7 +15,7 @@ from watcherlite.notifications.rules import Told
 from watcherlite.notifications.serializer import Encoded
 
 
-class AuditPayloads:
+class AuditPayloads(payloads.OfInfraOptim):
     """A `payloads.Filler` for audits.
 
     :param pinned: the version that payloads are to be written in, or 'latest'

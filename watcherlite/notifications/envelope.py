@@ -8,17 +8,16 @@ and `_unique_id` is how it recognises a repeat.
 import datetime
 from json.encoder import encode_basestring_ascii
 
-PUBLISHER = 'infra-optim'
-
 
 class Envelope:
     """Wraps the documents that one host publishes.
 
-    :param host: the part of `publisher_id` after 'infra-optim:'
+    :param publisher: the part of `publisher_id` before the colon: 'infra-optim'
+    :param host: the part after it
     """
 
-    def __init__(self, host: str) -> None:
-        self._publisher = encode_basestring_ascii(f'{PUBLISHER}:{host}')
+    def __init__(self, publisher: str, host: str) -> None:
+        self._publisher = encode_basestring_ascii(f'{publisher}:{host}')
 
     def body(
         self,

@@ -7,8 +7,10 @@ from typing import Any
 from watcherlite.domain import events
 from watcherlite.notifications import envelope, payloads, rules, serializer
 from watcherlite.notifications.audit_payloads import AuditPayloads
+from watcherlite.notifications.notification import Notification
 from watcherlite.notifications.plan_payloads import PlanPayloads
 from watcherlite.notifications.settings import NotificationSettings
+from watcherlite.notifications.stack_payloads import StackPayloads
 
 #: The routing key and the body.
 Message = tuple[str, bytes]
@@ -40,6 +42,7 @@ class _Outlet:
     :param extra: the one field that it has and others of its subject have not
     """
 
+    envelope: envelope.Envelope
     event_type: str
     priority: str
     routing_keys: tuple[str, ...]
@@ -77,18 +80,18 @@ class MessageBuilder:
 
     def _apply(self, settings: NotificationSettings) -> None:
         self._applied = settings
-        self._envelope = envelope.Envelope(settings.host)
         pinned = settings.payload_version
         self._fillers: tuple[payloads.Filler, ...] = (
             PlanPayloads(pinned, self._source),
             AuditPayloads(pinned, self._source),
+            StackPayloads(pinned, self._source),
         )
         self._filler_of = {
             subject: filler for filler in self._fillers for subject in filler.subjects
         }
         # What is not in here is below the level.
         self._outlets = {
-            notification: _outlet(_prefix(subject, settings), notification, settings)
+            notification: _outlet(subject, notification, settings)
             for subject, row in rules.SUBJECTS.items()
             for notification in row.notifications.values()
             if settings.sends(notification.priority)
@@ -143,27 +146,30 @@ class MessageBuilder:
 
     def _made(self, telling: _Telling) -> list[Message] | Unbuildable:
         stored, told = telling.stored, telling.told
+        filler = self._filler_of[stored.event.subject]
         try:
-            fields = self._filler_of[stored.event.subject].fields(stored, told)
+            fields = filler.fields(stored, told)
             if fields is None:
                 return Unbuildable(stored, None)
-            return self._messages(telling, fields)
+            return self._messages(telling, filler, fields)
         except Exception as error:
             return Unbuildable(stored, error)
 
-    def _messages(self, telling: _Telling, fields: dict[str, Any]) -> list[Message]:
+    def _messages(
+        self, telling: _Telling, filler: payloads.Filler, fields: dict[str, Any]
+    ) -> list[Message]:
         stored, told = telling.stored, telling.told
         messages: list[Message] = []
         for index, outlet in telling.outlets:
             if outlet.extra == 'state_update':
                 payload = outlet.encode(
-                    **fields, state_update=payloads.state_update(stored, told)
+                    **fields, state_update=filler.state_update(stored, told)
                 )
             elif outlet.extra == 'fault':
                 payload = outlet.encode(**fields, fault=payloads.fault(stored))
             else:
                 payload = outlet.encode(**fields)
-            body = self._envelope.body(
+            body = outlet.envelope.body(
                 outlet.event_type,
                 outlet.priority,
                 events.message_id(stored.event.uuid, index),
@@ -182,13 +188,14 @@ def _prefix(subject: str, settings: NotificationSettings) -> str:
 
 
 def _outlet(
-    prefix: str, notification: rules.Notification, settings: NotificationSettings
+    subject: str, notification: Notification, settings: NotificationSettings
 ) -> _Outlet:
     payload = notification.payload
     version = serializer.version_of(payload, settings.payload_version)
     extra = serializer.field_names(payload) & {'state_update', 'fault'}
     return _Outlet(
-        event_type=f'{prefix}.{notification.name}',
+        envelope=envelope.Envelope(rules.SUBJECTS[subject].publisher, settings.host),
+        event_type=f'{_prefix(subject, settings)}.{notification.name}',
         priority=notification.priority,
         routing_keys=envelope.routing_keys(settings.topics, notification.priority),
         encode=serializer.encoder(payload, version),

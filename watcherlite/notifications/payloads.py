@@ -13,6 +13,7 @@ from watcherlite.conf import masking
 from watcherlite.domain.action_plans import PlanSurroundings
 from watcherlite.domain.audits import AuditSurroundings, Strategy
 from watcherlite.domain.events import StoredEvent
+from watcherlite.domain.stacks import StackSurroundings
 from watcherlite.notifications import serializer
 from watcherlite.notifications.rules import DELETED, Told
 from watcherlite.notifications.serializer import Encoded
@@ -30,6 +31,11 @@ class Source(Protocol):
         self, audit_ids: Sequence[int]
     ) -> Mapping[int, AuditSurroundings]:
         """Return audits with what they belong to, by id; see `db.auditing`."""
+
+    def surroundings_of_stacks(
+        self, stack_ids: Sequence[int]
+    ) -> Mapping[int, StackSurroundings]:
+        """Return stacks with those around them, by id; see `db.stacking`."""
 
 
 class Filler(Protocol):
@@ -56,6 +62,9 @@ class Filler(Protocol):
         None: what it is about is not there any more.
         """
 
+    def state_update(self, stored: StoredEvent, told: Told) -> dict[str, Any]:
+        """Return the fields of the state update of an event of the batch."""
+
 
 def strategy_fields(strategy: Strategy) -> dict[str, Any]:
     """Return the fields of a StrategyPayload."""
@@ -70,13 +79,16 @@ def strategy_fields(strategy: Strategy) -> dict[str, Any]:
     }
 
 
-def state_update(stored: StoredEvent, told: Told) -> dict[str, Any]:
-    """Return the fields of a state update."""
-    return {
-        'old_state': told.old_state,
-        'state': told.state,
-        'status_message': stored.event.message,
-    }
+class OfInfraOptim:
+    """What the fillers of the infra-optim vocabulary have in common."""
+
+    def state_update(self, stored: StoredEvent, told: Told) -> dict[str, Any]:
+        """Return the fields of a state update."""
+        return {
+            'old_state': told.old_state,
+            'state': told.state,
+            'status_message': stored.event.message,
+        }
 
 
 def fault(stored: StoredEvent) -> dict[str, Any] | None:

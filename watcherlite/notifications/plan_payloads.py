@@ -32,7 +32,7 @@ class Plan:
     created_at: Encoded | None
 
 
-class PlanPayloads:
+class PlanPayloads(payloads.OfInfraOptim):
     """A `payloads.Filler` for plans and their actions.
 
     :param pinned: the version that payloads are to be written in, or 'latest'

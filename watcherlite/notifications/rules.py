@@ -1,14 +1,16 @@
 """Which notifications a change gives rise to: the tables, and nothing else.
 
 What may be told of one kind of thing is a row of SUBJECTS. Actions, plans and audits
-are told of in the states of the infra-optim vocabulary. A change that does not show
-there is told to nobody.
+are told of in the states of the infra-optim vocabulary, stacks and resources in those
+of orchestration. A change that does not show there is told to nobody.
 """
 
 import dataclasses
 from collections.abc import Callable, Mapping
 
 from watcherlite.domain import events
+from watcherlite.notifications import stack_rules
+from watcherlite.notifications.notification import Notification
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as plan_states
 from watcherlite.states import audit as audit_states
@@ -21,22 +23,6 @@ LEVELS = {'debug': 0, 'info': 1, 'warning': 2, 'error': 3, 'critical': 4}
 PENDING = action_states.INFRA_OPTIM[action_states.READY]
 ONGOING = action_states.INFRA_OPTIM[action_states.RUNNING]
 DELETED = plan_states.DELETED
-
-
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class Notification:
-    """One kind of notification; each exists once.
-
-    :param name: the event type without its subject: 'execution.start'
-    :param priority: a key of PRIORITIES
-    :param payload: the name of the payload class
-    :param when: for readers of the reference
-    """
-
-    name: str
-    priority: str
-    payload: str
-    when: str
 
 
 ACTION = {
@@ -196,7 +182,7 @@ OF_STEP: dict[str, tuple[str, ...]] = {
 }
 
 #: (state before, internal status after) -> what is told besides the update
-ACTION_CHANGES: dict[tuple[str, str], str] = {
+ACTION_CHANGES: dict[tuple[str | None, str], str] = {
     (PENDING, action_states.RUNNING): 'execution.start',
     (ONGOING, action_states.SUCCEEDED): 'execution.end',
     (PENDING, action_states.FAILED): 'execution.error',
@@ -206,7 +192,7 @@ ACTION_CHANGES: dict[tuple[str, str], str] = {
 }
 
 #: (state before, state after) -> what is told besides the update
-PLAN_CHANGES: dict[tuple[str, str], str] = {
+PLAN_CHANGES: dict[tuple[str | None, str], str] = {
     (plan_states.PENDING, plan_states.ONGOING): 'execution.start',
     (plan_states.ONGOING, plan_states.SUCCEEDED): 'execution.end',
     (plan_states.ONGOING, plan_states.FAILED): 'execution.error',
@@ -226,24 +212,34 @@ class Subject:
 
     :param prefix: how its event types begin
     :param notifications: name -> the notification; the names are those that the
-        tables OF_KIND, `changes`, `signals` and `steps` lead to
+        tables `kinds`, `changes`, `signals` and `steps` lead to
     :param states: what its events may name as old and new status
     :param changes: (state before, internal status after) -> what is told of a change
-        of state besides the update
+        of state besides what its kind tells; also of one that leaves the state as it
+        was, when another such action takes the place of one that is under way
     :param signals: signal -> what is told
     :param steps: step -> what is told
     :param shown: (status, whether it had started) -> the state that the outside knows
     :param only_of_plans: nothing is told of one that belongs to no plan
+    :param kinds: kind -> what is told whatever the states are; where SIGNALLED is in
+        it, the new status of such an event says how the signal went
+    :param publisher: how the `publisher_id` begins
     """
 
     prefix: str
     notifications: Mapping[str, Notification]
     states: frozenset[str]
-    changes: Mapping[tuple[str, str], str] = dataclasses.field(default_factory=dict)
+    changes: Mapping[tuple[str | None, str], str] = dataclasses.field(
+        default_factory=dict
+    )
     signals: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     steps: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     shown: Callable[[str, bool], str] = _same
     only_of_plans: bool = False
+    kinds: Mapping[str, tuple[str, ...]] = dataclasses.field(
+        default_factory=lambda: OF_KIND
+    )
+    publisher: str = 'infra-optim'
 
 
 #: subject of an event -> what is told of it; nothing is told of any other
@@ -268,7 +264,27 @@ SUBJECTS: dict[str, Subject] = {
     events.AUDIT: Subject(
         'audit', AUDIT, frozenset(audit_states.STATES), steps=OF_STEP
     ),
+    events.STACK: Subject(
+        'stack',
+        stack_rules.STACK,
+        stack_rules.STACK_STATES,
+        changes=stack_rules.STACK_CHANGES,
+        kinds=stack_rules.STACK_KINDS,
+        publisher=stack_rules.PUBLISHER,
+    ),
+    # Only what is done with one is told, so that a large stack is not told twice.
+    events.RESOURCE: Subject(
+        'resource',
+        stack_rules.RESOURCE,
+        stack_rules.RESOURCE_STATES,
+        changes=stack_rules.RESOURCE_CHANGES,
+        kinds=stack_rules.RESOURCE_KINDS,
+        publisher=stack_rules.PUBLISHER,
+    ),
 }
+
+#: Kinds of events that the table `changes` says something of.
+_CHANGES = frozenset({events.CREATED, events.STATE_CHANGED, events.SIGNALLED})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -298,21 +314,31 @@ def told_of(event: events.Event) -> Told | None:
     if subject is None or (subject.only_of_plans and event.plan_id is None):
         return None
     old_state, state = _states(subject, event)
-    if event.kind == events.SIGNALLED:
+    if event.kind in subject.kinds:
+        names = _of_change(subject, event, old_state, state)
+    elif event.kind == events.SIGNALLED:
         names = _of_detail(event, 'signal', subject.signals)
     elif event.kind == events.STEPPED:
         names = _of_detail(event, 'step', subject.steps)
-    elif event.kind == events.STATE_CHANGED and old_state == state:
-        names = ()
     else:
-        names = OF_KIND[event.kind]
-        also = subject.changes.get((str(old_state), str(event.new_status)))
-        if also is not None and event.kind == events.STATE_CHANGED:
-            names = (*names, also)
+        raise ValueError(f'event {event.uuid}: no {event.subject} is {event.kind}')
     if not names:
         return None
     told = tuple(subject.notifications[name] for name in names)
     return Told(old_state, state, told)
+
+
+def _of_change(
+    subject: Subject, event: events.Event, old_state: str | None, state: str
+) -> tuple[str, ...]:
+    """Return what the tables `kinds` and `changes` have for an event."""
+    names = subject.kinds[event.kind]
+    if event.kind == events.STATE_CHANGED and old_state == state:
+        names = ()
+    if event.kind not in _CHANGES:
+        return names
+    also = subject.changes.get((old_state, str(event.new_status)))
+    return names if also is None else (*names, also)
 
 
 def _of_detail(
@@ -332,6 +358,10 @@ def _states(subject: Subject, event: events.Event) -> tuple[str | None, str]:
         return _outside(subject, event, event.old_status, started), DELETED
     if event.kind == events.CREATED:
         return None, _outside(subject, event, event.new_status, started)
+    if event.kind == events.SIGNALLED and event.kind in subject.kinds:
+        # It has gone well or not, and left the state as it was.
+        state = _outside(subject, event, event.old_status, started)
+        return state, state
     if event.kind != events.STATE_CHANGED:
         state = _outside(subject, event, event.new_status, started)
         return state, state

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from watcherlite.domain import events
-from watcherlite.notifications import rules
+from watcherlite.notifications import rules, stack_samples
+from watcherlite.notifications.notification import Notification
 from watcherlite.objects import (
     action,
     action_plan,
@@ -150,11 +151,11 @@ def samples() -> dict[str, dict[str, Any]]:
     for subject, row in rules.SUBJECTS.items():
         for name, notification in row.notifications.items():
             event_type = f'{row.prefix}.{name}'
-            second = event_type in SECOND
+            second = event_type in SECOND or _follows_update(subject, name)
             documents[event_type] = {
                 'event_type': event_type,
                 'priority': notification.priority,
-                'publisher_id': f'infra-optim:{HOST}',
+                'publisher_id': f'{row.publisher}:{HOST}',
                 'message_id': f'{EVENT_UUID[:-1]}1' if second else EVENT_UUID,
                 'timestamp': str(OCCURRED_AT.replace(tzinfo=None)),
                 'payload': _PAYLOADS[subject](notification),
@@ -172,7 +173,7 @@ def file_name(event_type: str) -> str:
     return f'{event_type.replace(".", "-")}.json'
 
 
-def _plan_payload(notification: rules.Notification) -> dict[str, Any]:
+def _plan_payload(notification: Notification) -> dict[str, Any]:
     old_state, state = PLAN_STATES[notification.name]
     cls: Any = catalogue.payload_classes()[notification.payload]
     payload = cls(
@@ -203,7 +204,7 @@ def _plan_payload(notification: rules.Notification) -> dict[str, Any]:
     return payload.to_wire()
 
 
-def _action_payload(notification: rules.Notification) -> dict[str, Any]:
+def _action_payload(notification: Notification) -> dict[str, Any]:
     old_state, state = ACTION_STATES[notification.name]
     message = MESSAGES.get(state)
     cls: Any = catalogue.payload_classes()[notification.payload]
@@ -232,7 +233,7 @@ def _action_payload(notification: rules.Notification) -> dict[str, Any]:
     return payload.to_wire()
 
 
-def _audit_payload(notification: rules.Notification) -> dict[str, Any]:
+def _audit_payload(notification: Notification) -> dict[str, Any]:
     old_state, state = AUDIT_STATES[notification.name]
     cls: Any = catalogue.payload_classes()[notification.payload]
     payload = cls(
@@ -271,11 +272,20 @@ def _audit_payload(notification: rules.Notification) -> dict[str, Any]:
 
 
 #: subject -> what makes the payload of its samples
-_PAYLOADS: dict[str, Callable[[rules.Notification], dict[str, Any]]] = {
+_PAYLOADS: dict[str, Callable[[Notification], dict[str, Any]]] = {
     events.ACTION_PLAN: _plan_payload,
     events.ACTION: _action_payload,
     events.AUDIT: _audit_payload,
+    events.STACK: lambda told: stack_samples.stack_payload(told, OCCURRED_AT),
+    events.RESOURCE: lambda told: stack_samples.resource_payload(told, OCCURRED_AT),
 }
+
+
+def _follows_update(subject: str, name: str) -> bool:
+    """Say whether a sample is of a step of a stack that an update tells of first."""
+    born = stack_samples.BEFORE.get(name.partition('.')[0], name) is None
+    begins = name.endswith('.start')
+    return subject == events.STACK and name != 'update' and not (born and begins)
 
 
 def _strategy() -> base.Payload:

@@ -13,7 +13,7 @@ SPEC_VERSION = '1.0'
 class NotificationSettings:
     """What is told, to whom, and how; the options of [notifications] explain it.
 
-    :param host: the part of `publisher_id` after 'infra-optim:'
+    :param host: the part of `publisher_id` after the colon
     :param topics: where each goes to; at least one, if anything is sent
     :param level: the least priority that is sent, in the words of the option
         `level`, in any case; '': nothing is

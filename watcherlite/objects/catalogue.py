@@ -1,6 +1,7 @@
 """The table from which the daemons write payloads, derived from the classes."""
 
 import textwrap
+from collections.abc import Mapping
 
 from oslo_utils import versionutils
 
@@ -12,6 +13,7 @@ from watcherlite.objects import (
     exception,
     fields,
     goal,
+    stack,
     strategy,
 )
 
@@ -48,7 +50,7 @@ def payload_classes() -> dict[str, type[base.Payload]]:
     registered = base.registered()
     return {
         cls.obj_name(): cls
-        for module in (exception, goal, strategy, audit, action_plan, action)
+        for module in (exception, goal, strategy, audit, action_plan, action, stack)
         for cls in vars(module).values()
         if isinstance(cls, type)
         and issubclass(cls, base.Payload)
@@ -67,6 +69,7 @@ def table() -> dict[str, dict[str, tuple[Field, ...]]]:
 def source() -> str:
     """Return the text of `notifications/schema.py`."""
     lines = []
+    longer = []
     likes = []
     written: dict[str, str] = {}
     for name, versions in table().items():
@@ -75,13 +78,34 @@ def source() -> str:
             likes.append(f'PAYLOADS[{name!r}] = PAYLOADS[{like!r}]\n')
             continue
         lines.append(f'{name!r}: {{')
+        before: tuple[Field, ...] | None = None
+        # The order of the versions is kept: none may come before its predecessor.
+        later = False
         for version, rows in versions.items():
-            lines.append(f'    {version!r}: (')
-            lines.extend(f'        {row!r},' for row in rows)
-            lines.append('    ),')
+            later = later or (before is not None and rows[: len(before)] == before)
+            if later:
+                longer.append(_later(name, version, versions))
+            else:
+                lines.append(f'    {version!r}: (')
+                lines.extend(f'        {row!r},' for row in rows)
+                lines.append('    ),')
+            before = rows
         lines.append('},')
     body = textwrap.indent('\n'.join(lines), '    ')
-    return f'{_HEAD}{body}\n}}\n{"".join(likes)}'
+    return f'{_HEAD}{body}\n}}\n{"".join(longer)}{"".join(likes)}'
+
+
+def _later(name: str, version: str, versions: Mapping[str, tuple[Field, ...]]) -> str:
+    """Return the source of a version, by what it has more than the one before it."""
+    place = f'PAYLOADS[{name!r}]'
+    known = list(versions)
+    before = known[known.index(version) - 1]
+    rows, begin = versions[version], ''
+    if rows[: len(versions[before])] == versions[before]:
+        rows = rows[len(versions[before]) :]
+        begin = f'    *{place}[{before!r}],\n'
+    body = ''.join(f'    {row!r},\n' for row in rows)
+    return f'{place}[{version!r}] = (\n{begin}{body})\n'
 
 
 def _fields(cls: type[base.Payload], version: str) -> tuple[Field, ...]:

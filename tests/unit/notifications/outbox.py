@@ -70,6 +70,7 @@ class Store:
         self.relay = None
         self.plans = {4: told.SURROUNDINGS}
         self.audits = {6: told.AUDIT_SURROUNDINGS}
+        self.stacks = {8: told.STACK_SURROUNDINGS}
 
     def add(self, *stored):
         self.pending.extend(stored)
@@ -100,6 +101,9 @@ class Store:
 
     def surroundings_of_audits(self, audit_ids):
         return {key: self.audits[key] for key in audit_ids if key in self.audits}
+
+    def surroundings_of_stacks(self, stack_ids):
+        return {key: self.stacks[key] for key in stack_ids if key in self.stacks}
 
 
 class Publisher:

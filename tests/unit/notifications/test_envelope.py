@@ -32,7 +32,7 @@ class Incoming:
 class TestEnvelope(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.body = envelope.Envelope('höst "1"').body(
+        self.body = envelope.Envelope('infra-optim', 'höst "1"').body(
             'action.execution.error', 'ERROR', ID, AT, json.dumps(PAYLOAD)
         )
 

@@ -10,7 +10,7 @@ from watcherlite.domain import events
 from watcherlite.domain.action_plans import PlanSurroundings
 from watcherlite.notifications import messages, plan_payloads, samples
 from watcherlite.notifications.settings import NotificationSettings
-from watcherlite.objects import action, action_plan, audit, strategy
+from watcherlite.objects import action, action_plan, audit, stack, strategy
 
 
 class Surroundings:
@@ -29,6 +29,9 @@ class Surroundings:
 
     def surroundings_of_audits(self, audit_ids):
         return {6: told.AUDIT_SURROUNDINGS}
+
+    def surroundings_of_stacks(self, stack_ids):
+        return {8: told.STACK_SURROUNDINGS}
 
 
 class MessagesTestCase(base.TestCase):
@@ -218,10 +221,11 @@ class TestSettings(MessagesTestCase):
         )
 
     def test_pinned_payloads_are_what_the_objects_make_of_them(self):
+        expected = samples.samples()
         for event_type, stored in told.sample_events().items():
             sent = map(told.inner, self.build(stored, payload_version='1.0'))
             payload = {n['event_type']: n['payload'] for n in sent}[event_type]
-            sample = samples.samples()[event_type]['payload']
+            sample = expected[event_type]['payload']
             cls = _CLASSES[sample['watcher_object.name']]
             self.assertEqual(
                 cls.obj_from_primitive(sample).to_wire('1.0'), payload, event_type
@@ -413,7 +417,7 @@ def _object(primitive):
 _PLAIN = {}
 _CLASSES = {
     name: cls
-    for module in (action, action_plan, audit, strategy)
+    for module in (action, action_plan, audit, stack, strategy)
     for name, cls in vars(module).items()
     if isinstance(cls, type)
 }

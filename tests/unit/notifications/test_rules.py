@@ -170,7 +170,7 @@ class TestChangesOfActions(base.TestCase):
         self.assertIsNone(told(action, events.STATE_CHANGED, 'READY', 'RUNNING'))
 
     def test_nothing_is_told_of_a_subject_that_is_not_known(self):
-        event = dataclasses.replace(factories.make_event(_ACTION), subject='stack')
+        event = dataclasses.replace(factories.make_event(_ACTION), subject='cluster')
 
         self.assertIsNone(rules.told_of(event))
 
@@ -368,14 +368,18 @@ class TestTables(base.TestCase):
             },
             {
                 name: row.priority
-                for subject in rules.SUBJECTS.values()
+                for key, subject in rules.SUBJECTS.items()
                 for name, row in subject.notifications.items()
-                if row.priority != 'INFO'
+                if row.priority != 'INFO' and key not in (events.STACK, events.RESOURCE)
             },
         )
 
     def test_no_event_has_more_messages_than_there_are_ids(self):
-        longest = max(len(names) for names in rules.OF_KIND.values()) + 1
+        longest = 1 + max(
+            len(names)
+            for subject in rules.SUBJECTS.values()
+            for names in subject.kinds.values()
+        )
 
         self.assertEqual(16, len({events.message_id('0' * 36, i) for i in range(16)}))
         self.assertLess(longest, 16)

@@ -1,4 +1,4 @@
-"""A plan and an audit with what surrounds them, events, and messages taken apart."""
+"""Plan, audit and stack with what surrounds them, events, and messages taken apart."""
 
 import dataclasses
 import json
@@ -8,7 +8,8 @@ from watcherlite.domain import audits, events
 from watcherlite.domain.action_plans import PlanSurroundings
 from watcherlite.domain.audits import AuditSurroundings
 from watcherlite.domain.events import StoredEvent
-from watcherlite.notifications import samples
+from watcherlite.domain.stacks import Stack, StackSurroundings
+from watcherlite.notifications import rules, samples, stack_samples
 
 GOAL = factories.make_goal(id=1, uuid=samples.GOAL_UUID)
 STRATEGY = audits.Strategy(
@@ -59,16 +60,39 @@ TOLD_GOAL = dataclasses.replace(
 AUDIT_SURROUNDINGS = AuditSurroundings(TOLD_AUDIT, TOLD_GOAL, STRATEGY)
 ACTION = factories.make_action(id=5, uuid=samples.ACTION_UUID, plan_id=4)
 SURROUNDINGS = PlanSurroundings(PLAN, AUDIT, GOAL, STRATEGY)
+STACK = Stack(
+    uuid=stack_samples.STACK_UUID,
+    name='web',
+    tenant=stack_samples.TENANT,
+    definition_id=1,
+    id=8,
+    root_id=8,
+    description='A web server',
+    tags=('nightly',),
+    user=stack_samples.USERNAME,
+    created_at=stack_samples.CREATED_AT,
+)
+STACK_SURROUNDINGS = StackSurroundings(STACK)
+#: What the events of a resource say of it.
+RESOURCE = {
+    'uuid': stack_samples.RESOURCE_UUID,
+    'name': 'server',
+    'type': 'Local::Process',
+    'physical_id': stack_samples.PHYSICAL_ID,
+}
 
 
 class Source:
-    """The plan, whatever its id, and the audit; see `payloads.Source`."""
+    """The plan, whatever its id, the audit and the stack; see `payloads.Source`."""
 
     def surroundings_of_plans(self, plan_ids):
         return dict.fromkeys(plan_ids, SURROUNDINGS)
 
     def surroundings_of_audits(self, audit_ids):
         return dict.fromkeys(audit_ids, AUDIT_SURROUNDINGS)
+
+    def surroundings_of_stacks(self, stack_ids):
+        return dict.fromkeys(stack_ids, STACK_SURROUNDINGS)
 
 
 def plan_event(sequence, old, new, *, plan=PLAN, **values):
@@ -118,6 +142,21 @@ def audit_step(sequence, step, *, fault=None, state='ONGOING', **values):
     detail = {'step': step} if fault is None else {'step': step, 'fault': fault}
     return audit_event(
         sequence, state, state, kind=events.STEPPED, detail=detail, **values
+    )
+
+
+def stack_event(sequence, old, new, *, stack=STACK, **values):
+    """Return a stored event of a stack whose state changed."""
+    return audit_event(
+        sequence, old, new, audit=stack, **{'subject': events.STACK, **values}
+    )
+
+
+def resource_event(sequence, old, new, *, resource=RESOURCE, fault=None, **values):
+    """Return a stored event of a resource whose state changed."""
+    detail = resource if fault is None else {**resource, 'fault': fault}
+    return stack_event(
+        sequence, old, new, **{'subject': events.RESOURCE, 'detail': detail, **values}
     )
 
 
@@ -243,4 +282,38 @@ def sample_events():
         stored[f'audit.{step}'] = audit_step(
             1, step, fault=fault_of(failed) if failed else None, **common
         )
+    stored |= _sample_events_of_stacks(common)
+    return stored
+
+
+def _sample_events_of_stacks(common):
+    fault = fault_of(stack_samples.FAULT)
+    stored = {}
+    for subject, make in (
+        (events.STACK, stack_event),
+        (events.RESOURCE, resource_event),
+    ):
+        of_resource = subject == events.RESOURCE
+        for name, notification in rules.SUBJECTS[subject].notifications.items():
+            old, new = stack_samples.states(notification, of_resource)
+            kind = events.CREATED if old is None else events.STATE_CHANGED
+            if name.startswith('signal.'):
+                kind = events.SIGNALLED
+                new = {'end': 'SIGNAL_COMPLETE', 'error': 'SIGNAL_FAILED'}[name[7:]]
+            failed = name.endswith('.error')
+            values = {'message': stack_samples.reason(notification, of_resource)}
+            if of_resource:
+                unmade = name == 'create.start'
+                values['resource'] = {
+                    **RESOURCE,
+                    'physical_id': None if unmade else RESOURCE['physical_id'],
+                }
+                values['fault'] = fault if failed else None
+            else:
+                level = stack_samples.level(notification)
+                detail = {'fault': fault} if failed else {}
+                values['detail'] = {**detail, 'lock_level': level}
+            stored[f'{subject}.{name}'] = make(
+                1, old, new, kind=kind, **common, **values
+            )
     return stored

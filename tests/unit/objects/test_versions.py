@@ -39,8 +39,13 @@ FINGERPRINTS = {
     'AuditUpdatePayload': '1.2-5533518c7939f1fafaa71372234f3e8e',
     'ExceptionPayload': '1.0-0b372d97c81e9d232aeeb93ce29110b1',
     'GoalPayload': '1.0-2fe0edd532eefb63948298c8b65448ac',
+    'ResourceActionPayload': '1.0-f904ce4a9f73ed2ba42fb3502729497d',
+    'StackActionPayload': '1.0-92a77168f7044b9878849870909ac3bb',
+    'StackStateUpdatePayload': '1.0-16d50cda8332e284242bd4abccdff7bf',
+    'StackUpdatePayload': '1.0-40222371258b91cf2fcddbe79d660033',
     'StrategyPayload': '1.0-fa29b2cd29da2f3ff606689e35a9551b',
     'TerseActionPlanPayload': '1.1-ecedca20c9c64426e5b1814727de891d',
+    'TerseStackPayload': '1.0-6c9a39d033c38e26b6629a70246eed14',
 }
 
 CLASSES = catalogue.payload_classes()

@@ -1,0 +1,236 @@
+"""What is told of stacks, while workers make, change and lock them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests import factories
+from tests.functional.db import stores
+from tests.specs.test_action_plan_notifications import DEADLINE, Recorder
+from tests.stack_worlds import StackWorldCase, res
+from tests.unit.notifications import told
+from watcherlite.clock import SystemClock
+from watcherlite.notifications.relay import Relay
+from watcherlite.notifications.settings import NotificationSettings, RelaySettings
+
+SECRET = 'correct-horse'
+HIDDEN = {'parameters': {'pw': {'type': 'string', 'hidden': True}}}
+ONE = {'a': res(value={'get_param': 'pw'})}
+
+
+class StackNotifications:
+    """The store is that of the class; nothing else differs."""
+
+    def setUp(self) -> None:
+        super().setUp()  # type: ignore[misc]
+        self.world = self.a_stack_world()  # type: ignore[attr-defined]
+        self.publisher = Recorder()
+
+    def sent(self) -> list[Any]:
+        """Publish what there is; return the messages that came since the last time."""
+        relay = Relay(
+            self.world.store,
+            self.publisher,
+            NotificationSettings('localhost'),
+            factories.new_uuid(),
+            SystemClock(),
+            RelaySettings(sweep_interval=600.0),
+        )
+        before = len(self.publisher.messages)
+        relay.stop(DEADLINE)
+        relay.run()
+        return list(self.publisher.messages[before:])
+
+    def test_one_that_is_made_changed_and_deleted(self) -> None:
+        stack = self.world.make(ONE, sections=HIDDEN, parameters={'pw': SECRET})
+        made = told.story(self.sent())
+        self.world.change(stack, {'b': res()})
+        changed = told.story(self.sent())
+        self.world.act(stack, 'DELETE')
+
+        self.assertEqual(
+            [
+                'stack.create.start: CREATE_IN_PROGRESS',
+                'resource.create.start: CREATE_IN_PROGRESS',
+                'resource.create.end: CREATE_COMPLETE',
+                'stack.update: CREATE_IN_PROGRESS -> CREATE_COMPLETE',
+                'stack.create.end: CREATE_COMPLETE',
+            ],
+            made,
+        )
+        self.assertEqual(
+            [
+                'stack.update: CREATE_COMPLETE -> UPDATE_IN_PROGRESS',
+                'stack.update.start: UPDATE_IN_PROGRESS',
+                'resource.create.start: CREATE_IN_PROGRESS',
+                'resource.create.end: CREATE_COMPLETE',
+                'resource.delete.start: DELETE_IN_PROGRESS',
+                'resource.delete.end: DELETE_COMPLETE',
+                'stack.update: UPDATE_IN_PROGRESS -> UPDATE_COMPLETE',
+                'stack.update.end: UPDATE_COMPLETE',
+            ],
+            changed,
+        )
+        last = self.sent()[-1]
+        self.assertEqual(['stack.delete.end: DELETE_COMPLETE'], told.story([last]))
+        self.assertIsNotNone(_data(last)['deleted_at'])
+        self.assertNotIn(SECRET, str(self.publisher.messages))
+
+    def test_one_that_cannot_be_made(self) -> None:
+        self.world.outside.fails.add(('create', 'a'))
+        self.world.make({'a': res()})
+
+        sent = self.sent()
+
+        self.assertEqual(
+            [
+                'stack.create.start: CREATE_IN_PROGRESS',
+                'resource.create.start: CREATE_IN_PROGRESS',
+                'resource.create.error: CREATE_FAILED',
+                'stack.update: CREATE_IN_PROGRESS -> CREATE_FAILED',
+                'stack.create.error: CREATE_FAILED',
+            ],
+            told.story(sent),
+        )
+        told_by = [_fault(message) for message in sent]
+        self.assertEqual(
+            ('BrokenThingError', 'create of a does not work', 'called'),
+            (
+                told_by[2]['exception'],
+                told_by[2]['exception_message'],
+                told_by[2]['function_name'],
+            ),
+        )
+        self.assertEqual(
+            'Resource action failed: resources.a: create of a does not work',
+            told_by[4]['exception_message'],
+        )
+        self.assertEqual([None] * 3, [told_by[at] for at in (0, 1, 3)])
+
+    def test_a_mark_a_replacement_and_a_lock(self) -> None:
+        stack = self.world.make({'a': res()})
+        self.sent()
+        self.world.mark(stack, 'a', reason='it smokes')
+        (marked,) = self.sent()
+        self.world.change(stack)
+        self.sent()
+        self.world.act(stack, 'LOCK', 'all')
+        self.world.act(stack, 'UNLOCK')
+        locked = self.sent()
+
+        self.assertEqual(['resource.check.error: CHECK_FAILED'], told.story([marked]))
+        self.assertEqual(
+            ('it smokes', None), (_data(marked)['status_reason'], _fault(marked))
+        )
+        self.assertEqual(
+            [
+                'stack.update: UPDATE_COMPLETE -> LOCK_IN_PROGRESS',
+                'stack.lock.start: LOCK_IN_PROGRESS',
+                'resource.lock.start: LOCK_IN_PROGRESS',
+                'resource.lock.end: LOCK_COMPLETE',
+                'stack.update: LOCK_IN_PROGRESS -> LOCK_COMPLETE',
+                'stack.lock.end: LOCK_COMPLETE',
+                'stack.update: LOCK_COMPLETE -> UNLOCK_IN_PROGRESS',
+                'stack.unlock.start: UNLOCK_IN_PROGRESS',
+                'resource.unlock.start: UNLOCK_IN_PROGRESS',
+                'resource.unlock.end: UNLOCK_COMPLETE',
+                'stack.update: UNLOCK_IN_PROGRESS -> UNLOCK_COMPLETE',
+                'stack.unlock.end: UNLOCK_COMPLETE',
+            ],
+            told.story(locked),
+        )
+        self.assertEqual(
+            ['all'] * 8,
+            [
+                _data(message)['lock_level']
+                for message in locked
+                if 'lock_level' in _data(message)
+            ],
+        )
+
+    def test_a_signal_that_a_lock_keeps_from_it_is_told(self) -> None:
+        stack = self.world.make({'a': res()})
+        self.world.act(stack, 'LOCK')
+        self.sent()
+
+        self.world.stacks.signal(stack.uuid, stack.tenant, 'a', {'value': 'x'})
+
+        (ignored,) = self.sent()
+        self.assertEqual(['resource.signal.end: LOCK_COMPLETE'], told.story([ignored]))
+        self.assertIn('Signal ignored', _data(ignored)['status_reason'])
+
+    def test_stacks_in_it_are_told_of_with_where_they_belong(self) -> None:
+        stack = self.world.make({'g': res('Group', count=1)})
+
+        sent = self.sent()
+
+        inner = self.world.nested(stack, 'g')
+        self.assertEqual(
+            [
+                'stack.create.start: CREATE_IN_PROGRESS',
+                'resource.create.start: CREATE_IN_PROGRESS',
+                'stack.update: INIT_COMPLETE -> CREATE_IN_PROGRESS',
+                'stack.create.start: CREATE_IN_PROGRESS',
+                'resource.create.start: CREATE_IN_PROGRESS',
+                'resource.create.end: CREATE_COMPLETE',
+                'stack.update: CREATE_IN_PROGRESS -> CREATE_COMPLETE',
+                'stack.create.end: CREATE_COMPLETE',
+                'resource.create.end: CREATE_COMPLETE',
+                'stack.update: CREATE_IN_PROGRESS -> CREATE_COMPLETE',
+                'stack.create.end: CREATE_COMPLETE',
+            ],
+            told.story(sent),
+        )
+        self.assertEqual(
+            [
+                (stack.uuid, None, stack.uuid),
+                (inner.uuid, stack.uuid, stack.uuid),
+            ],
+            [
+                tuple(_data(sent[at])[k] for k in ('uuid', 'owner_uuid', 'root_uuid'))
+                for at in (0, 3)
+            ],
+        )
+
+    def test_every_change_is_told_once_and_has_ids_that_stay(self) -> None:
+        self.world.make({'a': res()})
+        first = [told.inner(message)['message_id'] for message in self.sent()]
+
+        self.assertEqual(len(first), len(set(first)))
+        self.assertEqual([], self.sent())
+
+
+class MemoryStackNotificationsTest(StackNotifications, StackWorldCase):
+    """On the store of tests."""
+
+
+class DatabaseStackNotifications(StackNotifications):
+    """On a database; mixed in before a kind of database."""
+
+    open_empty: Callable[..., Any]
+
+    def make_store(self) -> Any:
+        store = self.open_empty()
+        self.addCleanup(store.close)  # type: ignore[attr-defined]
+        return store
+
+
+class SqliteStackNotificationsTest(
+    DatabaseStackNotifications, StackWorldCase, stores.SqliteDatabase
+):
+    """On SQLite."""
+
+
+class PostgresqlStackNotificationsTest(
+    DatabaseStackNotifications, StackWorldCase, stores.PostgresqlDatabase
+):
+    """On PostgreSQL."""
+
+
+def _data(message: Any) -> dict[str, Any]:
+    data: dict[str, Any] = told.inner(message)['payload']['watcher_object.data']
+    return data
+
+
+def _fault(message: Any) -> Any:
+    fault = _data(message).get('fault')
+    return fault and fault['watcher_object.data']

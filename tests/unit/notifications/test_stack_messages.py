@@ -1,0 +1,308 @@
+"""From batches of events of stacks and resources to messages."""
+
+from tests import base, factories
+from tests.unit.notifications import told
+from watcherlite import exceptions
+from watcherlite.domain import events
+from watcherlite.domain.stacks import StackSurroundings
+from watcherlite.notifications import messages, samples, stack_samples
+from watcherlite.notifications.settings import NotificationSettings
+
+FAULT = {'exception': 'E', 'message': 'no port', 'module': 'm', 'function': 'f'}
+OUTER = ('outer', factories.new_uuid())
+OUTERMOST = ('outermost', factories.new_uuid())
+
+
+class Surroundings:
+    """What surrounds stacks; `asked` are the ids of each question."""
+
+    def __init__(self, *surroundings):
+        self.known = {found.stack.id: found for found in surroundings}
+        self.asked = []
+        self.error = None
+
+    def surroundings_of_stacks(self, stack_ids):
+        self.asked.append(list(stack_ids))
+        if self.error is not None:
+            raise self.error
+        return {key: self.known[key] for key in stack_ids if key in self.known}
+
+    def becomes(self, stack, *ancestry):
+        self.known[stack.id] = StackSurroundings(stack, ancestry)
+
+
+class StackMessagesTestCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.surroundings = Surroundings(told.STACK_SURROUNDINGS)
+
+    def builder(self, **settings):
+        return messages.MessageBuilder(
+            NotificationSettings(**{'host': samples.HOST, **settings}),
+            self.surroundings,
+        )
+
+    def build(self, *stored, **settings):
+        batch = self.builder(**settings).build(stored)
+        self.assertEqual([], batch.unbuildable)
+        return batch.messages
+
+
+class TestWhatIsSent(StackMessagesTestCase):
+    def test_the_story_of_a_stack_of_one_resource(self):
+        sent = self.build(
+            told.stack_event(1, None, 'CREATE_IN_PROGRESS', kind=events.CREATED),
+            told.resource_event(2, 'INIT_COMPLETE', 'CREATE_IN_PROGRESS'),
+            told.resource_event(3, 'CREATE_IN_PROGRESS', 'CREATE_COMPLETE'),
+            told.stack_event(4, 'CREATE_IN_PROGRESS', 'CREATE_COMPLETE'),
+        )
+
+        self.assertEqual(
+            [
+                'stack.create.start: CREATE_IN_PROGRESS',
+                'resource.create.start: CREATE_IN_PROGRESS',
+                'resource.create.end: CREATE_COMPLETE',
+                'stack.update: CREATE_IN_PROGRESS -> CREATE_COMPLETE',
+                'stack.create.end: CREATE_COMPLETE',
+            ],
+            told.story(sent),
+        )
+        self.assertEqual(
+            {f'orchestration:{samples.HOST}'},
+            {told.inner(message)['publisher_id'] for message in sent},
+        )
+
+    def test_both_messages_of_a_change_have_ids_made_of_that_of_the_event(self):
+        stored = told.stack_event(1, 'CREATE_COMPLETE', 'DELETE_IN_PROGRESS')
+
+        first, second = map(told.inner, self.build(stored))
+
+        self.assertEqual(
+            [
+                (events.message_id(stored.event.uuid, 0), 'stack.update'),
+                (events.message_id(stored.event.uuid, 1), 'stack.delete.start'),
+            ],
+            [(m['message_id'], m['event_type']) for m in (first, second)],
+        )
+
+    def test_states_and_times_are_those_of_the_event(self):
+        self.surroundings.becomes(
+            told.STACK.evolve(
+                action='DELETE', updated_at=factories.at(60), status_reason='later'
+            )
+        )
+
+        sent = self.build(
+            told.stack_event(1, None, 'CREATE_IN_PROGRESS', kind=events.CREATED),
+            told.stack_event(
+                2, 'DELETE_IN_PROGRESS', 'DELETE_COMPLETE', message='gone'
+            ),
+            told.resource_event(3, 'DELETE_IN_PROGRESS', 'DELETE_COMPLETE'),
+        )
+
+        at = '2026-03-29T01:30:15Z'
+        self.assertEqual(
+            [
+                ('CREATE_IN_PROGRESS', None, None, None),
+                ('DELETE_COMPLETE', 'gone', at, at),
+                ('DELETE_COMPLETE', 'gone', at, at),
+                ('DELETE_COMPLETE', None, at, at),
+            ],
+            [
+                tuple(
+                    _data(message)[key]
+                    for key in ('state', 'status_reason', 'updated_at', 'deleted_at')
+                )
+                for message in sent
+            ],
+        )
+
+    def test_an_update_says_what_the_state_was_and_what_it_is(self):
+        update, _ = self.build(
+            told.stack_event(
+                1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS', message='Stack CHECK started'
+            )
+        )
+
+        self.assertEqual(
+            {
+                'old_state': 'CREATE_COMPLETE',
+                'state': 'CHECK_IN_PROGRESS',
+                'status_reason': 'Stack CHECK started',
+            },
+            _data(update)['state_update']['watcher_object.data'],
+        )
+
+
+class TestFaults(StackMessagesTestCase):
+    def test_an_error_has_its_own_and_nothing_else_has_one(self):
+        sent = self.build(
+            told.resource_event(1, 'CREATE_IN_PROGRESS', 'CREATE_FAILED', fault=FAULT),
+            told.stack_event(
+                *(2, 'CREATE_IN_PROGRESS', 'CREATE_FAILED'), detail={'fault': FAULT}
+            ),
+            told.resource_event(3, 'CREATE_COMPLETE', 'CHECK_FAILED'),
+            told.stack_event(4, 'CREATE_FAILED', 'DELETE_IN_PROGRESS'),
+        )
+
+        fault = {
+            'exception': 'E',
+            'exception_message': 'no port',
+            'module_name': 'm',
+            'function_name': 'f',
+        }
+        self.assertEqual(
+            [
+                ('resource.create.error', 'error', fault),
+                ('stack.update', 'info', 'has none'),
+                ('stack.create.error', 'error', fault),
+                ('resource.check.error', 'error', None),
+                ('stack.update', 'info', 'has none'),
+                ('stack.delete.start', 'info', None),
+            ],
+            [
+                (
+                    told.inner(message)['event_type'],
+                    message[0].rpartition('.')[2],
+                    _fault(message),
+                )
+                for message in sent
+            ],
+        )
+
+
+class TestWhatSurroundsThem(StackMessagesTestCase):
+    def test_a_stack_in_another_names_it_and_the_outermost(self):
+        self.surroundings.becomes(told.STACK, OUTERMOST, OUTER)
+
+        (_, started) = self.build(
+            told.stack_event(1, 'INIT_COMPLETE', 'CREATE_IN_PROGRESS')
+        )
+        (resource,) = self.build(
+            told.resource_event(2, 'INIT_COMPLETE', 'CREATE_IN_PROGRESS')
+        )
+
+        expected = (OUTER[1], OUTERMOST[1])
+        terse = _data(resource)['stack']['watcher_object.data']
+        self.assertEqual(
+            [expected] * 2,
+            [(d['owner_uuid'], d['root_uuid']) for d in (_data(started), terse)],
+        )
+
+    def test_all_of_a_batch_are_read_at_once_and_anew_for_the_next(self):
+        other = told.STACK.evolve(id=9, uuid=factories.new_uuid(), name='db')
+        self.surroundings.becomes(other)
+        builder = self.builder()
+        stored = [
+            told.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
+            told.resource_event(2, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
+            told.stack_event(3, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS', stack=other),
+        ]
+        tags = []
+        for value in ('a', 'b'):
+            self.surroundings.becomes(told.STACK.evolve(tags=(value,)))
+            batch = builder.build(stored)
+            tags.append([_data(message).get('tags') for message in batch.messages])
+
+        self.assertEqual([[8, 9], [8, 9]], self.surroundings.asked)
+        self.assertEqual(
+            [
+                [['a'], ['a'], None, ['nightly'], ['nightly']],
+                [['b'], ['b'], None, ['nightly'], ['nightly']],
+            ],
+            tags,
+        )
+
+    def test_nothing_that_may_be_hidden_is_told(self):
+        self.surroundings.becomes(told.STACK.evolve(context={'token': 'TOPSECRET'}))
+
+        sent = self.build(
+            told.stack_event(1, 'CREATE_COMPLETE', 'UPDATE_IN_PROGRESS'),
+            told.resource_event(2, 'CREATE_COMPLETE', 'UPDATE_IN_PROGRESS'),
+        )
+
+        self.assertEqual(
+            [
+                {'parameters', 'template', 'properties', 'attributes', 'context'}
+                & set(_data(message))
+                for message in sent
+            ],
+            [set()] * 3,
+        )
+        self.assertNotIn('TOPSECRET', str(sent))
+
+    def test_a_lock_has_its_level_and_so_has_its_end(self):
+        sent = self.build(
+            told.stack_event(
+                *(1, 'LOCK_IN_PROGRESS', 'LOCK_COMPLETE'),
+                detail={'lock_level': 'stacks'},
+            ),
+            told.stack_event(2, 'UNLOCK_COMPLETE', 'UPDATE_IN_PROGRESS'),
+        )
+
+        self.assertEqual(
+            ['stacks', 'stacks', None, None],
+            [_data(message)['lock_level'] for message in sent],
+        )
+
+    def test_nothing_is_read_of_what_is_below_the_level(self):
+        sent = self.build(
+            told.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'), level='error'
+        )
+
+        self.assertEqual(([], []), (sent, self.surroundings.asked))
+
+
+class TestWhatCannotBeBuilt(StackMessagesTestCase):
+    def test_it_does_not_hold_up_the_rest(self):
+        gone = told.stack_event(
+            *(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
+            stack=told.STACK.evolve(id=99),
+        )
+        nameless = told.resource_event(
+            2, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS', resource={}
+        )
+        fine = told.stack_event(3, None, 'CREATE_IN_PROGRESS', kind=events.CREATED)
+
+        batch = self.builder().build([gone, nameless, fine])
+
+        self.assertEqual(
+            ['stack.create.start: CREATE_IN_PROGRESS'], told.story(batch.messages)
+        )
+        self.assertEqual(
+            [(1, 'None'), (2, 'ResourceActionPayload 1.0: uuid must not be null')],
+            [(u.stored.sequence, str(u.error)) for u in batch.unbuildable],
+        )
+
+    def test_errors_of_the_store_are_not_taken_for_it(self):
+        self.surroundings.error = exceptions.StoreUnavailable()
+        stored = [told.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS')]
+
+        self.assertRaises(exceptions.StoreUnavailable, self.builder().build, stored)
+
+
+class TestSamples(base.TestCase):
+    def test_a_resource_that_is_not_made_yet_has_no_physical_id(self):
+        payloads = {
+            name: document['payload']['watcher_object.data']
+            for name, document in samples.samples().items()
+            if name.startswith('resource.create')
+        }
+
+        self.assertEqual(
+            {
+                'resource.create.start': None,
+                'resource.create.end': stack_samples.PHYSICAL_ID,
+                'resource.create.error': stack_samples.PHYSICAL_ID,
+            },
+            {name: data['physical_resource_id'] for name, data in payloads.items()},
+        )
+
+
+def _data(message):
+    return told.inner(message)['payload']['watcher_object.data']
+
+
+def _fault(message):
+    fault = _data(message).get('fault', {'watcher_object.data': 'has none'})
+    return fault and fault['watcher_object.data']

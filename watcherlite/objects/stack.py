@@ -1,0 +1,133 @@
+"""The payloads of notifications of stacks and of their resources."""
+
+# oslo.versionedobjects reads plain dicts off the class.
+# ruff: noqa: RUF012
+
+from watcherlite.objects import base, exception, fields
+
+
+class StackPayload(base.Payload):
+    """What all notifications of stacks tell of the stack.
+
+    Never its parameters, nor its template: some of them are hidden.
+    """
+
+    # Version 1.0: the first
+    VERSION = '1.0'
+
+    fields = {
+        'uuid': fields.UUIDField(),
+        'name': fields.StringField(),
+        'tenant_id': fields.StringField(),
+        'username': fields.StringField(nullable=True),
+        'description': fields.StringField(),
+        'tags': fields.FlexibleListField(),
+        'owner_uuid': fields.UUIDField(nullable=True),
+        'root_uuid': fields.UUIDField(),
+        'state': fields.StringField(),
+        'status_reason': fields.StringField(nullable=True),
+        'lock_level': fields.StringField(nullable=True),
+        'created_at': fields.DateTimeField(nullable=True),
+        'updated_at': fields.DateTimeField(nullable=True),
+        'deleted_at': fields.DateTimeField(nullable=True),
+    }
+
+
+@base.register
+class StackStateUpdatePayload(base.Payload):
+    """The states before and after a change."""
+
+    # Version 1.0: the first
+    VERSION = '1.0'
+
+    fields = {
+        'old_state': fields.StringField(nullable=True),
+        'state': fields.StringField(nullable=True),
+        'status_reason': fields.StringField(nullable=True),
+    }
+
+
+@base.register
+class StackUpdatePayload(StackPayload):
+    """Of stack.update."""
+
+    # Version 1.0: the fields of StackPayload 1.0, and state_update
+    VERSION = '1.0'
+    obj_relationships = {'state_update': [('1.0', '1.0')]}
+
+    fields = {
+        'state_update': fields.ObjectField(StackStateUpdatePayload.obj_name()),
+    }
+
+
+@base.register
+class StackActionPayload(StackPayload):
+    """Of what a stack does: stack.create.start and so on."""
+
+    # Version 1.0: the fields of StackPayload 1.0, and fault
+    VERSION = '1.0'
+    obj_relationships = {'fault': [('1.0', '1.0')]}
+
+    fields = {
+        'fault': fields.ObjectField(
+            exception.ExceptionPayload.obj_name(), nullable=True
+        ),
+    }
+
+
+@base.register
+class TerseStackPayload(base.Payload):
+    """The stack that a resource belongs to: what of it never changes."""
+
+    # Version 1.0: the first
+    VERSION = '1.0'
+
+    fields = {
+        'uuid': fields.UUIDField(),
+        'name': fields.StringField(),
+        'tenant_id': fields.StringField(),
+        'owner_uuid': fields.UUIDField(nullable=True),
+        'root_uuid': fields.UUIDField(),
+    }
+
+
+class ResourcePayload(base.Payload):
+    """What all notifications of resources tell of the resource.
+
+    Never its properties, nor its attributes: what is hidden may be in them.
+    """
+
+    # Version 1.0: the first
+    VERSION = '1.0'
+    obj_relationships = {'stack': [('1.0', '1.0')]}
+
+    fields = {
+        'uuid': fields.UUIDField(),
+        'name': fields.StringField(),
+        'resource_type': fields.StringField(),
+        'physical_resource_id': fields.StringField(nullable=True),
+        'stack_uuid': fields.UUIDField(),
+        'stack': fields.ObjectField(TerseStackPayload.obj_name()),
+        'state': fields.StringField(),
+        'status_reason': fields.StringField(nullable=True),
+        'updated_at': fields.DateTimeField(nullable=True),
+        'deleted_at': fields.DateTimeField(nullable=True),
+    }
+
+
+@base.register
+class ResourceActionPayload(ResourcePayload):
+    """Of what is done with a resource: resource.create.start and so on."""
+
+    # Version 1.0: the fields of ResourcePayload 1.0, and fault
+    VERSION = '1.0'
+    obj_relationships = {
+        **ResourcePayload.obj_relationships,
+        'fault': [('1.0', '1.0')],
+    }
+
+    fields = {
+        'fault': fields.ObjectField(
+            exception.ExceptionPayload.obj_name(), nullable=True
+        ),
+    }
