@@ -1,8 +1,9 @@
-"""The directives `rest-operations`, `rest-versions` and `rest-policies`.
+"""The directives `rest-operations`, `rest-versions`, `rest-policies` and the like.
 
 They show the operations of the API, its microversions, and its policy rules, as the
 code has them. Each microversion links to its OpenAPI document, which an HTML build
-has as openapi/infra-optim-1.7.json and so on.
+has as openapi/infra-optim-1.7.json and so on; that of stacks is
+openapi/orchestration.json.
 """
 
 import abc
@@ -37,6 +38,14 @@ class Operations(_Table):
         return rest_tables.operations()
 
 
+class StackOperations(_Table):
+    """Shows all operations on stacks."""
+
+    def lines(self) -> list[str]:
+        """Return the lines of the table."""
+        return rest_tables.stack_operations()
+
+
 class Microversions(_Table):
     """Shows all microversions."""
 
@@ -62,6 +71,7 @@ def write_documents(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Make the directives known to Sphinx."""
     app.add_directive('rest-operations', Operations)
+    app.add_directive('rest-stack-operations', StackOperations)
     app.add_directive('rest-versions', Microversions)
     app.add_directive('rest-policies', Policies)
     app.connect('build-finished', write_documents)

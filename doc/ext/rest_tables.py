@@ -12,6 +12,7 @@ import tables
 from watcherlite.api import deploy, microversions, openapi, policies
 from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.operation import Version
+from watcherlite.api.orchestration.versions import ORCHESTRATION
 
 DIRECTORY = 'openapi'
 
@@ -30,6 +31,23 @@ def operations() -> list[str]:
     ]
     return tables.list_table(
         ('Operation', 'Since', 'Policy rule', 'What it does'), (38, 7, 20, 35), rows
+    )
+
+
+def stack_operations() -> list[str]:
+    """Return the table of operations on stacks: address, rule, what it does."""
+    mount = deploy.orchestration()
+    rows = [
+        (
+            f'``{method} {mount.prefixes[0]}{template}``'.replace('/``', '``'),
+            f'``{operation.rule}``' if operation.rule else 'anybody',
+            operation.summary,
+        )
+        for template, found in mount.routes.items()
+        for method, operation in found.items()
+    ]
+    return tables.list_table(
+        ('Operation', 'Policy rule', 'What it does'), (45, 20, 35), rows
     )
 
 
@@ -85,3 +103,6 @@ def write_documents(home: pathlib.Path) -> None:
         document = openapi.document(mount, version)
         path = directory / document_name(version)
         path.write_text(json.dumps(document, indent=1) + '\n')
+    stacks = openapi.document(deploy.orchestration(), ORCHESTRATION.maximum)
+    path = directory / f'{ORCHESTRATION.service_type}.json'
+    path.write_text(json.dumps(stacks, indent=1) + '\n')

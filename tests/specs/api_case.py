@@ -27,6 +27,8 @@ class Client:
             plans=plans or world.plans,
             audits=None,
             templates=None,
+            stacks=None,
+            reading=None,
             plugins=world.types,
             clock=world.clock,
         )

@@ -41,6 +41,11 @@ REQUEST_ID = 'openstack.request_id'
 #: Where the template of the route is left, for the metrics.
 ROUTE = 'watcherlite.route'
 
+#: The rule that says who may look into every project.
+ADMIN = 'admin_api'
+#: Of the project of an address, this much is repeated in a refusal.
+SHOWN = 64
+
 _TRUE = frozenset({'1', 't', 'true', 'on', 'y', 'yes'})
 
 
@@ -170,8 +175,11 @@ class Endpoint:
         if version < operation.since:
             raise _too_early(operation, request)
         caller: Caller = request.env.get(CALLER) or Caller()
-        if operation.rule is not None:
-            self._application.policy.check(operation.rule, caller)
+        project = path.get(self._mount.project or '')
+        self._check_project(caller, project)
+        policy = self._application.policy
+        if operation.rule is not None and operation.rules is None:
+            policy.check(operation.rule, caller, project)
         event_stream = _form(operation, request)
         for text in path.values():
             problem = json_values.text_problem(text)
@@ -179,24 +187,37 @@ class Endpoint:
                 raise exceptions.Invalid(f'In the address, {problem}')
         query = schemas.query(version).query(request.params)
         host_url = f'{request.scheme}://{request.netloc}'
-        answer = operation.call(
-            Request(
-                services=self._application.services,
-                version=version,
-                caller=caller,
-                path=path,
-                query=query,
-                body=self._body(operation, schemas, request, version),
-                host_url=host_url,
-                mount_url=host_url + request.context.prefix,
-                request_id=request.env.get(REQUEST_ID, ''),
-                show_deleted=self._mount.shows_deleted
-                and _is_true(request.get_header('X-Show-Deleted')),
-                last_event_id=request.get_header('Last-Event-ID'),
-                event_stream=event_stream,
-            )
+        asked = Request(
+            services=self._application.services,
+            version=version,
+            caller=caller,
+            path=path,
+            query=query,
+            body=self._body(operation, schemas, request, version),
+            host_url=host_url,
+            mount_url=host_url + request.context.prefix,
+            request_id=request.env.get(REQUEST_ID, ''),
+            show_deleted=self._mount.shows_deleted
+            and _is_true(request.get_header('X-Show-Deleted')),
+            last_event_id=request.get_header('Last-Event-ID'),
+            event_stream=event_stream,
+            # Behind the number of the mount
+            place='/' + request.path.lstrip('/').partition('/')[2],
+            query_string=request.query_string,
         )
+        for rule in operation.rules(asked) if operation.rules else ():
+            policy.check(rule, caller, project)
+        answer = operation.call(asked)
         self._render(answer, response)
+
+    def _check_project(self, caller: Caller, project: str | None) -> None:
+        """Raise Forbidden if the address names a project that the caller is not in."""
+        if project is None or caller.may_be_in(project):
+            return
+        if not self._application.policy.allows(ADMIN, caller):
+            raise exceptions.Forbidden(
+                f'The caller is not in the project of the address, {project[:SHOWN]}'
+            )
 
     def _body(
         self,
@@ -233,6 +254,9 @@ class Endpoint:
         elif answer.body is not None:
             response.content_type = falcon.MEDIA_JSON
             response.data = json.dumps(answer.body, ensure_ascii=False).encode()
+        elif answer.data is not None:
+            response.content_type = answer.content_type
+            response.data = answer.data
         response.set_headers(dict(answer.headers))
 
 

@@ -63,15 +63,27 @@ class Checker:
         )
 
     def query(self, given: Mapping[str, str | list[str]]) -> dict[str, Any]:
-        """Return the arguments of a URL, converted as the schema says; or Invalid."""
+        """Return the arguments of a URL, converted as the schema says; or Invalid.
+
+        Those that it does not know are refused, or passed over where it allows them.
+        One that is a list may be given several times.
+        """
         known = self._schema.get('properties', {})
+        strict = self._schema.get('additionalProperties') is False
         found: dict[str, Any] = {}
         for name, value in given.items():
             if name not in known:
+                if not strict:
+                    continue
                 raise exceptions.Invalid(f'Unknown argument: "{_cut(name)}"')
-            if not isinstance(value, str):
+            values = [value] if isinstance(value, str) else value
+            kind = known[name]
+            if kind.get('type') == 'array':
+                found[name] = [_converted(name, v, kind['items']) for v in values]
+                continue
+            if strict and len(values) > 1:
                 raise exceptions.Invalid(f'The argument "{name}" is given twice')
-            found[name] = _converted(name, value, known[name])
+            found[name] = _converted(name, values[-1], kind)
         for name in self._schema.get('required', ()):
             if name not in found:
                 raise exceptions.Invalid(f'Missing argument: "{name}"')

@@ -21,7 +21,12 @@ from watcherlite.api.settings import is_loopback
 LOG = logging.getLogger(__name__)
 
 #: The caller of everything where there is no authentication.
-SYNTHETIC = Caller(user_id='noauth', user_name='noauth', roles=frozenset({'admin'}))
+SYNTHETIC = Caller(
+    user_id='noauth',
+    user_name='noauth',
+    roles=frozenset({'admin'}),
+    in_all_projects=True,
+)
 UNAUTHORIZED = 'The request you have made requires authentication.'
 AWAY = 'Keystone, which tells whose token this is, cannot be reached. Try again later.'
 UNCHECKED = (
@@ -151,6 +156,7 @@ class HttpBasic:
             user_id=user,
             user_name=user,
             roles=self._user_roles.get(user, self._default_roles),
+            in_all_projects=True,
         )
         return self._application(environ, start_response)
 

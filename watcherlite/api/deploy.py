@@ -27,6 +27,9 @@ from watcherlite.api.microversions import HEADER, MAXIMUM, MINIMUM
 from watcherlite.api.mounts import Mount, Mounts, Shaping, spelled
 from watcherlite.api.observing import Contextual, Observer
 from watcherlite.api.operation import Routes
+from watcherlite.api.orchestration.errors import SHAPE
+from watcherlite.api.orchestration.routes import ROUTES as ORCHESTRATION_ROUTES
+from watcherlite.api.orchestration.versions import ORCHESTRATION
 from watcherlite.api.passwords import PasswordFile
 from watcherlite.api.policy import Policy
 from watcherlite.api.services import Services
@@ -59,9 +62,22 @@ def infra_optim(routes: Routes = ROUTES) -> Mount:
     )
 
 
+def orchestration(routes: Routes = ORCHESTRATION_ROUTES) -> Mount:
+    """Return the mount of OpenStack Heat's vocabulary."""
+    return openapi.described(
+        Mount(
+            ('/orchestration',),
+            ORCHESTRATION,
+            routes,
+            errors=SHAPE,
+            project='tenant',
+        )
+    )
+
+
 def served() -> Sequence[Mount]:
     """Return all mounts; the first one is at the root."""
-    return [infra_optim()]
+    return [infra_optim(), orchestration()]
 
 
 def settings_of(conf: cfg.ConfigOpts) -> ApiSettings:
@@ -93,6 +109,8 @@ def services_of(runtime: bootstrap.Runtime) -> Services:
         plans=runtime.plans,
         audits=runtime.audits,
         templates=runtime.templates,
+        stacks=runtime.stacks,
+        reading=runtime.reading,
         plugins=runtime.plugins,
         clock=runtime.clock,
         max_limit=group.max_limit,

@@ -25,6 +25,8 @@ class Mount:
     :param version_prefix: what a URL without it is understood to begin with: '/v1'
     :param suffix: what does not count at the end of a URL: '.json'
     :param shows_deleted: whether the header X-Show-Deleted counts
+    :param project: the variable of its URLs that names a project, which has to be that
+        of the caller; None: it has none
     """
 
     prefixes: Sequence[str]
@@ -34,6 +36,7 @@ class Mount:
     version_prefix: str = '/v1'
     suffix: str = ''
     shows_deleted: bool = False
+    project: str | None = None
 
     def spelled(self, path: str) -> str:
         """Return a path below a prefix as the routes have it; '' for the root."""

@@ -16,6 +16,7 @@ from watcherlite.api.microversions import HEADER, MAXIMUM, MINIMUM, Versions
 from watcherlite.api.mounts import Mount
 from watcherlite.api.operation import (
     EVENT_STREAM,
+    JSON,
     Answer,
     Operation,
     Request,
@@ -28,7 +29,6 @@ Document = dict[str, Any]
 
 DIALECT = '3.1.0'
 NAME = 'openapi.json'
-JSON = 'application/json'
 
 _VARIABLE = re.compile(r'\{(\w+)\}')
 _ERROR = 'Error'
@@ -48,6 +48,8 @@ _REASONS: Mapping[int, str] = {
     201: 'Created.',
     202: 'Accepted.',
     204: 'Done; there is nothing to say.',
+    300: 'There are several; one is to be chosen.',
+    302: 'It is at the address in Location.',
 }
 
 

@@ -5,7 +5,7 @@ policy check, the OpenAPI document and the tests all read the same rows.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ Schema = Mapping[str, Any]
 #: JSON schemas by the microversion from which on they hold; (1, 0) is always there.
 Versioned = Mapping[Version, Schema]
 
+JSON = 'application/json'
 EVENT_STREAM = 'text/event-stream'
 
 #: For an operation without arguments, or without a body.
@@ -38,6 +39,8 @@ class Caller:
     """Who asks, as the authentication made sure.
 
     :param roles: lower case; never taken from the request itself
+    :param in_all_projects: whoever says who they are here says nothing of projects, so
+        that each is as good as another
     """
 
     user_id: str | None = None
@@ -45,6 +48,11 @@ class Caller:
     project_id: str | None = None
     roles: frozenset[str] = frozenset()
     system_scope: str | None = None
+    in_all_projects: bool = False
+
+    def may_be_in(self, project: str) -> bool:
+        """Say whether the caller has proved to be in a project."""
+        return self.in_all_projects or self.project_id == project
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -57,6 +65,8 @@ class Request:
     :param body: the JSON value, None for operations without one
     :param host_url: scheme and host, without the mount
     :param mount_url: the same with the prefix of the mount that was asked
+    :param place: the path as the routes have it, with the variables filled in
+    :param query_string: the arguments as they were sent
     :param show_deleted: the header X-Show-Deleted was true, on a mount where it counts
     :param last_event_id: the header Last-Event-ID, or None
     :param event_stream: the header Accept asks for text/event-stream; only where
@@ -75,6 +85,8 @@ class Request:
     show_deleted: bool = False
     last_event_id: str | None = None
     event_stream: bool = False
+    place: str = ''
+    query_string: str = ''
 
     @property
     def context(self) -> dict[str, str]:
@@ -93,6 +105,7 @@ class Answer:
     """What an operation answers.
 
     :param body: a JSON value; None: no body
+    :param data: instead of it, the body as it is sent, of the type `content_type`
     :param stream: instead of a body, what is sent as it comes (text/event-stream);
         its `close`, if it has one, is called at the end, however that comes
     """
@@ -101,6 +114,12 @@ class Answer:
     status: int = 200
     headers: Mapping[str, str] = dataclasses.field(default_factory=dict)
     stream: Iterator[bytes] | None = None
+    data: bytes | None = None
+    content_type: str = JSON
+
+
+#: What clients that parse every answer read where there is nothing to say.
+NULL = Answer(data=b'null')
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -109,6 +128,8 @@ class Operation:
 
     :param call: does it; raises what `errors` has a status for
     :param rule: the policy rule that is asked before, None: open to everybody
+    :param rules: where it depends on the request which ones are asked, returns these;
+        then `rule` is the most usual one, for the reference
     :param summary: one sentence for the reference
     :param answers: status -> schema of the body; errors need not be named, except
         those that are particular to this operation
@@ -134,7 +155,21 @@ class Operation:
     needs_body: bool = True
     streams: bool = False
     webhook: bool = False
+    rules: Callable[[Request], Iterable[str]] | None = None
 
 
 #: URL template -> method -> operation.
 Routes = Mapping[str, Mapping[str, Operation]]
+
+
+def merged(*tables: Routes) -> dict[str, dict[str, Operation]]:
+    """Return one table of several; ValueError for what two of them have."""
+    found: dict[str, dict[str, Operation]] = {}
+    for table in tables:
+        for template, operations in table.items():
+            there = found.setdefault(template, {})
+            for method, operation in operations.items():
+                if method in there:
+                    raise ValueError(f'{method} {template} is there twice')
+                there[method] = operation
+    return found

@@ -37,7 +37,7 @@ class Policy:
         self._enforcer = enforcer(conf)
         self._monotonic = monotonic
         self._lock = threading.Lock()
-        self._decisions: dict[tuple[str, Caller], bool] = {}
+        self._decisions: dict[tuple[str, Caller, str | None], bool] = {}
         self._look_at = monotonic() + LOOK
         self._rules: dict[str, str] = {}
         self._bad: str | None = None
@@ -48,26 +48,30 @@ class Policy:
         if rule not in self._enforcer.registered_rules:
             raise ValueError(f'There is no policy rule {rule!r}')
 
-    def check(self, rule: str, caller: Caller) -> None:
-        """Raise Forbidden if the caller may not."""
-        if not self.allows(rule, caller):
+    def check(self, rule: str, caller: Caller, project: str | None = None) -> None:
+        """Raise Forbidden if the caller may not.
+
+        :param project: of what is asked for: `%(project_id)s` in a rule
+        """
+        if not self.allows(rule, caller, project):
             raise exceptions.Forbidden(f"Policy doesn't allow {rule} to be performed.")
 
-    def allows(self, rule: str, caller: Caller) -> bool:
+    def allows(self, rule: str, caller: Caller, project: str | None = None) -> bool:
         """Say whether the caller may do what the rule decides."""
         if self._monotonic() >= self._look_at:
             self._look()
-        key = (rule, caller)
+        key = (rule, caller, project)
         decision = self._decisions.get(key)
         if decision is None:
             with self._lock:
-                decision = self._decide(rule, caller)
+                decision = self._decide(rule, caller, project)
                 if len(self._decisions) >= KEPT:
                     self._decisions.clear()
                 self._decisions[key] = decision
         return decision
 
-    def _decide(self, rule: str, caller: Caller) -> bool:
+    def _decide(self, rule: str, caller: Caller, project: str | None) -> bool:
+        target = {} if project is None else {'project_id': project}
         credentials = {
             'user_id': caller.user_id,
             'project_id': caller.project_id,
@@ -75,7 +79,7 @@ class Policy:
             'system_scope': caller.system_scope,
         }
         try:
-            return bool(self._enforcer.authorize(rule, {}, credentials))
+            return bool(self._enforcer.authorize(rule, target, credentials))
         except policy.InvalidScope:
             return False
 

@@ -7,6 +7,8 @@ from watcherlite.applier.operations import PlanOperations
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store
 from watcherlite.engine.operations import AuditOperations
+from watcherlite.engine.stacks.operations import StackOperations
+from watcherlite.engine.stacks.reading import StackReading
 from watcherlite.engine.templates import TemplateOperations
 from watcherlite.plugins.loader import Plugins
 
@@ -17,6 +19,8 @@ class Services:
 
     :param store: for reading; what changes goes through operations
     :param plans: the operations on plans and their actions
+    :param stacks: the operations on stacks
+    :param reading: what is shown of stacks
     :param plugins: descriptions, schemas
     :param max_limit: rows of a page, unless fewer are asked for
     :param max_event_streams: open streams of events in this process
@@ -28,6 +32,8 @@ class Services:
     plans: PlanOperations
     audits: AuditOperations
     templates: TemplateOperations
+    stacks: StackOperations
+    reading: StackReading
     plugins: Plugins
     clock: Clock
     max_limit: int = 1000

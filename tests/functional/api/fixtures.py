@@ -168,3 +168,27 @@ class OpenWebhooksFixture(AuditsFixture):
         users = self.directory / 'htpasswd'
         users.write_text('')
         configuration.set_override('http_basic_auth_user_file', str(users), 'api')
+
+
+class ProjectFixture(ApiFixture):
+    """With authentication: reader, member and boss (admin), password secret each.
+
+    Nothing is executed.
+    """
+
+    options: ClassVar[dict[tuple[str, str], Any]] = {
+        ('api', 'auth_strategy'): 'http_basic',
+        ('api', 'http_basic_user_roles'): {
+            'reader': 'reader',
+            'member': 'member',
+            'boss': 'admin',
+        },
+    }
+
+    def configure(self, configuration: conf.Configuration) -> None:
+        """Set options that are known only now; `self.directory` is there."""
+        users = self.directory / 'htpasswd'
+        hashed = bcrypt.hashpw(b'secret', bcrypt.gensalt(4)).decode()
+        names = ('reader', 'member', 'boss')
+        users.write_text(''.join(f'{name}:{hashed}\n' for name in names))
+        configuration.set_override('http_basic_auth_user_file', str(users), 'api')

@@ -1,5 +1,7 @@
 """Whatever a client sends, the answer is one that the description of the API has."""
 
+from typing import Any
+
 import hypothesis
 import schemathesis
 from hypothesis import given, settings
@@ -16,6 +18,7 @@ from tests.functional.api import fixtures
 from watcherlite.api.openapi import NAME
 from watcherlite.domain import documents
 from watcherlite.domain.audits import EVENT, NewAudit, NewAuditTemplate
+from watcherlite.domain.stacks import NewStack
 
 #: Requests that are tried of each kind, for each operation.
 EXAMPLES = 6
@@ -40,8 +43,10 @@ def _of_version(version):
     )
 
 
-class TestDescription(base.TestCase):
+class DescriptionCase(base.TestCase):
     """Requests that are right, and such that are wrong in one way, by schemathesis."""
+
+    examples = EXAMPLES
 
     def setUp(self) -> None:
         super().setUp()
@@ -85,10 +90,17 @@ class TestDescription(base.TestCase):
 
     def try_all(self, version: str, mode: GenerationMode) -> None:
         """Try all operations of a version; the report names what went wrong."""
-        schema = schemathesis.openapi.from_wsgi(f'/v1/{NAME}', _of_version(version))
+        self.try_each(
+            schemathesis.openapi.from_wsgi(f'/v1/{NAME}', _of_version(version)), mode
+        )
+
+    def try_each(self, schema: Any, mode: GenerationMode) -> None:
+        """Try all operations of a document; the report names what went wrong."""
         found = []
         for result in schema.get_all_operations():
             operation = result.ok()
+            if not self.is_tried(operation):
+                continue
             try:
                 self.try_one(operation, mode)
             except (AssertionError, BaseExceptionGroup) as error:
@@ -97,6 +109,10 @@ class TestDescription(base.TestCase):
                 # An operation that takes nothing cannot be called wrongly.
                 self.assertEqual(GenerationMode.NEGATIVE, mode, operation.label)
         self.assertEqual([], found)
+
+    def is_tried(self, operation):
+        """Say whether an operation is tried; all of them are."""
+        return True
 
     def use_what_there_is(self, case):
         """Let every other request be about an object that is there."""
@@ -108,7 +124,7 @@ class TestDescription(base.TestCase):
 
     def try_one(self, operation, mode):
         @settings(
-            max_examples=EXAMPLES,
+            max_examples=self.examples,
             deadline=None,
             derandomize=True,
             database=None,
@@ -122,6 +138,10 @@ class TestDescription(base.TestCase):
 
         call()
 
+
+class TestDescription(DescriptionCase):
+    """Of the infra-optim API."""
+
     def test_right_requests_of_the_last_version(self):
         self.try_all('1.7', GenerationMode.POSITIVE)
 
@@ -130,3 +150,61 @@ class TestDescription(base.TestCase):
 
     def test_right_requests_of_the_first_version(self):
         self.try_all('1.0', GenerationMode.POSITIVE)
+
+
+class TestDescriptionOfStacks(DescriptionCase):
+    """Of the orchestration API."""
+
+    # It has many operations, and most are alike.
+    examples = 3
+
+    def store(self):
+        """Store a stack; return the variables of addresses that are about it."""
+        template = {
+            'heat_template_version': '2018-08-31',
+            'parameters': {'word': {'type': 'string', 'default': 'moon'}},
+            'resources': {
+                'web': {
+                    'type': 'OS::Heat::Value',
+                    'properties': {'value': {'get_param': 'word'}},
+                }
+            },
+            'outputs': {'word': {'value': {'get_attr': ['web', 'value']}}},
+        }
+        stack = self.fixture.runtime.stacks.create(NewStack('one', template), 'acme')
+        return {
+            'tenant': 'acme',
+            'stack_name': stack.name,
+            'stack_id': stack.uuid,
+            'resource_name': 'web',
+            'output_key': 'word',
+            'type_name': 'OS::Heat::Value',
+            'template_version': 'heat_template_version.2018-08-31',
+        }
+
+    def use_what_there_is(self, case):
+        """Let every other request be about what is there."""
+        self.calls += 1
+        if case.path_parameters and self.calls % 2:
+            case.path_parameters = {
+                name: self.there.get(name, value)
+                for name, value in case.path_parameters.items()
+            }
+
+    def is_tried(self, operation):
+        """Say whether an operation is tried; of those that redirect, one for each."""
+        redirects = '302' in operation.definition.raw['responses']
+        return not redirects or operation.path == '/v1/{tenant}/stacks/{stack_name}'
+
+    def try_stacks(self, mode: GenerationMode) -> None:
+        """Try all operations; there is one version."""
+        place = f'/orchestration/v1/{NAME}'
+        self.try_each(
+            schemathesis.openapi.from_wsgi(place, fixtures.application()), mode
+        )
+
+    def test_right_requests(self):
+        self.try_stacks(GenerationMode.POSITIVE)
+
+    def test_wrong_requests(self):
+        self.try_stacks(GenerationMode.NEGATIVE)

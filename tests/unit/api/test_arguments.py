@@ -81,6 +81,25 @@ class TestQuery(base.TestCase):
             ),
         )
 
+    def test_what_is_not_known_is_passed_over_where_the_schema_allows_it(self):
+        checker = arguments.Checker(
+            {
+                'type': 'object',
+                'properties': {
+                    'limit': {'type': 'integer'},
+                    'name': {'type': 'array', 'items': {'type': 'string'}},
+                },
+            }
+        )
+
+        found = checker.query(
+            {'colour': 'red', 'limit': ['1', '2'], 'name': ['a', 'b'], 'x': ['1', '2']}
+        )
+
+        self.assertEqual({'limit': 2, 'name': ['a', 'b']}, found)
+        self.assertEqual({'name': ['a']}, checker.query({'name': 'a'}))
+        self.assertRaises(exceptions.Invalid, checker.query, {'limit': 'many'})
+
     def test_refusals_have_the_texts_that_clients_know(self):
         field = 'Invalid input for field/attribute'
         for given, text in (

@@ -171,8 +171,16 @@ class TestHttpBasic(AuthenticationCase):
         self.assertEqual([200, 200], statuses)
         self.assertEqual(
             [
-                Caller('alice', 'alice', roles=frozenset({'admin'})),
-                Caller('bob', 'bob', roles=frozenset({'reader', 'service'})),
+                Caller(
+                    *('alice', 'alice'),
+                    roles=frozenset({'admin'}),
+                    in_all_projects=True,
+                ),
+                Caller(
+                    *('bob', 'bob'),
+                    roles=frozenset({'reader', 'service'}),
+                    in_all_projects=True,
+                ),
             ],
             self.endpoint.callers,
         )

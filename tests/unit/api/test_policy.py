@@ -69,11 +69,97 @@ MATRIX = {
 }
 
 
+MEMBERS = READERS - {'reader'}
+_STACK = '/stacks/{stack_name}/{stack_id}'
+_RESOURCE = f'{_STACK}/resources/{{resource_name}}'
+_METHODS = ('DELETE', 'GET', 'PATCH', 'POST', 'PUT')
+#: Likewise of the orchestration API, below `/orchestration/v1/{tenant}`.
+ORCHESTRATION = {
+    'GET /build_info': READERS,
+    'GET /services': ADMINS,
+    'POST /validate': MEMBERS,
+    'GET /resource_types': READERS,
+    'GET /resource_types/{type_name}': READERS,
+    'GET /resource_types/{type_name}/template': MEMBERS,
+    'GET /template_versions': READERS,
+    'GET /template_versions/{template_version}/functions': READERS,
+    'GET /stacks': READERS,
+    'POST /stacks': MEMBERS,
+    **{f'{method} /stacks/{{stack_name}}': READERS for method in _METHODS},
+    **{f'{method} /stacks/detail': READERS for method in _METHODS},
+    **{f'{method} /stacks/preview': READERS for method in _METHODS},
+    **{
+        f'GET /stacks/{{stack_name}}/{part}': READERS
+        for part in (
+            *('actions', 'environment', 'events', 'files', 'outputs', 'resources'),
+            'template',
+        )
+    },
+    'POST /stacks/{stack_name}/actions': READERS,
+    'POST /stacks/{stack_name}/resources': READERS,
+    f'GET {_STACK}': READERS,
+    f'PUT {_STACK}': MEMBERS,
+    f'PATCH {_STACK}': MEMBERS,
+    f'DELETE {_STACK}': MEMBERS,
+    f'PUT {_STACK}/preview': MEMBERS,
+    f'PATCH {_STACK}/preview': MEMBERS,
+    f'DELETE {_STACK}/abandon': MEMBERS,
+    f'GET {_STACK}/export': MEMBERS,
+    # Besides it, that of the action is asked
+    f'POST {_STACK}/actions': READERS,
+    f'GET {_STACK}/template': READERS,
+    f'GET {_STACK}/environment': READERS,
+    f'GET {_STACK}/files': READERS,
+    f'GET {_STACK}/outputs': READERS,
+    f'GET {_STACK}/outputs/{{output_key}}': READERS,
+    f'GET {_STACK}/events': READERS,
+    f'GET {_STACK}/resources': READERS,
+    f'GET {_RESOURCE}': READERS,
+    f'PATCH {_RESOURCE}': MEMBERS,
+    f'GET {_RESOURCE}/metadata': READERS,
+    f'POST {_RESOURCE}/signal': READERS,
+    f'GET {_RESOURCE}/events': READERS,
+    f'GET {_RESOURCE}/events/{{event_id}}': READERS,
+    f'GET {_STACK}/snapshots': READERS,
+    f'POST {_STACK}/snapshots': MEMBERS,
+    f'GET {_STACK}/snapshots/{{snapshot_id}}': READERS,
+    f'DELETE {_STACK}/snapshots/{{snapshot_id}}': MEMBERS,
+    f'POST {_STACK}/snapshots/{{snapshot_id}}/restore': MEMBERS,
+}
+#: Rules that only some requests are asked for, besides that of the operation or
+#: instead of it: who may.
+BESIDES = {
+    'stacks:global_index': set(),
+    'stacks:update_no_change': MEMBERS,
+    'actions:suspend': MEMBERS,
+    'actions:resume': MEMBERS,
+    'actions:check': READERS,
+    'actions:lock': MEMBERS,
+    'actions:unlock': MEMBERS,
+    'actions:cancel_update': MEMBERS,
+    'actions:cancel_without_rollback': MEMBERS,
+}
+
+
+def matrix():
+    """Return 'METHOD URL' -> roles, of all that is served."""
+    found = {name: frozenset(roles) for name, roles in MATRIX.items()}
+    for name, roles in ORCHESTRATION.items():
+        method, _, path = name.partition(' ')
+        found[f'{method} /orchestration/v1/{{tenant}}{path}'] = frozenset(roles)
+    found['GET /orchestration'] = frozenset(ROLES)
+    found['GET /orchestration/v1/openapi.json'] = READERS
+    return found
+
+
 def operations():
     """Return 'METHOD URL' -> operation, of all that is served."""
     return {
-        f'{method} {template}': operation
-        for template, by_method in deploy.infra_optim().routes.items()
+        f'{method} {mount.prefixes[0]}{template}'.rstrip('/')
+        if mount.prefixes[0]
+        else f'{method} {template}': operation
+        for mount in deploy.served()
+        for template, by_method in mount.routes.items()
         for method, operation in by_method.items()
     }
 
@@ -100,7 +186,21 @@ class TestMatrix(base.TestCase):
             for name, operation in operations().items()
         }
 
-        self.assertEqual(MATRIX, allowed)
+        self.assertEqual(matrix(), allowed)
+
+    def test_what_is_asked_besides_is_as_the_table_says(self):
+        policy = Policy(configuration())
+
+        allowed = {
+            rule: {
+                role
+                for role in ROLES
+                if policy.allows(rule, Caller(roles=frozenset({role} - {''})))
+            }
+            for rule in BESIDES
+        }
+
+        self.assertEqual(BESIDES, allowed)
 
     def test_who_has_several_roles_may_what_any_of_them_may(self):
         policy = Policy(configuration())
@@ -138,6 +238,13 @@ class TestRules(base.TestCase):
         for name, operation in operations().items():
             decided.setdefault(operation.rule, set()).add(name)
         del decided[None]
+        stack = '/orchestration/v1/{tenant}/stacks/{stack_name}/{stack_id}'
+        for rule in BESIDES:
+            noun, _, verb = rule.partition(':')
+            decided[rule] = {f'POST {stack}/actions'}
+            if noun == 'stacks':
+                stacks = 'GET /orchestration/v1/{tenant}/stacks'
+                decided[rule] = {stacks if 'index' in verb else f'PATCH {stack}'}
         # This one is no operation of a vocabulary.
         decided['healthcheck:detail'] = {'GET /healthcheck'}
 
@@ -198,6 +305,17 @@ class TestPolicy(base.TestCase):
         policy = self.policy('"audit:create": "role:reader"')
 
         self.assertTrue(policy.allows('audit:create', self.READER))
+
+    def test_a_rule_may_ask_of_which_project_the_stack_is(self):
+        policy = self.policy('"stacks:show": "project_id:%(project_id)s"')
+        caller = Caller(project_id='here')
+
+        asked = [
+            policy.allows('stacks:show', caller, project)
+            for project in ('here', 'there', 'here')
+        ]
+
+        self.assertEqual([True, False, True], asked)
 
     def test_a_rule_may_ask_who_the_caller_is(self):
         policy = self.policy('"audit:create": "user_id:alice and project_id:here"')

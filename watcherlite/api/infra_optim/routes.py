@@ -14,7 +14,7 @@ from watcherlite.api.infra_optim.handlers import (
     strategies,
     webhooks,
 )
-from watcherlite.api.operation import Operation, Routes
+from watcherlite.api.operation import Routes, merged
 
 _NOUNS = (
     root,
@@ -30,19 +30,5 @@ _NOUNS = (
     data_model,
     webhooks,
 )
-
-
-def merged(*tables: Routes) -> dict[str, dict[str, Operation]]:
-    """Return one table of several; ValueError for what two of them have."""
-    found: dict[str, dict[str, Operation]] = {}
-    for table in tables:
-        for template, operations in table.items():
-            there = found.setdefault(template, {})
-            for method, operation in operations.items():
-                if method in there:
-                    raise ValueError(f'{method} {template} is there twice')
-                there[method] = operation
-    return found
-
 
 ROUTES: Routes = merged(*(noun.ROUTES for noun in _NOUNS))

@@ -9,6 +9,9 @@ from oslo_policy import policy
 ADMIN = 'rule:admin_api'
 MANAGER = 'rule:manager_api'
 READER = 'rule:reader_api'
+#: Of stacks: whoever works in a project makes and changes what is in it.
+MEMBER = 'rule:member_api'
+NOBODY = '!'
 #: Another service that calls on behalf of nobody.
 SERVICE = 'rule:service_api'
 
@@ -43,6 +46,11 @@ def list_rules() -> list[policy.RuleDefault]:
             'manager_api',
             'rule:admin_api or role:manager',
             'Who may also create, start, cancel, skip and change.',
+        ),
+        policy.RuleDefault(
+            'member_api',
+            'rule:manager_api or role:member',
+            'Who may create and change stacks.',
         ),
         policy.RuleDefault(
             'reader_api',

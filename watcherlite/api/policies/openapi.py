@@ -13,5 +13,6 @@ def list_rules() -> list[policy.RuleDefault]:
             base.READER,
             'Show the description of the API itself.',
             ('GET', '/v1/openapi.json'),
+            ('GET', '/orchestration/v1/openapi.json'),
         ),
     ]

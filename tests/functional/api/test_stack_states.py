@@ -1,0 +1,204 @@
+"""What may be asked of a stack in each state: the codes of spec 004 and around it."""
+
+from tests import base
+from tests.functional.api import fixtures
+from tests.unit.api.asking import ask
+from watcherlite.domain.stacks import Definition, Resource, Stack
+from watcherlite.states import stack as states
+from watcherlite.states.stack import State
+
+TEMPLATE = {
+    'heat_template_version': '2018-08-31',
+    'resources': {'web': {'type': 'OS::Heat::None'}},
+}
+#: What is asked: method, what follows the address of the stack, body.
+ASKED = {
+    'lock': ('POST', '/actions', {'lock': None}),
+    'unlock': ('POST', '/actions', {'unlock': None}),
+    'suspend': ('POST', '/actions', {'suspend': None}),
+    'resume': ('POST', '/actions', {'resume': None}),
+    'check': ('POST', '/actions', {'check': None}),
+    'cancel': ('POST', '/actions', {'cancel_update': None}),
+    'put': ('PUT', '', {'template': TEMPLATE}),
+    'patch': ('PATCH', '', {}),
+    'mark': ('PATCH', '/resources/web', {'mark_unhealthy': True}),
+    'abandon': ('DELETE', '/abandon', None),
+    'delete': ('DELETE', '', None),
+    'show': ('GET', '', None),
+    'template': ('GET', '/template', None),
+    'environment': ('GET', '/environment', None),
+    'outputs': ('GET', '/outputs', None),
+    'events': ('GET', '/events', None),
+    'resources': ('GET', '/resources', None),
+    'export': ('GET', '/export', None),
+    'preview': ('PATCH', '/preview', {}),
+}
+READS = dict.fromkeys(
+    (
+        *('show', 'template', 'environment', 'outputs', 'events', 'resources'),
+        *('export', 'preview'),
+    ),
+    200,
+)
+CHANGES = ('suspend', 'resume', 'check', 'cancel', 'put', 'patch', 'mark', 'abandon')
+#: While something is locked nothing of these is possible.
+LOCKED = dict.fromkeys(CHANGES, 409)
+#: What is possible in a state in which nothing is done.
+AT_REST = {
+    'lock': 200,
+    'unlock': 409,
+    'suspend': 200,
+    'resume': 400,
+    'check': 200,
+    'cancel': 400,
+    'put': 202,
+    'patch': 202,
+    'mark': 200,
+    'abandon': 200,
+    'delete': 204,
+}
+#: What is possible while something is done that may be superseded.
+BUSY = {
+    **AT_REST,
+    **dict.fromkeys(('lock', 'unlock', 'suspend', 'resume', 'check'), 409),
+    **dict.fromkeys(('mark', 'abandon'), 409),
+    'cancel': 400,
+}
+#: What is possible while it rests.
+SUSPENDED = {**AT_REST, 'resume': 200, **dict.fromkeys(('put', 'patch', 'check'), 400)}
+#: State -> what is asked -> status.
+CODES = {
+    'LOCK_IN_PROGRESS': {**LOCKED, 'lock': 409, 'unlock': 409, 'delete': 409},
+    'LOCK_COMPLETE': {**LOCKED, 'lock': 200, 'unlock': 200, 'delete': 409},
+    'LOCK_FAILED': {**LOCKED, 'lock': 200, 'unlock': 200, 'delete': 204},
+    'UNLOCK_IN_PROGRESS': {**LOCKED, 'lock': 409, 'unlock': 409, 'delete': 409},
+    'UNLOCK_COMPLETE': AT_REST,
+    'UNLOCK_FAILED': {**LOCKED, 'lock': 409, 'unlock': 200, 'delete': 204},
+    'CREATE_COMPLETE': AT_REST,
+    'CREATE_FAILED': AT_REST,
+    'UPDATE_COMPLETE': AT_REST,
+    'UPDATE_FAILED': AT_REST,
+    'ROLLBACK_COMPLETE': AT_REST,
+    'CHECK_COMPLETE': AT_REST,
+    'CHECK_FAILED': AT_REST,
+    'RESUME_COMPLETE': {**AT_REST, 'resume': 200},
+    'SUSPEND_COMPLETE': SUSPENDED,
+    'SUSPEND_FAILED': SUSPENDED,
+    'DELETE_FAILED': {
+        **AT_REST,
+        **dict.fromkeys(('suspend', 'check', 'put', 'patch', 'mark', 'abandon'), 400),
+    },
+    'CREATE_IN_PROGRESS': BUSY,
+    'UPDATE_IN_PROGRESS': {**BUSY, 'cancel': 200},
+    'CHECK_IN_PROGRESS': {**BUSY, 'put': 409, 'patch': 409},
+    'SUSPEND_IN_PROGRESS': {**BUSY, 'put': 409, 'patch': 409},
+    'RESUME_IN_PROGRESS': {**BUSY, 'put': 409, 'patch': 409},
+    'DELETE_IN_PROGRESS': {**BUSY, 'put': 409, 'patch': 409},
+}
+#: The level of the lock that a stack in a state has.
+LEVELS = {
+    name: states.ALL
+    for name in CODES
+    if name.startswith(('LOCK', 'UNLOCK')) and name != 'UNLOCK_COMPLETE'
+}
+
+
+class TestStates(base.TestCase):
+    """Every operation in every state."""
+
+    def setUp(self):
+        super().setUp()
+        self.fixture = fixtures.ApiFixture()
+        self.fixture.start_fixture()
+        self.addCleanup(self.fixture.stop_fixture)
+        self.application = fixtures.application()
+        self.number = 1
+
+    def store(self, name, state):
+        """Store a stack in a state; return its address."""
+        store = self.fixture.runtime.store
+        action, _, status = state.partition('_')
+        level = LEVELS.get(state)
+        below = State(states.CREATE, states.COMPLETE)
+        under = below if action in states.MAINTENANCE else None
+        with store.transaction() as tx:
+            definition = tx.insert_definition(Definition(TEMPLATE))
+            stack = tx.insert_stack(
+                Stack(
+                    uuid=f'00000000-0000-4000-8000-{self.number:012d}',
+                    name=name,
+                    tenant='acme',
+                    definition_id=definition.id,
+                    previous_id=definition.id,
+                    action=action,
+                    status=status,
+                    under_lock=under,
+                    lock_level=level,
+                    created_at=self.fixture.runtime.clock.now(),
+                )
+            )
+            tx.insert_resources(
+                [
+                    Resource(
+                        uuid=f'10000000-0000-4000-8000-{self.number:012d}',
+                        stack_id=stack.id,
+                        name='web',
+                        type='OS::Heat::None',
+                        handler='OS::Heat::None',
+                        action=states.CREATE,
+                        status=states.COMPLETE,
+                        physical_id=f'web-{self.number}',
+                        definition_id=definition.id,
+                        created_at=self.fixture.runtime.clock.now(),
+                    )
+                ]
+            )
+        self.number += 1
+        return f'/orchestration/v1/acme/stacks/{name}/{stack.uuid}'
+
+    def wanted(self, state):
+        """Return what is asked in a state, and what is answered then.
+
+        That a lock hinders no reading is tried in the states that it has.
+        """
+        return CODES[state] | (READS if state in LEVELS else {})
+
+    def test_each_is_answered_as_the_table_says(self):
+        answered = {state: {} for state in CODES}
+
+        for state in CODES:
+            for what, (method, place, body) in ASKED.items():
+                if what not in self.wanted(state):
+                    continue
+                stack = self.store(f'{what}-{state}', state)
+                answer = ask(
+                    self.application,
+                    method,
+                    stack + place,
+                    body,
+                    Host='127.0.0.1:9322',
+                )
+                answered[state][what] = answer.status
+
+        wrong = {
+            state: {
+                what: (wanted, answered[state][what])
+                for what, wanted in self.wanted(state).items()
+                if answered[state][what] != wanted
+            }
+            for state in CODES
+        }
+        self.assertEqual({}, {state: found for state, found in wrong.items() if found})
+
+    def test_a_lock_has_begun_when_it_is_answered(self):
+        stack = self.store('one', 'CREATE_COMPLETE')
+
+        ask(
+            *(self.application, 'POST', f'{stack}/actions', {'lock': None}),
+            Host='127.0.0.1:9322',
+        )
+
+        shown = ask(self.application, 'GET', stack, Host='127.0.0.1:9322').body['stack']
+        self.assertEqual(
+            ('LOCK_IN_PROGRESS', 'all'), (shown['stack_status'], shown['lock_level'])
+        )

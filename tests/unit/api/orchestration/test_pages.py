@@ -1,0 +1,146 @@
+from tests import base
+from tests.unit.api.orchestration.asking import PROJECT, make_request
+from watcherlite import exceptions
+from watcherlite.api.orchestration import pages
+from watcherlite.db.stacking import ListedStack, StackQuery
+from watcherlite.domain.stacks import Stack
+
+
+def query(**asked):
+    return pages.query(make_request(query=asked))
+
+
+class Stacks:
+    """A store of three stacks, which notes what it is asked for."""
+
+    def __init__(self):
+        self.asked = []
+
+    def list_stacks(self, wanted):
+        self.asked.append(wanted)
+        rows = [
+            ListedStack(Stack(f'u{n}', f's{n}', 'acme', definition_id=1), None)
+            for n in range(3)
+        ]
+        return rows[: wanted.limit]
+
+    def count_stacks(self, wanted):
+        return 3
+
+
+class TestQueries(base.TestCase):
+    """Which stacks a request asks for."""
+
+    def test_those_of_the_project_the_latest_first(self):
+        self.assertEqual(StackQuery(tenant='acme'), query())
+
+    def test_filters_are_those_of_the_store(self):
+        self.assertEqual(
+            StackQuery(
+                tenant='acme',
+                filters={
+                    'name': {'a', 'b'},
+                    'uuid': {'u'},
+                    'user': {'ada'},
+                    'owner_uuid': {'o'},
+                    'action': {'CREATE'},
+                },
+            ),
+            query(
+                name=['a', 'b'],
+                id=['u'],
+                username=['ada'],
+                owner_id=['o'],
+                action=['CREATE'],
+            ),
+        )
+
+    def test_a_status_may_have_its_action_before_it(self):
+        found = query(status=['CREATE_IN_PROGRESS'])
+
+        self.assertEqual(
+            {'status': {'IN_PROGRESS'}, 'action': {'CREATE'}}, found.filters
+        )
+
+    def test_a_status_without_one_is_one(self):
+        found = query(status=['IN_PROGRESS', 'FAILED'])
+
+        self.assertEqual({'status': {'IN_PROGRESS', 'FAILED'}}, found.filters)
+
+    def test_sort_keys_are_those_that_clients_know(self):
+        self.assertEqual(
+            (('name', False), ('updated_at', False)),
+            query(sort_keys=['stack_name,colour', 'updated_time']).sort,
+        )
+        self.assertEqual((('created_at', True),), query(sort_keys=['colour']).sort)
+        self.assertEqual(
+            (('status', True),), query(sort_keys=['stack_status'], sort_dir='desc').sort
+        )
+
+    def test_the_stacks_of_all_projects(self):
+        self.assertIsNone(query(global_tenant=True).tenant)
+        self.assertEqual('b', query(global_tenant=True, tenant='b').tenant)
+        self.assertEqual('acme', query(tenant='b').tenant)
+
+    def test_tags(self):
+        found = query(tags='a, b', tags_any='c', not_tags='d', not_tags_any='e,')
+
+        self.assertEqual(
+            (('a', 'b'), ('c',), ('d',), ('e',)),
+            (found.tags, found.tags_any, found.not_tags, found.not_tags_any),
+        )
+
+    def test_more_tags_than_a_database_takes_are_refused(self):
+        many = ','.join(map(str, range(pages.MOST_TAGS)))
+
+        self.assertEqual(pages.MOST_TAGS, len(query(tags=f'{many},1,2,3').tags))
+        error = self.assertRaises(exceptions.Invalid, query, not_tags_any=f'{many},x')
+
+        self.assertEqual(
+            'not_tags_any: there are 101 tags; at most 100 can be asked for', str(error)
+        )
+
+    def test_a_page_is_not_larger_than_the_service_wants(self):
+        self.assertEqual(1000, query(limit=5000).limit)
+        self.assertIsNone(query().limit)
+
+
+class TestPages(base.TestCase):
+    """What is answered."""
+
+    def page(self, **asked):
+        self.store = Stacks()
+        request = make_request(
+            query=asked, parts={'store': self.store}, place='/v1/acme/stacks'
+        )
+        answer = pages.of_stacks(
+            request, lambda rows: [{'id': row.stack.uuid} for row in rows]
+        )
+        return answer.body
+
+    def test_all_of_them_have_no_next_page(self):
+        self.assertEqual(
+            {'stacks': [{'id': 'u0'}, {'id': 'u1'}, {'id': 'u2'}]}, self.page()
+        )
+
+    def test_the_next_page_is_asked_for_with_the_same_arguments(self):
+        self.assertEqual(
+            {
+                'stacks': [{'id': 'u0'}, {'id': 'u1'}],
+                'links': [
+                    {
+                        'href': f'{PROJECT}/stacks?limit=2&name=a&name=b&'
+                        'show_nested=true&marker=u1',
+                        'rel': 'next',
+                    }
+                ],
+            },
+            self.page(limit=2, name=['a', 'b'], show_nested=True),
+        )
+
+    def test_how_many_there_are(self):
+        self.assertEqual(3, self.page(limit=1, with_count=True)['count'])
+
+    def test_a_page_of_none_asks_nobody(self):
+        self.assertEqual({'stacks': []}, self.page(limit=0))
+        self.assertEqual([], self.store.asked)

@@ -1,0 +1,168 @@
+"""The table of routes: complete, and each row sound."""
+
+import re
+
+import jsonschema
+import openapi_spec_validator
+from oslo_config import cfg
+
+from tests import base
+from watcherlite.api import deploy, openapi
+from watcherlite.api.operation import at
+from watcherlite.api.orchestration import routes
+from watcherlite.api.policy import enforcer
+
+PROJECT = '/v1/{tenant}'
+STACK = f'{PROJECT}/stacks/{{stack_name}}/{{stack_id}}'
+RESOURCE = f'{STACK}/resources/{{resource_name}}'
+#: What clients of Heat ask for, and where.
+ASKED = {
+    '/': 'GET',
+    f'{PROJECT}/stacks': 'GET POST',
+    f'{PROJECT}/stacks/detail': 'GET',
+    f'{PROJECT}/stacks/preview': 'POST',
+    f'{PROJECT}/stacks/{{stack_name}}': 'DELETE GET PATCH POST PUT',
+    f'{PROJECT}/stacks/{{stack_name}}/actions': 'POST',
+    f'{PROJECT}/stacks/{{stack_name}}/environment': 'GET',
+    f'{PROJECT}/stacks/{{stack_name}}/events': 'GET',
+    f'{PROJECT}/stacks/{{stack_name}}/files': 'GET',
+    f'{PROJECT}/stacks/{{stack_name}}/resources': 'GET',
+    f'{PROJECT}/stacks/{{stack_name}}/template': 'GET',
+    STACK: 'DELETE GET PATCH PUT',
+    f'{STACK}/preview': 'PATCH PUT',
+    f'{STACK}/abandon': 'DELETE',
+    f'{STACK}/export': 'GET',
+    f'{STACK}/actions': 'POST',
+    f'{STACK}/template': 'GET',
+    f'{STACK}/environment': 'GET',
+    f'{STACK}/files': 'GET',
+    f'{STACK}/outputs': 'GET',
+    f'{STACK}/outputs/{{output_key}}': 'GET',
+    f'{STACK}/resources': 'GET',
+    RESOURCE: 'GET PATCH',
+    f'{RESOURCE}/metadata': 'GET',
+    f'{RESOURCE}/signal': 'POST',
+    f'{RESOURCE}/events': 'GET',
+    f'{RESOURCE}/events/{{event_id}}': 'GET',
+    f'{STACK}/events': 'GET',
+    f'{STACK}/snapshots': 'GET POST',
+    f'{STACK}/snapshots/{{snapshot_id}}': 'DELETE GET',
+    f'{STACK}/snapshots/{{snapshot_id}}/restore': 'POST',
+    f'{PROJECT}/validate': 'POST',
+    f'{PROJECT}/resource_types': 'GET',
+    f'{PROJECT}/resource_types/{{type_name}}': 'GET',
+    f'{PROJECT}/resource_types/{{type_name}}/template': 'GET',
+    f'{PROJECT}/template_versions': 'GET',
+    f'{PROJECT}/template_versions/{{template_version}}/functions': 'GET',
+    f'{PROJECT}/build_info': 'GET',
+    f'{PROJECT}/services': 'GET',
+}
+
+
+class TestTheTable(base.TestCase):
+    def test_all_that_clients_ask_for_is_there(self):
+        missing = {
+            (template, method)
+            for template, methods in ASKED.items()
+            for method in methods.split()
+            if method not in routes.ROUTES.get(template, {})
+        }
+
+        self.assertEqual(set(), missing)
+
+    def test_everything_but_the_versions_has_a_policy_rule(self):
+        for template, operations in routes.ROUTES.items():
+            for operation in operations.values():
+                self.assertEqual(template == '/', operation.rule is None)
+
+    def test_rules_that_depend_on_the_request_are_there(self):
+        class Asked:
+            def __init__(self, body=None, query=None):
+                self.body = body
+                self.query = query or {}
+
+        known = enforcer_rules()
+        stacks = routes.ROUTES[f'{PROJECT}/stacks']['GET'].rules
+        patch = routes.ROUTES[STACK]['PATCH'].rules
+        actions = routes.ROUTES[f'{STACK}/actions']['POST']
+        names = actions.body[1, 0]['properties']
+
+        asked = [
+            *stacks(Asked(query={'global_tenant': True})),
+            *patch(Asked({})),
+            *patch(Asked({'tags': 'a'})),
+            *(rule for name in names for rule in actions.rules(Asked({name: None}))),
+        ]
+
+        self.assertEqual([], [rule for rule in asked if rule not in known])
+
+    def test_every_schema_is_one(self):
+        for operations in routes.ROUTES.values():
+            for operation in operations.values():
+                for schemas in (
+                    *(operation.query, operation.body),
+                    *operation.answers.values(),
+                ):
+                    if schemas is not None:
+                        jsonschema.Draft202012Validator.check_schema(
+                            at(schemas, (1, 0))
+                        )
+
+    def test_summaries_are_sentences(self):
+        for operations in routes.ROUTES.values():
+            for operation in operations.values():
+                self.assertTrue(re.fullmatch(r'[A-Z].*\.', operation.summary))
+
+
+class TestDocument(base.TestCase):
+    """The description of the API."""
+
+    def setUp(self):
+        super().setUp()
+        self.mount = deploy.orchestration()
+        self.document = openapi.document(self.mount, (1, 0))
+
+    def test_it_is_valid(self):
+        openapi_spec_validator.validate(self.document)
+
+    def test_it_has_every_operation(self):
+        self.assertEqual(
+            {
+                (template, method.lower())
+                for template, operations in self.mount.routes.items()
+                for method in operations
+            },
+            {
+                (template, method)
+                for template, item in self.document['paths'].items()
+                for method in item
+                if method != 'parameters'
+            },
+        )
+
+    def test_no_two_operations_have_the_same_id(self):
+        ids = [
+            operation['operationId']
+            for item in self.document['paths'].values()
+            for method, operation in item.items()
+            if method != 'parameters'
+        ]
+
+        self.assertEqual(len(ids), len(set(ids)))
+
+    def test_it_knows_how_errors_are_written_and_of_no_microversions(self):
+        components = self.document['components']
+
+        self.assertEqual(({}, {}), (components['headers'], components['parameters']))
+        self.assertEqual(
+            ['code', 'title', 'explanation', 'error'],
+            components['schemas']['Error']['required'],
+        )
+        self.assertEqual([{'url': '/orchestration'}], self.document['servers'])
+
+
+def enforcer_rules():
+    """Return all rules that there are."""
+    conf = cfg.ConfigOpts()
+    conf([], project='watcherlite', default_config_files=[])
+    return enforcer(conf).registered_rules

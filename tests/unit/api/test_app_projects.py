@@ -1,0 +1,122 @@
+from tests.unit.api.test_app import AppCase, operation
+from watcherlite.api.microversions import Versions
+from watcherlite.api.mounts import Mount
+from watcherlite.api.operation import NULL, Answer, Caller, always
+from watcherlite.api.orchestration.errors import SHAPE
+
+THINGS = Versions('things', {(1, 0): 'The beginning.'}, in_headers=False)
+READER = frozenset({'reader'})
+
+
+def place(request):
+    """Answer where a request thinks that it is."""
+    return Answer({'place': request.place, 'query_string': request.query_string})
+
+
+def rules(request):
+    """Ask for another rule where the body says so."""
+    return ['audit:create' if (request.body or {}).get('create') else 'audit:get']
+
+
+ROUTES = {
+    '/v1/{tenant}/things/{name}': {
+        'GET': operation(place, query=always({'type': 'object'})),
+        'POST': operation(
+            lambda request: NULL,
+            body=always({'type': 'object'}),
+            needs_body=False,
+            rules=rules,
+        ),
+        'PUT': operation(
+            lambda request: Answer(status=202, data=b'Yes.', content_type='text/plain')
+        ),
+    }
+}
+
+
+class ProjectCase(AppCase):
+    def setUp(self):
+        super().setUp()
+        mount = Mount(('/things',), THINGS, ROUTES, errors=SHAPE, project='tenant')
+        self.api = self.app({}, mount)
+
+    def asked(self, method='GET', project='here', body=None, **caller):
+        found = Caller(**{'project_id': 'here', 'roles': READER, **caller})
+        return self.ask(self.api, method, f'/things/v1/{project}/things/a', body, found)
+
+
+class TestProjects(ProjectCase):
+    """Where the address names a project."""
+
+    def test_who_is_in_the_project_gets_in(self):
+        self.assertEqual(200, self.asked().status)
+
+    def test_who_is_in_another_one_does_not(self):
+        answer = self.asked(project='there')
+
+        self.assertEqual(403, answer.status)
+        self.assertEqual('Forbidden', answer.body['error']['type'])
+        self.assertIn('there', answer.body['error']['message'])
+
+    def test_who_is_in_none_does_not(self):
+        self.assertEqual(403, self.asked(project_id=None).status)
+
+    def test_an_administrator_gets_in_everywhere(self):
+        admin = self.asked(project='there', roles=frozenset({'admin'}))
+
+        self.assertEqual(200, admin.status)
+
+    def test_where_nobody_has_a_project_each_is_as_good_as_another(self):
+        answer = self.asked(project='there', project_id=None, in_all_projects=True)
+
+        self.assertEqual(200, answer.status)
+
+    def test_to_be_in_the_project_is_not_enough(self):
+        self.assertEqual(403, self.asked(roles=frozenset()).status)
+
+
+class TestRules(ProjectCase):
+    """Where the rule depends on what is asked for."""
+
+    def test_the_rule_is_that_of_the_request(self):
+        answers = [
+            self.asked('POST', body={'create': create}).status
+            for create in (False, True)
+        ]
+
+        self.assertEqual([200, 403], answers)
+
+    def test_a_body_that_is_not_there_has_a_rule_as_well(self):
+        self.assertEqual(200, self.asked('POST').status)
+
+
+class TestForms(ProjectCase):
+    """What is not a JSON object."""
+
+    def test_null_is_an_answer(self):
+        answer = self.asked('POST')
+
+        self.assertEqual(
+            (b'null', 'application/json'),
+            (answer.data, answer.headers['Content-Type']),
+        )
+
+    def test_text_is_an_answer(self):
+        answer = self.asked('PUT')
+
+        self.assertEqual(
+            (202, b'Yes.', 'text/plain'),
+            (answer.status, answer.data, answer.headers['Content-Type']),
+        )
+
+    def test_a_request_knows_where_it_is(self):
+        answer = self.ask(
+            self.api,
+            'GET',
+            '/things//v1/here/things/a/?b=1&b=2',
+            caller=Caller(project_id='here', roles=READER),
+        )
+
+        self.assertEqual(
+            {'place': '/v1/here/things/a', 'query_string': 'b=1&b=2'}, answer.body
+        )

@@ -1,0 +1,1 @@
+"""The orchestration vocabulary: what clients of Heat speak."""
