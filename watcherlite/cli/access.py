@@ -8,7 +8,7 @@ import base64
 import dataclasses
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from urllib import parse
 
 from watcherlite.cmd import exits
@@ -21,6 +21,12 @@ TIMEOUT = 60.0
 NONE = 'none'
 HTTP_BASIC = 'http_basic'
 FIXED = 'admin_token'
+
+#: The vocabularies, as a catalogue of services names them.
+INFRA_OPTIM = 'infra-optim'
+ORCHESTRATION = 'orchestration'
+#: The project of stacks, where nothing says another one.
+DEFAULT_PROJECT = 'default'
 
 #: The latest of what both sides know.
 LATEST = 'latest'
@@ -79,6 +85,13 @@ OPTIONS = (
         'a token; better in OS_TOKEN, where others do not see it',
         ('OS_TOKEN', 'OS_AUTH_TOKEN'),
     ),
+    _Option(
+        ('--os-project-id', '--project'),
+        'ID',
+        f'the project whose stacks are meant; {DEFAULT_PROJECT}, or that of the user, '
+        'if nothing says so',
+        ('OS_PROJECT_ID',),
+    ),
     _Option(('--os-project-name',), 'NAME', 'the project that the user acts for'),
     _Option(('--os-project-domain-name',), 'NAME', 'the domain of the project'),
     _Option(('--os-user-domain-name',), 'NAME', 'the domain of the user'),
@@ -116,7 +129,8 @@ _KEYSTONE = ('OS_CLOUD', 'OS_AUTH_URL')
 class Access:
     """Where the API is, and how to say who asks.
 
-    :param endpoint: without a slash, and without the version, at its end
+    :param endpoint: without a slash, and without the version, at its end; that of
+        stacks with what stands before the version
     :param headers: called before each request
     :param renew: gets new credentials after a 401; False: there are none
     :param verify: check certificates: by these authorities, by the usual ones
@@ -124,6 +138,7 @@ class Access:
     :param cert: the client's own certificate, as requests takes it
     :param version: the only microversion to ask for, or LATEST
     :param timeout: seconds
+    :param project: whose stacks are meant
     """
 
     endpoint: str
@@ -133,12 +148,19 @@ class Access:
     cert: str | tuple[str, str] | None = None
     version: str = LATEST
     timeout: float = TIMEOUT
+    project: str = DEFAULT_PROJECT
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options; none of them has a default, so that they can be merged."""
+def add_options(parser: argparse.ArgumentParser, without: Collection[str] = ()) -> None:
+    """Add the options; none of them has a default, so that they can be merged.
+
+    :param without: attributes that mean something else behind this command; in front
+        of it they can be given
+    """
     group = parser.add_argument_group('connection')
     for option in OPTIONS:
+        if option.dest in without:
+            continue
         environment = f' ({", ".join(option.environment)})'
         group.add_argument(
             *option.names,
@@ -165,7 +187,11 @@ def merged(*parsed: argparse.Namespace | None) -> dict[str, str]:
     return found
 
 
-def find(options: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> Access:
+def find(
+    options: Mapping[str, str],
+    environ: Mapping[str, str] = os.environ,
+    service: str = INFRA_OPTIM,
+) -> Access:
     """Return how to reach the API.
 
     An authentication that is named counts. Else a cloud on the command line is
@@ -173,6 +199,7 @@ def find(options: Mapping[str, str], environ: Mapping[str, str] = os.environ) ->
     keystone that the environment names is asked.
 
     :param options: of the command line, see `merged`
+    :param service: the vocabulary that is to be spoken
     :raises UsageError: an option is wrong or missing, or the software for it is
     """
     given = {**_from_environment(environ), **options}
@@ -183,17 +210,19 @@ def find(options: Mapping[str, str], environ: Mapping[str, str] = os.environ) ->
     if not auth_type and (wants_cloud or any(environ.get(key) for key in _KEYSTONE)):
         auth_type = 'keystone'
     if auth_type in ('', NONE):
-        return _access(given, dict)
+        return _access(given, dict, service)
     if auth_type == HTTP_BASIC:
-        return _access(given, _basic(given))
+        return _access(given, _basic(given), service)
     if auth_type == FIXED:
-        return _access(given, _token(given))
+        return _access(given, _token(given), service)
     # openstacksdk takes half a second, and is an extra
     from watcherlite.cli import keystone
 
-    found = keystone.find(options)
+    found = keystone.find(options, service)
+    if service == ORCHESTRATION and 'os_project_id' not in given:
+        given['os_project_id'] = found.project() or ''
     return dataclasses.replace(
-        _access({**given, 'endpoint': found.endpoint}, found.headers),
+        _access({**given, 'endpoint': found.endpoint}, found.headers, service),
         renew=found.renew,
         verify=found.verify,
         cert=found.cert,
@@ -210,10 +239,17 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _access(
-    given: Mapping[str, str], headers: Callable[[], Mapping[str, str]]
+    given: Mapping[str, str],
+    headers: Callable[[], Mapping[str, str]],
+    service: str,
 ) -> Access:
+    place = endpoint(given.get('endpoint') or DEFAULT_ENDPOINT)
+    project = ''
+    if service == ORCHESTRATION:
+        place, project = _of_stacks(place)
     return Access(
-        endpoint=endpoint(given.get('endpoint') or DEFAULT_ENDPOINT),
+        endpoint=place,
+        project=given.get('os_project_id') or project or DEFAULT_PROJECT,
         headers=headers,
         verify=False if given.get(INSECURE) else given.get('os_cacert') or True,
         version=_version(given.get('os_infra_optim_api_version')),
@@ -241,6 +277,19 @@ def endpoint(text: str) -> str:
         )
     path = parts.path.rstrip('/').removesuffix('/v1').rstrip('/')
     return f'{parts.scheme}://{parts.netloc}{path}'
+
+
+def _of_stacks(place: str) -> tuple[str, str]:
+    """Return where stacks are, and the project that an endpoint names, or ''.
+
+    With a project in it, it is an endpoint of stacks as a catalogue has it, wherever
+    that is; else it is the whole API or another vocabulary of it.
+    """
+    before, _, project = place.partition('/v1/')
+    if project:
+        return before, parse.unquote(project)
+    root = place.removesuffix(f'/{ORCHESTRATION}').removesuffix(f'/{INFRA_OPTIM}')
+    return f'{root}/{ORCHESTRATION}', ''
 
 
 def _basic(given: Mapping[str, str]) -> Callable[[], Mapping[str, str]]:

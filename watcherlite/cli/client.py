@@ -1,4 +1,4 @@
-"""A client of the infra-optim API: one request at a time, and what came back.
+"""A client of the API: one request at a time, and what came back.
 
 Imports `requests`, which takes long: commands import this module when they run.
 """
@@ -54,6 +54,7 @@ class Client:
 
     def __init__(self, access: Access) -> None:
         self.endpoint = access.endpoint
+        self.project = access.project
         self._access = access
         self._version = VERSION if access.version == LATEST else access.version
         self._session = requests.Session()
@@ -127,6 +128,17 @@ class Client:
                 return
             found = self._call('GET', self._relative(after), deleted=deleted)
 
+    def ask(
+        self, method: str, *path: str, query: Query | None = None, body: Any = None
+    ) -> Any:
+        """Return the JSON value that a request is answered with, None for none."""
+        return self._call(method, address(*path), query=query, body=body)
+
+    def location(self, *path: str) -> str:
+        """Return the path that an address sends to, '' if it sends nowhere."""
+        with self._send('GET', address(*path), sends_on=True) as got:
+            return parse.urlsplit(got.headers.get('Location', '')).path
+
     def stream(
         self, *path: str, query: Query | None = None, after: str | None = None
     ) -> Generator[bytes, None, None] | None:
@@ -198,12 +210,13 @@ class Client:
     ) -> Any:
         headers = {SHOW_DELETED: 'true'} if deleted else {}
         with self._send(method, where, query=query, body=body, headers=headers) as got:
-            if not got.content:
+            media_type = got.headers.get('Content-Type', 'nothing known')
+            # What is told in words is for people who watch the wire
+            if not got.content or media_type.startswith('text/plain'):
                 return None
             try:
                 return got.json()
             except ValueError:
-                media_type = got.headers.get('Content-Type', 'nothing known')
                 raise self._foreign(f'its answer is {media_type}, no JSON') from None
 
     def _send(
@@ -215,8 +228,12 @@ class Client:
         body: Any = None,
         headers: Mapping[str, str] | None = None,
         stream: bool = False,
+        sends_on: bool = False,
     ) -> requests.Response:
-        """Return an answer that is none of a refusal."""
+        """Return an answer that is none of a refusal.
+
+        :param sends_on: it may be one that names another address
+        """
         renewed = False
         while True:
             response = self._once(method, where, query, body, headers or {}, stream)
@@ -225,7 +242,7 @@ class Client:
             if response.status_code == 401 and not renewed and self._access.renew():
                 renewed = True
                 continue
-            if response.status_code >= 300:
+            if response.status_code >= (400 if sends_on else 300):
                 with response:
                     raise self._refusal(response)
             return response
@@ -379,12 +396,14 @@ def fault_of(response: requests.Response) -> str:
     """Return what an answer says of what went wrong, '' if nothing that is known.
 
     `error_message` holds JSON as text, and in it `faultstring`; other servers, and
-    other parts of Watcher, put a page of HTML there.
+    other parts of Watcher, put a page of HTML there. Of stacks, `error` holds it.
     """
     try:
         found = response.json()
+        if isinstance(found.get('error'), dict):
+            return ' '.join(str(found['error']['message']).split())
         message = found['error_message']
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return ''
     try:
         inner = json.loads(message) if isinstance(message, str) else message

@@ -91,6 +91,94 @@ _REMOTE: Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]] = {
     ),
 }
 
+#: `watcherlite stack`: verb -> (its module, its class, one sentence).
+_STACK: Mapping[str, tuple[str, str, str]] = {
+    'abandon': (
+        'stacks',
+        'StackAbandon',
+        'Forget a stack, and leave its resources where they are.',
+    ),
+    'adopt': (
+        'stack_changes',
+        'StackAdopt',
+        'Create a stack of the resources that an abandoned one has left.',
+    ),
+    'cancel': (
+        'stack_actions',
+        'StackCancel',
+        'Cancel the update of a stack, or its creation.',
+    ),
+    'check': ('stack_actions', 'StackCheck', 'Look how the resources of a stack are.'),
+    'create': ('stack_changes', 'StackCreate', 'Create a stack.'),
+    'delete': (
+        'stacks',
+        'StackDelete',
+        'Delete stacks with all that they are made of.',
+    ),
+    'event list': (
+        'stack_events',
+        'StackEventList',
+        'List what has happened to a stack and its resources.',
+    ),
+    'list': ('stacks', 'StackList', 'List stacks.'),
+    'lock': (
+        'stack_actions',
+        'StackLock',
+        'Lock a stack, so that nothing changes it until it is unlocked.',
+    ),
+    'output list': ('stack_outputs', 'StackOutputList', 'List the outputs of a stack.'),
+    'output show': ('stack_outputs', 'StackOutputShow', 'Show an output of a stack.'),
+    'resource list': (
+        'stack_resources',
+        'StackResourceList',
+        'List the resources of a stack.',
+    ),
+    'resource mark-unhealthy': (
+        'stack_resources',
+        'StackResourceMarkUnhealthy',
+        'Mark a resource as unhealthy, so that the next update replaces it.',
+    ),
+    'resource metadata': (
+        'stack_resources',
+        'StackResourceMetadata',
+        'Show the metadata of a resource.',
+    ),
+    'resource show': ('stack_resources', 'StackResourceShow', 'Show a resource.'),
+    'resource signal': (
+        'stack_resources',
+        'StackResourceSignal',
+        'Send a signal to a resource.',
+    ),
+    'resource type list': (
+        'stack_types',
+        'StackResourceTypeList',
+        'List the types of resources that there are.',
+    ),
+    'resource type show': (
+        'stack_types',
+        'StackResourceTypeShow',
+        'Show a type of resources: its properties and attributes.',
+    ),
+    'resume': ('stack_actions', 'StackResume', 'Let a suspended stack go on.'),
+    'show': ('stacks', 'StackDisplay', 'Show a stack.'),
+    'suspend': (
+        'stack_actions',
+        'StackSuspend',
+        'Put the resources of a stack to rest.',
+    ),
+    'template validate': (
+        'stack_templates',
+        'StackTemplateValidate',
+        'Check a template; show the parameters that it has.',
+    ),
+    'unlock': (
+        'stack_actions',
+        'StackUnlock',
+        'Unlock a stack; it is as it was before the lock.',
+    ),
+    'update': ('stack_changes', 'StackUpdate', 'Update a stack.'),
+}
+
 #: In modules of their own.
 _OTHERS = {
     'actionplan watch': (
@@ -120,6 +208,8 @@ def _remote() -> Iterator[tuple[str, tuple[str, str]]]:
     for noun, (module, verbs) in _REMOTE.items():
         for verb, (name, said) in verbs.items():
             yield f'{noun} {verb}', (f'watcherlite.cli.{module}:{name}', said)
+    for verb, (module, name, said) in _STACK.items():
+        yield f'stack {verb}', (f'watcherlite.cli.{module}:{name}', said)
 
 
 #: name -> (module:class, one sentence), by name.

@@ -11,7 +11,6 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.cmd import exits
 
-SERVICE_TYPE = 'infra-optim'
 EXTRA = 'watcherlite[openstack]'
 
 
@@ -24,22 +23,24 @@ class Found:
     renew: Callable[[], bool]
     verify: bool | str
     cert: str | tuple[str, str] | None
+    project: Callable[[], str | None]
 
 
-def find(options: Mapping[str, str]) -> Found:
+def find(options: Mapping[str, str], service_type: str = 'infra-optim') -> Found:
     """Return what the cloud that options and environment name tells of the API.
 
     :param options: of the command line, see `access.merged`
+    :param service_type: what is looked for in the catalogue
     :raises UsageError: openstacksdk is not installed, the cloud is not known, or
         the credentials are not accepted
     :raises ApiUnavailable: keystone does not answer
     """
-    with _translated():
-        return _found(dict(options))
+    with _translated(service_type):
+        return _found(dict(options), service_type)
 
 
 @contextlib.contextmanager
-def _translated() -> Iterator[None]:
+def _translated(service_type: str) -> Iterator[None]:
     """Raise what the libraries of OpenStack raise as errors of one line."""
     try:
         from keystoneauth1 import exceptions as keystone_exceptions
@@ -59,7 +60,7 @@ def _translated() -> Iterator[None]:
     ) as error:
         raise exits.UsageError(f'the cloud cannot be used: {error}') from None
     except keystone_exceptions.EndpointNotFound:
-        raise _no_endpoint() from None
+        raise _no_endpoint(service_type) from None
     except keystone_exceptions.Unauthorized as error:
         raise exits.UsageError(
             f'keystone does not accept who asks: {error.message}'
@@ -68,7 +69,7 @@ def _translated() -> Iterator[None]:
         raise exceptions.ApiUnavailable(f'keystone cannot be used: {error}') from None
 
 
-def _found(options: dict[str, Any]) -> Found:
+def _found(options: dict[str, Any], service_type: str) -> Found:
     from openstack import config
 
     given = options.pop('endpoint', None)
@@ -85,17 +86,22 @@ def _found(options: dict[str, Any]) -> Found:
     session = region.get_session()
     verify, cert = region.get_requests_verify_args()
     url = given or session.get_endpoint(
-        service_type=SERVICE_TYPE,
-        interface=region.get_interface(SERVICE_TYPE),
-        region_name=region.get_region_name(SERVICE_TYPE),
+        service_type=service_type,
+        interface=region.get_interface(service_type),
+        region_name=region.get_region_name(service_type),
     )
     if not url:
-        raise _no_endpoint()
+        raise _no_endpoint(service_type)
 
     def headers() -> Mapping[str, str]:
         # A token may run out, and keystone be away, while a command goes on
-        with _translated():
+        with _translated(service_type):
             return session.get_auth_headers() or {}
+
+    def project() -> str | None:
+        with _translated(service_type):
+            found: str | None = session.get_project_id()
+            return found
 
     # Now, so that a wrong password is told as such
     headers()
@@ -105,11 +111,12 @@ def _found(options: dict[str, Any]) -> Found:
         renew=lambda: bool(session.invalidate()),
         verify=verify if verify is not None else True,
         cert=cert,
+        project=project,
     )
 
 
-def _no_endpoint() -> exits.UsageError:
+def _no_endpoint(service_type: str) -> exits.UsageError:
     return exits.UsageError(
-        f'the catalogue of the cloud has no endpoint of type {SERVICE_TYPE}; add one, '
+        f'the catalogue of the cloud has no endpoint of type {service_type}; add one, '
         'or name the API with --os-endpoint-override'
     )

@@ -10,7 +10,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TextIO
 
 from cliff import lister, show
 from cliff.formatters import base as formatters
@@ -46,17 +46,25 @@ class Filter(NamedTuple):
 
 
 class Remote(Command):
-    """A command that talks to the API."""
+    """A command that talks to the API.
+
+    :cvar service: the vocabulary that it speaks
+    :cvar not_connecting: options of the connection that mean something else here
+    """
+
+    service: ClassVar[str] = access.INFRA_OPTIM
+    not_connecting: ClassVar[frozenset[str]] = frozenset()
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add where the API is and who asks; the configuration is the daemons'."""
-        access.add_options(parser)
+        access.add_options(parser, self.not_connecting)
         arguments.add_debug_option(parser)
 
     @contextlib.contextmanager
     def client(self, parsed: argparse.Namespace) -> 'Iterator[Client]':
         """Give a client of the API."""
-        found = access.find(access.merged(self.app_args, parsed))
+        options = access.merged(self.app_args, parsed)
+        found = access.find(options, service=self.service)
         # Loading requests takes as long as all the rest of a command
         from watcherlite.cli import client
 

@@ -3,6 +3,7 @@
 import os
 import queue
 import signal
+import time
 from collections.abc import Callable, Mapping
 from types import FrameType, TracebackType
 from typing import Any, Self
@@ -71,6 +72,41 @@ class Interrupts:
             self._leave(CODES[number])
         self.received = number
         self._wake.now()
+
+
+class Insistent:
+    """Lets Ctrl-C end a wait even if the KeyboardInterrupt of it came to nothing.
+
+    It comes wherever the main thread is, and Python drops what is raised while it
+    cleans up an object, a stream that broke off for example.
+    """
+
+    def __init__(self, sleep: Callable[[float], object] = time.sleep) -> None:
+        self._sleep = sleep
+        self._interrupted = False
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        self._before = signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def wait(self, seconds: float) -> None:
+        """Wait; raises KeyboardInterrupt if there was one before, or is one now."""
+        if self._interrupted:
+            raise KeyboardInterrupt
+        self._sleep(seconds)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._interrupted = True
+        raise KeyboardInterrupt
 
 
 def leave_at_once(code: int, text: str) -> None:

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from watcherlite.cli import remote
+from watcherlite.cli import remote, waking
 from watcherlite.cli.output import Output
 from watcherlite.cmd import exits
 
@@ -37,7 +37,7 @@ class ActionPlanWatch(remote.Remote):
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Follow the plan; return the exit code."""
         uuid = parsed_args.identifier
-        with self.client(parsed_args) as client:
+        with self.client(parsed_args) as client, waking.Insistent() as insistent:
             # It needs the client, which help does not
             from watcherlite.cli import watching
 
@@ -47,6 +47,7 @@ class ActionPlanWatch(remote.Remote):
                 Output(sys.stdout),
                 Output(sys.stderr),
                 verbose=parsed_args.verbose,
+                wait=insistent.wait,
             )
             try:
                 return watch.run()

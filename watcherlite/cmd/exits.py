@@ -34,6 +34,8 @@ _UNAVAILABLE = (
     exceptions.BrokerUnavailable,
     exceptions.ApiUnavailable,
 )
+#: Those that know all that is wrong with what somebody wrote.
+_DOCUMENTS = (exceptions.InvalidDocument, exceptions.StackValidationFailed)
 _BAD_INPUT = (
     exceptions.Invalid,
     exceptions.NotFound,
@@ -79,11 +81,12 @@ def explain(command: str, error: BaseException) -> str:
     # Loading it takes longer than `--help`, which does not come here
     from watcherlite.conf import masking
 
-    if isinstance(error, exceptions.InvalidDocument) and len(error.problems) > 1:
+    if isinstance(error, _DOCUMENTS) and len(error.problems) > 1:
         problems = error.problems[:MAX_PROBLEMS]
         if len(error.problems) > MAX_PROBLEMS:
             problems.append(f'... and {len(error.problems) - MAX_PROBLEMS} more')
-        lines = [f'the plan has {len(error.problems)} problems; nothing was stored']
+        noun = 'plan' if isinstance(error, exceptions.InvalidDocument) else 'template'
+        lines = [f'the {noun} has {len(error.problems)} problems; nothing was stored']
         lines += [f'  {one_line(problem)}' for problem in problems]
         text = '\n'.join(lines)
     elif isinstance(error, KeyboardInterrupt):

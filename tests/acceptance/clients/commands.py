@@ -1,4 +1,4 @@
-"""The clients that operators of Watcher have, as they are on PyPI."""
+"""The clients that operators of OpenStack have, as they are on PyPI."""
 
 import contextlib
 import dataclasses
@@ -54,11 +54,18 @@ class Done:
 
 
 class Clients(fixtures.Fixture):
-    """`watcher` and `openstack`, each command in a process of its own."""
+    """Programs of an environment, each command in a process of its own.
+
+    :param environment: by default that of `watcher` and `openstack optimize`
+    """
+
+    def __init__(self, environment=environments.CLIENTS):
+        super().__init__()
+        self._environment = environment
 
     def setUp(self):
         # Not in _setUp, which would wrap the exception that means a skip.
-        self.scripts = environments.CLIENTS.scripts()
+        self.scripts = self._environment.scripts()
         super().setUp()
 
     def _setUp(self):

@@ -10,6 +10,7 @@ that only in what has been imported before, which is most of its time.
 
 import contextlib
 import importlib
+import importlib.util
 import io
 import json
 import os
@@ -22,6 +23,10 @@ PROGRAMS = {'watcher': 'watcherclient.shell', 'openstack': 'openstackclient.shel
 #: What the programs import once they know what to do: these, and the modules of all
 #: entry points of the groups that begin like this.
 LATER = (
+    'heatclient.common.event_utils',
+    'heatclient.common.template_utils',
+    'heatclient.osc.plugin',
+    'heatclient.v1.client',
     'keystoneauth1.identity.v3',
     'keystoneauth1.loading',
     'openstack.config.loader',
@@ -39,7 +44,9 @@ def main():
     answers = os.fdopen(os.dup(1), 'w')
     os.dup2(2, 1)
     for name in (*PROGRAMS.values(), *LATER):
-        importlib.import_module(name)
+        # Each environment has only some of the clients.
+        if importlib.util.find_spec(name.partition('.')[0]):
+            importlib.import_module(name)
     for group in metadata.entry_points().groups:
         for point in metadata.entry_points(group=group):
             # Some need what is not installed; a command that needed one would say so.

@@ -90,6 +90,12 @@ CLIENTS = Environment(
     'WATCHERLITE_TEST_CLIENTS',
     ('python-watcherclient>=4.11.0', 'python-openstackclient>=8.0.0'),
 )
+#: The client that operators of OpenStack Heat have.
+HEAT = Environment(
+    'python-heatclient',
+    'WATCHERLITE_TEST_HEAT_CLIENT',
+    ('python-heatclient>=5.3.0', 'python-openstackclient>=8.0.0'),
+)
 #: OpenStack's identity service, and a server that it runs in.
 KEYSTONE = Environment(
     'keystone', 'WATCHERLITE_TEST_KEYSTONE', ('keystone>=27.0.0', 'cheroot>=10.0.0')
@@ -98,7 +104,8 @@ KEYSTONE = Environment(
 
 def main() -> int:
     """Make all that are named; return the exit code."""
-    named = [(e, path) for e in (CLIENTS, KEYSTONE) if (path := e.path()) is not None]
+    known = (CLIENTS, HEAT, KEYSTONE)
+    named = [(e, path) for e in known if (path := e.path()) is not None]
     with futures.ThreadPoolExecutor() as pool:
         # Raises what went wrong in one of them.
         list(pool.map(lambda pair: pair[0].make(pair[1]), named))

@@ -65,7 +65,7 @@ class Api(fixtures.Fixture):
             def do_GET(self):
                 api._answer(self)
 
-            do_POST = do_PATCH = do_DELETE = do_GET
+            do_POST = do_PUT = do_PATCH = do_DELETE = do_GET
 
             def log_message(self, *args):
                 """Say nothing."""

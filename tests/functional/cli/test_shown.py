@@ -3,7 +3,7 @@
 import jsonschema
 
 from tests import base
-from tests.functional.cli import shown
+from tests.functional.cli import shown, shown_stacks
 from watcherlite.api import operation
 from watcherlite.api.infra_optim.schemas import (
     action_plans,
@@ -15,6 +15,8 @@ from watcherlite.api.infra_optim.schemas import (
     services,
     strategies,
 )
+from watcherlite.api.orchestration.schemas import events as stack_events
+from watcherlite.api.orchestration.schemas import resources, stacks
 
 LATEST = (1, 7)
 
@@ -48,3 +50,13 @@ class ShownTest(base.TestCase):
             (events, 'events', shown.EVENT),
         ):
             self.check(module.COLLECTION, shown.page(noun, row))
+
+    def test_stacks_fit_the_schemas_of_the_api(self):
+        for schema, value in (
+            (stacks.STACK, shown_stacks.stack()),
+            (stacks.COLLECTION, {'stacks': [shown_stacks.LISTED]}),
+            (resources.RESOURCE, {'resource': shown_stacks.DETAILED_RESOURCE}),
+            (resources.COLLECTION, {'resources': [shown_stacks.RESOURCE]}),
+            (stack_events.COLLECTION, {'events': [shown_stacks.EVENT]}),
+        ):
+            self.check(schema, value)

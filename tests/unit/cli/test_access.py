@@ -118,3 +118,57 @@ class OptionsTest(base.TestCase):
 
         self.assertEqual(len(names), len(set(names)))
         self.assertIn('--os-endpoint-override', names)
+
+
+class StacksTest(base.TestCase):
+    """Where stacks are, and in which project."""
+
+    def found(self, environ=None, **options):
+        made = access.find(options, environ or {}, access.ORCHESTRATION)
+        return made.endpoint, made.project
+
+    def test_they_are_beside_all_else_of_an_api(self):
+        stacks = f'{URL}/orchestration'
+        for endpoint in (
+            URL,
+            f'{URL}/',
+            f'{URL}/v1',
+            f'{URL}/infra-optim',
+            f'{URL}/infra-optim/v1/',
+            stacks,
+            f'{stacks}/v1',
+        ):
+            self.assertEqual((stacks, 'default'), self.found(endpoint=endpoint))
+        self.assertEqual(
+            ('http://127.0.0.1:9322/orchestration', 'default'), self.found()
+        )
+
+    def test_an_endpoint_with_a_project_is_one_of_stacks_as_it_is(self):
+        for endpoint, place in (
+            (f'{URL}/orchestration/v1/mine', f'{URL}/orchestration'),
+            (f'{URL}/heat/v1/mine', f'{URL}/heat'),
+            (f'{URL}/v1/mine', URL),
+        ):
+            self.assertEqual((place, 'mine'), self.found(endpoint=endpoint))
+
+    def test_a_project_that_is_named_counts_more(self):
+        endpoint = f'{URL}/orchestration/v1/mine'
+
+        self.assertEqual(
+            'yours', self.found(endpoint=endpoint, os_project_id='yours')[1]
+        )
+        self.assertEqual('yours', self.found({'OS_PROJECT_ID': 'yours'})[1])
+
+    def test_all_else_knows_no_stacks(self):
+        made = access.find({'endpoint': URL, 'os_project_id': 'mine'}, {})
+
+        self.assertEqual(URL, made.endpoint)
+
+    def test_an_option_that_means_something_else_behind_a_command_is_left_out(self):
+        parser = argparse.ArgumentParser()
+        access.add_options(parser, {'timeout'})
+
+        parsed = parser.parse_args(['--project', 'mine'])
+
+        self.assertEqual('mine', parsed.os_project_id)
+        self.assertFalse(hasattr(parsed, 'timeout'))

@@ -7,7 +7,8 @@ import shlex
 from tests import base
 from watcherlite.cli import access, main
 
-GUIDE = pathlib.Path(__file__).parents[3] / 'doc/source/command_line.rst'
+SOURCE = pathlib.Path(__file__).parents[3] / 'doc/source'
+GUIDES = (SOURCE / 'command_line.rst', SOURCE / 'stacks_command_line.rst')
 #: These are told of elsewhere.
 LOCAL = {'plugin list', 'run', 'standalone'}
 
@@ -15,11 +16,16 @@ LOCAL = {'plugin list', 'run', 'standalone'}
 class GuideTest(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.text = GUIDE.read_text()
+        self.text = '\n'.join(guide.read_text() for guide in GUIDES)
         self.lines = re.findall(r'^ +\$ watcherlite (.*)$', self.text, re.MULTILINE)
 
     def test_every_command_has_an_example(self):
-        shown = {' '.join(shlex.split(line)[:2]) for line in self.lines}
+        words = [shlex.split(line) for line in self.lines]
+        shown = {
+            ' '.join(line[:length])
+            for line in words
+            for length in range(1, len(line) + 1)
+        }
 
         for name in set(main.COMMANDS) - LOCAL - {'complete'}:
             with self.subTest(command=name):
@@ -29,7 +35,7 @@ class GuideTest(base.TestCase):
     def test_every_example_is_a_command_line(self):
         application = main.Application()
         for line in self.lines:
-            words = shlex.split(line.partition(' > ')[0])
+            words = shlex.split(line.partition(' > ')[0].removesuffix(' &'))
             split = main._first_word(words)
             if words[-1] == '--help':
                 continue

@@ -5,7 +5,7 @@ from keystoneauth1 import exceptions as keystone_exceptions
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.cli import keystone
+from watcherlite.cli import access, keystone
 from watcherlite.cmd import exits
 
 
@@ -76,4 +76,28 @@ class TestTokens(base.TestCase):
 
         self.assertEqual(
             'keystone does not accept who asks: not any more (HTTP 401)', str(error)
+        )
+
+
+class TestStacks(base.TestCase):
+    """Stacks have an endpoint of another type, and a project."""
+
+    def test_the_endpoint_of_stacks_is_looked_for_and_the_project_asked_for(self):
+        class Cloud(Region):
+            def get_endpoint(self, service_type, **arguments):
+                return f'http://api:9322/{service_type}/v1/from-the-catalogue'
+
+            def get_project_id(self):
+                return 'mine'
+
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'openstack.config.OpenStackConfig', lambda **arguments: Cloud(None)
+            )
+        )
+
+        made = access.find({'os_cloud': 'mine'}, {}, access.ORCHESTRATION)
+
+        self.assertEqual(
+            ('http://api:9322/orchestration', 'mine'), (made.endpoint, made.project)
         )

@@ -25,7 +25,7 @@ class MainTest(base.TestCase):
             self.assertEqual((0, ''), (code, err))
             lines = out.partition('commands:\n')[2].splitlines()
             self.assertEqual(
-                [f'  {name:<20}  {said}' for name, (_, said) in main.COMMANDS.items()],
+                [f'  {name:<29}  {said}' for name, (_, said) in main.COMMANDS.items()],
                 lines[:-2],
             )
 
@@ -48,6 +48,11 @@ class MainTest(base.TestCase):
                 'run': '',
                 'scoringengine': 'list show',
                 'service': 'list show',
+                'stack': 'abandon adopt cancel check create delete event list list '
+                'lock output list output show resource list resource mark-unhealthy '
+                'resource metadata resource show resource signal resource type list '
+                'resource type show resume show suspend template validate unlock '
+                'update',
                 'standalone': '',
                 'strategy': 'list show state',
             },

@@ -1,11 +1,12 @@
 """Signals and waiting."""
 
+import contextlib
 import os
 import signal
 import threading
 
 from tests import base
-from watcherlite.cli.waking import Interrupts, Wake
+from watcherlite.cli.waking import Insistent, Interrupts, Wake
 
 
 class WakeTest(base.TestCase):
@@ -57,3 +58,23 @@ class InterruptsTest(base.TestCase):
             self.before,
             {number: signal.getsignal(number) for number in self.before},
         )
+
+
+class InsistentTest(base.TestCase):
+    def test_an_interrupt_that_was_dropped_ends_the_next_wait(self):
+        slept = []
+        with Insistent(slept.append) as insistent:
+            insistent.wait(1)
+            # As where the interpreter cleans up an object
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+            self.assertRaises(KeyboardInterrupt, insistent.wait, 2)
+
+        self.assertEqual([1], slept)
+
+    def test_the_handler_is_given_back(self):
+        before = signal.getsignal(signal.SIGINT)
+        with Insistent():
+            self.assertNotEqual(before, signal.getsignal(signal.SIGINT))
+
+        self.assertEqual(before, signal.getsignal(signal.SIGINT))

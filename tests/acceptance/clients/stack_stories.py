@@ -1,0 +1,470 @@
+"""Stacks as users of Heat have them, with the commands that these know."""
+
+from testtools import matchers
+
+from tests.acceptance.clients.stack_templates import FAILING, MORE, SLOW, TEMPLATE
+
+
+class LifeStories:
+    """From creating to deleting."""
+
+    def test_a_stack_is_created_listed_and_shown(self):
+        path = self.file('life.yaml', TEMPLATE)
+
+        made = self.json(
+            *('stack', 'create', 'life', '-t', path, '--parameter', 'value=hi'),
+            *('--tags', 'blue,green', '--timeout', '7', '--enable-rollback'),
+        )
+        self.wait_for('life', 'CREATE_COMPLETE')
+        listed = self.json('stack', 'list', '--tags', 'blue')
+        shown = self.json('stack', 'show', 'life')
+        by_id = self.json('stack', 'show', made['id'])
+
+        self.assertEqual(
+            ('life', 'Two texts.'), (made['stack_name'], made['description'])
+        )
+        self.assertIn(made['stack_status'], ('CREATE_IN_PROGRESS', 'CREATE_COMPLETE'))
+        self.assertEqual(
+            [
+                {
+                    'ID': made['id'],
+                    'Stack Name': 'life',
+                    # Who asks is an administrator, where nobody says who asks
+                    'Project': 'mine',
+                    'Stack Status': 'CREATE_COMPLETE',
+                    'Creation Time': shown['creation_time'],
+                    'Updated Time': None,
+                }
+            ],
+            listed,
+        )
+        self.assertEqual(shown, by_id)
+        self.assertEqual(
+            {'value': 'hi', 'OS::stack_name': 'life'},
+            {name: shown['parameters'][name] for name in ('value', 'OS::stack_name')},
+        )
+        self.assertEqual(
+            [
+                {
+                    'output_key': 'said',
+                    'description': 'What it says.',
+                    'output_value': 'hi',
+                }
+            ],
+            shown['outputs'],
+        )
+        self.assertEqual(
+            (['blue', 'green'], 7, False),
+            (shown['tags'], shown['timeout_mins'], shown['disable_rollback']),
+        )
+
+    def test_a_stack_that_is_waited_for(self):
+        path = self.file('waited.yaml', TEMPLATE)
+
+        out = self.done(
+            *('stack', 'create', 'waited', '-t', path, '--wait', '--poll', '1')
+        )
+
+        for text in (
+            '[waited]: CREATE_IN_PROGRESS  Stack CREATE started',
+            '[waited.change]: CREATE_COMPLETE  state changed',
+            '[waited]: CREATE_COMPLETE  Stack CREATE completed successfully',
+            '| stack_status        | CREATE_COMPLETE',
+        ):
+            self.assertIn(text, out)
+
+    def test_a_stack_that_fails_is_told_with_its_reason(self):
+        path = self.file('failing.yaml', FAILING)
+
+        said = self.refusal(
+            *('stack', 'create', 'failing', '-t', path, '--wait', '--poll', '1')
+        )
+        failures = self.done('stack', 'failures', 'list', 'failing')
+
+        self.assertIn('Stack failing CREATE_FAILED', said)
+        self.assertIn('failing.bad:', failures)
+        self.assertIn('resource_type: OS::Heat::TestResource', failures)
+        self.assertIn('status: CREATE_FAILED', failures)
+
+    def test_an_update_replaces_nothing_that_can_stay(self):
+        self.create('updated', TEMPLATE)
+        before = self.resources('updated')
+        more = self.file('more.yaml', MORE)
+
+        preview = self.json('stack', 'update', 'updated', '-t', more, '--dry-run')
+        out = self.done('stack', 'update', 'updated', '-t', more, '--wait')
+        after = self.resources('updated')
+
+        self.assertEqual(
+            {
+                'updated': ['change'],
+                'unchanged': ['keep'],
+                'added': ['more'],
+                'replaced': [],
+                'deleted': [],
+            },
+            {
+                what: [resource['resource_name'] for resource in resources]
+                for what, resources in preview.items()
+            },
+        )
+        self.assertIn('[updated]: UPDATE_COMPLETE', out)
+        self.assertEqual(
+            {
+                'change': ('UPDATE_COMPLETE', before['change'][1]),
+                'keep': before['keep'],
+                'more': ('CREATE_COMPLETE', after['more'][1]),
+            },
+            after,
+        )
+
+    def test_an_update_of_what_there_is_keeps_what_is_not_given(self):
+        self.create('existing', TEMPLATE, '--parameter', 'value=first')
+
+        self.done('stack', 'update', 'existing', '--existing')
+        self.wait_for('existing', 'UPDATE_COMPLETE')
+        same = self.json('stack', 'output', 'show', 'existing', 'said')
+        self.done(
+            *('stack', 'update', 'existing', '--existing', '--parameter', 'value=next'),
+            '--wait',
+        )
+        changed = self.json('stack', 'output', 'show', 'existing', 'said')
+        self.done(
+            *('stack', 'update', 'existing', '--existing', '--wait'),
+            *('--clear-parameter', 'value'),
+        )
+        cleared = self.json('stack', 'output', 'show', 'existing', 'said')
+
+        self.assertEqual(
+            ['first', 'next', 'hello'],
+            [shown['output_value'] for shown in (same, changed, cleared)],
+        )
+
+    def test_stacks_are_deleted(self):
+        for name in ('gone-1', 'gone-2'):
+            self.create(name, TEMPLATE)
+
+        out = self.done('stack', 'delete', '--yes', '--wait', 'gone-1', 'gone-2')
+        self.wait_until_gone('gone-1', 'gone-2')
+        again = self.command('stack', 'delete', '--yes', 'gone-1')
+        left = [row['Stack Name'] for row in self.json('stack', 'list')]
+        deleted = {
+            row['Stack Name']: row['Stack Status']
+            for row in self.json('stack', 'list', '--deleted')
+        }
+
+        # It asks for them by their names, which are free once they are deleted
+        self.assertIn(']: DELETE_IN_PROGRESS  Stack DELETE started', out)
+        self.assertEqual(1, again.code)
+        self.assertIn('Stack not found: gone-1', again.out)
+        self.assertEqual(set(), {'gone-1', 'gone-2'} & set(left))
+        self.assertEqual('DELETE_COMPLETE', deleted['gone-2'])
+
+    def test_a_stack_is_suspended_resumed_and_checked(self):
+        self.create('resting', TEMPLATE)
+
+        for verb in ('suspend', 'resume', 'check'):
+            out = self.done('stack', verb, 'resting', '--wait')
+            shown = self.json('stack', 'show', 'resting')
+
+            self.assertIn(f'[resting]: {verb.upper()}_COMPLETE', out)
+            self.assertEqual(f'{verb.upper()}_COMPLETE', shown['stack_status'])
+
+    def test_an_update_that_runs_is_cancelled(self):
+        self.create('cancelled', SLOW)
+        long = ('--existing', '--parameter', 'seconds=600')
+        self.done('stack', 'update', 'cancelled', *long)
+
+        self.done('stack', 'cancel', 'cancelled')
+        self.wait_for('cancelled', 'ROLLBACK_COMPLETE')
+        self.done('stack', 'update', 'cancelled', *long)
+        self.done('stack', 'cancel', 'cancelled', '--no-rollback')
+        self.wait_for('cancelled', 'UPDATE_FAILED')
+
+        shown = self.json('stack', 'show', 'cancelled')
+        self.assertIn('cancelled', shown['stack_status_reason'].lower())
+
+    def test_a_stack_is_abandoned_and_adopted(self):
+        self.create('left', TEMPLATE)
+        before = self.resources('left')
+        path = str(self.home / 'left.json')
+
+        self.done('stack', 'abandon', 'left', '--output-file', path)
+        self.assertNotIn('left', [r['Stack Name'] for r in self.json('stack', 'list')])
+        self.done('stack', 'adopt', 'left-again', '--adopt-file', path)
+        self.wait_for('left-again', 'ADOPT_COMPLETE')
+
+        self.assertEqual(
+            {name: physical for name, (_, physical) in before.items()},
+            {name: row[1] for name, row in self.resources('left-again').items()},
+        )
+
+
+class LookingStories:
+    """What can be read of a stack."""
+
+    def test_its_resources(self):
+        self.create('read', TEMPLATE)
+
+        rows = self.json('stack', 'resource', 'list', 'read')
+        shown = self.json('stack', 'resource', 'show', 'read', 'keep')
+        metadata = self.json('stack', 'resource', 'metadata', 'read', 'keep')
+
+        self.assertEqual(
+            {
+                'change': 'OS::Heat::TestResource',
+                'keep': 'OS::Heat::RandomString',
+            },
+            {row['resource_name']: row['resource_type'] for row in rows},
+        )
+        self.assertEqual(
+            ('keep', 'CREATE_COMPLETE'),
+            (shown['resource_name'], shown['resource_status']),
+        )
+        self.assertEqual(12, len(shown['attributes']['value']))
+        self.assertEqual({}, metadata)
+
+    def test_its_events(self):
+        self.create('told', TEMPLATE)
+
+        events = self.json('stack', 'event', 'list', 'told')
+        of_one = self.json('stack', 'event', 'list', 'told', '--resource', 'keep')
+        one = self.json('stack', 'event', 'show', 'told', 'keep', of_one[-1]['id'])
+        log = self.done('stack', 'event', 'list', 'told', '--sort', 'event_time:desc')
+
+        story = [(event['resource_name'], event['resource_status']) for event in events]
+        self.assertEqual(('told', 'CREATE_IN_PROGRESS'), story[0])
+        self.assertEqual(('told', 'CREATE_COMPLETE'), story[-1])
+        self.assertEqual(
+            ['CREATE_IN_PROGRESS', 'CREATE_COMPLETE'],
+            [status for name, status in story if name == 'change'],
+        )
+        self.assertEqual(
+            [event for event in events if event['resource_name'] == 'keep'], of_one
+        )
+        self.assertEqual('OS::Heat::RandomString', one['resource_type'])
+        self.assertIn('[told]: CREATE_COMPLETE', log)
+
+    def test_what_it_was_made_of(self):
+        environment = self.file('made.env', 'parameter_defaults: {value: from far}\n')
+        self.create('made', TEMPLATE, '-e', environment)
+
+        template = self.json('stack', 'template', 'show', 'made')
+        shown = self.json('stack', 'environment', 'show', 'made')
+        files = self.done('stack', 'file', 'list', 'made')
+        outputs = self.json('stack', 'output', 'list', 'made')
+        said = self.json('stack', 'output', 'show', 'made', 'said')
+        exported = self.json('stack', 'export', 'made')
+
+        self.assertEqual('Two texts.', template['description'])
+        self.assertEqual({'value': 'from far'}, shown['parameter_defaults'])
+        self.assertIn('made.env', files)
+        self.assertEqual(
+            [('said', 'What it says.')],
+            [(row['output_key'], row['description']) for row in outputs],
+        )
+        self.assertEqual('from far', said['output_value'])
+        self.assertEqual({'change', 'keep'}, set(exported['resources']))
+
+    def test_files_and_nested_templates_come_with_it(self):
+        self.file('in/text', 'from a file')
+        self.file(
+            'in/inner.yaml',
+            """\
+            heat_template_version: 2021-04-16
+            resources:
+              leaf:
+                type: OS::Heat::TestResource
+                properties: {value: {get_file: text}}
+            outputs: {said: {value: {get_attr: [leaf, output]}}}
+            """,
+        )
+        self.create(
+            'outer',
+            """\
+            heat_template_version: 2021-04-16
+            resources:
+              inner: {type: in/inner.yaml}
+            outputs: {said: {value: {get_attr: [inner, said]}}}
+            """,
+        )
+
+        said = self.json('stack', 'output', 'show', 'outer', 'said')
+        rows = self.json('stack', 'resource', 'list', 'outer', '-n', '2')
+        events = self.json('stack', 'event', 'list', 'outer', '--nested-depth', '2')
+        stacks = self.json('stack', 'list', '--nested')
+
+        self.assertEqual('from a file', said['output_value'])
+        self.assertEqual({'inner', 'leaf'}, {row['resource_name'] for row in rows})
+        self.assertIn('leaf', {event['resource_name'] for event in events})
+        (outer,) = (row for row in stacks if row['Stack Name'] == 'outer')
+        self.assertIn(outer['ID'], [row['Parent'] for row in stacks])
+
+    def test_a_template_is_checked_and_previewed(self):
+        path = self.file('checked.yaml', TEMPLATE)
+        wrong = self.file('wrong.yaml', TEMPLATE.replace('[change,', '[nothing,'))
+
+        found = self.json('orchestration', 'template', 'validate', '-t', path)
+        preview = self.json('stack', 'create', 'nothing', '-t', path, '--dry-run')
+        said = self.refusal('orchestration', 'template', 'validate', '-t', wrong)
+
+        self.assertEqual('hello', found['Parameters']['value']['Default'])
+        self.assertEqual(
+            {'change', 'keep'},
+            {resource['resource_name'] for resource in preview['resources']},
+        )
+        self.assertIn('nothing', said)
+        self.assertNotIn(
+            'nothing', [r['Stack Name'] for r in self.json('stack', 'list')]
+        )
+
+    def test_what_there_is(self):
+        types = self.json('orchestration', 'resource', 'type', 'list')
+        one = self.json(
+            'orchestration', 'resource', 'type', 'show', 'OS::Heat::RandomString'
+        )
+        versions = self.json('orchestration', 'template', 'version', 'list')
+        functions = self.json(
+            *('orchestration', 'template', 'function', 'list'),
+            'heat_template_version.2021-04-16',
+        )
+        build = self.json('orchestration', 'build', 'info')
+        services = self.json('orchestration', 'service', 'list')
+
+        self.assertThat(
+            [row['Resource Type'] for row in types],
+            matchers.ContainsAll(['Local::File', 'OS::Heat::None']),
+        )
+        self.assertIn('length', one['properties'])
+        self.assertIn(
+            'heat_template_version.2021-04-16', [row['Version'] for row in versions]
+        )
+        self.assertIn('get_attr', [row['Functions'] for row in functions])
+        self.assertIn('revision', build['api'])
+        self.assertIn('up', {row['Status'] for row in services})
+
+    def test_what_is_not_there_is_refused(self):
+        self.create('there', TEMPLATE)
+        path = self.file('there-again.yaml', TEMPLATE)
+
+        refusals = {
+            'stack': self.refusal('stack', 'show', 'nowhere'),
+            'resource': self.refusal('stack', 'resource', 'show', 'there', 'nothing'),
+            'output': self.refusal('stack', 'output', 'show', 'there', 'nothing'),
+            'name': self.refusal('stack', 'create', 'there', '-t', path),
+            'parameter': self.refusal(
+                'stack', 'create', 'x', '-t', path, '--parameter', 'nothing=1'
+            ),
+            'cancel': self.refusal('stack', 'cancel', 'there'),
+            'type': self.refusal('orchestration', 'resource', 'type', 'show', 'No::T'),
+        }
+
+        for what, text in {
+            'stack': 'Stack not found: nowhere',
+            'resource': 'nothing',
+            'output': 'nothing',
+            'name': 'there',
+            'parameter': 'nothing',
+            'cancel': 'there',
+            'type': 'No::T',
+        }.items():
+            self.assertIn(text, refusals[what], what)
+
+    def test_snapshots_are_refused(self):
+        self.create('pictured', TEMPLATE)
+
+        for argv in (
+            ('create', 'pictured'),
+            ('list', 'pictured'),
+            ('show', 'pictured', 'x'),
+            ('delete', 'pictured', 'x', '-y'),
+            ('restore', 'pictured', 'x'),
+        ):
+            done = self.command('stack', 'snapshot', *argv)
+
+            self.assertNotEqual(0, done.code, str(done))
+
+    def test_projects_do_not_see_each_other(self):
+        self.create('private', TEMPLATE)
+
+        others = self.json('stack', 'list', project='yours')
+        said = self.refusal('stack', 'show', 'private', project='yours')
+
+        self.assertEqual([], others)
+        self.assertIn('Stack not found: private', said)
+
+
+class MaintenanceStories:
+    """Health marks and locks."""
+
+    def test_a_resource_that_is_marked_is_replaced_by_the_next_update(self):
+        self.create('marked', TEMPLATE)
+        before = self.resources('marked')
+
+        self.done(
+            'stack', 'resource', 'mark', 'unhealthy', 'marked', 'keep', 'it is slow'
+        )
+        marked = self.json('stack', 'resource', 'show', 'marked', 'keep')
+        self.done('stack', 'update', 'marked', '--existing', '--wait')
+        after = self.resources('marked')
+
+        self.assertEqual(
+            ('CHECK_FAILED', 'it is slow'),
+            (marked['resource_status'], marked['resource_status_reason']),
+        )
+        self.assertEqual(before['change'], after['change'])
+        self.assertEqual('CREATE_COMPLETE', after['keep'][0])
+        self.assertNotEqual(before['keep'][1], after['keep'][1])
+
+    def test_a_mark_is_taken_back(self):
+        self.create('reset', TEMPLATE)
+        before = self.resources('reset')
+        mark = ('stack', 'resource', 'mark', 'unhealthy')
+
+        self.done(*mark, 'reset', before['keep'][1])
+        self.done(*mark, '--reset', 'reset', 'keep', 'it is well')
+        after = self.json('stack', 'resource', 'show', 'reset', 'keep')
+
+        self.assertEqual(
+            ('CHECK_COMPLETE', 'it is well', before['keep'][1]),
+            (
+                after['resource_status'],
+                after['resource_status_reason'],
+                after['physical_resource_id'],
+            ),
+        )
+
+    def test_a_stack_that_our_own_command_locked_refuses_theirs(self):
+        path = self.create('locked', TEMPLATE)
+        before = self.resources('locked')
+
+        self.ours('stack', 'lock', 'locked', '--level', 'stacks', '--wait')
+        shown = self.json('stack', 'show', 'locked')
+        refusals = {
+            'update': self.refusal('stack', 'update', 'locked', '-t', path),
+            'suspend': self.refusal('stack', 'suspend', 'locked'),
+            'resume': self.refusal('stack', 'resume', 'locked'),
+            'check': self.refusal('stack', 'check', 'locked'),
+            'mark': self.refusal(
+                'stack', 'resource', 'mark', 'unhealthy', 'locked', 'keep'
+            ),
+            'delete': self.refusal('stack', 'delete', '-y', 'locked'),
+        }
+        self.ours('stack', 'unlock', 'locked', '--wait')
+        self.done('stack', 'check', 'locked', '--wait')
+        after = self.resources('locked')
+
+        self.assertEqual('LOCK_COMPLETE', shown['stack_status'])
+        for what, said in refusals.items():
+            self.assertIn('LOCK_COMPLETE', said, what)
+        self.assertEqual(
+            {name: physical for name, (_, physical) in before.items()},
+            {name: row[1] for name, row in after.items()},
+        )
+
+    def test_a_resource_that_takes_none_refuses_a_signal(self):
+        self.create('signalled', TEMPLATE)
+
+        said = self.refusal('stack', 'resource', 'signal', 'signalled', 'keep')
+
+        self.assertIn('signal', said.lower())

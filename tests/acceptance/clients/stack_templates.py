@@ -1,0 +1,44 @@
+"""The templates of the stories of stacks."""
+
+#: `keep` stays as it is, whatever is done with `change`.
+TEMPLATE = """\
+    heat_template_version: 2021-04-16
+    description: Two texts.
+    parameters:
+      value: {type: string, default: hello}
+    resources:
+      change:
+        type: OS::Heat::TestResource
+        properties: {value: {get_param: value}}
+      keep:
+        type: OS::Heat::RandomString
+        properties: {length: 12}
+    outputs:
+      said: {description: What it says., value: {get_attr: [change, output]}}
+    """
+MORE = """\
+    heat_template_version: 2021-04-16
+    resources:
+      change:
+        type: OS::Heat::TestResource
+        properties: {value: changed}
+      keep:
+        type: OS::Heat::RandomString
+        properties: {length: 12}
+      more: {type: OS::Heat::None}
+    """
+FAILING = """\
+    heat_template_version: 2021-04-16
+    resources:
+      bad: {type: OS::Heat::TestResource, properties: {fail: true}}
+    """
+SLOW = """\
+    heat_template_version: 2021-04-16
+    parameters: {seconds: {type: number, default: 0}}
+    resources:
+      slow:
+        type: OS::Heat::TestResource
+        properties:
+          value: {str_replace: {template: 'for S s', params: {S: {get_param: seconds}}}}
+          action_wait_secs: {update: {get_param: seconds}}
+    """

@@ -1,0 +1,200 @@
+"""The client of OpenStack Heat, as it is on PyPI, against our processes.
+
+Every command that makes sense without the services of a cloud: on a file of SQLite with
+everything in one process, and on PostgreSQL and RabbitMQ with one for each task.
+"""
+
+import ast
+import inspect
+import itertools
+import os
+import pathlib
+import subprocess
+
+import fixtures
+
+from tests import services
+from tests.acceptance.clients import stack_stories, stack_templates
+from tests.acceptance.clients.heat_case import PATIENCE, HeatCase
+from tests.acceptance.clients.serving import LOOPBACK, Standalone, free_port
+from tests.acceptance.daemons import API, ENGINE, SCRIPTS, Daemon
+from watcherlite.db.sqlalchemy import migration
+
+#: Hooks and software deployments are for the agents of Heat in virtual machines.
+NOT_OURS = ('software_', 'stack_hook_')
+NAMES = """
+import importlib.metadata
+for point in importlib.metadata.entry_points(group='openstack.orchestration.v1'):
+    print(point.name)
+"""
+#: A program of somebody's that uses the client as a library.
+PROGRAM = """
+import json
+import sys
+from heatclient import client
+heat = client.Client('1', endpoint=sys.argv[1], token='anything')
+heat.stacks.create(stack_name='by-program', template=sys.argv[2])
+print(json.dumps([stack.stack_name for stack in heat.stacks.list()]))
+"""
+
+
+def told_commands():
+    """Return the words that stories begin commands with, each as often as they do."""
+    return {
+        '_'.join(words[:length])
+        for node in ast.walk(ast.parse(inspect.getsource(stack_stories)))
+        for args in [_arguments(node)]
+        for words in [_leading(args)]
+        for length in range(1, len(words) + 1)
+    }
+
+
+def _arguments(node):
+    """Return the arguments of a call, those of tuples that it unpacks included."""
+    found = getattr(node, 'elts', getattr(node, 'args', None))
+    if not isinstance(found, list):
+        return []
+    return list(
+        itertools.chain.from_iterable(
+            each.value.elts
+            if isinstance(each, ast.Starred) and isinstance(each.value, ast.Tuple)
+            else [each]
+            for each in found
+        )
+    )
+
+
+def _leading(args):
+    taken = itertools.takewhile(lambda arg: isinstance(arg, ast.Constant), args)
+    return [str(arg.value) for arg in taken]
+
+
+class Stories(
+    stack_stories.LifeStories,
+    stack_stories.LookingStories,
+    stack_stories.MaintenanceStories,
+):
+    """All stories."""
+
+    def ours(self, *argv):
+        """Run our own command, which has to succeed."""
+        done = subprocess.run(
+            [str(SCRIPTS / 'watcherlite'), *argv],
+            env={
+                **os.environ,
+                'WATCHERLITE_ENDPOINT': self.endpoint(),
+                'HOME': str(self.home),
+            },
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        return done.stdout
+
+
+class TestHeatClient(Stories, HeatCase):
+    """One process, and a file."""
+
+    @classmethod
+    def serve(cls):
+        cls.standalone = Standalone(lambda home: {})
+        cls.standalone.setUp()
+        cls.addClassCleanup(cls.standalone.cleanUp)
+        return cls.standalone.url
+
+    def setUp(self):
+        super().setUp()
+        self.addOnException(
+            lambda _: self.addDetail('standalone.log', self.standalone.log())
+        )
+
+    def test_the_client_has_no_command_that_is_not_tried(self):
+        done = self.clients.run_script('python', '-I', '-c', NAMES)
+
+        names = {name for name in done.out.split() if not name.startswith(NOT_OURS)}
+        told = told_commands() | {
+            # Its verb comes from a loop
+            *(f'stack_{verb}' for verb in ('suspend', 'resume', 'check')),
+            *(
+                f'stack_snapshot_{verb}'
+                for verb in ('create', 'list', 'show', 'delete', 'restore')
+            ),
+        }
+        self.assertLess(30, len(names))
+        self.assertEqual(set(), names - told)
+
+    def test_a_token_is_no_hindrance_where_there_is_no_authentication(self):
+        done = self.clients.run(
+            *('openstack', '--os-auth-type=admin_token', '--os-token=anything'),
+            *(f'--os-endpoint={self.endpoint("tokens")}', 'stack', 'list'),
+        )
+
+        self.assertEqual(0, done.code, str(done))
+
+    def test_a_program_that_uses_the_library(self):
+        path = self.file('program.yaml', stack_templates.MORE)
+
+        done = self.clients.run_script(
+            *('python', '-I', '-W', 'ignore', '-c', PROGRAM),
+            *(self.endpoint('programs'), pathlib.Path(path).read_text()),
+        )
+
+        self.assertEqual(['by-program'], done.json())
+
+    def test_the_command_that_was_before_openstack(self):
+        self.create('old', stack_templates.MORE)
+
+        done = self.clients.run_script(
+            *('heat', '--os-no-client-auth', '--os-auth-token', 'anything'),
+            *('--heat-url', self.endpoint(), 'stack-list'),
+        )
+
+        self.assertIn('| old ', done.out, str(done))
+
+
+class TestHeatClientWithServers(Stories, HeatCase):
+    """An API and two engines, with PostgreSQL and RabbitMQ."""
+
+    @classmethod
+    def serve(cls):
+        database = services.Database(services.POSTGRESQL)
+        database.setUp()
+        cls.addClassCleanup(database.cleanUp)
+        migration.upgrade(database.url)
+        vhost = services.RabbitVhost()
+        vhost.setUp()
+        cls.addClassCleanup(vhost.cleanUp)
+        home = fixtures.TempDir()
+        home.setUp()
+        cls.addClassCleanup(home.cleanUp)
+        port = free_port()
+        cls._directory = pathlib.Path(home.path)
+        ini = cls._directory / 'watcherlite.conf'
+        ini.write_text(
+            f'[DEFAULT]\nstate_path = {home.path}\n'
+            f'[database]\nconnection = {database.url}\n'
+            f'[messaging]\nurl = {vhost.url}\n'
+            f'[api]\nport = {port}\n'
+        )
+        cls._daemons = [
+            cls._start(what[0], n, ini) for n, what in enumerate((ENGINE, ENGINE, API))
+        ]
+        for daemon in cls._daemons[:2]:
+            daemon.wait_for_text(' serves ')
+            daemon.wait_for_text('Receiving messages from')
+        cls._daemons[2].wait_for_text('The API is served on')
+        return f'http://{LOOPBACK}:{port}'
+
+    @classmethod
+    def _start(cls, program, number, ini):
+        daemon = Daemon(
+            [str(SCRIPTS / program), f'--config-file={ini}'],
+            {**os.environ, 'HOME': str(cls._directory), 'PYTHONUNBUFFERED': '1'},
+            cls._directory,
+            cls._directory / f'{program}-{number}.log',
+        )
+        cls.addClassCleanup(daemon.kill)
+        return daemon
