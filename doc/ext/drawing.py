@@ -12,7 +12,7 @@ from xml.sax import saxutils
 
 from watcherlite.states.machine import Machine
 
-_WIDTH = 132  # of a state
+_WIDTH = 160  # of a state: UNLOCK_IN_PROGRESS fits
 _GAP = 26  # between two states
 _PORT = 15  # between the ends of two lines at a state
 _LANE = 17  # between two lines

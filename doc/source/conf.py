@@ -14,7 +14,9 @@ version = release
 extensions = [
     'oslo_config.sphinxext',
     'reno.sphinxext',
+    'resource_types',
     'rest',
+    'stacks',
     'states',
 ]
 exclude_patterns = ['_generated']

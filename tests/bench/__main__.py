@@ -2,12 +2,14 @@
 
     python -m tests.bench core [--quick | --full] [--only NAME ...] [--json FILE]
     python -m tests.bench api [--quick] [--place NAME ...] [--json FILE]
+    python -m tests.bench stacks [--quick] [--json FILE]
     python -m tests.bench profile [--size N] [--chain] [--sqlite]
 
 `core` measures the daemon beside the bare work of the same actions, prints tables
 and writes all figures as JSON. `api` measures lists of large tables beside those of
-small ones, requests beside a bare application, and the start of the command. `profile`
-says where the time of one plan goes.
+small ones, requests beside a bare application, and the start of the command. `stacks`
+creates, updates and deletes stacks of resources that do nothing. `profile` says where
+the time of one plan goes.
 """
 
 import argparse
@@ -15,7 +17,7 @@ import pathlib
 import sys
 import unittest
 
-from tests.bench import api, cases, core, lists, profiling
+from tests.bench import api, cases, core, lists, profiling, stacks
 
 
 def main() -> int:
@@ -46,6 +48,11 @@ def _api(options: argparse.Namespace) -> str:
         options.json,
         _say,
     )
+
+
+def _stacks(options: argparse.Namespace) -> str:
+    chosen = stacks.cases(quick=options.quick)
+    return stacks.run(chosen, options.rounds, options.json, _say)
 
 
 def _profile(options: argparse.Namespace) -> str:
@@ -110,6 +117,20 @@ def _parser() -> argparse.ArgumentParser:
         help='where all figures go',
     )
     served.set_defaults(run=_api)
+
+    made = commands.add_parser('stacks', help='how fast stacks are made')
+    made.add_argument(
+        '--quick', action='store_true', help='nothing larger than 100 resources'
+    )
+    made.add_argument('--rounds', type=int, default=3, help='of each case')
+    made.add_argument(
+        '--json',
+        type=pathlib.Path,
+        default=pathlib.Path('bench-stacks.json'),
+        metavar='FILE',
+        help='where all figures go',
+    )
+    made.set_defaults(run=_stacks)
 
     profiled = commands.add_parser('profile', help='where the time of one plan goes')
     profiled.add_argument('--size', type=int, help='actions of the plan')

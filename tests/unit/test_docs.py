@@ -222,9 +222,7 @@ class TestActionTypes(base.TestCase):
         self.types = {
             name: plugins.action_type(name)
             for name in plugins.names(contract.ACTION_TYPES)
-            if plugins.action_type(name).__module__.startswith(
-                'watcherlite.plugins.action_types.'
-            )
+            if plugins.action_type(name).__module__.startswith('watcherlite.')
         }
         parts = re.split(r'(?m)^(\w+)\n=+\n', read('action_types.rst'))
         self.sections = dict(zip(parts[1::2], parts[2::2], strict=True))

@@ -14,6 +14,8 @@ from watcherlite.api import deploy, microversions, openapi, policies
 from watcherlite.api.infra_optim.schemas import audits
 from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.operation import at
+from watcherlite.api.orchestration import errors
+from watcherlite.api.orchestration.schemas import stacks
 from watcherlite.cli import access, commands
 from watcherlite.db.listing import FILTERS, SORT_KEYS
 from watcherlite.plugins import base as contract
@@ -101,9 +103,30 @@ class TestGenerated(base.TestCase):
                 str(path.relative_to(directory)): json.loads(path.read_text())['info'][
                     'version'
                 ]
-                for path in directory.rglob('*.json')
+                for path in directory.rglob('infra-optim-*.json')
             },
         )
+
+    def test_every_operation_on_stacks_has_its_row(self):
+        shown = [row[0] for row in rows('\n'.join(self.rest.stack_operations()))[1:]]
+
+        self.assertEqual(
+            [
+                f'``{method} /orchestration{template}``'.replace('/``', '``')
+                for template, operations in deploy.orchestration().routes.items()
+                for method in operations
+            ],
+            shown,
+        )
+
+    def test_the_page_of_stacks_links_to_their_document(self):
+        directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (link,) = re.findall(r'<(openapi/[^>]+)>', read('orchestration_api.rst'))
+
+        self.rest.write_documents(directory)
+
+        document = json.loads((directory / link).read_text())
+        self.assertEqual(set(deploy.orchestration().routes), set(document['paths']))
 
     def test_every_policy_rule_has_its_row(self):
         shown = [row[0] for row in rows('\n'.join(self.rest.rules()))[1:]]
@@ -157,7 +180,8 @@ class TestGuide(base.TestCase):
     def test_addresses_in_examples_exist(self):
         templates = [
             re.compile(r'[^/]+'.join(map(re.escape, re.split(r'\{\w+\}', template))))
-            for template in deploy.infra_optim().routes
+            for mount in deploy.served()
+            for template in (*mount.routes, *_endpoints(mount))
         ]
         for page in PAGES:
             for found in re.findall(r'/v1/[\w/.{}-]+', page.read_text()):
@@ -171,12 +195,37 @@ class TestGuide(base.TestCase):
             for noun, verbs in VERBS_OF_WATCHER.items()
             for verb in verbs.split()
         }
-        names = {rule.name for rule in policies.list_rules() if ':' in rule.name}
+        # Those of stacks are Heat's.
+        names = {
+            rule.name
+            for rule in policies.list_rules()
+            if ':' in rule.name
+            and not all(o['path'].startswith('/orchestration') for o in rule.operations)
+        }
         introduction = read('policies.rst').partition('\nRoles\n')[0]
 
         self.assertEqual(set(), known - names)
         self.assertEqual(
             names - known, {name for name in literals(introduction) if ':' in name}
+        )
+
+
+class TestStacks(base.TestCase):
+    """The page of the orchestration API."""
+
+    PAGE = 'orchestration_api.rst'
+
+    def test_every_action_is_explained(self):
+        told = set(literals(read(self.PAGE)))
+
+        self.assertEqual(set(), set(stacks.ACTIONS) - told)
+
+    def test_every_type_of_error_is_explained(self):
+        table = read(self.PAGE).partition('\nErrors\n')[2].partition('\nSnapshots')[0]
+        told = set(literals(table))
+
+        self.assertEqual(
+            set(), {name for _, name in errors._TYPES} - told, 'add a row for each'
         )
 
 
@@ -198,18 +247,23 @@ class TestCommand(base.TestCase):
 
     def test_commands_and_options_in_examples_exist(self):
         for page in PAGES:
-            for line in re.findall(r'\$ watcherlite (.*)', page.read_text()):
+            text = re.sub(r'\\\n *', '', page.read_text())
+            for line in re.findall(r'\$ watcherlite (.*)', text):
                 words = shlex.split(line.rstrip('&'), comments=True)
                 while words and words[0] in access.value_options():
                     del words[:2]
                 if not words or words[0].startswith('-'):
                     continue
-                name = (
-                    words[0] if words[0] in commands.COMMANDS else ' '.join(words[:2])
-                )
+                starts = [' '.join(words[:n]) for n in (4, 3, 2, 1)]
+                name = next((s for s in starts if s in commands.COMMANDS), starts[2])
                 with self.subTest(page=page.name, line=line):
                     self.assertIn(name, commands.COMMANDS)
                     self.assertEqual(set(), _options(words) - _known(name))
+
+
+def _endpoints(mount):
+    """Return where clients are told that a mount is, beside what is at an address."""
+    return [] if mount.project is None else [f'/v1/{{{mount.project}}}']
 
 
 def _options(words):

@@ -81,6 +81,16 @@ class ExplainTest(base.TestCase):
             exits.explain('watcherlite', error),
         )
 
+    def test_several_problems_of_a_template_are_listed(self):
+        error = exceptions.TemplateInvalid(['a: wrong', 'b: wrong, too'])
+
+        self.assertEqual(
+            'watcherlite: the template has 2 problems; nothing was stored\n'
+            '  a: wrong\n'
+            '  b: wrong, too',
+            exits.explain('watcherlite', error),
+        )
+
     def test_very_many_problems_are_cut(self):
         lines = exits.explain(
             'watcherlite', exceptions.InvalidDocument([f'p{i}' for i in range(1000)])

@@ -1,0 +1,454 @@
+"""The documentation of stacks is compared with the code, and its examples are tried."""
+
+import importlib
+import pathlib
+import re
+import sys
+
+import fixtures
+import jsonschema
+import yaml
+
+from tests import base
+from tests.unit.test_docs import OTHERS, PAGES, ROOT, read
+from watcherlite import bootstrap, conf, exceptions
+from watcherlite.api.orchestration import errors
+from watcherlite.cli import commands
+from watcherlite.conf import stacks as options
+from watcherlite.domain import json_values
+from watcherlite.domain.stacks import Definition, Stack
+from watcherlite.domain.templates import (
+    constraints,
+    document,
+    environment,
+    functions,
+    parameter_definitions,
+    scope,
+    texts,
+    versions,
+)
+from watcherlite.domain.templates.blueprint import Blueprint
+from watcherlite.domain.templates.compiling import PSEUDO
+from watcherlite.domain.templates.sections import KEYS
+from watcherlite.engine.stacks import asking
+from watcherlite.engine.stacks.parts import Parts
+from watcherlite.engine.stacks.resolving import Blueprints
+from watcherlite.plugins import loader
+from watcherlite.states import stack as states
+from watcherlite.testing.memory_store import MemoryStore
+
+_INNER = """
+heat_template_version: 2021-04-16
+parameters:
+  who: {type: string, default: ''}
+  address: {type: string, default: ''}
+  size: {type: number, default: 1}
+outputs:
+  address: {value: 127.0.0.1}
+"""
+#: What the examples send as files.
+FILES = {
+    'greeting.txt': 'Good morning',
+    'inner.yaml': _INNER,
+    'site.yaml': _INNER,
+}
+#: Pages whose examples are templates.
+EXAMPLES = ('templates.rst', 'resource_handlers.rst', 'groups.rst', 'stacks.rst')
+#: What the examples need to be allowed.
+ALLOWED = """
+[watcherlite.resource_handlers.local_file]
+directories = /srv
+[watcherlite.resource_handlers.local_process]
+directories = /srv
+allowed = /usr/bin/python3 -m http.server
+allowed = /usr/bin/worker
+"""
+FIRST_STACK = ROOT / 'etc/watcherlite/examples/maintained-stack.yaml'
+
+
+def blocks(page, language):
+    """Return the code blocks of a page, without their indentation."""
+    found = re.findall(
+        rf'(?m)^\.\. code-block:: {language}\n\n((?:   .*\n|\n)+)', read(page)
+    )
+    return [re.sub(r'(?m)^   ', '', block).rstrip('\n') + '\n' for block in found]
+
+
+def sections(page, underline):
+    """Return what stands below each heading of a kind: heading -> text."""
+    parts = re.split(rf'(?m)^(\S.*)\n{re.escape(underline)}+\n', read(page))
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+class Made:
+    """What has become of the resources of the example.
+
+    A Value has its value; what a file is called is its path.
+    """
+
+    def __init__(self, template):
+        self._resources = template['resources']
+
+    def reference(self, name):
+        return self._resources[name]['properties']['path']
+
+    def attribute(self, name, path):
+        value = self._resources[name]['properties']
+        for step in path:
+            value = value.get(step) if isinstance(value, dict) else value[step]
+        return value
+
+
+class TemplatesCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        (self.text,) = [
+            block
+            for block in blocks('templates.rst', 'yaml')
+            if block.startswith(versions.KEY)
+        ]
+        self.template = document.parse(self.text)
+
+    def value(self, written, condition=False):
+        """Return what stands for a value in an output of the example."""
+        template = {**self.template}
+        output = {'value': written}
+        if condition:
+            output = {'value': {'if': [written, True, False]}}
+        template['outputs'] = {'one': output}
+        made = Blueprint.of(
+            Definition(template, files=FILES), name='hello', uuid='1', tenant='2'
+        )
+        (output,) = made.outputs(Made(self.template))
+        self.assertIsNone(output.error)
+        return output.value
+
+
+class TestFunctions(TemplatesCase):
+    """Every function has its section, and its examples give what they say."""
+
+    def setUp(self):
+        super().setUp()
+        self.sections = sections('templates.rst', '-')
+
+    def test_every_function_has_its_section_and_no_other(self):
+        known = [*functions.FUNCTIONS, *functions.CONDITION_FUNCTIONS]
+
+        self.assertEqual({f.name for f in known}, set(self.sections))
+
+    def test_each_has_examples_that_give_what_they_say(self):
+        conditions = {f.name for f in functions.CONDITION_FUNCTIONS}
+        for name, text in self.sections.items():
+            examples = re.findall(
+                r'code-block:: yaml\n\n((?:   .*\n)+?)   # gives (.*)\n', text
+            )
+            self.assertTrue(examples, name)
+            for written, given in examples:
+                with self.subTest(function=name, written=written):
+                    self.assertIn(f'{name}:', written)
+                    value = self.value(yaml.safe_load(written), name in conditions)
+                    self.assertEqual(yaml.safe_load(given), value)
+
+    def test_the_limits_that_no_option_sets_are_those_of_the_code(self):
+        text = read('templates.rst')
+        made = f'{scope.MAX_MADE:,}'.replace(',', ' ')
+
+        self.assertEqual(2, ' '.join(text.split()).count(f'{made} characters'))
+        self.assertIn(
+            '   * - levels of mappings and lists in each other\n'
+            f'     - {json_values.MAX_DEPTH}\n',
+            text,
+        )
+        for algorithm in texts.ALGORITHMS:
+            self.assertIn(f'``{algorithm}``', self.sections['digest'])
+
+    def test_what_is_refused_is_listed_with_what_to_do_instead(self):
+        refused = sections('templates.rst', '=')['What is refused']
+
+        for name in (*functions.MISSING, *versions.FOREIGN):
+            with self.subTest(name=name):
+                self.assertIn(f'``{name}``', refused)
+
+
+class TestTemplates(TemplatesCase):
+    """What the page says of templates."""
+
+    def test_every_section_is_explained(self):
+        page = read('templates.rst')
+
+        for name in KEYS:
+            with self.subTest(section=name):
+                self.assertRegex(page, rf'(?m)^``{name}``\n  \S')
+
+    def test_every_key_of_a_resource_is_explained(self):
+        text = sections('templates.rst', '=')['A resource']
+        known = importlib.import_module('watcherlite.domain.templates.sections')
+
+        self.assertEqual(
+            set(known._RESOURCE_KEYS), set(re.findall(r'(?m)^``(\w+)``\n  \S', text))
+        )
+
+    def test_types_and_constraints_of_parameters_are_listed(self):
+        text = sections('templates.rst', '=')['Parameters']
+        listed = re.findall(r'(?m)^   \* - ``([\w:]+)``\n', text)
+
+        self.assertEqual(
+            [*parameter_definitions.TYPES, *constraints._KINDS, *PSEUDO], listed
+        )
+        for name in parameter_definitions._KEYS:
+            with self.subTest(key=name):
+                self.assertRegex(text, rf'``{name}\b')
+
+    def test_the_examples_of_constraints_are_constraints(self):
+        text = sections('templates.rst', '=')['Parameters']
+        rows = re.findall(r'   \* - ``(\w+)``\n     - ``(.+)``\n     - (\w+)\b', text)
+
+        self.assertEqual(list(constraints._KINDS), [kind for kind, _, _ in rows])
+        for kind, example, first in rows:
+            # That one is for any type: its row says something else.
+            parameter = 'string' if kind == constraints.CUSTOM else first
+            rule = yaml.safe_load(f'[{{{kind}: {example}}}]')
+            template = {
+                versions.KEY: versions.NEWEST,
+                'parameters': {'one': {'type': parameter, 'constraints': rule}},
+            }
+            given = {'string': 'small', 'number': 3}[parameter]
+            with self.subTest(kind=kind):
+                made = Blueprint.of(
+                    Definition(template, parameters={'one': given}),
+                    name='hello',
+                    uuid='1',
+                    tenant='2',
+                )
+                self.assertEqual(given, made.parameters['one'])
+
+    def test_every_section_of_an_environment_is_explained(self):
+        text = sections('templates.rst', '=')['Environments']
+        heads = ' '.join(re.findall(r'(?m)^(``.*``)\n  \S', text))
+
+        self.assertEqual(set(environment.SECTIONS), set(re.findall(r'\w+', heads)))
+
+    def test_the_environment_of_the_page_is_one_and_does_what_it_says(self):
+        (written,) = [
+            block
+            for block in blocks('templates.rst', 'yaml')
+            if block.startswith('parameters:\n  who')
+        ]
+        given = environment.load(written)
+
+        self.assertEqual(
+            ['Local::File', 'server.yaml', 'OS::Heat::None', 'OS::Heat::None'],
+            [
+                environment.type_of(given, resource, kind)
+                for resource, kind in (
+                    ('page', 'Acme::Page'),
+                    ('page', 'Acme::Server'),
+                    ('page', 'OS::Nova::Server'),
+                    ('archive', 'Local::File'),
+                )
+            ],
+        )
+
+    def test_a_mistake_is_told_as_the_page_shows_it(self):
+        wrong = self.text.replace('{get_param: who}', '{get_param: woh}')
+        error = self.assertRaises(
+            exceptions.StackValidationFailed,
+            lambda: Blueprint.of(
+                Definition(document.parse(wrong)), name='a', uuid='1', tenant='2'
+            ),
+        )
+        (problem,) = error.problems
+        shown = ' '.join(read('templates.rst').split())
+
+        self.assertIn(problem, shown)
+
+
+class TestExamples(base.TestCase):
+    """What is shown would be accepted as it is."""
+
+    def check(self, text, settings):
+        configuration = conf.new(config_files=[str(settings)])
+        store = MemoryStore()
+        parts = Parts(
+            *(store, bootstrap.load_plugins(configuration), Blueprints(store)),
+            lambda lane, command: None,
+        )
+        template = document.parse(text)
+        template.setdefault(versions.KEY, versions.NEWEST)
+        given = {
+            name: 'given'
+            for name, declared in (template.get('parameters') or {}).items()
+            if 'default' not in declared
+        }
+        asking.check(
+            parts,
+            Stack('uuid', 'hello', 'tenant', 0),
+            Definition(template, files=FILES, parameters=given),
+        )
+
+    def test_templates_are_templates_with_properties_that_their_types_have(self):
+        settings = self.useFixture(fixtures.TempDir()).join('stacks.conf')
+        pathlib.Path(settings).write_text(ALLOWED)
+        for page in EXAMPLES:
+            found = [
+                block
+                for block in blocks(page, 'yaml')
+                if re.search('(?m)^resources:', block)
+            ]
+            self.assertTrue(found, page)
+            for text in found:
+                with self.subTest(page=page, text=text):
+                    self.check(text, settings)
+
+    def test_the_first_stack_is_one(self):
+        self.check(FIRST_STACK.read_text(), FIRST_STACK.with_name('example.conf'))
+
+    def test_plans_are_plans(self):
+        plugins = loader.load()
+        for page in ('stacks.rst', 'maintenance.rst'):
+            found = [b for b in blocks(page, 'yaml') if re.search('(?m)^actions:', b)]
+            self.assertTrue(found, page)
+            for text in found:
+                with self.subTest(page=page):
+                    for action in yaml.safe_load(text)['actions']:
+                        kind = plugins.action_type(action['action_type'])
+                        jsonschema.validate(action['input_parameters'], kind.schema)
+
+    def test_commands_on_stacks_exist_and_take_these_options(self):
+        for page in [*PAGES, *OTHERS]:
+            text = re.sub(r' \\\n +', ' ', page.read_text())
+            for line in re.findall(r'(?:\$ |``|::\n\n +)watcherlite (stack .*)', text):
+                written = line.partition('``')[0].partition('  #')[0].split()
+                if '...' in line or '|' in line:
+                    continue
+                verb = _verb(written)
+                with self.subTest(page=page.name, line=line):
+                    self.assertIsNotNone(verb)
+                    module, _, name = commands.COMMANDS[verb][0].partition(':')
+                    kind = getattr(importlib.import_module(module), name)
+                    parser = kind(None, None).get_parser(f'watcherlite {verb}')
+                    known = {o for a in parser._actions for o in a.option_strings}
+                    asked = {w for w in written if re.match('-{1,2}[a-z]', w)}
+                    self.assertLessEqual(asked, known)
+
+
+def _verb(words):
+    """Return the longest command that a line begins with."""
+    for count in range(len(words), 0, -1):
+        name = ' '.join(words[:count])
+        if name in commands.COMMANDS:
+            return name
+    return None
+
+
+class TestOptions(base.TestCase):
+    """The limits of stacks are where readers look for them."""
+
+    def test_every_option_is_on_a_page_about_stacks(self):
+        pages = read('templates.rst') + read('stacks.rst')
+        named = set(re.findall(r'``\[stacks\] (\w+)``', pages))
+
+        self.assertEqual({option.name for option in options.OPTS}, named)
+
+
+class TestStates(base.TestCase):
+    """What may begin in which state is shown, and is what the code says."""
+
+    def setUp(self):
+        super().setUp()
+        path = fixtures.MonkeyPatch('sys.path', [str(ROOT / 'doc/ext'), *sys.path])
+        self.useFixture(path)
+        self.tables = importlib.import_module('stack_tables')
+        self.drawing = importlib.import_module('drawing')
+
+    def test_the_tables_of_the_code_are_on_the_pages(self):
+        for page, directive in (
+            ('states.rst', 'stack-actions:: STACK_ACTIONS'),
+            ('states.rst', 'stack-actions:: RESOURCE_ACTIONS'),
+            ('states.rst', 'stack-statuses::'),
+            ('stacks.rst', 'stack-guards::\n'),
+            ('maintenance.rst', 'stack-guards:: locks'),
+            ('maintenance.rst', 'lock-machine::'),
+            ('templates.rst', 'template-versions::'),
+        ):
+            with self.subTest(directive=directive):
+                self.assertIn(f'.. {directive}', read(page))
+
+    def test_every_state_but_that_of_what_is_gone_stands_in_one_row(self):
+        rows = [
+            line
+            for locks in (False, True)
+            for line in self.tables.guards(locks)
+            if line.startswith('   * - ``')
+        ]
+        shown = [name for row in rows for name in re.findall(r'``(\w+)``', row)]
+        every = {
+            f'{action}_{status}'
+            for action in states.STACK_ACTIONS
+            for status in states.STATUSES
+        }
+
+        self.assertEqual(sorted(every - {'DELETE_COMPLETE'}), sorted(shown))
+
+    def test_everything_that_users_can_ask_for_is_in_each_row(self):
+        for locks in (False, True):
+            text = '\n'.join(self.tables.guards(locks))
+            rows = re.split(r'(?m)^   \* - ', text)[2:]
+            for row in rows:
+                cells = row.partition('\n')[2]
+                with self.subTest(row=row.partition('\n')[0]):
+                    asked = set(re.findall(r'``(\w+)``', cells))
+                    missing = set(self.tables.OPERATIONS) - asked
+                    # That makes no sense below a lock, whatever the lock is.
+                    self.assertLessEqual(missing, {states.CANCEL_UPDATE})
+                    self.assertTrue(not missing or 'UNLOCK_COMPLETE' in row)
+
+    def test_a_lock_is_shown_as_the_specification_has_it(self):
+        allowed = {
+            state: {
+                operation
+                for operation in self.tables.OPERATIONS
+                if self.tables.answer(operation, state) == self.tables.BEGINS
+            }
+            for state in self.tables.names(locks=True)
+        }
+        del allowed['UNLOCK_COMPLETE']
+
+        self.assertEqual(
+            {
+                'LOCK_IN_PROGRESS': set(),
+                'LOCK_COMPLETE': {'UNLOCK', 'LOCK'},
+                'LOCK_FAILED': {'UNLOCK', 'DELETE', 'LOCK'},
+                'UNLOCK_IN_PROGRESS': set(),
+                'UNLOCK_FAILED': {'DELETE', 'UNLOCK'},
+            },
+            allowed,
+        )
+
+    def test_the_machine_of_locks_has_every_state_of_a_lock(self):
+        machine = self.tables.lock_machine()
+
+        self.assertLessEqual(set(self.tables.names(locks=True)), set(machine.states))
+        self.assertTrue(
+            machine.allows(self.tables.FREE, 'LOCK_IN_PROGRESS'),
+            machine.transitions,
+        )
+        self.assertFalse(machine.allows(self.tables.FREE, 'UNLOCK_IN_PROGRESS'))
+        self.assertIn('LOCK_FAILED', self.drawing.svg(machine))
+
+    def test_the_meanings_are_those_of_the_tables(self):
+        lines = self.tables.actions({'CREATE': 'it is made'})
+
+        self.assertEqual(['   * - ``CREATE``', '     - It is made.', ''], lines[-3:])
+        self.assertIn('     - It is under way.', self.tables.statuses())
+
+
+class TestRefusals(base.TestCase):
+    """The types by which clients tell errors are listed."""
+
+    def test_every_type_is_in_the_table_with_its_status(self):
+        text = sections('stacks.rst', '=')['Errors']
+        rows = re.findall(r'(?m)^   \* - ``(\w+)``\n     - (\d+)\n', text)
+
+        self.assertEqual({name for _, name in errors._TYPES}, {n for n, _ in rows})
+        self.assertEqual(len(rows), len({name for name, _ in rows}))
