@@ -26,7 +26,7 @@ class SqliteStackPromisesTest(
 ):
     """On SQLite."""
 
-    every = 7
+    every = 13
 
 
 class PostgresqlStackPromisesTest(
@@ -34,7 +34,7 @@ class PostgresqlStackPromisesTest(
 ):
     """On PostgreSQL."""
 
-    every = 5
+    every = 9
 
 
 class MysqlStackPromisesTest(
@@ -42,7 +42,7 @@ class MysqlStackPromisesTest(
 ):
     """On MariaDB or MySQL."""
 
-    every = 9
+    every = 19
 
 
 class Ends:

@@ -380,7 +380,7 @@ class TestLostWorkers(StackWorldCase):
 
     def test_a_creation_is_complete_in_the_end_and_each_was_made_once(self) -> None:
         for commit in (2, 3, 5, 8, 13, 21):
-            world = self.a_stack_world(lease=2.0, sweep_interval=0.2)
+            world = self.a_stack_world(lease=60.0, sweep_interval=0.2)
             resources = {f'r{at}': res(wait=1) for at in range(12)}
             resources['last'] = res(_depends_on=list(resources))
             doomed = world.worker(dies_after=commit)
@@ -399,7 +399,7 @@ class TestLostWorkers(StackWorldCase):
             world.stop()
 
     def test_an_update_goes_on_too(self) -> None:
-        world = self.a_stack_world(lease=2.0, sweep_interval=0.2)
+        world = self.a_stack_world(lease=60.0, sweep_interval=0.2)
         stack = world.make({**CHAIN, 'g': res('Group', count=2)})
         gate = self.a_gate_at(world, 'update', 'b')
         world.begin_change(

@@ -405,7 +405,7 @@ class TestLostWorkers(PlanWorldCase):
                 self._dies('applier', commit)
 
     def _dies(self, lane: str, commit: int) -> None:
-        world = PlanWorld(self.make_store(), lease=2.0, sweep_interval=0.2)
+        world = PlanWorld(self.make_store(), lease=60.0, sweep_interval=0.2)
         try:
             first = world.worker(lanes=('applier', 'engine'))
             stack = world.make(TWO)

@@ -1,7 +1,8 @@
 """The client of OpenStack Heat, as it is on PyPI, against our processes.
 
-Every command that makes sense without the services of a cloud: on a file of SQLite with
-everything in one process, and on PostgreSQL and RabbitMQ with one for each task.
+Every command that makes sense without the services of a cloud, on a file of SQLite with
+everything in one process; and those that look and maintain on PostgreSQL and RabbitMQ
+with a process for each task.
 """
 
 import ast
@@ -69,12 +70,8 @@ def _leading(args):
     return [str(arg.value) for arg in taken]
 
 
-class Stories(
-    stack_stories.LifeStories,
-    stack_stories.LookingStories,
-    stack_stories.MaintenanceStories,
-):
-    """All stories."""
+class Stories(stack_stories.LookingStories, stack_stories.MaintenanceStories):
+    """The stories in which the client itself does not wait for long."""
 
     def ours(self, *argv):
         """Run our own command, which has to succeed."""
@@ -95,7 +92,7 @@ class Stories(
         return done.stdout
 
 
-class TestHeatClient(Stories, HeatCase):
+class TestHeatClient(stack_stories.LifeStories, Stories, HeatCase):
     """One process, and a file."""
 
     @classmethod
