@@ -70,7 +70,7 @@ class TestPage(base.TestCase):
     def test_the_tables_have_every_property_and_what_a_change_of_it_means(self):
         path = [*sys.path, str(ROOT / 'doc/ext')]
         self.useFixture(fixtures.MonkeyPatch('sys.path', path))
-        import resource_types
+        import resource_tables
 
         from watcherlite.plugins.resource_handlers.random_string import RandomString
         from watcherlite.plugins.resource_handlers.value import Value
@@ -90,9 +90,9 @@ class TestPage(base.TestCase):
                 '     - updated',
                 '     - The value: anything.',
             ],
-            resource_types.lines(Value)[:12],
+            resource_tables.lines(Value)[:12],
         )
-        text = '\n'.join(resource_types.lines(RandomString))
+        text = '\n'.join(resource_tables.lines(RandomString))
         for name in RandomString.properties:
             self.assertIn(f'   * - ``{name}``\n', text)
         self.assertIn('     - replaced\n     - How many characters it has. ', text)

@@ -23,6 +23,7 @@ from watcherlite.domain.templates import (
     environment,
     functions,
     parameter_definitions,
+    registry,
     scope,
     texts,
     versions,
@@ -239,7 +240,7 @@ class TestTemplates(TemplatesCase):
         self.assertEqual(
             ['Local::File', 'server.yaml', 'OS::Heat::None', 'OS::Heat::None'],
             [
-                environment.type_of(given, resource, kind)
+                registry.Registry(given).type_of(resource, kind)
                 for resource, kind in (
                     ('page', 'Acme::Page'),
                     ('page', 'Acme::Server'),

@@ -1,0 +1,40 @@
+"""What a resource handler declares, as lines of tables: without Sphinx, for tests."""
+
+import json
+
+# This one stands beside this file; conf.py has put the directory on the path.
+import tables
+
+from watcherlite.domain.handling import Property
+from watcherlite.plugins.base import ResourceHandler
+
+#: What a change of a property means.
+_UPDATED, _REPLACED, _REFUSED = 'updated', 'replaced', 'refused'
+
+
+def lines(handler: type[ResourceHandler]) -> list[str]:
+    """Return the tables of the properties and of the attributes of a type."""
+    shown = []
+    if handler.properties:
+        heads = ('Property', 'Type', 'A change', 'Meaning')
+        rows = [_row(name, p) for name, p in handler.properties.items()]
+        shown += tables.list_table(heads, (20, 16, 12, 52), rows)
+    if handler.attributes:
+        named = [(f'``{n}``', text) for n, text in handler.attributes.items()]
+        shown += tables.list_table(('Attribute', 'Meaning'), (20, 80), named)
+    return shown
+
+
+def _row(name: str, declared: Property) -> tuple[str, str, str, str]:
+    schema = declared.schema
+    label = f'``{name}``' + (' (required)' if declared.required else '')
+    meaning = declared.description.replace('`', '``')
+    if schema.get('default') not in (None, '', {}, []):
+        meaning += f' Default: ``{json.dumps(schema["default"])}``.'
+    if 'enum' in schema:
+        values = ', '.join(f'``{value}``' for value in schema['enum'])
+        meaning += f' One of {values}.'
+    change = _UPDATED if declared.updatable else _REPLACED
+    kinds = schema.get('type', 'string' if 'enum' in schema else 'anything')
+    kind = kinds if isinstance(kinds, str) else ' or '.join(kinds)
+    return label, kind, _REFUSED if declared.immutable else change, meaning
