@@ -4,15 +4,22 @@ import pathlib
 import shutil
 import tempfile
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from tests import base
 from tests.functional.db import stores
 from watcherlite.db.sqlalchemy import migration
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings
 from watcherlite.db.sqlalchemy.store import SqlStore, open_store
 
+if TYPE_CHECKING:
+    Base = base.TestCase
+else:
+    # Each story brings the real one.
+    Base = object
 
-class OnDatabase:
+
+class OnDatabase(Base):
     """Gives each world a store with nothing in it; the one before it is closed."""
 
     #: From the kind of database.
@@ -23,7 +30,7 @@ class OnDatabase:
         self._close()
         self._store = self.open_empty()
         # Of all cleanups this one is last: no worker is left then.
-        self.addCleanup(self._close)  # type: ignore[attr-defined]
+        self.addCleanup(self._close)
         return self._store
 
     def _close(self) -> None:

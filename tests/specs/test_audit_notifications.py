@@ -1,6 +1,8 @@
 """What is told of audits, from their creation to their deletion."""
 
 import dataclasses
+from collections.abc import Callable
+from typing import Any
 
 from tests import base, factories
 from tests.functional.db import stores
@@ -30,9 +32,8 @@ RUN = (
 class AuditNotifications:
     """What happens is stored as the engine stores it: row and event at once."""
 
-    def make_store(self):
-        """Return an empty store; from the kind of store."""
-        raise NotImplementedError
+    #: Returns an empty store; from the kind of store.
+    make_store: Callable[[], Any]
 
     def setUp(self):
         super().setUp()

@@ -149,7 +149,7 @@ class StackPromises(PromiseCase):
         def with_steps(handlers: Any = None, *args: Any, **keys: Any) -> StackWorld:
             return own({**(handlers or {}), 'Steps': steps}, *args, **keys)
 
-        self.a_stack_world = with_steps  # type: ignore[method-assign]
+        self.patch(self, 'a_stack_world', with_steps)
         self.whatever_it_dies_at(
             'UPDATE_COMPLETE',
             lambda world, stack: world.begin_change(

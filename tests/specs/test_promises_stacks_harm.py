@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from tests.functional.db import stores
 from tests.specs.database_case import OnDatabase
@@ -177,7 +177,7 @@ def _hostile(gate: Callable[..., Any]) -> dict[str, type[base.ResourceHandler]]:
         'breaks': handler(create=raises(BrokenThingError('it is broken'))),
         'rubbish': handler(create=returns(7)),
         'unstorable': handler(create=returns(Ready(attributes={'x': {1}}))),
-        'nameless': handler(create=returns(Ready(physical_id=object()))),  # type: ignore[arg-type]
+        'nameless': handler(create=returns(Ready(physical_id=cast(Any, object())))),
         'surrogate': handler(create=returns(Ready('\ud800 and \0'))),
         'token': handler(create=returns(NotYet(object(), 0.0))),
         'unpolled': handler(create=returns(NotYet({}, 0.0))),

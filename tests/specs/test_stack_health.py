@@ -174,9 +174,9 @@ class TestModel(StackHealthCase):
     def test_of_many_stacks_the_rows_are_read_together(self) -> None:
         for name in 'abc':
             self.world.make(TWO, name=name)
-        store = Counting(self.world.store)
+        store: Any = Counting(self.world.store)
 
-        found = StackModel(store).stacks()  # type: ignore[arg-type]
+        found = StackModel(store).stacks()
 
         self.assertEqual(3, len(found))
         self.assertEqual(['list_stacks', 'list_stacks', 'list_resources'], store.calls)

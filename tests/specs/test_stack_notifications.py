@@ -1,10 +1,10 @@
 """What is told of stacks, while workers make, change and lock them."""
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests import factories
 from tests.functional.db import stores
+from tests.specs.database_case import OnDatabase
 from tests.specs.test_action_plan_notifications import DEADLINE, Recorder
 from tests.stack_worlds import StackWorldCase, res
 from tests.unit.notifications import told
@@ -17,12 +17,19 @@ HIDDEN = {'parameters': {'pw': {'type': 'string', 'hidden': True}}}
 ONE = {'a': res(value={'get_param': 'pw'})}
 
 
-class StackNotifications:
+if TYPE_CHECKING:
+    Base = StackWorldCase
+else:
+    # Mixed in before the real one.
+    Base = object
+
+
+class StackNotifications(Base):
     """The store is that of the class; nothing else differs."""
 
     def setUp(self) -> None:
-        super().setUp()  # type: ignore[misc]
-        self.world = self.a_stack_world()  # type: ignore[attr-defined]
+        super().setUp()
+        self.world = self.a_stack_world()
         self.publisher = Recorder()
 
     def sent(self) -> list[Any]:
@@ -203,25 +210,14 @@ class MemoryStackNotificationsTest(StackNotifications, StackWorldCase):
     """On the store of tests."""
 
 
-class DatabaseStackNotifications(StackNotifications):
-    """On a database; mixed in before a kind of database."""
-
-    open_empty: Callable[..., Any]
-
-    def make_store(self) -> Any:
-        store = self.open_empty()
-        self.addCleanup(store.close)  # type: ignore[attr-defined]
-        return store
-
-
 class SqliteStackNotificationsTest(
-    DatabaseStackNotifications, StackWorldCase, stores.SqliteDatabase
+    OnDatabase, StackNotifications, StackWorldCase, stores.SqliteDatabase
 ):
     """On SQLite."""
 
 
 class PostgresqlStackNotificationsTest(
-    DatabaseStackNotifications, StackWorldCase, stores.PostgresqlDatabase
+    OnDatabase, StackNotifications, StackWorldCase, stores.PostgresqlDatabase
 ):
     """On PostgreSQL."""
 

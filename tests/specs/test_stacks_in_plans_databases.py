@@ -1,22 +1,9 @@
 """What plans do with stacks, on databases."""
 
-from collections.abc import Callable
-from typing import Any
-
 from tests.functional.db import stores
 from tests.specs import test_locks_for_plans as locks
 from tests.specs import test_stacks_in_plans as stories
-
-
-class OnDatabase:
-    """Mixed in before a story and a kind of database."""
-
-    open_empty: Callable[..., Any]
-
-    def make_store(self) -> Any:
-        store = self.open_empty()
-        self.addCleanup(store.close)  # type: ignore[attr-defined]
-        return store
+from tests.specs.database_case import OnDatabase
 
 
 class SqliteUpdateTest(OnDatabase, stories.TestUpdate, stores.SqliteDatabase):

@@ -33,24 +33,7 @@ class _Change(Waiting, StackShow):
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         parser = super().get_parser(prog_name)
-        parser.add_argument(
-            '-e',
-            '--environment',
-            action='append',
-            default=[],
-            dest='environments',
-            metavar='FILE',
-            help='an environment, YAML or JSON; may be repeated, and a later one '
-            'counts more',
-        )
-        parser.add_argument(
-            '--parameter',
-            action='append',
-            default=[],
-            dest='parameters',
-            metavar='NAME=VALUE',
-            help='a parameter of the template; may be repeated',
-        )
+        stack_command.add_parameters(parser)
         parser.add_argument(
             '--parameter-file',
             action='append',

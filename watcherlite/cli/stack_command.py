@@ -100,3 +100,25 @@ def add_wait(parser: argparse.ArgumentParser) -> None:
 def add_stack(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
     """Add the argument that says which stack is meant."""
     parser.add_argument('stack', metavar='STACK', nargs=nargs, help='name or ID')
+
+
+def add_parameters(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say with what values a template is filled."""
+    parser.add_argument(
+        '-e',
+        '--environment',
+        action='append',
+        default=[],
+        dest='environments',
+        metavar='FILE',
+        help='an environment, YAML or JSON; may be repeated, and a later one '
+        'counts more',
+    )
+    parser.add_argument(
+        '--parameter',
+        action='append',
+        default=[],
+        dest='parameters',
+        metavar='NAME=VALUE',
+        help='a parameter of the template; may be repeated',
+    )

@@ -3,6 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from watcherlite.cli import stack_command
 from watcherlite.cli.cells import Column, Row
 from watcherlite.cli.stack_command import StackShow
 
@@ -30,24 +31,7 @@ class StackTemplateValidate(StackShow):
             required=True,
             help='the template, YAML or JSON; - for standard input',
         )
-        parser.add_argument(
-            '-e',
-            '--environment',
-            action='append',
-            default=[],
-            dest='environments',
-            metavar='FILE',
-            help='an environment, YAML or JSON; may be repeated, and a later one '
-            'counts more',
-        )
-        parser.add_argument(
-            '--parameter',
-            action='append',
-            default=[],
-            dest='parameters',
-            metavar='NAME=VALUE',
-            help='a parameter of the template; may be repeated',
-        )
+        stack_command.add_parameters(parser)
         parser.add_argument(
             '--show-nested',
             action='store_true',

@@ -5,6 +5,7 @@ belong to, so that nothing is asked per row. The next page begins after the last
 row of this one (keyset), which costs the same wherever that is.
 """
 
+import abc
 import dataclasses
 import datetime
 from collections.abc import Mapping
@@ -260,3 +261,39 @@ def as_id(name: str) -> int:
         return 0
     number = int(name)
     return number if number <= _LAST_ID else 0
+
+
+class Finders(abc.ABC):
+    """Finds one of each noun in the same two ways; see `Listing`."""
+
+    @abc.abstractmethod
+    def _find(self, noun: str, name: str, deleted: bool) -> Any:
+        """Return what is listed of one by uuid, name or id; NotFound."""
+
+    @abc.abstractmethod
+    def _find_uuid(self, noun: str, uuid: str, deleted: bool) -> Any:
+        """Return what is listed of one by uuid alone; NotFound."""
+
+    def find_goal(self, name: str, deleted: bool = False) -> ListedGoal:
+        found: ListedGoal = self._find('goals', name, deleted)
+        return found
+
+    def find_strategy(self, name: str, deleted: bool = False) -> ListedStrategy:
+        found: ListedStrategy = self._find('strategies', name, deleted)
+        return found
+
+    def find_audit_template(self, name: str, deleted: bool = False) -> ListedTemplate:
+        found: ListedTemplate = self._find('audit_templates', name, deleted)
+        return found
+
+    def find_audit(self, name: str, deleted: bool = False) -> ListedAudit:
+        found: ListedAudit = self._find('audits', name, deleted)
+        return found
+
+    def find_action_plan(self, uuid: str, deleted: bool = False) -> ListedPlan:
+        found: ListedPlan = self._find_uuid('action_plans', uuid, deleted)
+        return found
+
+    def find_action(self, uuid: str, deleted: bool = False) -> ListedAction:
+        found: ListedAction = self._find_uuid('actions', uuid, deleted)
+        return found

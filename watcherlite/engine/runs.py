@@ -25,6 +25,7 @@ from watcherlite.domain.documents import PlanDocument
 from watcherlite.engine import run_actions
 from watcherlite.engine.facts import changed, stepped
 from watcherlite.engine.operations import Tell
+from watcherlite.engine.patience import patiently
 from watcherlite.engine.proposing import Proposal, Proposing
 from watcherlite.plugins.base import ActionContext
 from watcherlite.states import action as action_states
@@ -33,8 +34,6 @@ from watcherlite.states import audit as states
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds between two tries while the database is away.
-RETRY = 2.0
 #: In the outputs of the action: the plan of a run that has not ended yet.
 STORED = 'stored_action_plan'
 #: In the outputs of the action: the plan of its last run.
@@ -155,18 +154,7 @@ class AuditRun:
             return fault
 
     def _patiently(self, call: Callable[[], T]) -> T:
-        """Call again while the database is away, or has no time for this."""
-        while True:
-            try:
-                return call()
-            except exceptions.StoreConflict as error:
-                LOG.debug(
-                    'The run of audit %s tries again: %s', self._audit_uuid, error
-                )
-                self._context.checkpoint()
-            except exceptions.StoreUnavailable as error:
-                LOG.warning('The run of audit %s waits: %s', self._audit_uuid, error)
-                self._context.sleep(RETRY)
+        return patiently(self._context, f'The run of audit {self._audit_uuid}', call)
 
     # the transactions
 

@@ -36,7 +36,7 @@ _NAMES = {'action_plan_uuid': 'plan_uuid'}
 _NAMED = {'goal': ('goals', 'goal_uuid'), 'strategy': ('strategies', 'strategy_uuid')}
 
 
-class MemoryListing:
+class MemoryListing(listing.Finders):
     """`db.listing.Listing` on the tables."""
 
     _clock: Clock
@@ -79,24 +79,6 @@ class MemoryListing:
                     for uuid, row in self._tables.workers.rows.items()
                 )
             ]
-
-    def find_goal(self, name: str, deleted: bool = False) -> ListedGoal:
-        return self._find('goals', name, deleted)
-
-    def find_strategy(self, name: str, deleted: bool = False) -> ListedStrategy:
-        return self._find('strategies', name, deleted)
-
-    def find_audit_template(self, name: str, deleted: bool = False) -> ListedTemplate:
-        return self._find('audit_templates', name, deleted)
-
-    def find_audit(self, name: str, deleted: bool = False) -> ListedAudit:
-        return self._find('audits', name, deleted)
-
-    def find_action_plan(self, uuid: str, deleted: bool = False) -> ListedPlan:
-        return self._find_uuid('action_plans', uuid, deleted)
-
-    def find_action(self, uuid: str, deleted: bool = False) -> ListedAction:
-        return self._find_uuid('actions', uuid, deleted)
 
     # what these share
 

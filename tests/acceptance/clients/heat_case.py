@@ -1,6 +1,7 @@
 """What tests of the client of Heat have in common: the client, and who answers it."""
 
 import textwrap
+from collections.abc import Callable
 
 import requests
 
@@ -22,6 +23,9 @@ class HeatCase(base.TestCase):
     :ivar url: where the API is
     """
 
+    #: Starts our processes, and returns where their API is; from the class.
+    serve: Callable[[], str]
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -29,11 +33,6 @@ class HeatCase(base.TestCase):
         cls.clients.setUp()
         cls.addClassCleanup(cls.clients.cleanUp)
         cls.url = cls.serve()
-
-    @classmethod
-    def serve(cls):
-        """Start our processes; return where their API is."""
-        raise NotImplementedError
 
     def endpoint(self, project=PROJECT):
         """Return where the stacks of a project are."""

@@ -58,7 +58,7 @@ class Identity(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+    def log_message(self, *args: Any) -> None:
         """Keep quiet."""
 
 

@@ -27,6 +27,9 @@ WORKER = new_uuid()
 class StatementTests(counting.CountingTests):
     """What holds on every database, with what differs as class attributes."""
 
+    #: Reads what the database says of a statement; from the kind of database.
+    assert_in_order: Callable[[str], None]
+
     #: Statements for one call of the methods that a group commit is made of.
     change = 1
     claim = 1
@@ -345,9 +348,6 @@ class StatementTests(counting.CountingTests):
     def test_a_claim_takes_rows_from_an_index_in_its_order(self) -> None:
         store_plan(self.store, *(make_action() for _ in range(3000)))
         self.assert_in_order(self.plan_of_a_claim())
-
-    def assert_in_order(self, explanation: str) -> None:
-        raise NotImplementedError(f'{type(self).__name__} has to read it')
 
 
 class SqliteStatementTest(StatementTests, stores.SqliteDatabase):

@@ -35,7 +35,7 @@ WORKERS = (
 )
 
 
-class Lists:
+class Lists(listing.Finders):
     """`db.listing.Listing`."""
 
     _db: Database
@@ -66,24 +66,6 @@ class Lists:
             lanes = tuple(loads(lanes))
             found.append(ListedWorker(number, uuid, host, lanes, *times, bool(live)))
         return found
-
-    def find_goal(self, name: str, deleted: bool = False) -> ListedGoal:
-        return self._find('goals', name, deleted)
-
-    def find_strategy(self, name: str, deleted: bool = False) -> ListedStrategy:
-        return self._find('strategies', name, deleted)
-
-    def find_audit_template(self, name: str, deleted: bool = False) -> ListedTemplate:
-        return self._find('audit_templates', name, deleted)
-
-    def find_audit(self, name: str, deleted: bool = False) -> ListedAudit:
-        return self._find('audits', name, deleted)
-
-    def find_action_plan(self, uuid: str, deleted: bool = False) -> ListedPlan:
-        return self._find_uuid('action_plans', uuid, deleted)
-
-    def find_action(self, uuid: str, deleted: bool = False) -> ListedAction:
-        return self._find_uuid('actions', uuid, deleted)
 
     # what these share
 
