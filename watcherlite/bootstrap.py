@@ -9,13 +9,12 @@ from typing import Any
 from oslo_config import cfg
 
 from watcherlite import conf as configuration
-from watcherlite import exceptions
+from watcherlite import exceptions, settings
 from watcherlite.applier.operations import PlanOperations
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.clock import SystemClock
 from watcherlite.db.api import Store
 from watcherlite.db.sqlalchemy import store as database
-from watcherlite.db.sqlalchemy.engine import DatabaseSettings
 from watcherlite.domain import commands
 from watcherlite.domain.actions import APPLIER, ENGINE
 from watcherlite.domain.events import Event
@@ -26,22 +25,19 @@ from watcherlite.engine.runs import AuditRun, Parts
 from watcherlite.engine.stacks.keeping_out import KeepingOut
 from watcherlite.engine.stacks.model import StackModel
 from watcherlite.engine.stacks.operations import StackOperations
-from watcherlite.engine.stacks.parts import Limits
 from watcherlite.engine.stacks.parts import Parts as StackParts
 from watcherlite.engine.stacks.progress import StackProgress
 from watcherlite.engine.stacks.reading import StackReading
 from watcherlite.engine.stacks.resolving import Blueprints
 from watcherlite.engine.templates import TemplateOperations
 from watcherlite.engine.types import EngineTypes
-from watcherlite.engine.upkeep import ROLE, Upkeep, UpkeepSettings
+from watcherlite.engine.upkeep import ROLE, Upkeep
 from watcherlite.execution import identity
 from watcherlite.execution.runner import ActionTypes
-from watcherlite.execution.settings import ExecutionSettings
 from watcherlite.execution.worker import Worker
 from watcherlite.messaging import addresses, factory
 from watcherlite.messaging.bus import Bus
-from watcherlite.messaging.settings import MessagingSettings, NotificationDestination
-from watcherlite.notifications import settings as notification_settings
+from watcherlite.messaging.settings import NotificationDestination
 from watcherlite.notifications.relay import Relay
 from watcherlite.plugins import loader
 
@@ -94,7 +90,7 @@ class Runtime:
             self.plugins,
             Blueprints(self.store),
             self._tell,
-            stack_limits(conf),
+            settings.stack_limits(conf),
         )
         self.stacks = StackOperations(
             self._stack_parts, self.clock, self.plans.signal_action
@@ -102,7 +98,9 @@ class Runtime:
         self.reading = StackReading(
             self.store, self.plugins, self._stack_parts.blueprints
         )
-        self.settings = execution_settings(conf, lanes[0] if lanes else APPLIER)
+        self.settings = settings.execution_settings(
+            conf, lanes[0] if lanes else APPLIER
+        )
         self.worker: Worker | None = None
         self.relay: Relay | None = None
         self.upkeep: Upkeep | None = None
@@ -133,10 +131,10 @@ class Runtime:
         relay = Relay(
             self.store,
             self.bus.notification_publisher(),
-            payload_settings(self.conf),
+            settings.payload_settings(self.conf),
             worker.me.uuid,
             self.clock,
-            relay_settings(self.conf),
+            settings.relay_settings(self.conf),
             elsewhere=self._tell_of_events,
         )
         worker.add_listener(self._wake_relay)
@@ -183,7 +181,7 @@ class Runtime:
             self.clock,
             self._tell,
             worker.me.uuid,
-            upkeep_settings(self.conf),
+            settings.upkeep_settings(self.conf),
         )
         # Before the worker begins, so that it hears of all that is stored.
         worker.add_listener(upkeep.hear)
@@ -210,14 +208,14 @@ class Runtime:
     def reload(self) -> None:
         """Take over the options that may change while the process runs."""
         lane = self._lanes[0] if self._lanes else APPLIER
-        self.settings.update(execution_settings(self.conf, lane))
+        self.settings.update(settings.execution_settings(self.conf, lane))
         if self.worker is not None:
             self.worker.begin_sweeping()
         if self.upkeep is not None:
-            self.upkeep.reconfigure(upkeep_settings(self.conf))
+            self.upkeep.reconfigure(settings.upkeep_settings(self.conf))
         if self.relay is not None:
             self.relay.reconfigure(
-                payload_settings(self.conf), relay_settings(self.conf)
+                settings.payload_settings(self.conf), settings.relay_settings(self.conf)
             )
 
     def add_listener(self, listener: Callable[[list[Event]], None]) -> None:
@@ -327,7 +325,7 @@ def check(conf: cfg.ConfigOpts) -> None:
 
     :raises ConfigurationError, StoreUnavailable, SchemaMismatch: see the text
     """
-    payload_settings(conf)
+    settings.payload_settings(conf)
     open_bus(conf).close(0)
     store = open_store(conf)
     try:
@@ -341,7 +339,7 @@ def open_store(conf: cfg.ConfigOpts) -> Store:
     """Return the store; raises StoreUnavailable or SchemaMismatch."""
     if not conf.database.connection:
         configuration.state_directory(conf)
-    return database.open_store(database_settings(conf))
+    return database.open_store(settings.database_settings(conf))
 
 
 def missing_file(conf: cfg.ConfigOpts) -> str | None:
@@ -356,25 +354,11 @@ def missing_file(conf: cfg.ConfigOpts) -> str | None:
     return None
 
 
-def database_settings(conf: cfg.ConfigOpts) -> DatabaseSettings:
-    """Return the settings of the database."""
-    group = conf.database
-    return DatabaseSettings(
-        url=configuration.database_url(conf),
-        max_pool_size=group.max_pool_size,
-        pool_timeout=group.pool_timeout,
-        connect_timeout=group.connect_timeout,
-        statement_timeout=group.statement_timeout,
-        busy_timeout=group.busy_timeout,
-        sqlite_synchronous=group.sqlite_synchronous,
-    )
-
-
 def open_bus(conf: cfg.ConfigOpts) -> Bus:
     """Return the bus, which connects when it has to."""
     told = conf.notifications
     return factory.open_bus(
-        messaging_settings(conf),
+        settings.messaging_settings(conf),
         host=conf.host,
         notifications=NotificationDestination(
             exchange=told.exchange,
@@ -386,89 +370,17 @@ def open_bus(conf: cfg.ConfigOpts) -> Bus:
     )
 
 
-def messaging_settings(conf: cfg.ConfigOpts) -> MessagingSettings:
-    """Return how to reach the broker."""
-    group = conf.messaging
-    return MessagingSettings(
-        url=group.url.strip(),
-        heartbeat=group.heartbeat,
-        connect_timeout=group.connect_timeout,
-        confirm_timeout=group.confirm_timeout,
-        reconnect_max=group.reconnect_max,
-        tls_ca_file=group.tls_ca_file or '',
-        tls_cert_file=group.tls_cert_file or '',
-        tls_key_file=group.tls_key_file or '',
-    )
-
-
 def ask_broker(conf: cfg.ConfigOpts, name: str) -> bool:
     """Ask the broker whether it answers; False if messages need none.
 
     :param name: of who asks, for the broker
     :raises BrokerUnavailable, ConfigurationError: see the text
     """
-    settings = messaging_settings(conf)
-    if addresses.scheme(settings.url) == 'memory':
+    messaging = settings.messaging_settings(conf)
+    if addresses.scheme(messaging.url) == 'memory':
         return False
     # Loads kombu, which a process that never asks does without
     from watcherlite.messaging import connection
 
-    with connection.Connector(settings, name).opened():
+    with connection.Connector(messaging, name).opened():
         return True
-
-
-def execution_settings(conf: cfg.ConfigOpts, lane: str) -> ExecutionSettings:
-    """Return the settings of the core for the daemon of a lane."""
-    group = conf[lane]
-    return ExecutionSettings(
-        max_parallel=group.max_parallel,
-        claim_batch=group.claim_batch,
-        lease=group.lease,
-        sweep_interval=group.sweep_interval,
-        max_attempts=group.max_attempts,
-        signal_grace=group.signal_grace,
-        default_action_timeout=conf.default_action_timeout,
-    )
-
-
-def stack_limits(conf: cfg.ConfigOpts) -> Limits:
-    """Return how large stacks may become."""
-    group = conf.stacks
-    return Limits(
-        depth=group.max_nested_stack_depth,
-        resources=group.max_resources_per_stack,
-        template=group.max_template_size,
-        stacks=group.max_stacks_per_tenant,
-        timeout=group.stack_action_timeout,
-    )
-
-
-def upkeep_settings(conf: cfg.ConfigOpts) -> UpkeepSettings:
-    """Return what the engine looks after by itself, and how often."""
-    group = conf.engine
-    return UpkeepSettings(
-        action_plan_expiry=group.action_plan_expiry,
-        check_periodic_interval=group.check_periodic_interval,
-    )
-
-
-def payload_settings(
-    conf: cfg.ConfigOpts,
-) -> notification_settings.NotificationSettings:
-    """Return what notifications say."""
-    group = conf.notifications
-    return notification_settings.NotificationSettings(
-        host=conf.host,
-        topics=tuple(group.topics),
-        level=group.level,
-        event_prefix=group.action_plan_event_prefix,
-        payload_version=group.payload_version,
-    )
-
-
-def relay_settings(conf: cfg.ConfigOpts) -> notification_settings.RelaySettings:
-    """Return how notifications are published."""
-    group = conf.notifications
-    return notification_settings.RelaySettings(
-        batch_size=group.batch_size, publish_timeout=group.publish_timeout
-    )

@@ -7,30 +7,25 @@
 
 import importlib
 
-# This one stands beside this file; conf.py has put the directory on the path.
+# These two stand beside this file; conf.py has put the directory on the path.
+import generated
 import resource_tables
-from docutils import nodes
-from docutils.parsers import rst
-from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 
 
-class ResourceType(rst.Directive):
+class ResourceType(generated.Generated):
     """Shows a resource type."""
 
     required_arguments = 1
 
-    def run(self) -> list[nodes.Node]:
-        """Return the tables."""
+    def lines(self) -> list[str]:
+        """Return the lines of the tables."""
         module, _, name = self.arguments[0].partition(':')
         try:
             handler = getattr(importlib.import_module(module), name)
         except (ImportError, AttributeError) as error:
             raise self.error(str(error)) from error
-        container = nodes.container()
-        content = StringList(resource_tables.lines(handler), self.arguments[0])
-        self.state.nested_parse(content, self.content_offset, container)
-        return list(container.children)
+        return resource_tables.lines(handler)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -12,34 +12,18 @@
 They show what watcherlite.states.stack and watcherlite.domain.templates have.
 """
 
-import abc
-
-# These three stand beside this file; conf.py has put the directory on the path.
+# These four stand beside this file; conf.py has put the directory on the path.
 import drawing
+import generated
 import stack_tables
 import tables
 from docutils import nodes
-from docutils.parsers import rst
-from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 
 from watcherlite.states import stack
 
 
-class _Table(rst.Directive, abc.ABC):
-    @abc.abstractmethod
-    def lines(self) -> list[str]:
-        """Return the lines of the table."""
-
-    def run(self) -> list[nodes.Node]:
-        """Return the table."""
-        container = nodes.container()
-        content = StringList(self.lines(), self.name)
-        self.state.nested_parse(content, self.content_offset, container)
-        return list(container.children)
-
-
-class StackActions(_Table):
+class StackActions(generated.Generated):
     """Shows a table of watcherlite.states.stack: what stacks or resources may do."""
 
     required_arguments = 1
@@ -49,7 +33,7 @@ class StackActions(_Table):
         return stack_tables.actions(getattr(stack, self.arguments[0]))
 
 
-class StackStatuses(_Table):
+class StackStatuses(generated.Generated):
     """Shows how that may be."""
 
     def lines(self) -> list[str]:
@@ -57,7 +41,7 @@ class StackStatuses(_Table):
         return stack_tables.statuses()
 
 
-class StackGuards(_Table):
+class StackGuards(generated.Generated):
     """Shows what may begin in which state; with `locks`, in those of a lock."""
 
     optional_arguments = 1
@@ -67,7 +51,7 @@ class StackGuards(_Table):
         return stack_tables.guards(locks=self.arguments == ['locks'])
 
 
-class LockMachine(_Table):
+class LockMachine(generated.Generated):
     """Draws what locks do to the state of a stack, and shows its tables."""
 
     def lines(self) -> list[str]:
@@ -81,7 +65,7 @@ class LockMachine(_Table):
         return [nodes.raw('', drawn, format='html'), *super().run()]
 
 
-class TemplateVersions(_Table):
+class TemplateVersions(generated.Generated):
     """Shows the versions of templates."""
 
     def lines(self) -> list[str]:

@@ -12,16 +12,15 @@ tables of the module, each from a state to a name, make of the states.
 import importlib
 from typing import Any
 
-# These two stand beside this file; conf.py has put the directory on the path.
+# These three stand beside this file; conf.py has put the directory on the path.
 import drawing
+import generated
 import tables
 from docutils import nodes
-from docutils.parsers import rst
-from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 
 
-class _OfModule(rst.Directive):
+class _OfModule(generated.Generated):
     required_arguments = 1
 
     def module(self) -> Any:
@@ -36,22 +35,19 @@ class _OfModule(rst.Directive):
         except AttributeError as error:
             raise self.error(str(error)) from error
 
-    def parsed(self, lines: list[str]) -> list[nodes.Node]:
-        container = nodes.container()
-        content = StringList(lines, self.arguments[0])
-        self.state.nested_parse(content, self.content_offset, container)
-        return list(container.children)
-
 
 class StateMachine(_OfModule):
     """Shows a machine."""
 
+    def lines(self) -> list[str]:
+        """Return the lines of the tables."""
+        machine = self.attribute('MACHINE')
+        return [*tables.states(machine), *tables.transitions(machine)]
+
     def run(self) -> list[nodes.Node]:
         """Return the drawing, for HTML only, and the tables."""
-        machine = self.attribute('MACHINE')
-        drawn = nodes.raw('', drawing.svg(machine), format='html')
-        lines = [*tables.states(machine), *tables.transitions(machine)]
-        return [drawn, *self.parsed(lines)]
+        drawn = drawing.svg(self.attribute('MACHINE'))
+        return [nodes.raw('', drawn, format='html'), *super().run()]
 
 
 class StateViews(_OfModule):
@@ -59,13 +55,13 @@ class StateViews(_OfModule):
 
     optional_arguments = 9
 
-    def run(self) -> list[nodes.Node]:
-        """Return the table."""
+    def lines(self) -> list[str]:
+        """Return the lines of the table."""
         shown = {
             name.lower().replace('_', '-'): self.attribute(name)
             for name in self.arguments[1:]
         }
-        return self.parsed(tables.views(self.attribute('MACHINE'), shown))
+        return tables.views(self.attribute('MACHINE'), shown)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -6,7 +6,7 @@ from typing import Any
 import fixtures
 
 from tests import base
-from watcherlite import bootstrap, conf
+from watcherlite import bootstrap, conf, settings
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings
 from watcherlite.engine.stacks.parts import Limits
 from watcherlite.engine.upkeep import UpkeepSettings
@@ -55,7 +55,7 @@ class TestNotifications(SettingsCase):
     )
 
     def test_what_they_say(self) -> None:
-        found = bootstrap.payload_settings(self.read(*self.LINES))
+        found = settings.payload_settings(self.read(*self.LINES))
         self.assertEqual(
             NotificationSettings(
                 host='here',
@@ -69,7 +69,7 @@ class TestNotifications(SettingsCase):
         self.assert_differs(found, default=NotificationSettings('there'))
 
     def test_how_they_are_published(self) -> None:
-        found = bootstrap.relay_settings(self.read(*self.LINES))
+        found = settings.relay_settings(self.read(*self.LINES))
         self.assertEqual(RelaySettings(batch_size=7, publish_timeout=3), found)
 
     def test_where_they_go(self) -> None:
@@ -125,7 +125,7 @@ class TestNotifications(SettingsCase):
 
 class TestDatabase(SettingsCase):
     def test_all_of_it(self) -> None:
-        found = bootstrap.database_settings(
+        found = settings.database_settings(
             self.read(
                 '[database]',
                 'connection = mysql+pymysql://u@h/d',
@@ -169,7 +169,7 @@ class TestLanes(SettingsCase):
             *self.lane('engine', 21),
         )
         for lane, first in (('applier', 11), ('engine', 21)):
-            found = bootstrap.execution_settings(read, lane)
+            found = settings.execution_settings(read, lane)
             self.assertEqual(
                 ExecutionSettings(
                     max_parallel=first,
@@ -185,7 +185,7 @@ class TestLanes(SettingsCase):
             self.assert_differs(found, 'look_ahead', 'linger', 'quick')
 
     def test_the_upkeep_of_the_engine(self) -> None:
-        found = bootstrap.upkeep_settings(
+        found = settings.upkeep_settings(
             self.read(
                 '[engine]', 'action_plan_expiry = 2', 'check_periodic_interval = 3'
             )
@@ -196,7 +196,7 @@ class TestLanes(SettingsCase):
 
 class TestStacks(SettingsCase):
     def test_how_large_they_may_become(self) -> None:
-        found = bootstrap.stack_limits(
+        found = settings.stack_limits(
             self.read(
                 '[stacks]',
                 'stack_action_timeout = 60',
@@ -213,4 +213,4 @@ class TestStacks(SettingsCase):
         self.assert_differs(found)
 
     def test_their_defaults_are_those_of_the_options(self) -> None:
-        self.assertEqual(Limits(), bootstrap.stack_limits(self.read()))
+        self.assertEqual(Limits(), settings.stack_limits(self.read()))

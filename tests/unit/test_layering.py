@@ -42,6 +42,7 @@ ROOMS = {
     'watcherlite.messaging': 5,
     'watcherlite.testing': 5,
     'watcherlite.bootstrap': 6,
+    'watcherlite.settings': 6,
     'watcherlite.api': 7,
     'watcherlite.cli': 7,
     'watcherlite.cmd': 7,
@@ -52,6 +53,10 @@ ROOMS = {
 SIDEWAYS = {
     ('watcherlite.conf', 'watcherlite.exceptions'): 'errors are below everything',
     ('watcherlite.states', 'watcherlite.exceptions'): 'errors are below everything',
+    (
+        'watcherlite.bootstrap',
+        'watcherlite.settings',
+    ): 'it hands the parts what the options say',
     ('watcherlite.db.api', 'watcherlite.db.listing'): 'the store lists',
     ('watcherlite.db.api', 'watcherlite.db.auditing'): 'the store keeps audits',
     ('watcherlite.db.api', 'watcherlite.db.stacking'): 'the store keeps stacks',
@@ -129,19 +134,19 @@ IN_FUNCTIONS = {
     ),
     (
         'watcherlite.plugins.action_types.http_request',
-        'watcherlite.plugins.action_types.http_exchange',
+        'watcherlite.plugins.http_exchange',
     ): 'plans without HTTP need no requests',
     (
         'watcherlite.plugins.action_types.http_parts',
-        'watcherlite.plugins.action_types.http_exchange',
+        'watcherlite.plugins.http_exchange',
     ): 'plans without HTTP need no requests',
     (
         'watcherlite.plugins.resource_handlers.health',
-        'watcherlite.plugins.action_types.http_exchange',
+        'watcherlite.plugins.http_exchange',
     ): 'processes that are not asked over HTTP need no requests',
     (
         'watcherlite.plugins.resource_handlers.http_resource',
-        'watcherlite.plugins.action_types.http_exchange',
+        'watcherlite.plugins.http_exchange',
     ): 'stacks without HTTP need no requests',
 }
 
@@ -163,6 +168,7 @@ FENCES = {
         # These declare options; the built-in plugins as any other author would.
         'watcherlite.plugins',
         'watcherlite.bootstrap',
+        'watcherlite.settings',
         # oslo.policy, oslo.middleware and keystonemiddleware want one handed in.
         'watcherlite.api',
         'watcherlite.cli',
@@ -179,6 +185,7 @@ FENCES = {
     'rich': ('watcherlite.cli',),
     'cliff': ('watcherlite.cli',),
     'requests': (
+        'watcherlite.plugins.http_exchange',
         'watcherlite.plugins.action_types',
         'watcherlite.cli.client',
     ),
@@ -502,7 +509,8 @@ class TestChecks(base.TestCase):
             [
                 'watcherlite.domain.x imports oslo_config.cfg: oslo_config is only for '
                 'watcherlite.conf, watcherlite.plugins, watcherlite.bootstrap, '
-                'watcherlite.api, watcherlite.cli, watcherlite.cmd'
+                'watcherlite.settings, watcherlite.api, watcherlite.cli, '
+                'watcherlite.cmd'
             ],
             self.check('watcherlite.domain.x', 'from oslo_config.cfg import StrOpt'),
         )

@@ -1,39 +1,23 @@
 """Following one operation on a stack, from its request to its end.
 
-The API has no stream of the events of stacks: it is asked again and again, the more
-rarely the longer nothing has happened.
+The API has no stream of the events of stacks: see `polling`.
 """
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from watcherlite import exceptions
 from watcherlite.cli.output import Output
+from watcherlite.cli.polling import Polling, Shown
 from watcherlite.cli.stack_api import Place, Stacks
 from watcherlite.cmd import exits
-from watcherlite.cmd.exits import one_line
 from watcherlite.states import stack as states
 
-#: Seconds between two questions, in the beginning and in the end.
-FIRST, LONGEST = 0.2, 5.0
-GROWTH = 1.5
-#: Seconds for which the API may be away.
-PATIENCE = 60.0
-#: Events of resources that are shown, unless all are asked for.
-MANY = 50
 
-Shown = Mapping[str, Any]
-
-
-class Follower:
+class Follower(Polling):
     """Shows what happens to a stack until an operation on it has ended.
 
-    :param err: where its lines go
-    :param marker: the last event before the operation
-    :param verbose: show every event, of however many resources
-    :param wait: waits for some seconds
-    :param monotonic: seconds
+    For the other parameters see `Polling`.
     """
 
     def __init__(
@@ -47,38 +31,18 @@ class Follower:
         wait: Callable[[float], object] = time.sleep,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
+        super().__init__(err, marker, verbose=verbose, wait=wait, monotonic=monotonic)
         self._stacks = stacks
         self._place = place
-        self._err = err
-        self._marker = marker
-        self._verbose = verbose
-        self._wait = wait
-        self._monotonic = monotonic
-        self._away_since: float | None = None
-        self._shown = 0
-        self._left_out = 0
 
     def follow(self) -> Shown | None:
         """Return the stack once nothing goes on in it; None: it is gone.
 
         :raises ApiUnavailable: the API was away for too long
         """
-        pause = FIRST
-        while True:
-            try:
-                ended, stack, news = self._look()
-            except exceptions.ApiUnavailable as error:
-                self._be_patient(error)
-                news = False
-            else:
-                self._is_back()
-                if ended:
-                    self._say_what_was_left_out()
-                    return stack
-            pause = FIRST if news else min(pause * GROWTH, LONGEST)
-            self._wait(pause)
+        return self.until_ended()
 
-    def _look(self) -> tuple[bool, Shown | None, bool]:
+    def look(self) -> tuple[bool, Shown | None, bool]:
         """Return whether it has ended, the stack, and whether anything happened."""
         # The stack before its events: nothing comes after those of its end
         try:
@@ -90,9 +54,9 @@ class Follower:
 
     def _take_events(self) -> bool:
         news = False
-        for event in self._stacks.events_after(self._place, self._marker):
+        for event in self._stacks.events_after(self._place, self.marker):
             news = True
-            self._marker = event['id']
+            self.marker = event['id']
             self._show(event)
         return news
 
@@ -100,33 +64,10 @@ class Follower:
         status = str(event.get('resource_status') or '')
         name = event.get('resource_name')
         own = event.get('physical_resource_id') == self._place.uuid
-        if not own and not self._verbose and not status.endswith(states.FAILED):
-            if self._shown >= MANY:
-                self._left_out += 1
-                return
-            self._shown += 1
         clock = str(event.get('event_time') or '')[11:19]
         reason = event.get('resource_status_reason') or ''
-        self._err.line(one_line(f'{clock} {name} {status} {reason}'))
-
-    def _say_what_was_left_out(self) -> None:
-        if self._left_out:
-            self._err.line(
-                f'{self._left_out} more events are not shown; --verbose shows all'
-            )
-
-    def _be_patient(self, error: exceptions.ApiUnavailable) -> None:
-        now = self._monotonic()
-        if self._away_since is None:
-            self._away_since = now
-            self._err.line(one_line(f'waiting for the API: {error}'))
-        if now - self._away_since > PATIENCE:
-            raise error
-
-    def _is_back(self) -> None:
-        if self._away_since is not None:
-            self._away_since = None
-            self._err.line('the API is back')
+        minor = not own and not status.endswith(states.FAILED)
+        self.tell(f'{clock} {name} {status} {reason}', minor=minor)
 
 
 def code_of(place: Place, action: str, stack: Shown | None) -> tuple[int, str]:

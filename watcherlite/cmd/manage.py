@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from watcherlite import bootstrap, conf
+from watcherlite import bootstrap, conf, settings
 from watcherlite.clock import UTC
 from watcherlite.cmd import arguments, exits
 from watcherlite.db.sqlalchemy import migration
@@ -42,8 +42,8 @@ def upgrade(configuration: conf.Configuration, args: argparse.Namespace) -> None
             'whenever it opens it.'
         )
         return
-    settings = migration.patient(bootstrap.database_settings(configuration))
-    engine = make_engine(settings)
+    patient = migration.patient(settings.database_settings(configuration))
+    engine = make_engine(patient)
     try:
         before = migration.version(engine)
         migration.upgrade(engine)
@@ -61,7 +61,7 @@ def version(configuration: conf.Configuration, args: argparse.Namespace) -> None
     if bootstrap.missing_file(configuration) is not None:
         print('none')
         return
-    engine = make_engine(bootstrap.database_settings(configuration))
+    engine = make_engine(settings.database_settings(configuration))
     try:
         print(migration.version(engine) or 'none')
     finally:
@@ -75,7 +75,7 @@ def stamp(configuration: conf.Configuration, args: argparse.Namespace) -> None:
         raise exits.UsageError(
             f'there is no revision {args.revision}; there are {", ".join(known)}'
         )
-    engine = make_engine(bootstrap.database_settings(configuration))
+    engine = make_engine(settings.database_settings(configuration))
     try:
         migration.stamp(engine, args.revision)
         print(f'The schema counts as revision {migration.version(engine)} now.')

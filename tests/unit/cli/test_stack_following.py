@@ -3,7 +3,7 @@
 from tests import base
 from tests.unit.cli.capturing import Lines
 from watcherlite import exceptions
-from watcherlite.cli import stack_following
+from watcherlite.cli import polling
 from watcherlite.cli.stack_api import Place
 from watcherlite.cli.stack_following import Follower, code_of
 
@@ -99,7 +99,7 @@ class FollowerTest(base.TestCase):
 
         self.assertEqual(sorted(self.waits[:-1]), self.waits[:-1])
         self.assertEqual((0.3, 5.0), (self.waits[0], self.waits[-2]))
-        self.assertEqual(stack_following.FIRST, self.waits[-1])
+        self.assertEqual(polling.FIRST, self.waits[-1])
 
     def test_resources_of_a_large_stack_are_left_out_but_not_what_failed(self):
         many = [event(n, 'CREATE_COMPLETE', f'r{n}') for n in range(60)]
@@ -145,7 +145,7 @@ class FollowerTest(base.TestCase):
         script = Script(exceptions.ApiUnavailable('nobody'))
 
         self.assertRaises(exceptions.ApiUnavailable, self.follow, script)
-        self.assertGreater(self.now, stack_following.PATIENCE)
+        self.assertGreater(self.now, polling.PATIENCE)
 
     def test_a_reason_cannot_move_the_cursor(self):
         script = Script(

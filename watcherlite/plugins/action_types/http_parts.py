@@ -12,7 +12,7 @@ from watcherlite import exceptions
 from watcherlite.plugins.redaction import shown_url
 
 if TYPE_CHECKING:
-    from watcherlite.plugins.action_types import http_exchange
+    from watcherlite.plugins import http_exchange
 
 IDEMPOTENT = frozenset({'GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'})
 METHODS = (*sorted(IDEMPOTENT), 'PATCH', 'POST')
@@ -83,7 +83,7 @@ def settings(
     :raises ConfigurationError: the file with the authorities cannot be read
     """
     # Takes long to import and is not needed without HTTP.
-    from watcherlite.plugins.action_types import http_exchange
+    from watcherlite.plugins import http_exchange
 
     ca_file = options.ca_file
     if ca_file and not os.access(ca_file, os.R_OK):

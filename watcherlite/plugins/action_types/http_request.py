@@ -14,11 +14,11 @@ from watcherlite import exceptions
 from watcherlite.domain.outcomes import Done, Failed
 from watcherlite.plugins import base, options
 from watcherlite.plugins.action_types import http_parts
-from watcherlite.plugins.action_types.capture import storable_json, storable_text
+from watcherlite.plugins.capture import storable_json, storable_text
 from watcherlite.plugins.redaction import secret_header, shown_url, without_userinfo
 
 if TYPE_CHECKING:
-    from watcherlite.plugins.action_types import http_exchange
+    from watcherlite.plugins import http_exchange
 
 LOG = logging.getLogger(__name__)
 
@@ -152,7 +152,7 @@ class HttpRequest(base.ActionType):
     def execute(self, context: base.ActionContext) -> Done | Failed:
         """Make the request, again after a failure that may pass."""
         # Takes long to import and is not needed by plans without HTTP.
-        from watcherlite.plugins.action_types import http_exchange
+        from watcherlite.plugins import http_exchange
 
         inputs = context.inputs
         method, url = inputs['method'], shown_url(inputs['url'])
@@ -227,7 +227,7 @@ class HttpRequest(base.ActionType):
         :raises ServerSilent: it was not answered
         """
         # See execute
-        from watcherlite.plugins.action_types import http_exchange
+        from watcherlite.plugins import http_exchange
 
         unless = context.inputs['unless']
         request = http_exchange.Request('GET', unless['url'], unless.get('headers', {}))

@@ -18,8 +18,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, cast
 
-from watcherlite.plugins.action_types.capture import Capture
 from watcherlite.plugins.base import ActionContext
+from watcherlite.plugins.capture import Capture
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)

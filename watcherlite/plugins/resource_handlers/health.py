@@ -77,7 +77,7 @@ def _url(
     context: ResourceContext, health: Mapping[str, Any], options: Any, group: str
 ) -> str | None:
     # Takes long to import and is not needed without HTTP.
-    from watcherlite.plugins.action_types import http_exchange
+    from watcherlite.plugins import http_exchange
 
     request = http_exchange.Request('GET', health['url'])
     expected = frozenset(health.get('expected_statuses', range(200, 300)))

@@ -10,8 +10,8 @@ from watcherlite.domain import change
 from watcherlite.domain.handling import REPLACE, UPDATE, NotYet, Property, Ready, Result
 from watcherlite.plugins import base, options
 from watcherlite.plugins.action_types import http_parts
-from watcherlite.plugins.action_types.capture import storable_json
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
+from watcherlite.plugins.capture import storable_json
 from watcherlite.plugins.redaction import shown_url
 from watcherlite.plugins.resource_handlers import http_declared
 from watcherlite.plugins.resource_handlers.faults import ResourceFault
@@ -299,7 +299,7 @@ class HttpResource(ResourceHandler):
 
     def _exchange(self, context: ResourceContext, call: Mapping[str, Any]) -> Called:
         # Takes long to import and is not needed without HTTP.
-        from watcherlite.plugins.action_types import http_exchange
+        from watcherlite.plugins import http_exchange
 
         request = http_exchange.Request(
             call['method'],

@@ -3,7 +3,7 @@
 import json
 
 from tests import base
-from watcherlite.plugins.action_types.capture import (
+from watcherlite.plugins.capture import (
     Capture,
     storable_json,
     storable_text,

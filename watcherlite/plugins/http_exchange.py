@@ -27,7 +27,7 @@ import urllib3.connection
 import urllib3.connectionpool
 import urllib3.exceptions
 
-from watcherlite.plugins.action_types.capture import Capture
+from watcherlite.plugins.capture import Capture
 from watcherlite.plugins.redaction import secret_header, shown_url
 from watcherlite.states import action as states
 

@@ -1,0 +1,97 @@
+"""What the options say, as the settings of the parts of a process."""
+
+from oslo_config import cfg
+
+from watcherlite import conf as configuration
+from watcherlite.db.sqlalchemy.engine import DatabaseSettings
+from watcherlite.engine.stacks.parts import Limits
+from watcherlite.engine.upkeep import UpkeepSettings
+from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.messaging.settings import MessagingSettings
+from watcherlite.notifications import settings as notification_settings
+
+
+def database_settings(conf: cfg.ConfigOpts) -> DatabaseSettings:
+    """Return the settings of the database."""
+    group = conf.database
+    return DatabaseSettings(
+        url=configuration.database_url(conf),
+        max_pool_size=group.max_pool_size,
+        pool_timeout=group.pool_timeout,
+        connect_timeout=group.connect_timeout,
+        statement_timeout=group.statement_timeout,
+        busy_timeout=group.busy_timeout,
+        sqlite_synchronous=group.sqlite_synchronous,
+    )
+
+
+def messaging_settings(conf: cfg.ConfigOpts) -> MessagingSettings:
+    """Return how to reach the broker."""
+    group = conf.messaging
+    return MessagingSettings(
+        url=group.url.strip(),
+        heartbeat=group.heartbeat,
+        connect_timeout=group.connect_timeout,
+        confirm_timeout=group.confirm_timeout,
+        reconnect_max=group.reconnect_max,
+        tls_ca_file=group.tls_ca_file or '',
+        tls_cert_file=group.tls_cert_file or '',
+        tls_key_file=group.tls_key_file or '',
+    )
+
+
+def execution_settings(conf: cfg.ConfigOpts, lane: str) -> ExecutionSettings:
+    """Return the settings of the core for the daemon of a lane."""
+    group = conf[lane]
+    return ExecutionSettings(
+        max_parallel=group.max_parallel,
+        claim_batch=group.claim_batch,
+        lease=group.lease,
+        sweep_interval=group.sweep_interval,
+        max_attempts=group.max_attempts,
+        signal_grace=group.signal_grace,
+        default_action_timeout=conf.default_action_timeout,
+    )
+
+
+def stack_limits(conf: cfg.ConfigOpts) -> Limits:
+    """Return how large stacks may become."""
+    group = conf.stacks
+    return Limits(
+        depth=group.max_nested_stack_depth,
+        resources=group.max_resources_per_stack,
+        template=group.max_template_size,
+        stacks=group.max_stacks_per_tenant,
+        timeout=group.stack_action_timeout,
+    )
+
+
+def upkeep_settings(conf: cfg.ConfigOpts) -> UpkeepSettings:
+    """Return what the engine looks after by itself, and how often."""
+    group = conf.engine
+    return UpkeepSettings(
+        action_plan_expiry=group.action_plan_expiry,
+        check_periodic_interval=group.check_periodic_interval,
+    )
+
+
+def payload_settings(
+    conf: cfg.ConfigOpts,
+) -> notification_settings.NotificationSettings:
+    """Return what notifications say."""
+    group = conf.notifications
+    return notification_settings.NotificationSettings(
+        host=conf.host,
+        topics=tuple(group.topics),
+        level=group.level,
+        event_prefix=group.action_plan_event_prefix,
+        payload_version=group.payload_version,
+    )
+
+
+def relay_settings(conf: cfg.ConfigOpts) -> notification_settings.RelaySettings:
+    """Return how notifications are published."""
+    group = conf.notifications
+    return notification_settings.RelaySettings(
+        batch_size=group.batch_size, publish_timeout=group.publish_timeout
+    )
