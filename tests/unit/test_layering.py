@@ -163,6 +163,7 @@ FENCES = {
     'oslo_versionedobjects': ('watcherlite.objects',),
     'stevedore': ('watcherlite.plugins.loader',),
     'oslo_log': ('watcherlite.conf',),
+    're2': ('watcherlite.domain.patterns',),
     'oslo_config': (
         'watcherlite.conf',
         # These declare options; the built-in plugins as any other author would.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from watcherlite.domain import json_values
+from watcherlite.domain import json_values, patterns
 from watcherlite.domain.document_values import Findings, check_keys, shown
 from watcherlite.domain.json_values import kind
 from watcherlite.domain.yaml_values import Path
@@ -74,9 +74,18 @@ class Constraint:
                 return None
             named = ', '.join(shown(one) for one in allowed[:_NAMED])
             return f'it must be one of {named}{", ..." if allowed[_NAMED:] else ""}'
-        if self.kind == PATTERN and not re.fullmatch(settings['value'], value):
-            return f'it must match the pattern {settings["value"]}'
+        if self.kind == PATTERN:
+            return _mismatch(settings['value'], value)
         return None
+
+
+def _mismatch(pattern: str, value: str) -> str | None:
+    try:
+        if patterns.compiled(pattern).matches(value):
+            return None
+    except patterns.TooLong as error:
+        return str(error)
+    return f'it must match the pattern {pattern}'
 
 
 def _between(value: float, settings: Mapping[str, Any]) -> bool:
@@ -175,8 +184,8 @@ def _settings(
         return None
     if name == PATTERN:
         try:
-            re.compile(written)
-        except (re.error, RecursionError, OverflowError) as error:
+            patterns.compiled(written)
+        except patterns.Refused as error:
             findings.add(path, f'this is no regular expression: {error}')
             return None
     return {'value': written}

@@ -207,6 +207,16 @@ class ConstraintsTest(base.TestCase):
         self.assertEqual(4, len(texts))
         self.assertEqual([], [text for text in texts if 'hunter' in text])
 
+    def test_a_pattern_that_would_be_tried_out_for_ever_is_not(self):
+        wrong = self.problem('string', {'allowed_pattern': '(a+)+b'}, 'a' * 5000)
+        large = {'allowed_pattern': '(x{0,1000})*y'}
+
+        self.assertEqual('it must match the pattern (a+)+b', wrong)
+        self.assertIn(
+            '50000 characters are too many for the pattern (x{0,1000})*y',
+            self.problem('string', large, 'x' * 50_000),
+        )
+
     def test_constraints_that_make_no_sense_are_told(self):
         rules = [
             {'range': {'min': 1}},
@@ -237,7 +247,7 @@ class ConstraintsTest(base.TestCase):
                 'parameters.p.constraints[3].allowed_values: this list is empty; write '
                 'a list of the values, like [small, large]',
                 'parameters.p.constraints[4].allowed_pattern: this is no regular '
-                'expression: missing ), unterminated subpattern at position 0',
+                'expression: missing ): (',
                 'parameters.p.constraints[5]: there are 2 constraints here; write one, '
                 'like {range: {min: 1, max: 9}}',
                 'parameters.p.constraints[6].longth: there is no such key; did you '

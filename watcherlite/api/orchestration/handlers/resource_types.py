@@ -1,6 +1,5 @@
 """What stacks can be made of: types of resources, versions of templates."""
 
-import re
 from typing import Any
 
 from watcherlite import exceptions
@@ -10,15 +9,10 @@ from watcherlite.api.orchestration.representations import (
 )
 from watcherlite.api.orchestration.schemas import resource_types as schemas
 from watcherlite.api.orchestration.schemas import root as root_schemas
+from watcherlite.domain import patterns
 from watcherlite.domain.templates import functions as template_functions
 from watcherlite.domain.templates import versions as template_versions
 from watcherlite.plugins.base import ResourceHandler
-
-#: What makes a regular expression take long: groups that are repeated, and many
-#: repetitions one after the other.
-_GROUPS = re.compile(r'[(){}]')
-_REPEATS = re.compile(r'[*+?]')
-_MOST_REPEATS = 4
 
 
 def index(request: Request) -> Answer:
@@ -29,7 +23,7 @@ def index(request: Request) -> Answer:
     found = [
         (name, handler)
         for name, handler in sorted(request.services.plugins.resource_types().items())
-        if wanted.match(name) and status == representations.SUPPORTED
+        if wanted.matches(name, whole=False) and status == representations.SUPPORTED
     ]
     shown: list[Any] = [name for name, _ in found]
     if asked.get('with_description'):
@@ -82,15 +76,10 @@ def _found(request: Request) -> tuple[str, type[ResourceHandler]]:
     return name, handler
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    if _GROUPS.search(text) or len(_REPEATS.findall(text)) > _MOST_REPEATS:
-        raise exceptions.Invalid(
-            'name: a regular expression here has no groups, and at most '
-            f'{_MOST_REPEATS} repetitions'
-        )
+def _pattern(text: str) -> patterns.Pattern:
     try:
-        return re.compile(text)
-    except re.error as error:
+        return patterns.compiled(text)
+    except patterns.Refused as error:
         raise exceptions.Invalid(
             f'name: this is no regular expression: {error}'
         ) from None

@@ -1,0 +1,75 @@
+"""Regular expressions of users: what they can say, and what they cost."""
+
+from tests import base
+from watcherlite.domain import patterns
+
+#: Each keeps `re` busy for longer than anybody waits.
+HOSTILE = [
+    ('(a+)+b', 'a' * 5000),
+    ('(a|aa)+b', 'a' * 5000),
+    ('(.*a){20}b', 'a' * 5000),
+    (r'(\w+\s?)*!', 'word ' * 1000),
+    ('(x+x+)+y', 'x' * 5000),
+]
+
+
+class PatternTest(base.TestCase):
+    def refusal(self, written):
+        return str(self.assertRaises(patterns.Refused, patterns.compiled, written))
+
+    def test_it_fits_the_whole_text_or_its_begin(self):
+        pattern = patterns.compiled('[a-z]+(-[0-9]{2,3})?')
+
+        said = [
+            (pattern.matches(text), pattern.matches(text, whole=False))
+            for text in ('web', 'web-12', 'web-1', 'Web', 'web\n', '')
+        ]
+
+        self.assertEqual(
+            [
+                *((True, True), (True, True), (False, True)),
+                *((False, False), (False, True), (False, False)),
+            ],
+            said,
+        )
+
+    def test_letters_are_of_any_language(self):
+        self.assertTrue(patterns.compiled(r'\pL+.').matches('größe€'))
+
+    def test_what_would_keep_re_busy_for_ever_is_compared(self):
+        self.assertEqual(
+            [False] * len(HOSTILE),
+            [patterns.compiled(written).matches(text) for written, text in HOSTILE],
+        )
+
+    def test_what_only_trying_out_could_tell_is_refused_with_what_to_write(self):
+        for written in ('(?=.*[0-9])[a-z0-9]+', r'(a|b)\1', '(?!no).*', 'a++'):
+            said = self.refusal(written)
+            self.assertIn('the syntax is that of RE2', said, written)
+            self.assertIn('write several constraints', said, written)
+
+    def test_what_is_no_pattern_is_refused(self):
+        self.assertEqual(
+            ['missing ): (', 'missing ]: [', 'no argument for repetition operator: *'],
+            [self.refusal(written) for written in ('(', '[', '*')],
+        )
+        self.assertIn('UTF-8', self.refusal('\ud800'))
+
+    def test_what_takes_too_much_to_hold_is_refused(self):
+        for written in ('[a-z]' * 100_000, '(a{500}|b{500})' * 100, r'\pL{900}'):
+            self.assertIn('it is too large', self.refusal(written))
+        for written in ('a{1001}', '((a{1000}){1000}){1000}'):
+            self.assertIn('invalid repetition size', self.refusal(written))
+
+    def test_a_text_that_is_too_long_for_its_pattern_is_not_compared(self):
+        pattern = patterns.compiled('(x{0,1000})*y')
+        most = patterns.STEPS // pattern.program.programsize
+
+        self.assertFalse(pattern.matches('x' * most))
+        said = self.assertRaises(patterns.TooLong, pattern.matches, 'x' * (most + 1))
+
+        self.assertEqual(
+            f'{most + 1} characters are too many for the pattern {pattern.written}, '
+            f'which can be compared with {most}',
+            str(said),
+        )
