@@ -337,8 +337,16 @@ def check(conf: cfg.ConfigOpts) -> None:
 
 def open_store(conf: cfg.ConfigOpts) -> Store:
     """Return the store; raises StoreUnavailable or SchemaMismatch."""
+    return open_sql_store(conf)
+
+
+def open_sql_store(conf: cfg.ConfigOpts) -> database.SqlStore:
+    """Return the same, with what is done to a database and not to a store."""
     if not conf.database.connection:
         configuration.state_directory(conf)
+    if conf.secrets.encryption_keys:
+        # One that is none is told of before there is anything to seal.
+        configuration.sealing_keys(conf)
     return database.open_store(settings.database_settings(conf))
 
 

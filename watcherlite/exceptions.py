@@ -176,6 +176,10 @@ class StoreUnavailable(WatcherliteError):
     """The database cannot be reached."""
 
 
+class KeyMissing(StoreUnavailable):
+    """The database holds secrets for which this host has no key."""
+
+
 class StoreConflict(WatcherliteError):
     """The database refused a transaction that can be tried again as a whole."""
 

@@ -1,5 +1,7 @@
 """What the options say, as the settings of the parts of a process."""
 
+import functools
+
 from oslo_config import cfg
 
 from watcherlite import conf as configuration
@@ -22,6 +24,7 @@ def database_settings(conf: cfg.ConfigOpts) -> DatabaseSettings:
         statement_timeout=group.statement_timeout,
         busy_timeout=group.busy_timeout,
         sqlite_synchronous=group.sqlite_synchronous,
+        keys=functools.partial(configuration.sealing_keys, conf),
     )
 
 

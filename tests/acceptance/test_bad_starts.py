@@ -1,5 +1,6 @@
 """A daemon that cannot work says why, in one line, and ends."""
 
+import base64
 import sqlite3
 
 import sqlalchemy as sa
@@ -131,6 +132,32 @@ class BadStartTest(DaemonTestCase):
         self.assertEqual(
             f'There is no configuration file {self.home}/nowhere.conf',
             self.refused(2, f'--config-file={self.home}/nowhere.conf'),
+        )
+
+    def test_a_host_that_has_not_the_key_of_the_others(self):
+        # Whoever has something secret first makes the key.
+        inputs = {'message': 'password=hunter2'}
+        self.operator(self.ini()).create(('one', 'nop', inputs))
+        key = self.home / 'secrets.key'
+        other = base64.b64encode(b'o' * 32).decode()
+
+        for what in (APPLIER, ENGINE, STANDALONE):
+            self.assertEqual(
+                'The database holds secrets that [secrets] encryption_keys cannot '
+                'open, as they were sealed with another key: set [secrets] '
+                'encryption_keys to the keys of the host that sealed them, alike on '
+                'all hosts',
+                self.refused(3, what=what, secrets={'encryption_keys': other}),
+            )
+        key.rename(self.home / 'lost')
+        self.assertIn(f'put the key file {key} back', self.refused(3))
+        self.assertFalse(key.exists())
+
+    def test_keys_that_are_none(self):
+        self.assertEqual(
+            'Key 1 in [secrets] encryption_keys is not 32 bytes in base64; "openssl '
+            'rand -base64 32" prints one that is',
+            self.refused(2, secrets={'encryption_keys': 'hunter2'}),
         )
 
 

@@ -11,6 +11,7 @@ from tests.contract.store_locks import StoreLocksContract
 from tests.contract.store_machine import StoreMachineContract
 from tests.contract.store_plans import StorePlansContract
 from tests.contract.store_purging import StorePurgingContract
+from tests.contract.store_secrets import StoreSecretsContract
 from tests.contract.store_stack_lists import StoreStackListsContract
 from tests.contract.store_stacks import StoreStacksContract
 from tests.contract.store_workers import StoreWorkersContract
@@ -30,6 +31,7 @@ class StoreContract(
     StoreAuditsContract,
     StoreStacksContract,
     StoreStackListsContract,
+    StoreSecretsContract,
     StoreMachineContract,
 ):
     """Mix it into a test case, before the class, and say what the store is.

@@ -1,5 +1,6 @@
 """What the composition root hands on: every option reaches who goes by it."""
 
+import base64
 import dataclasses
 from typing import Any
 
@@ -7,6 +8,7 @@ import fixtures
 
 from tests import base
 from watcherlite import bootstrap, conf, settings
+from watcherlite.conf.secrets import BYTES
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings
 from watcherlite.engine.stacks.parts import Limits
 from watcherlite.engine.upkeep import UpkeepSettings
@@ -150,6 +152,11 @@ class TestDatabase(SettingsCase):
             found,
         )
         self.assert_differs(found, default=DatabaseSettings('x'))
+
+    def test_its_secrets_have_the_keys_that_are_set(self) -> None:
+        key = base64.b64encode(b'k' * BYTES).decode()
+        conf = self.read('[secrets]', f'encryption_keys = {key}')
+        self.assertEqual((key,), settings.database_settings(conf).keys(False).values)
 
 
 class TestLanes(SettingsCase):

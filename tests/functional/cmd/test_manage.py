@@ -1,5 +1,6 @@
 """`watcherlite-manage db ...` on each kind of database."""
 
+import base64
 import datetime
 import sqlite3
 
@@ -38,9 +39,10 @@ class SqliteTest(CallingTestCase):
 
     def test_looking_at_a_database_that_is_not_there_makes_none(self):
         self.assertEqual((0, 'none\n', ''), self.manage('db', 'version'))
-        self.assertEqual(
-            (0, 'There is no database yet.\n', ''), self.manage('db', 'purge')
-        )
+        for action in ('purge', 'reseal'):
+            self.assertEqual(
+                (0, 'There is no database yet.\n', ''), self.manage('db', action)
+            )
         self.assertFalse(self.path.exists())
 
     def test_the_version_of_a_database_is_the_newest(self):
@@ -107,13 +109,35 @@ class SqliteTest(CallingTestCase):
         )
         self.assertEqual([running.uuid], left())
 
+    def test_all_is_sealed_with_the_first_key_when_that_is_asked_for(self):
+        nothing = (0, 'All is sealed with the first key already.\n', '')
+        inputs = {'password': 'canary'}
+        factories.store_plan(self.store(), factories.make_action(inputs=inputs))
+        old = (self.home / 'watcherlite' / 'secrets.key').read_text().strip()
+        self.assertEqual(nothing, self.manage('db', 'reseal'))
+
+        new = base64.b64encode(b'n' * 32).decode()
+        both = self.write_ini(f'[secrets]\nencryption_keys = {new},{old}\n')
+        reseal = ('--config-file', both, 'db', 'reseal')
+        self.assertEqual((0, 'Sealed: 1 actions.\n', ''), self.manage(*reseal))
+        self.assertEqual(nothing, self.manage(*reseal))
+
+        only_old = self.write_ini(f'[secrets]\nencryption_keys = {old}\n')
+        reseal = ('--config-file', only_old, 'db', 'reseal')
+        code, out, err = self.manage(*reseal)
+        self.assertEqual((3, '', 1), (code, out, err.count('\n')))
+        self.assertIn(
+            'encryption_keys cannot open, as they were sealed with another', err
+        )
+
     def test_mistakes_are_one_line(self):
+        revisions = ', '.join(migration.REVISIONS)
         for argv, message in (
             (['db'], 'the following arguments are required: ACTION'),
             (['db', 'downgrade'], "invalid choice: 'downgrade'"),
             (
                 ['db', 'stamp', '9'],
-                'there is no revision 9; there are 0001, 0002, 0003, 0004, head',
+                f'there is no revision 9; there are {revisions}, head',
             ),
             (
                 ['db', 'purge', '--older-than', 'x'],
@@ -169,7 +193,7 @@ class ServerTest(CallingTestCase):
             '[database]\nconnection = mysql+pymysql://root:hunter2@127.0.0.1:1/x\n'
         )
 
-        for action in ('upgrade', 'version', 'purge'):
+        for action in ('upgrade', 'version', 'purge', 'reseal'):
             code, out, err = self.call(manage.main, '--config-file', ini, 'db', action)
 
             self.assertEqual((3, ''), (code, out))

@@ -1,5 +1,6 @@
 """`watcherlite-status upgrade check`."""
 
+import base64
 import datetime
 import sqlite3
 
@@ -8,6 +9,8 @@ from tests.functional.cmd.calling import CallingTestCase
 from watcherlite import bootstrap, conf
 from watcherlite.clock import UTC
 from watcherlite.cmd import checks, status
+
+KEY = base64.b64encode(b'k' * 32).decode()
 
 
 class StatusTest(CallingTestCase):
@@ -37,7 +40,8 @@ class StatusTest(CallingTestCase):
         code, found = self.check()
 
         self.assertEqual(
-            (0, ['configuration', 'plugins', 'database', 'broker']), (code, list(found))
+            (0, ['configuration', 'plugins', 'secrets', 'database', 'broker']),
+            (code, list(found)),
         )
         self.assertEqual({'Success'}, {result for result, _ in found.values()})
         self.assertFalse(self.path.exists())
@@ -112,6 +116,67 @@ class StatusTest(CallingTestCase):
         )
         self.assertIn('127.0.0.1:1', found['broker'][1])
         self.assertNotIn('hunter2', str(found))
+
+    def test_the_key_of_one_host_is_not_enough_for_a_database_of_several(self):
+        text = '[database]\nconnection = postgresql+psycopg://me@127.0.0.1:1/x\n'
+        where = self.home / 'watcherlite' / 'secrets.key'
+
+        _, found = self.check('--config-file', self.write_ini(text))
+
+        self.assertEqual(
+            (
+                'Warning',
+                f'the key is the one of this host alone, in {where}; set [secrets] '
+                'encryption_keys alike on all hosts of the database, that one first',
+            ),
+            found['secrets'],
+        )
+        self.assertFalse(where.exists())
+        text += f'[secrets]\nencryption_keys = {KEY}\n'
+        _, found = self.check('--config-file', self.write_ini(text))
+        self.assertEqual(
+            ('Success', 'they are sealed with the first of 1 keys'), found['secrets']
+        )
+
+    def test_a_key_that_is_none_has_to_be_put_right(self):
+        ini = self.write_ini('[secrets]\nencryption_keys = hunter2\n')
+
+        code, found = self.check('--config-file', ini)
+
+        self.assertEqual((2, 'Failure'), (code, found['secrets'][0]))
+        self.assertNotIn('hunter2', str(found))
+
+    def test_where_the_key_is_and_that_nobody_else_may_read_it(self):
+        self.a_secret()
+        path = self.home / 'watcherlite' / 'secrets.key'
+
+        self.assertEqual(
+            (0, ('Success', f'the key is in {path}')), self.about_secrets()
+        )
+        path.chmod(0o640)
+        warning = 'others than its owner may read the key file'
+        self.assertEqual(
+            (1, ('Warning', f'{warning} {path}; chmod 600 it')), self.about_secrets()
+        )
+
+    def about_secrets(self):
+        code, found = self.check()
+        return code, found['secrets']
+
+    def test_a_key_that_is_gone_is_found_out_and_no_other_one_made(self):
+        self.a_secret()
+        path = self.home / 'watcherlite' / 'secrets.key'
+        path.unlink()
+
+        code, found = self.check()
+
+        self.assertEqual((2, 'Failure'), (code, found['database'][0]))
+        self.assertIn(f'put the key file {path} back', found['database'][1])
+        self.assertFalse(path.exists())
+
+    def a_secret(self):
+        inputs = {'password': 'canary'}
+        factories.store_plan(self.store(), factories.make_action(inputs=inputs))
 
     def test_a_broker_that_answers(self):
         ini = self.write_ini(f'[messaging]\nurl = {services.amqp_url()}\n')

@@ -4,6 +4,7 @@ Creating a schema takes a server longer than any test here. It is done once for
 each class, and the rows are deleted between its tests.
 """
 
+import base64
 import unittest
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,12 +12,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import sqlalchemy as sa
 
 from tests import base, services
+from watcherlite.conf.secrets import BYTES, Keys
 from watcherlite.db.sqlalchemy import migration, models
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings
 from watcherlite.db.sqlalchemy.store import SqlStore, open_store
 
+#: What seals in tests, which keep no secrets.
+KEY = base64.urlsafe_b64encode(b'k' * BYTES).decode()
 #: Short, so that a test that would wait for ever for a lock does not.
 SETTINGS: dict[str, Any] = {
+    'keys': lambda make: Keys((KEY,), 'the key of the tests'),
     'max_pool_size': 10,
     'statement_timeout': 20,
     'busy_timeout': 10,

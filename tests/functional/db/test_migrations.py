@@ -29,6 +29,7 @@ from tests.factories import (
     make_worker,
     store_plan,
 )
+from tests.functional.db import stores
 from watcherlite import exceptions
 from watcherlite.db import listing
 from watcherlite.db.sqlalchemy import migration, models
@@ -264,7 +265,7 @@ class MigrationTests(Base):
 
         migration.upgrade(engine)
 
-        store = SqlStore(engine)
+        store = SqlStore(engine, keys=stores.SETTINGS['keys'])
         self.assertEqual(['a', 'p'], [one.event.uuid for one in store.list_events()])
         with store.transaction() as tx:
             definition = tx.insert_definition(make_definition())

@@ -73,6 +73,7 @@ DEFAULTS = {
         'action_plan_expiry': 24.0,
         'check_periodic_interval': 1800.0,
     },
+    'secrets': {'encryption_keys': []},
     'stacks': {
         'stack_action_timeout': 3600,
         'max_nested_stack_depth': 5,

@@ -116,12 +116,13 @@ class AuditWriting(Part):
 
     def insert_audit(self, audit: Audit) -> Audit:
         with _named('audits', audit.name):
-            key = self._session.insert('audits', new_audit(audit))
+            values = new_audit(audit, self._session.mapper.sealing)
+            key = self._session.insert('audits', values)
         return dataclasses.replace(audit, id=key)
 
     def insert_audit_template(self, template: AuditTemplate) -> AuditTemplate:
         with _named('audit_templates', template.name):
-            values = new_audit_template(template)
+            values = new_audit_template(template, self._session.mapper.sealing)
             key = self._session.insert('audit_templates', values)
         return template.evolve(id=key)
 
@@ -135,11 +136,13 @@ class AuditWriting(Part):
 
     def save_audit(self, audit: Audit) -> None:
         with _named('audits', audit.name):
-            self._save('audits', audit.id, new_audit(audit))
+            values = new_audit(audit, self._session.mapper.sealing)
+            self._save('audits', audit.id, values)
 
     def save_audit_template(self, template: AuditTemplate) -> None:
         with _named('audit_templates', template.name):
-            self._save('audit_templates', template.id, new_audit_template(template))
+            values = new_audit_template(template, self._session.mapper.sealing)
+            self._save('audit_templates', template.id, values)
 
     def _save(self, table: str, key: int | None, values: dict[str, Any]) -> None:
         del values['uuid']

@@ -79,7 +79,8 @@ class Changes(Part):
     def change_actions(self, changes: Sequence[ActionChange]) -> set[int]:
         if not changes:
             return set()
-        rows = [changed_action(c.before, c.after) for c in changes]
+        sealing = self._session.mapper.sealing
+        rows = [changed_action(c.before, c.after, sealing) for c in changes]
         # By id, so that two transactions lock rows in the same order.
         rows.sort(key=_id_of)
         return {row[0] for row in self._change(rows)}

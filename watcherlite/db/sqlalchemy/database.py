@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from watcherlite import exceptions
 from watcherlite.db.sqlalchemy.dialects import DIALECTS, Batch, Dialect, Row
 from watcherlite.db.sqlalchemy.mappers import Mapper
+from watcherlite.db.sqlalchemy.sealing import Sealing
 
 Rows = Sequence[Sequence[Any]]
 #: Most characters of rows in one statement: MySQL takes 16 MiB in one packet.
@@ -93,12 +94,15 @@ class Database:
 
     :param lock_timeout: seconds for which a writer waits for another one of this
         process, where only one can write
+    :param sealing: for what is secret in its rows
     """
 
-    def __init__(self, engine: sa.Engine, lock_timeout: float) -> None:
+    def __init__(
+        self, engine: sa.Engine, lock_timeout: float, sealing: Sealing
+    ) -> None:
         self.engine = engine
         self.dialect = DIALECTS[engine.dialect.name]()
-        self.mapper = Mapper(self.dialect)
+        self.mapper = Mapper(self.dialect, sealing)
         self._lock_timeout = lock_timeout
         # SQLite makes writers poll for each other. In one process they can wait
         # in line instead.

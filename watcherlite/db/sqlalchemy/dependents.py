@@ -7,9 +7,10 @@ from typing import Any
 from watcherlite.db.api import Released
 from watcherlite.db.sqlalchemy.database import Rows
 from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, TIME, Batch, to_text
-from watcherlite.db.sqlalchemy.mappers import ended, json_text, time_or_null
+from watcherlite.db.sqlalchemy.mappers import ended, time_or_null
 from watcherlite.db.sqlalchemy.part import Part
-from watcherlite.domain.actions import Action
+from watcherlite.db.sqlalchemy.sealing import Sealing
+from watcherlite.domain.actions import ENGINE, Action
 from watcherlite.states import action as states
 
 COUNTED = (
@@ -83,7 +84,7 @@ NEEDS_SUCCESS = (
 )
 
 
-def handover_row(action_id: int, action: Action) -> tuple[Any, ...]:
+def handover_row(action_id: int, action: Action, sealing: Sealing) -> tuple[Any, ...]:
     """Return the values of HANDOVER."""
     return (
         action_id,
@@ -92,7 +93,7 @@ def handover_row(action_id: int, action: Action) -> tuple[Any, ...]:
         action.attempt,
         action.phase,
         time_or_null(action.start_time),
-        json_text(action.data),
+        sealing.document(action.data, action.lane == ENGINE),
         time_or_null(action.updated_at),
     )
 
@@ -151,7 +152,8 @@ class Dependents(Part):
         }
         if not handovers:
             return self._session.rows(RELEASE, **values)
-        items = [handover_row(*item) for item in handovers.items()]
+        sealing = self._session.mapper.sealing
+        items = [handover_row(*item, sealing) for item in handovers.items()]
         return self._session.batch_rows(HAND_OVER, items, **values)
 
     def end_dependents(

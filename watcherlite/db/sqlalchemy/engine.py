@@ -14,6 +14,7 @@ import tenacity
 
 from watcherlite import exceptions
 from watcherlite.db.sqlalchemy import errors
+from watcherlite.db.sqlalchemy.sealing import Loading, no_keys
 
 #: The drivers that are known to work, by what a URL may begin with.
 DRIVERS = {
@@ -42,6 +43,7 @@ class DatabaseSettings:
     :param statement_timeout: after which a server gives a statement up; 0: never
     :param busy_timeout: how long a statement waits for another transaction
     :param sqlite_synchronous: FULL or NORMAL
+    :param keys: called for the keys of secrets when they are needed, see `sealing`
     """
 
     url: str
@@ -51,6 +53,7 @@ class DatabaseSettings:
     statement_timeout: int = 60
     busy_timeout: int = 10
     sqlite_synchronous: str = 'FULL'
+    keys: Loading = dataclasses.field(default=no_keys, compare=False)
 
 
 def make_engine(settings: DatabaseSettings) -> sa.Engine:

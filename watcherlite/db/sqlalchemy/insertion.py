@@ -46,8 +46,10 @@ class Insertion(Part):
     def _insert_portion(self, actions: Sequence[Action]) -> Sequence[int]:
         """Store actions, all in one statement; return their ids."""
         ids = self._reserve(len(actions), 'actions')
+        sealing = self._session.mapper.sealing
         rows = [
-            new_action(action, key) for action, key in zip(actions, ids, strict=True)
+            new_action(action, key, sealing)
+            for action, key in zip(actions, ids, strict=True)
         ]
         self._insert(ACTIONS, rows)
         return ids

@@ -21,6 +21,7 @@ from watcherlite.db.sqlalchemy.database import Database
 from watcherlite.db.sqlalchemy.dependents import HANDOVER, handover_row
 from watcherlite.db.sqlalchemy.dialects import INTEGER, Batch, Dialect
 from watcherlite.db.sqlalchemy.mappers import changed_action, changed_plan, new_event
+from watcherlite.db.sqlalchemy.sealing import Sealing
 from watcherlite.domain.action_plans import ActionPlan
 
 #: What of a plan is compared; its fault changes only together with `failed`.
@@ -86,7 +87,7 @@ def _seen(plan: ActionPlan) -> tuple[Any, ...]:
     return (*counted, updated_at, deleted_at)
 
 
-def _row(link: Link) -> tuple[Any, ...]:
+def _row(link: Link, sealing: Sealing) -> tuple[Any, ...]:
     """Return the values of `_COLUMNS`."""
     before, after = link.plan
     started = link.started.after
@@ -94,8 +95,8 @@ def _row(link: Link) -> tuple[Any, ...]:
         after.id,
         *_seen(before),
         *changed_plan(after),
-        *changed_action(link.ended.before, link.ended.after),
-        *handover_row(started.id or 0, started),
+        *changed_action(link.ended.before, link.ended.after, sealing),
+        *handover_row(started.id or 0, started, sealing),
     )
 
 
@@ -110,12 +111,12 @@ class Links:
         return self._db.dialect.modifying_with
 
     def write_link(self, link: Link) -> bool:
-        dialect = self._db.dialect
+        dialect, sealing = self._db.dialect, self._db.mapper.sealing
         if self._link is None:
             self._link = dialect.sql(_statement(dialect).template)
         stored = self._db.change_once(
             self._link,
-            rows=dialect.rows(_COLUMNS, [_row(link)]),
-            events=dialect.rows(EVENT, [new_event(event) for event in link.events]),
+            rows=dialect.rows(_COLUMNS, [_row(link, sealing)]),
+            events=dialect.rows(EVENT, [new_event(e, sealing) for e in link.events]),
         )
         return stored > 0

@@ -9,8 +9,9 @@ from watcherlite.db.api import Worker
 from watcherlite.db.sqlalchemy.columns import CHANGED_PLAN
 from watcherlite.db.sqlalchemy.dialects import Dialect, dumps, to_text
 from watcherlite.db.sqlalchemy.schema import NAME_LENGTH
+from watcherlite.db.sqlalchemy.sealing import Sealing
 from watcherlite.domain.action_plans import ActionPlan
-from watcherlite.domain.actions import Action, cut
+from watcherlite.domain.actions import ENGINE, Action, cut
 from watcherlite.domain.audits import Audit, AuditTemplate, Goal, Strategy
 from watcherlite.domain.events import Event, StoredEvent
 from watcherlite.states import action as states
@@ -47,8 +48,11 @@ def ended(status: str) -> str:
     return status if status in states.FINAL else ''
 
 
-def new_action(action: Action, action_id: int | None) -> tuple[Any, ...]:
+def new_action(
+    action: Action, action_id: int | None, sealing: Sealing
+) -> tuple[Any, ...]:
     """Return the values of NEW_ACTION."""
+    whole = action.lane == ENGINE
     return (
         action.uuid,
         action.action_type,
@@ -59,8 +63,8 @@ def new_action(action: Action, action_id: int | None) -> tuple[Any, ...]:
         action.derived_from,
         action.target,
         action.cause,
-        json_text(action.inputs),
-        json_text(action.context),
+        sealing.document(action.inputs, whole),
+        sealing.document(action.context),
         dumps(action.parents) if action.parents else '[]',
         action.dependents,
         action.interval,
@@ -76,11 +80,11 @@ def new_action(action: Action, action_id: int | None) -> tuple[Any, ...]:
         to_text(action.not_before),
         action.blocked_on,
         action.control,
-        json_or_null(action.token),
+        sealing.or_null(action.token, whole),
         time_or_null(action.start_time),
         time_or_null(action.end_time),
-        json_or_null(action.outputs),
-        json_text(action.data),
+        sealing.or_null(action.outputs, whole),
+        sealing.document(action.data, whole),
         time_or_null(action.updated_at),
         time_or_null(action.deleted_at),
         None if action.pending else claimable(action),
@@ -88,8 +92,9 @@ def new_action(action: Action, action_id: int | None) -> tuple[Any, ...]:
     )
 
 
-def changed_action(before: Action, after: Action) -> tuple[Any, ...]:
+def changed_action(before: Action, after: Action, sealing: Sealing) -> tuple[Any, ...]:
     """Return the values of CHANGED_ACTION."""
+    whole = after.lane == ENGINE
     return (
         after.status,
         cut(after.status_message),
@@ -99,11 +104,11 @@ def changed_action(before: Action, after: Action) -> tuple[Any, ...]:
         after.phase,
         to_text(after.not_before),
         after.blocked_on,
-        json_or_null(after.token),
+        sealing.or_null(after.token, whole),
         time_or_null(after.start_time),
         time_or_null(after.end_time),
-        json_or_null(after.outputs),
-        json_text(after.data),
+        sealing.or_null(after.outputs, whole),
+        sealing.document(after.data, whole),
         time_or_null(after.updated_at),
         time_or_null(after.deleted_at),
         claimable(after),
@@ -149,7 +154,7 @@ def changed_plan(plan: ActionPlan) -> tuple[Any, ...]:
     )
 
 
-def new_event(event: Event) -> tuple[Any, ...]:
+def new_event(event: Event, sealing: Sealing) -> tuple[Any, ...]:
     """Return the values of EVENT."""
     return (
         event.subject,
@@ -162,7 +167,7 @@ def new_event(event: Event) -> tuple[Any, ...]:
         event.plan_state,
         cut(event.plan_message),
         to_text(event.occurred_at),
-        json_or_null(event.detail),
+        sealing.or_null(event.detail),
         event.uuid,
         event.subject_id,
     )
@@ -191,7 +196,7 @@ def new_strategy(strategy: Strategy) -> dict[str, Any]:
     }
 
 
-def new_audit(audit: Audit) -> dict[str, Any]:
+def new_audit(audit: Audit, sealing: Sealing) -> dict[str, Any]:
     """Return the values of AUDIT but for the id."""
     return {
         'uuid': audit.uuid,
@@ -200,8 +205,8 @@ def new_audit(audit: Audit) -> dict[str, Any]:
         'state': audit.state,
         'goal_id': audit.goal_id,
         'strategy_id': audit.strategy_id,
-        'parameters': json_text(audit.parameters),
-        'scope': json_text(audit.scope),
+        'parameters': sealing.document(audit.parameters, whole=True),
+        'scope': sealing.document(audit.scope, whole=True),
         'run_interval': audit.interval,
         'auto_trigger': audit.auto_trigger,
         'status_message': cut(audit.status_message),
@@ -214,7 +219,7 @@ def new_audit(audit: Audit) -> dict[str, Any]:
     }
 
 
-def new_audit_template(template: AuditTemplate) -> dict[str, Any]:
+def new_audit_template(template: AuditTemplate, sealing: Sealing) -> dict[str, Any]:
     """Return the values of AUDIT_TEMPLATE but for the id."""
     return {
         'uuid': template.uuid,
@@ -222,8 +227,8 @@ def new_audit_template(template: AuditTemplate) -> dict[str, Any]:
         'goal_id': template.goal_id,
         'strategy_id': template.strategy_id,
         'description': template.description,
-        'scope': json_text(template.scope),
-        'default_parameters': json_text(template.default_parameters),
+        'scope': sealing.document(template.scope, whole=True),
+        'default_parameters': sealing.document(template.default_parameters, whole=True),
         **_found_by(template),
     }
 
@@ -245,9 +250,13 @@ def _found_by(row: Goal | Strategy | AuditTemplate | Audit) -> dict[str, Any]:
 
 
 class Mapper:
-    """Makes dataclasses of the rows of one database."""
+    """Makes dataclasses of the rows of one database.
 
-    def __init__(self, dialect: Dialect) -> None:
+    :ivar sealing: opens what is sealed of them, and seals
+    """
+
+    def __init__(self, dialect: Dialect, sealing: Sealing) -> None:
+        self.sealing = sealing
         self._time: Callable[[Any], datetime.datetime] = dialect.to_time
 
     def time(self, value: Any) -> datetime.datetime | None:
@@ -294,6 +303,7 @@ class Mapper:
             deleted,
         ) = row
         time = self._time
+        loads = self.sealing.loads
         return Action(
             uuid,
             action_type,
@@ -378,14 +388,14 @@ class Mapper:
                 plan_state,
                 plan_message,
                 self._time(occurred),
-                None if detail is None else loads(detail),
+                None if detail is None else self.sealing.loads(detail),
                 uuid,
                 subject_id,
             ),
             action_uuid,
             action_name,
             action_type,
-            action_inputs,
+            None if action_inputs is None else self.sealing.opened(action_inputs),
             action_parents,
             None if action_created is None else self._time(action_created),
         )
@@ -419,7 +429,7 @@ class Mapper:
     def audit(self, row: Sequence[Any]) -> Audit:
         """Return the audit of a row of AUDIT."""
         values = list(row)
-        values[6:8] = map(loads, row[6:8])
+        values[6:8] = map(self.sealing.loads, row[6:8])
         values[9] = bool(row[9])
         values[11] = self.time(row[11])
         values[13:18] = map(self.time, row[13:18])
@@ -429,6 +439,6 @@ class Mapper:
     def audit_template(self, row: Sequence[Any]) -> AuditTemplate:
         """Return the audit template of a row of AUDIT_TEMPLATE."""
         values = list(row)
-        values[5:7] = map(loads, row[5:7])
+        values[5:7] = map(self.sealing.loads, row[5:7])
         values[8:] = map(self.time, row[8:])
         return AuditTemplate(*values)

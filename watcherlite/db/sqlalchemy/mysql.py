@@ -120,7 +120,8 @@ class MysqlTransaction(SqlTransaction):
 
     def _insert_portion(self, actions: Sequence[Action]) -> Sequence[int]:
         # An id of NULL is one that the server counts up.
-        self._insert(ACTIONS, [new_action(action, None) for action in actions])
+        sealing = self._session.mapper.sealing
+        self._insert(ACTIONS, [new_action(a, None, sealing) for a in actions])
         ids = self._ids(action.uuid for action in actions)
         return [ids[action.uuid] for action in actions]
 
@@ -179,7 +180,7 @@ class MysqlTransaction(SqlTransaction):
             handover = handovers.get(key)
             changed_at = None
             if pending == 0 and waits and owner is None and handover is not None:
-                handed.append(handover_row(key, handover))
+                handed.append(handover_row(key, handover, self._session.mapper.sealing))
                 counted.append((key, pending, status, owner, None, None))
                 status, owner = handover.status, handover.owner
                 attempt = handover.attempt

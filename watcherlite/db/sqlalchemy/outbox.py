@@ -56,11 +56,15 @@ class EventWriting(Part):
     """The part of a transaction that stores events."""
 
     def add_events(self, events: Sequence[Event]) -> None:
+        sealing = self._session.mapper.sealing
         if any(event.subject in (STACK, RESOURCE) for event in events):
-            rows = [(*new_event(event), 1, *_of_resource(event)) for event in events]
+            rows = [
+                (*new_event(event, sealing), 1, *_of_resource(event))
+                for event in events
+            ]
             self._insert(ADD_OF_STACKS, rows)
         elif events:
-            self._insert(ADD, [(*new_event(event), 1) for event in events])
+            self._insert(ADD, [(*new_event(event, sealing), 1) for event in events])
 
 
 def _of_resource(event: Event) -> tuple[str | None, str | None]:

@@ -65,8 +65,7 @@ def live_resources(superseded: bool, named: bool = False) -> str:
 
 def resources_of_rows(rows: Iterable[Sequence[Any]], mapper: Mapper) -> list[Resource]:
     """Return the resources of rows of RESOURCE."""
-    time = mapper.time
-    return [to_resource(row, time) for row in rows]
+    return [to_resource(row, mapper) for row in rows]
 
 
 class Stacks:
@@ -89,7 +88,7 @@ class Stacks:
         # One that is called like the uuid of another one is not meant, and of several
         # tenants the newest.
         best = max(rows, key=lambda row: (row[_UUID] == name, row[_ID]))
-        return to_stack(best, self._db.mapper.time)
+        return to_stack(best, self._db.mapper)
 
     def stacks_by_id(self, stack_ids: Iterable[int]) -> dict[int, Stack]:
         ids = sorted(set(stack_ids))
@@ -106,9 +105,9 @@ class Stacks:
         rows = self._db.rows(page.template, **page.values)
         if not rows and query.after is not None:
             raise stack_not_found(query.after)
-        time = self._db.mapper.time
+        mapper = self._db.mapper
         return [
-            ListedStack(to_stack(row[:-1], time), row[-1])
+            ListedStack(to_stack(row[:-1], mapper), row[-1])
             for row in rows
             # A marker without a page has a row for itself.
             if row[_ID] is not None
@@ -120,7 +119,7 @@ class Stacks:
 
     def get_definition(self, definition_id: int) -> Definition:
         for row in self._db.rows(DEFINITION_BY_ID, id=definition_id):
-            return to_definition(row)
+            return to_definition(row, self._db.mapper)
         text = f'The definition {definition_id} of a stack is gone.'
         raise exceptions.NotFound(text)
 
@@ -167,7 +166,7 @@ class Stacks:
             chains.setdefault(of_id, []).append(row)
         return {
             of_id: StackSurroundings(
-                to_stack(last, self._db.mapper.time),
+                to_stack(last, self._db.mapper),
                 tuple((row[_NAME], row[_UUID]) for row in around),
             )
             for of_id, (*around, last) in chains.items()
@@ -177,8 +176,8 @@ class Stacks:
         return int(self._db.rows(COUNT, root_id=root_id)[0][0])
 
     def _stacks(self, rows: Iterable[Sequence[Any]]) -> list[Stack]:
-        time = self._db.mapper.time
-        return [to_stack(row, time) for row in rows]
+        mapper = self._db.mapper
+        return [to_stack(row, mapper) for row in rows]
 
 
 def stack_not_found(name: str) -> exceptions.StackNotFound:

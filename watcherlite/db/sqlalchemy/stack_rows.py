@@ -3,18 +3,15 @@
 A column differs from its field in one name: `user` is `user_name`.
 """
 
-import datetime
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from watcherlite.db.sqlalchemy.columns import named
 from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, TIME, dumps
-from watcherlite.db.sqlalchemy.mappers import json_text, loads, time_or_null
+from watcherlite.db.sqlalchemy.mappers import Mapper, json_text, loads, time_or_null
+from watcherlite.db.sqlalchemy.sealing import SEALED, Sealing
 from watcherlite.domain.stacks import Definition, Resource, Stack
 from watcherlite.states.stack import State
-
-#: Returns a time, or None for NULL.
-ToTime = Callable[[Any], datetime.datetime | None]
 
 #: In the order of the fields.
 STACK = {
@@ -157,7 +154,9 @@ def _reader(column: str) -> Callable[[Any], Any] | None:
 class _Rows:
     """Both ways between one kind of rows and its dataclass, by position."""
 
-    def __init__(self, columns: Mapping[str, str]) -> None:
+    def __init__(self, table: str, columns: Mapping[str, str]) -> None:
+        sealed = SEALED[table]
+        self._sealed = [(at, sealed[c]) for at, c in enumerate(columns) if c in sealed]
         self._fields = [
             (_FIELDS.get(column, column), _writer(column, kind))
             for column, kind in columns.items()
@@ -167,67 +166,69 @@ class _Rows:
         kinds = list(columns.values())
         self._times = [at for at, kind in enumerate(kinds) if kind == TIME]
 
-    def values(self, row: object) -> list[Any]:
+    def values(self, row: object, sealing: Sealing) -> list[Any]:
         """Return what is stored of a dataclass."""
         found = []
         for field, writer in self._fields:
             value = getattr(row, field)
             found.append(value if writer is None else writer(value))
+        for at, whole in self._sealed:
+            found[at] = sealing.stored(found[at], whole)
         return found
 
-    def fields(self, row: Sequence[Any], time: ToTime) -> list[Any]:
+    def fields(self, row: Sequence[Any], mapper: Mapper) -> list[Any]:
         """Return the fields of a row."""
         values = list(row)
+        for at, _ in self._sealed:
+            if values[at] is not None:
+                values[at] = mapper.sealing.opened(values[at])
         for at, reader in self._readers:
             values[at] = reader(values[at])
         for at in self._times:
             if values[at] is not None:
-                values[at] = time(values[at])
+                values[at] = mapper.time(values[at])
         return values
 
 
-_STACK_ROWS = _Rows(STACK)
-_RESOURCE_ROWS = _Rows(RESOURCE)
+_STACK_ROWS = _Rows('stacks', STACK)
+_RESOURCE_ROWS = _Rows('resources', RESOURCE)
 
 
-def new_stack(stack: Stack) -> dict[str, Any]:
+def new_stack(stack: Stack, sealing: Sealing) -> dict[str, Any]:
     """Return the values of STACK."""
-    return dict(zip(STACK, _STACK_ROWS.values(stack), strict=True))
+    return dict(zip(STACK, _STACK_ROWS.values(stack, sealing), strict=True))
 
 
-def new_resource(resource: Resource) -> dict[str, Any]:
+def new_resource(resource: Resource, sealing: Sealing) -> dict[str, Any]:
     """Return the values of RESOURCE."""
-    return dict(zip(RESOURCE, _RESOURCE_ROWS.values(resource), strict=True))
+    return dict(zip(RESOURCE, _RESOURCE_ROWS.values(resource, sealing), strict=True))
 
 
-def new_definition(definition: Definition) -> dict[str, Any]:
+def new_definition(definition: Definition, sealing: Sealing) -> dict[str, Any]:
     """Return the values of a definition but for the id, and what it is found by."""
     return {
-        'digest': definition.digest,
-        'template': json_text(definition.template),
-        'environment': json_text(definition.environment),
-        'files': json_text(definition.files),
-        'parameters': json_text(definition.parameters),
+        'digest': sealing.keyed(definition.digest),
+        'template': sealing.document(definition.template, whole=True),
+        'environment': sealing.document(definition.environment, whole=True),
+        'files': sealing.document(definition.files, whole=True),
+        'parameters': sealing.document(definition.parameters, whole=True),
     }
 
 
-def to_stack(row: Sequence[Any], time: ToTime) -> Stack:
+def to_stack(row: Sequence[Any], mapper: Mapper) -> Stack:
     """Return the stack of a row of STACK."""
-    return Stack(*_STACK_ROWS.fields(row, time))
+    return Stack(*_STACK_ROWS.fields(row, mapper))
 
 
-def to_resource(row: Sequence[Any], time: ToTime) -> Resource:
+def to_resource(row: Sequence[Any], mapper: Mapper) -> Resource:
     """Return the resource of a row of RESOURCE."""
-    return Resource(*_RESOURCE_ROWS.fields(row, time))
+    return Resource(*_RESOURCE_ROWS.fields(row, mapper))
 
 
-def to_definition(row: Sequence[Any]) -> Definition:
+def to_definition(row: Sequence[Any], mapper: Mapper) -> Definition:
     """Return the definition of a row of DEFINITION."""
     template, environment, files, parameters, key = row
+    loads = mapper.sealing.loads
     return Definition(
-        _to_object(template),
-        _to_object(environment),
-        _to_object(files),
-        _to_object(parameters),
-        key,
+        loads(template), loads(environment), loads(files), loads(parameters), key
     )

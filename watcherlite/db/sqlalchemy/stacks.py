@@ -83,7 +83,7 @@ class StackWriting(Part):
     _save_resources: ClassVar[Batch] = SAVE_RESOURCES
 
     def insert_definition(self, definition: Definition) -> Definition:
-        values = new_definition(definition)
+        values = new_definition(definition, self._session.mapper.sealing)
         known = self._session.rows(KNOWN, digest=values['digest'], fresh=-FRESH)
         key = known[0][0] if known else self._add_definition(values)
         return Definition(
@@ -99,7 +99,7 @@ class StackWriting(Part):
         return int(self._session.rows(ADD_DEFINITION, **values)[0][0])
 
     def insert_stack(self, stack: Stack) -> Stack:
-        values = new_stack(stack)
+        values = new_stack(stack, self._session.mapper.sealing)
         del values['id']
         try:
             key = self._session.insert('stacks', values)
@@ -140,12 +140,15 @@ class StackWriting(Part):
         return all(row[0] in known for row in rows)
 
     def save_stacks(self, stacks: Iterable[Stack]) -> None:
-        self._save_rows(self._save_stacks, [new_stack(stack) for stack in stacks])
+        sealing = self._session.mapper.sealing
+        self._save_rows(self._save_stacks, [new_stack(s, sealing) for s in stacks])
 
     def insert_resources(self, resources: Sequence[Resource]) -> list[int]:
         ids: list[int] = []
+        sealing = self._session.mapper.sealing
         for at in range(0, len(resources), PORTION):
-            rows = [new_resource(row) for row in resources[at : at + PORTION]]
+            portion = resources[at : at + PORTION]
+            rows = [new_resource(row, sealing) for row in portion]
             ids += self._insert_resources(rows)
         return ids
 
@@ -158,7 +161,9 @@ class StackWriting(Part):
         return ids
 
     def save_resources(self, resources: Sequence[Resource]) -> None:
-        self._save_rows(self._save_resources, [new_resource(row) for row in resources])
+        sealing = self._session.mapper.sealing
+        rows = [new_resource(row, sealing) for row in resources]
+        self._save_rows(self._save_resources, rows)
 
     def _save_rows(self, batch: Batch, rows: list[dict[str, Any]]) -> None:
         if rows:
@@ -187,8 +192,8 @@ class StackWriting(Part):
         return {resource.id or 0: resource for resource in found}
 
     def _stacks(self, rows: Iterable[Sequence[Any]]) -> list[Stack]:
-        time = self._session.mapper.time
-        return [to_stack(row, time) for row in rows]
+        mapper = self._session.mapper
+        return [to_stack(row, mapper) for row in rows]
 
 
 def _id_of(row: dict[str, Any]) -> int:

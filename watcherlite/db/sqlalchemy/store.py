@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 import sqlalchemy as sa
 
 from watcherlite.db.api import Transaction
-from watcherlite.db.sqlalchemy import migration
+from watcherlite.db.sqlalchemy import migration, resealing
 from watcherlite.db.sqlalchemy.auditing import Audits
 from watcherlite.db.sqlalchemy.database import Database
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
@@ -17,6 +17,7 @@ from watcherlite.db.sqlalchemy.listing import Lists
 from watcherlite.db.sqlalchemy.mysql import MysqlTransaction
 from watcherlite.db.sqlalchemy.outbox import Outbox
 from watcherlite.db.sqlalchemy.reading import Reading
+from watcherlite.db.sqlalchemy.sealing import Loading, Sealing, no_keys
 from watcherlite.db.sqlalchemy.sqlite import SqliteTransaction
 from watcherlite.db.sqlalchemy.stack_reading import Stacks
 from watcherlite.db.sqlalchemy.transaction import SqlTransaction
@@ -39,9 +40,15 @@ class SqlStore(
     :ivar engine: to be watched or disposed of, not to be written through
     """
 
-    def __init__(self, engine: sa.Engine, busy_timeout: float = 10) -> None:
+    def __init__(
+        self,
+        engine: sa.Engine,
+        busy_timeout: float = 10,
+        keys: Loading = no_keys,
+    ) -> None:
         self.engine = engine
-        self._db = Database(engine, busy_timeout)
+        self._db = Database(engine, busy_timeout, Sealing(keys))
+        self._opens_secrets = False
         self._transaction = _TRANSACTIONS[engine.dialect.name]
 
     def transaction(self) -> AbstractContextManager[Transaction]:
@@ -54,6 +61,14 @@ class SqlStore(
 
     def check(self) -> None:
         migration.check(self.engine)
+        if not self._opens_secrets:
+            # Once: who asks whether a process is well does so every few seconds.
+            resealing.check(self._db)
+            self._opens_secrets = True
+
+    def reseal(self) -> dict[str, int]:
+        """Seal all that is to be sealed, with the first key; see `resealing`."""
+        return resealing.reseal(self._db)
 
     def close(self) -> None:
         self.engine.dispose()
@@ -74,7 +89,7 @@ def open_store(settings: DatabaseSettings) -> SqlStore:
     :raises StoreUnavailable: for an SQLite file that cannot be used
     :raises SchemaMismatch: for an SQLite file of a newer version
     """
-    store = SqlStore(make_engine(settings), settings.busy_timeout)
+    store = SqlStore(make_engine(settings), settings.busy_timeout, settings.keys)
     if store.engine.dialect.name == 'sqlite':
         try:
             if migration.needs_upgrade(store.engine):

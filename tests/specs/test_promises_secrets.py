@@ -1,0 +1,122 @@
+"""The promise that no credential is in the database in clear: whole stories of it."""
+
+from typing import TYPE_CHECKING, Any
+
+from tests.functional.db import raw, stores
+from tests.specs.database_case import OnDatabase, SqliteDatabase
+from tests.specs.test_stacks_in_plans import PlanWorld
+from tests.stack_worlds import StackWorldCase, res
+from tests.worlds import action, kind
+from watcherlite.db.sqlalchemy.store import SqlStore
+from watcherlite.domain.outcomes import Done, Retry
+from watcherlite.plugins.resource_handlers.random_string import RandomString
+from watcherlite.states import stack as states
+
+if TYPE_CHECKING:
+    Base = StackWorldCase
+else:
+    # Mixed in before the real one.
+    Base = object
+
+#: What is looked for: unlike anything that is stored, and its middle is base64.
+CANARIES = tuple(f'canary{n}c1f0a7b3' for n in range(4))
+FIRST, SECOND, THIRD, FOURTH = CANARIES
+
+
+class Secrets(Base):
+    """Stories with secrets, at whose end the database is searched for them."""
+
+    _store: SqlStore | None
+
+    def assert_nowhere(self, *secrets: str) -> None:
+        """Check that nobody finds these who has the database and no key."""
+        assert self._store is not None
+        self.assertEqual(
+            {secret: set() for secret in secrets},
+            {secret: raw.places(self._store.engine, secret) for secret in secrets},
+        )
+
+    def test_a_plan_leaves_its_secrets_to_nobody(self) -> None:
+        seen: list[Any] = []
+
+        def ask(context: Any) -> Any:
+            seen.append(context.inputs['headers']['Authorization'])
+            if context.attempt == 1:
+                context.data['session_token'] = SECOND
+                return Retry('not yet', 0.0)
+            return Done({'headers': {'X-Auth-Token': THIRD}})
+
+        world = self.a_world({'asks': kind(execute=ask)})
+        world.worker()
+        given = {
+            'url': f'https://me:{FOURTH}@127.0.0.1/',
+            'headers': {'Authorization': f'Bearer {FIRST}'},
+        }
+        plan = world.start(action('one', 'asks', input_parameters=given))
+        world.until_ended(plan)
+
+        done = world.action('one')
+        self.assertEqual({f'Bearer {FIRST}'}, set(seen))
+        self.assertEqual(given, done.inputs)
+        self.assertEqual({'session_token': SECOND}, done.data)
+        self.assertEqual({'headers': {'X-Auth-Token': THIRD}}, done.outputs)
+        self.assert_nowhere(*CANARIES)
+
+    def test_a_stack_leaves_its_hidden_parameters_to_nobody(self) -> None:
+        hidden = {'type': 'string', 'hidden': True}
+        sections = {
+            'parameters': {'db': hidden, 'also': {**hidden, 'default': SECOND}},
+            'outputs': {'of_a': {'value': {'get_attr': ['a', 'output']}}},
+        }
+        resources = {
+            'a': res(value={'get_param': 'db'}),
+            'b': res(value={'get_attr': ['a', 'output']}, wait=1),
+            'g': res('Group', count=2, value={'get_param': 'also'}),
+            'r': res('Random'),
+            'c': res(fixed={'get_resource': 'r'}),
+        }
+        handlers = {'Random': RandomString}
+        world = PlanWorld(self.make_store(), handlers=handlers, sweep_interval=0.5)
+        self.addCleanup(world.stop)
+        for lane in ('applier', 'engine'):
+            world.worker(lanes=(lane,))
+        stack = world.make(resources, sections=sections, parameters={'db': FIRST})
+        made = world.resource(stack, 'r').reference or ''
+        self.assertEqual(FIRST, world.resource(stack, 'b').properties['value'])
+        self.assertEqual(32, len(made))
+        self.assert_nowhere(FIRST, SECOND, made)
+
+        update = world.do('stack_update', stack, parameters={'db': THIRD})
+        self.assertEqual('SUCCEEDED', world.until_ended(world.start(update)).state)
+        self.assertEqual(THIRD, world.resource(stack, 'b').properties['value'])
+        self.assert_nowhere(FIRST, SECOND, THIRD, made)
+
+        world.outside.fails.add(('update', 'b'))
+        world.change(stack, parameters={'db': FOURTH}, disable_rollback=True)
+        self.assertEqual('UPDATE_FAILED', world.now(stack).state.name)
+        world.outside.fails.clear()
+        world.act(stack, states.DELETE)
+        self.assertEqual('DELETE_COMPLETE', world.now(stack).state.name)
+        self.assert_nowhere(*CANARIES, made)
+
+
+class SqliteSecretsTest(OnDatabase, Secrets, StackWorldCase, SqliteDatabase):
+    """On SQLite, where the bytes of the files are searched as well."""
+
+    def assert_nowhere(self, *secrets: str) -> None:
+        """Check the files too: those of what was deleted or is not merged yet."""
+        super().assert_nowhere(*secrets)
+        files = [path.read_bytes() for path in self.home.glob('*.sqlite*')]
+        self.assertIn(b'SQLite format 3', b''.join(files))
+        found = [s for s in secrets if any(s.encode() in file for file in files)]
+        self.assertEqual([], found)
+
+
+class PostgresqlSecretsTest(
+    OnDatabase, Secrets, StackWorldCase, stores.PostgresqlDatabase
+):
+    """On PostgreSQL."""
+
+
+class MysqlSecretsTest(OnDatabase, Secrets, StackWorldCase, stores.MysqlDatabase):
+    """On MariaDB or MySQL."""

@@ -1,0 +1,140 @@
+import base64
+import concurrent.futures
+import os
+import stat
+import threading
+
+from tests import base
+from watcherlite import conf, exceptions
+from watcherlite.conf import secrets
+
+KEY, OTHER = (base64.b64encode(x * secrets.BYTES).decode() for x in (b'a', b'b'))
+DEADLINE = 60
+
+
+class SecretsCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.state = self.home / 'state'
+
+    def conf(self, *lines):
+        path = self.home / 'watcherlite.conf'
+        text = f'[DEFAULT]\nstate_path = {self.state}\n[secrets]\n'
+        path.write_text(text + '\n'.join(lines))
+        return conf.new(config_files=[str(path)])
+
+    def refused(self, configuration, error=exceptions.ConfigurationError, **keys):
+        caught = self.assertRaises(error, conf.sealing_keys, configuration, **keys)
+        return str(caught).replace(str(self.state), 'STATE')
+
+
+class TestOption(SecretsCase):
+    """What is set counts, and is never told."""
+
+    def test_the_keys_that_are_set_are_used_and_none_is_made(self):
+        found = conf.sealing_keys(self.conf(f'encryption_keys = {KEY},{OTHER}'))
+
+        self.assertEqual(secrets.Keys((KEY, OTHER), '[secrets] encryption_keys'), found)
+        self.assertFalse(self.state.exists())
+
+    def test_base64_for_urls_is_as_good(self):
+        key = base64.urlsafe_b64encode(b'\xff' * secrets.BYTES).decode()
+
+        self.assertIn('_', key)
+        self.assertEqual(
+            (key,), conf.sealing_keys(self.conf(f'encryption_keys = {key}')).values
+        )
+
+    def test_one_that_is_no_key_is_named_by_its_place(self):
+        for bad in ('hunter2', 'YWJj', f'{KEY[:-4]}', 'žž'):
+            text = self.refused(self.conf(f'encryption_keys = {KEY},{bad}'))
+            self.assertEqual(
+                'Key 2 in [secrets] encryption_keys is not 32 bytes in base64; '
+                '"openssl rand -base64 32" prints one that is',
+                text,
+            )
+
+    def test_no_key_is_shown(self):
+        found = conf.sealing_keys(self.conf(f'encryption_keys = {KEY}'))
+
+        self.assertNotIn(KEY, f'{found!r} {self.log.output}')
+
+
+class TestKeyFile(SecretsCase):
+    """Without the option there is one key, in a file that is made once."""
+
+    def path(self):
+        return self.state / 'secrets.key'
+
+    def test_it_is_made_for_its_owner_alone_and_used_from_then_on(self):
+        before = os.umask(0)
+        self.addCleanup(os.umask, before)
+
+        first = conf.sealing_keys(self.conf())
+        again = conf.sealing_keys(self.conf())
+
+        self.assertEqual(0o600, stat.S_IMODE(self.path().stat().st_mode))
+        self.assertEqual([self.path()], list(self.state.iterdir()))
+        self.assertEqual(first, again)
+        self.assertEqual(f'the key file {self.path()}', first.source)
+        (key,) = first.values
+        self.assertEqual(secrets.BYTES, len(base64.urlsafe_b64decode(key)))
+
+    def test_all_that_start_at_the_same_time_have_the_same_key(self):
+        configuration, count = self.conf(), 16
+        self.state.mkdir()
+        together = threading.Barrier(count)
+
+        def start(_):
+            together.wait(DEADLINE)
+            return conf.sealing_keys(configuration).values
+
+        with concurrent.futures.ThreadPoolExecutor(count) as pool:
+            found = set(pool.map(start, range(count)))
+
+        self.assertEqual({conf.sealing_keys(configuration).values}, found)
+        self.assertEqual([self.path()], list(self.state.iterdir()))
+
+    def test_who_comes_second_leaves_the_first_key_alone(self):
+        first = conf.sealing_keys(self.conf())
+
+        # As one that had looked before there was a file.
+        secrets._make(self.path())
+
+        self.assertEqual(first, conf.sealing_keys(self.conf()))
+        self.assertEqual([self.path()], list(self.state.iterdir()))
+
+    def test_none_is_made_where_there_is_something_to_open(self):
+        self.assertEqual(
+            'The database holds secrets, and there is no key on this host: put the '
+            'key file STATE/secrets.key back, or set [secrets] encryption_keys to the '
+            'keys of the host that sealed them',
+            self.refused(self.conf(), exceptions.KeyMissing, make=False),
+        )
+        self.assertFalse(self.path().exists())
+
+    def test_several_lines_are_several_keys(self):
+        self.state.mkdir()
+        self.path().write_text(f'{KEY}\n{OTHER}\n')
+
+        self.assertEqual((KEY, OTHER), conf.sealing_keys(self.conf()).values)
+
+    def test_what_is_wrong_with_it_is_told_in_one_line(self):
+        self.state.mkdir()
+        cases = {
+            b'': 'There is no key in the key file STATE/secrets.key',
+            b'x': 'Key 1 in the key file STATE/secrets.key is not 32 bytes in base64; '
+            '"openssl rand -base64 32" prints one that is',
+            b'\xff': 'The key file STATE/secrets.key cannot be used: it is no text. '
+            'Let this user read it, or set [secrets] encryption_keys',
+        }
+        for content, expected in cases.items():
+            self.path().write_bytes(content)
+            self.assertEqual(expected, self.refused(self.conf()))
+        self.path().unlink()
+        self.path().mkdir()
+        self.assertEqual(
+            'The key file STATE/secrets.key cannot be used: Is a directory. Let this '
+            'user read it, or set [secrets] encryption_keys',
+            self.refused(self.conf()),
+        )
