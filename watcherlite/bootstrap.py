@@ -18,6 +18,7 @@ from watcherlite.db.sqlalchemy import store as database
 from watcherlite.domain import commands
 from watcherlite.domain.actions import APPLIER, ENGINE
 from watcherlite.domain.events import Event
+from watcherlite.domain.receipts import Receipt
 from watcherlite.engine import catalogue
 from watcherlite.engine.operations import AuditOperations
 from watcherlite.engine.proposing import Proposing
@@ -265,13 +266,14 @@ class Runtime:
     def _tell_of_events(self) -> None:
         self.bus.broadcast(commands.to_message(commands.EventsStored()))
 
-    def _hear(self, message: Mapping[str, Any]) -> None:
+    def _hear(self, message: Mapping[str, Any]) -> Receipt | None:
         heard = read_message(message)
         if isinstance(heard, commands.EventsStored):
             if self.relay is not None:
                 self.relay.hear()
         elif self.worker is not None:
-            self.worker.hear(heard)
+            return self.worker.hear(heard)
+        return None
 
     def _lease_lost(self) -> None:
         LOG.error('The lease of this process is lost; what it ran goes on elsewhere')

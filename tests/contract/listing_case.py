@@ -17,7 +17,7 @@ from tests.factories import (
 from watcherlite.db.api import Transaction
 from watcherlite.db.listing import Query
 from watcherlite.domain.action_plans import ActionPlan
-from watcherlite.domain.actions import Action
+from watcherlite.domain.actions import COMPLETE, Action
 from watcherlite.states import action as states
 
 #: noun -> what is listed of it
@@ -154,6 +154,7 @@ class ListingCase(StoreCase):
             {'status': states.SKIPPED, 'status_message': 'not today'},
             {'status': states.SUSPENDED, 'start_time': at(2)},
             {'status': states.READY, 'start_time': at(2)},
+            {'status': states.READY, 'start_time': at(2), 'phase': COMPLETE},
             {'status': states.FAILED, 'status_message': 'because', 'start_time': at(1)},
         ]
         actions = [

@@ -3,8 +3,12 @@
 from typing import Any
 
 from tests.worlds import Calls, World, WorldCase, action, kind, ran
+from watcherlite.api.infra_optim.representations import events as representations
+from watcherlite.cli.changes import change_of, change_of_shown
+from watcherlite.domain import events
 from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.outcomes import Cancelled, Derived, DerivedAction, Done, Failed
+from watcherlite.notifications import rules
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 
@@ -51,6 +55,58 @@ class TestAnActionThatDerivesOthers(DerivedCase):
             world.story(plan)[2:],
         )
         self.assertEqual((3, 0), (plan.total, plan.unfinished))
+
+    def test_for_those_outside_it_starts_once(self) -> None:
+        """In the API, in the notifications and on the command line."""
+        world, plan = self.derive(derived('x'))
+        stored = [
+            item
+            for item in world.store.list_events(plan_id=plan.id)
+            if item.action_name == 'a' and item.event.kind == events.STATE_CHANGED
+        ]
+        shown = [representations.represent(item) for item in stored]
+        told = [rules.told_of(item.event) for item in stored]
+        changes = [change_of(item) for item in stored]
+        self.assertEqual(
+            [
+                ('PENDING', 'ONGOING'),
+                ('ONGOING', 'ONGOING'),
+                ('ONGOING', 'ONGOING'),
+                ('ONGOING', 'SUCCEEDED'),
+            ],
+            [(item['old_state'], item['new_state']) for item in shown],
+        )
+        self.assertEqual(
+            [
+                ['action.update', 'action.execution.start'],
+                ['action.update', 'action.execution.end'],
+            ],
+            [
+                [f'action.{each.name}' for each in item.notifications]
+                for item in told
+                if item
+            ],
+        )
+        for how in (changes, [change_of_shown(item) for item in shown]):
+            self.assertEqual(
+                [('PENDING', 'ONGOING'), ('ONGOING', 'SUCCEEDED')],
+                [(change.old, change.new) for change in how if change],
+            )
+
+    def test_it_is_ongoing_until_it_completes_also_for_who_asks(self) -> None:
+        gate = self.a_gate()
+        world, plan = self.derive(
+            derived('x', action_type='waits'), run=False, waits={'execute': gate}
+        )
+        gate.until_entered()
+        waiting = world.action('a')
+        ready = waiting.evolve(status=states.READY)
+        gate.open()
+        world.until_ended(plan)
+
+        self.assertEqual(('complete', 'ONGOING'), (waiting.phase, waiting.state))
+        self.assertEqual('ONGOING', ready.state)
+        self.assertEqual('PENDING', ready.evolve(phase='run').state)
 
     def test_they_are_told_as_created_in_its_plan_and_lane(self) -> None:
         world, plan = self.derive(derived('x', inputs={'n': 1}, timeout=5))

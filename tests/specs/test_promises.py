@@ -78,6 +78,8 @@ class Promises:
 
     #: How many random sequences of mishaps are tried.
     disorders = 20
+    #: At which commits of a worker it dies: every so manieth.
+    every = 1
     #: How much more an action of a plan ten times as large may cost.
     growth = 1.25
 
@@ -207,13 +209,13 @@ class Promises:
     def test_no_action_is_lost_when_a_worker_dies_before_any_commit(self) -> None:
         commit = 1
         while self.die_at(dies_before=commit):
-            commit += 1
+            commit += self.every
         self.assertGreater(commit, 8)
 
     def test_no_action_is_lost_when_a_worker_dies_after_any_commit(self) -> None:
         commit = 1
         while self.die_at(dies_after=commit):
-            commit += 1
+            commit += self.every
         self.assertGreater(commit, 8)
 
     def test_no_action_has_two_owners_whose_results_count(self) -> None:

@@ -15,6 +15,7 @@ class DatabasePromises(Promises):
 
     #: Fewer than in memory, where each takes a fraction of the time.
     disorders = 10
+    every = 5
     #: How many actions share a statement depends on how long a commit takes, which
     #: on a busy machine is not always the same.
     growth = 3.0

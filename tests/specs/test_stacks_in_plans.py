@@ -78,11 +78,9 @@ class PlanWorld(StackWorld):
 class PlanWorldCase(StackWorldCase):
     """Plans are executed by one worker and stacks by another, unless told otherwise."""
 
-    sweep_interval = NEVER
-
     def setUp(self) -> None:
         super().setUp()
-        self.world = PlanWorld(self.make_store(), sweep_interval=self.sweep_interval)
+        self.world = PlanWorld(self.make_store())
         self.addCleanup(self.world.stop)
         self.applier = self.world.worker(lanes=('applier',))
         self.engine = self.world.worker(lanes=('engine',))
@@ -428,7 +426,7 @@ class TestLostWorkers(PlanWorldCase):
                 world.kill(doomed)
             world.worker(lanes=(lane,))
             self.assertEqual('SUCCEEDED', world.until_ended(plan).state)
-            self.assertEqual(3, len(world.outside.things))
+            self.assertEqual(3, len(world.outside.things), world.report(plan))
             self.assertEqual(
                 [
                     ('s', 'UPDATE_IN_PROGRESS'),

@@ -33,6 +33,4 @@ class PostgresqlLostWorkersTest(
 
 
 class MysqlUpdateTest(OnDatabase, stories.TestUpdate, stores.MysqlDatabase):
-    """`stack_update` on MariaDB or MySQL, where a hint may come to nothing."""
-
-    sweep_interval = 1.0
+    """`stack_update` on MariaDB or MySQL."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from oslo_config import cfg
-from oslo_log import formatters, log
+from oslo_log import _options, formatters, log
 
 from watcherlite import exceptions
 from watcherlite.conf import configuration, masking
@@ -33,6 +33,9 @@ LOG_LEVELS = [
     'stevedore=WARN',
     'urllib3=WARN',
 ]
+#: What stands before the text of a line about an action: what oslo.log calls an
+#: instance is the resource of a context, and here that is always one.
+ACTION = '[action: %(uuid)s] '
 
 
 class MaskSecrets(logging.Filter):
@@ -101,13 +104,15 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
     """Register the options of oslo.log, with our levels for the libraries."""
     log.register_options(conf)
     conf.set_default('default_log_levels', LOG_LEVELS)
+    conf.set_default('instance_uuid_format', ACTION)
     # Before the logs are set up, oslo.log has them go to standard error.
     guard_handlers()
 
 
 def set_defaults() -> None:
-    """Put our levels into the sample file; oslo-config-generator calls this."""
+    """Put our defaults into the sample file; oslo-config-generator calls this."""
     log.set_defaults(default_log_levels=LOG_LEVELS)
+    cfg.set_defaults(_options.log_opts, instance_uuid_format=ACTION)
 
 
 def setup_logging(

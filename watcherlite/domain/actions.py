@@ -119,7 +119,18 @@ class Action:
     @property
     def state(self) -> str:
         """Return what the infra-optim vocabulary calls this status."""
-        return states.infra_optim_state(self.status, self.start_time is not None)
+        return states.infra_optim_state(self.status, self.under_way)
+
+    @property
+    def under_way(self) -> bool:
+        """Say whether it has started and waits.
+
+        It may wait for what it derived, and then for a worker that takes it up again.
+        READY for a further try it is not under way: it will start anew.
+        """
+        resumes = self.status == states.READY and self.phase == COMPLETE
+        waits = self.status == states.WAITING or resumes
+        return waits and self.start_time is not None
 
 
 _NAMES = tuple(field.name for field in dataclasses.fields(Action))

@@ -19,6 +19,7 @@ from watcherlite.domain.outcomes import Fault
 from watcherlite.execution import results
 from watcherlite.execution.chaining import Chaining
 from watcherlite.execution.group import Claims, GroupCommit, Item, Wish, Written
+from watcherlite.execution.log_context import about
 from watcherlite.execution.plan_rules import PlanRules
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.settings import ExecutionSettings
@@ -253,6 +254,7 @@ class Committer:
             'Action %s: its result (%s) cannot be stored; it is FAILED instead',
             task.action.uuid,
             item.after.status,
+            extra=about(task.action),
         )
         ended = item.before.evolve(
             status=states.FAILED,
@@ -292,7 +294,10 @@ class Committer:
             item.done(item, applied)
         except Exception:
             # The others of the batch wait to be told, too.
-            LOG.exception('Action %s could not be gone on with', item.task.action.uuid)
+            action = item.task.action
+            LOG.exception(
+                'Action %s could not be gone on with', action.uuid, extra=about(action)
+            )
 
     def tell_listeners(self, stored: list[Event]) -> None:
         """Tell them of events that are durable; an empty list means: look."""

@@ -8,6 +8,7 @@ from watcherlite.domain import outcomes
 from watcherlite.execution import results
 from watcherlite.execution.context import TIMEOUT
 from watcherlite.execution.in_hand import InHand
+from watcherlite.execution.log_context import about
 from watcherlite.execution.pool import Pool
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.scheduling import Scheduler
@@ -86,6 +87,7 @@ class Deadlines:
             task.action.uuid,
             task.action.action_type,
             step,
+            extra=about(task.action),
         )
         # Not repeated: two runs of it would be under way at once.
         self._abandon(
@@ -107,6 +109,7 @@ class Deadlines:
             'Action %s ended, and the pre_condition of one that follows it does not '
             'return; they are not started together',
             task.action.uuid,
+            extra=about(task.action),
         )
         self._abandon(task, ended)
 

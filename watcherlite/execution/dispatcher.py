@@ -15,6 +15,7 @@ from watcherlite.clock import Clock
 from watcherlite.db.api import Released
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import APPLIER, Action
+from watcherlite.domain.receipts import Receipt
 from watcherlite.execution import results
 from watcherlite.execution.backlog import STUCK, Backlog
 from watcherlite.execution.committer import Committer
@@ -22,6 +23,7 @@ from watcherlite.execution.deadlines import Deadlines
 from watcherlite.execution.group import Claimed, Item, Written
 from watcherlite.execution.handing_over import HandingOver
 from watcherlite.execution.in_hand import InHand
+from watcherlite.execution.log_context import LogContext, about
 from watcherlite.execution.outside import Outside
 from watcherlite.execution.pool import Job, Pool
 from watcherlite.execution.results import Conclusion
@@ -116,20 +118,22 @@ class Dispatcher:
 
     # what there is to do
 
-    def add_plan(self, plan_id: int, plan_uuid: str) -> None:
+    def add_plan(
+        self, plan_id: int, plan_uuid: str, receipt: Receipt | None = None
+    ) -> None:
         """Look at a plan: it may have actions that can be taken."""
         with self._lock:
             if not self._sources.serves(APPLIER):
                 return
-            self._sources.hint_plan(plan_id, plan_uuid)
+            self._sources.hint_plan(plan_id, plan_uuid, receipt)
         self._committer.poke()
 
-    def add_lane(self, lane: str) -> None:
+    def add_lane(self, lane: str, receipt: Receipt | None = None) -> None:
         """Look at a lane: it may have actions without a plan that can be taken."""
         with self._lock:
             if not self._sources.serves(lane):
                 return
-            self._sources.hint_lane(lane)
+            self._sources.hint_lane(lane, receipt)
         self._committer.poke()
 
     def look_everywhere(self) -> None:
@@ -189,7 +193,7 @@ class Dispatcher:
                 self._sources.counted(plan)
                 if plan.cancels_unstarted:
                     self._step(plan.uuid)
-            again = self._room() > 0
+            again = self._room() > 0 and not self._is_enough_for_now(batch)
             jobs, self._jobs = self._jobs, []
         if again:
             self._committer.poke()
@@ -200,6 +204,15 @@ class Dispatcher:
             self._unblocked(strange)
         if dry:
             self._dry()
+
+    def _is_enough_for_now(self, batch: Written) -> bool:
+        """Say whether to let what was taken just now start before more is taken.
+
+        There is work for all threads, and its starts are written soon, together
+        with the next claims. A claim of its own would only hold up the first ones.
+        """
+        busy = self._in_hand.busy >= self._settings.max_parallel
+        return busy and any(claimed.actions for claimed in batch.claims)
 
     def _note_sources(self, batch: Written) -> list[Source]:
         """Note where there is more now; return what others may help with."""
@@ -244,6 +257,8 @@ class Dispatcher:
 
     def _job(self, step: Callable[[Task], None], task: Task) -> Job:
         def job() -> None:
+            # Of this thread until its next job: between them it logs nothing.
+            LogContext(task.action).enter()
             try:
                 if not task.abandoned:
                     step(task)
@@ -314,6 +329,7 @@ class Dispatcher:
                     'this worker made of it (%s) is dropped',
                     task.action.uuid,
                     item.after.status,
+                    extra=about(task.action),
                 )
                 self._in_hand.forget(task)
                 return

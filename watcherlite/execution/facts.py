@@ -8,7 +8,6 @@ from watcherlite.domain import events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import Action
 from watcherlite.domain.events import Event
-from watcherlite.states import action as states
 
 
 def action_event(
@@ -20,7 +19,7 @@ def action_event(
     kind: str = events.STATE_CHANGED,
 ) -> Event:
     """Return the event of one change of an action."""
-    if after.start_time is not None and states.WAITING in (before.status, after.status):
+    if before.under_way or after.under_way:
         detail = {**(detail or {}), 'started': True}
     return Event(
         events.ACTION,

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from watcherlite.db.api import Successor
 from watcherlite.domain.actions import COMPLETE, Action
+from watcherlite.execution.log_context import LogContext
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.runner import Runner
 from watcherlite.execution.settings import ExecutionSettings
@@ -100,7 +101,9 @@ class HandingOver:
             ),
             task.plan_uuid,
         )
+        LogContext(owned.action).enter()
         conclusion = self.prepare(owned)
+        LogContext(task.action).enter()
         if conclusion.action.status != states.RUNNING:
             # It is left to the ordinary way: claimed, and checked again.
             return None

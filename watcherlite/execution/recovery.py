@@ -17,6 +17,7 @@ from watcherlite.domain.actions import CHECK, COMPLETE, RUN, Action
 from watcherlite.execution import results
 from watcherlite.execution.committer import Committer
 from watcherlite.execution.group import Item
+from watcherlite.execution.log_context import about
 from watcherlite.execution.plan_rules import PlanRules
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.runner import ActionTypes
@@ -115,7 +116,11 @@ class Recovery:
             try:
                 verdict = self.judge(action, owner, ends.get(action.plan_id or 0))
             except Exception:
-                LOG.exception('Action %s waits for the next sweep', action.uuid)
+                LOG.exception(
+                    'Action %s waits for the next sweep',
+                    action.uuid,
+                    extra=about(action),
+                )
                 continue
             LOG.warning(
                 'Action %s (%s) was %s at lost worker %s and is %s now',
@@ -124,6 +129,7 @@ class Recovery:
                 action.status,
                 owner,
                 verdict.conclusion.action.status,
+                extra=about(action),
             )
             self._committer.submit(
                 Item(Task(action), verdict.conclusion, self._done(verdict))
@@ -167,7 +173,9 @@ class Recovery:
             phase = self._safe_phase(action)
         except BaseException as error:  # a plugin may raise anything
             LOG.exception(
-                'Nobody can tell whether action %s may run again', action.uuid
+                'Nobody can tell whether action %s may run again',
+                action.uuid,
+                extra=about(action),
             )
             return self._failed(action, outcomes.public_text(error))
         if phase is not None:

@@ -9,7 +9,13 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 
 from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.receipts import Receipt
 from watcherlite.execution.group import Claimed
+
+#: The first of several claims takes no more than this, so that what it takes has
+#: started before the next one, which takes so many times as many, is written.
+FIRST = 32
+GROWTH = 4
 
 
 @dataclasses.dataclass(slots=True)
@@ -19,6 +25,9 @@ class Source:
     :ivar more: it may have actions that can be taken
     :ivar hinted: somebody said so since the last claim was made out
     :ivar limited: its `max_parallel` stands in the way until one of it ends
+    :ivar most: how many its next claim takes at most
+    :ivar receipts: of the commands that said so
+    :ivar claiming: those whose claim is being written
     """
 
     plan_id: int | None
@@ -27,10 +36,29 @@ class Source:
     more: bool = True
     hinted: bool = True
     limited: bool = False
+    most: int = FIRST
+    receipts: list[Receipt] = dataclasses.field(default_factory=list)
+    claiming: list[Receipt] = dataclasses.field(default_factory=list)
 
-    def hint(self) -> None:
+    def hint(self, receipt: Receipt | None = None) -> None:
         """Note that somebody says that there is something here."""
         self.more = self.hinted = True
+        if receipt is not None:
+            self.receipts.append(receipt)
+
+    def claim(self) -> None:
+        """Note that what was said until now is looked into."""
+        self.hinted = False
+        for receipt in self.receipts:
+            receipt.claiming = True
+        self.claiming += self.receipts
+        self.receipts = []
+
+    def settle(self) -> None:
+        """Note that what was looked into is written."""
+        claimed, self.claiming = self.claiming, []
+        for receipt in claimed:
+            receipt.settle_part()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -61,17 +89,18 @@ class Sources:
         """Say whether a lane is one of this worker's."""
         return lane in self._sources
 
-    def hint_plan(self, plan_id: int, plan_uuid: str) -> None:
+    def hint_plan(
+        self, plan_id: int, plan_uuid: str, receipt: Receipt | None = None
+    ) -> None:
         """Note that a plan may have actions that can be taken."""
         source = self._sources.get(plan_id)
         if source is None:
-            self._sources[plan_id] = Source(plan_id, plan_uuid, None)
-        else:
-            source.hint()
+            source = self._sources[plan_id] = Source(plan_id, plan_uuid, None)
+        source.hint(receipt)
 
-    def hint_lane(self, lane: str) -> None:
+    def hint_lane(self, lane: str, receipt: Receipt | None = None) -> None:
         """Note that a lane may have actions without a plan that can be taken."""
-        self._sources[lane].hint()
+        self._sources[lane].hint(receipt)
 
     def hint_all(self) -> None:
         """Note that every source may have something."""
@@ -95,8 +124,9 @@ class Sources:
             limit = room if at + 1 == len(sources) else min(share, room)
             if limit <= 0:
                 break
+            limit = min(limit, source.most)
             room -= limit
-            source.hinted = False
+            source.claim()
             wanted.append(Wanted(source.plan_id, source.lane, limit))
         # The next time those come first that came away empty; if none did, another
         # one, because the last one gets what is left over.
@@ -110,8 +140,10 @@ class Sources:
         """Note what became of a wish."""
         source = self.of(claimed.wish.plan_id, claimed.wish.lane)
         if source is not None:
+            source.settle()
             source.limited = claimed.limited
             source.more = source.hinted or (claimed.more and not claimed.limited)
+            source.most = source.most * GROWTH if claimed.more else FIRST
         return source
 
     def counted(self, plan: ActionPlan) -> None:
@@ -120,6 +152,8 @@ class Sources:
         if source is None:
             return
         if not plan.claimable:
+            source.claim()
+            source.settle()
             del self._sources[plan.id or 0]
         elif source.limited and (
             plan.max_parallel is None or plan.active < plan.max_parallel

@@ -11,8 +11,10 @@ from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.db import api
 from watcherlite.domain import commands
+from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import APPLIER, Action
 from watcherlite.domain.events import Event
+from watcherlite.domain.receipts import Receipt
 from watcherlite.execution import identity, locking
 from watcherlite.execution.committer import Committer
 from watcherlite.execution.dispatcher import Dispatcher
@@ -33,8 +35,13 @@ LOG = logging.getLogger(__name__)
 
 #: Most active plans that a sweep looks at.
 PLANS = 1000
-#: Seconds from a claim that found too little to the question what is due next.
+#: Seconds from a claim that found too little to the question what else is due.
 DUE = 0.25
+#: Seconds until a command that this worker finds no room for is passed on to others.
+PASS_ON = 1.0
+#: Seconds until the broker is told to forget a command whatever comes of it: this
+#: worker lives, and what it did not see to is found by its sweep.
+LONGEST = 10.0
 #: For what came to be due while that claim was written.
 MARGIN = datetime.timedelta(seconds=1)
 
@@ -207,15 +214,17 @@ class Worker:
 
     # hints from outside; each only says where to look
 
-    def look_at_plan(self, uuid: str) -> None:
+    def look_at_plan(self, uuid: str, receipt: Receipt | None = None) -> None:
         """Look at a plan soon."""
-        self._chores.after(0, lambda: self._look_at_plan(uuid))
+        self._chores.after(0, lambda: self._look_at_plan(uuid, receipt))
 
-    def hear(self, message: commands.Command | commands.Broadcast) -> None:
-        """Take a hint, from the bus's thread."""
+    def hear(self, message: commands.Command | commands.Broadcast) -> Receipt | None:
+        """Take a hint, from the bus's thread; return the receipt of a command."""
+        receipt: Receipt | None = None
         match message:
             case commands.LaunchActionPlan(plan=plan):
-                self.look_at_plan(plan)
+                receipt = self._receipt((plan,), ())
+                self.look_at_plan(plan, receipt)
             case commands.WorkAvailable(plans=plans, lanes=lanes):
                 for plan in plans:
                     self.look_at_plan(plan)
@@ -226,31 +235,50 @@ class Worker:
                 for plan in plans:
                     self.look_at_plan(plan)
             case commands.RunActions():
+                receipt = self._receipt((), self.me.lanes)
                 for lane in self.me.lanes:
-                    self.dispatcher.add_lane(lane)
+                    self.dispatcher.add_lane(lane, receipt)
             case commands.WorkerLeft():
                 # What it gave back, and what it still owned.
                 self._chores.after(0, self._look_for_work)
                 self._chores.after(0, self._recovery.sweep)
             case commands.EventsStored():
-                return
+                return None
+        return receipt
+
+    def _receipt(self, plans: Sequence[str], lanes: Sequence[str]) -> Receipt:
+        """Return the receipt of a command, which is settled in the end in any case."""
+        receipt = Receipt(len(plans) + len(lanes))
+
+        def pass_on() -> None:
+            if not receipt.settled and not receipt.claiming:
+                self._offers.add(plans, lanes)
+                receipt.settle()
+
+        self._timers.after(PASS_ON, pass_on)
+        self._timers.after(LONGEST, receipt.settle)
+        return receipt
 
     # chores
 
-    def _look_at_plan(self, uuid: str) -> None:
-        if APPLIER not in self.me.lanes or self._only_plan not in (None, uuid):
-            return
+    def _look_at_plan(self, uuid: str, receipt: Receipt | None = None) -> None:
+        if APPLIER in self.me.lanes and self._only_plan in (None, uuid):
+            plan = self._active_plan(uuid)
+            if plan is not None and plan.claimable and plan.unfinished:
+                self.dispatcher.add_plan(plan.id or 0, plan.uuid, receipt)
+                return
+            if plan is not None:
+                self._step(plan.uuid)
+        if receipt is not None:
+            receipt.settle()
+
+    def _active_plan(self, uuid: str) -> ActionPlan | None:
         try:
             plan = self._store.get_plan(uuid)
         except exceptions.NotFound:
             LOG.info('A hint names plan %s, which does not exist', uuid)
-            return
-        if plan.state not in plan_states.ACTIVE:
-            return
-        if plan.claimable and plan.unfinished:
-            self.dispatcher.add_plan(plan.id or 0, plan.uuid)
-        else:
-            self._step(plan.uuid)
+            return None
+        return plan if plan.state in plan_states.ACTIVE else None
 
     def _ask_for_step(self, uuid: str) -> None:
         if uuid not in self._asked:
@@ -326,16 +354,20 @@ class Worker:
                     self._look_at_plan(plan.uuid)
 
     def _ask_for_due(self) -> None:
-        """Ask, but not more often than makes sense, what comes to be due next."""
+        """Ask, but not more often than makes sense, what is due or comes to be."""
         if self._dry_since is None:
             self._dry_since = self._clock.now() - MARGIN
             self._chores.after(DUE, self._look_for_due)
 
     def _look_for_due(self) -> None:
         since, self._dry_since = self._dry_since, None
-        if since is not None:
-            for lane in self.me.lanes:
-                self._look_for_due_in(lane, since)
+        if since is None:
+            return
+        for lane in self.me.lanes:
+            if self._store.has_claimable(lane, self._clock.now()):
+                # The claim passed it over, because somebody held it just then.
+                self.dispatcher.add_lane(lane)
+            self._look_for_due_in(lane, since)
 
     def _look_for_due_in(self, lane: str, since: datetime.datetime) -> None:
         due = self._store.next_not_before(lane, since)

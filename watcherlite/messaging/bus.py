@@ -6,11 +6,13 @@ from typing import Any, Protocol
 
 from watcherlite import exceptions
 from watcherlite.domain import actions
+from watcherlite.domain.receipts import Receipt
 
 #: (lane, command) and (broadcast): called in a thread of the bus, so they return
 #: quickly. `exceptions.Invalid` says that the message makes no sense and never will.
-OnCommand = Callable[[str, Mapping[str, Any]], None]
-OnControl = Callable[[Mapping[str, Any]], None]
+#: A command may be given back by a receipt, which says later that it is looked after.
+OnCommand = Callable[[str, Mapping[str, Any]], Receipt | None]
+OnControl = Callable[[Mapping[str, Any]], object]
 OnFailure = Callable[[exceptions.ConfigurationError], None]
 
 
@@ -68,10 +70,12 @@ class Bus(Protocol):
     ) -> None:
         """Begin to consume the commands of `lanes`, and all broadcasts.
 
-        A command is given to one worker of its lane, and is acknowledged when
-        `on_command` has returned. When that raises, the command is delivered again,
-        and is dead after `topology.DELIVERY_LIMIT` repetitions. May be called for
-        several workers of one process.
+        A command is given to one worker of its lane. It is acknowledged when
+        `on_command` has returned, or when the receipt is settled that this returned:
+        what a process leaves behind that dies before goes to another one. When
+        `on_command` raises, the command is delivered again, and is dead after
+        `topology.DELIVERY_LIMIT` repetitions. May be called for several workers of one
+        process.
         """
 
     def wait_until_consuming(self, timeout: float) -> bool:

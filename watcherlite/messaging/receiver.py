@@ -1,5 +1,6 @@
 """Consumes commands and broadcasts in a thread that owns the connection."""
 
+import collections
 import functools
 import logging
 import threading
@@ -25,6 +26,8 @@ LOG = logging.getLogger(__name__)
 _PREFETCH = 10
 #: Seconds until a stop is noticed on a silent connection.
 _LOOK = 0.5
+#: The same while commands wait for their acknowledgement, which this thread sends.
+_SOON = 0.01
 #: Seconds between two checks of the hearing, where there is no heartbeat.
 _CHECK = 15.0
 
@@ -50,6 +53,10 @@ class Receiver:
         self._on_command = on_command
         self._on_control = on_control
         self._on_failure = on_failure
+        #: Deliveries whose receipts are settled, from any thread.
+        self._settled: collections.deque[Any] = collections.deque()
+        self._unsettled = 0
+        self._channel: Any = None
         self._failure: exceptions.ConfigurationError | None = None
         self._consuming = threading.Event()
         self._stop = threading.Event()
@@ -96,19 +103,26 @@ class Receiver:
             try:
                 # First: the first messages come while the rest is still subscribed to.
                 self._counts.connections += 1
+                # What the last connection had not acknowledged is delivered again.
+                self._unsettled = 0
                 ears = self._subscribe(link)
                 self._reconnecting.established()
                 self._consuming.set()
                 LOG.info('Receiving messages from %s.', link.address)
                 while not self._stop.is_set():
-                    link.drain(_LOOK)
+                    link.drain(_SOON if self._unsettled else _LOOK)
+                    self._acknowledge()
                     link.beat()
-                    ears.check()
+                    # Who has all that may be ahead of an acknowledgement gets no more.
+                    if self._unsettled < _PREFETCH:
+                        ears.check()
+                # The last ones were looked after while the worker stopped.
+                self._acknowledge()
             finally:
                 self._consuming.clear()
 
     def _subscribe(self, link: connection.Link) -> hearing.Hearing:
-        channel = link.channel()
+        channel = self._channel = link.channel()
         wanted = topology.work(self._prefix)
         declaring.declare(channel, wanted)
         # A new name each time: the broker may not have noticed yet that the last
@@ -131,7 +145,7 @@ class Receiver:
         ears.note(topology.lane_queue(self._prefix, lane))
         try:
             # An empty body arrives as an empty str.
-            self._on_command(lane, codec.decode(delivery.body or b''))
+            receipt = self._on_command(lane, codec.decode(delivery.body or b''))
         except exceptions.Invalid as error:
             # It would be as wrong the next time: straight to the dead letters.
             self._counts.malformed += 1
@@ -144,7 +158,20 @@ class Receiver:
             channel.basic_reject(delivery.delivery_tag, requeue=True)
         else:
             self._counts.commands += 1
-            channel.basic_ack(delivery.delivery_tag)
+            if receipt is None:
+                channel.basic_ack(delivery.delivery_tag)
+                return
+            self._unsettled += 1
+            receipt.when_settled(functools.partial(self._settled.append, delivery))
+
+    def _acknowledge(self) -> None:
+        """Acknowledge the commands that are looked after by now."""
+        while self._settled:
+            delivery = self._settled.popleft()
+            # Of a connection that is gone the broker would take it for another one.
+            if delivery.channel is self._channel:
+                self._unsettled -= 1
+                delivery.channel.basic_ack(delivery.delivery_tag)
 
     def _take_broadcast(self, delivery: Any) -> None:
         channel = delivery.channel

@@ -365,8 +365,10 @@ def _states(subject: Subject, event: events.Event) -> tuple[str | None, str]:
     if event.kind != events.STATE_CHANGED:
         state = _outside(subject, event, event.new_status, started)
         return state, state
-    # What ran has a start time from then on, whatever it had before.
-    later = started or event.old_status in action_states.STARTED
+    # What ran has a start time from then on, whatever it had before. One that is
+    # READY for a further try starts anew.
+    ran = event.old_status in action_states.STARTED
+    later = started or (ran and event.new_status == action_states.WAITING)
     return (
         _outside(subject, event, event.old_status, started),
         _outside(subject, event, event.new_status, later),

@@ -103,9 +103,9 @@ CLUSTERING = {status: status for status in STATES}
 def infra_optim_state(status: str, started: bool = False) -> str:
     """Return the infra-optim state of an action.
 
-    :param started: whether it has a start time: one that waits for its derived
-        actions, or for its next try, is ONGOING and not PENDING
+    :param started: see `Action.under_way`: one that waits for its derived actions,
+        or for its next try, is ONGOING and not PENDING
     """
-    if started and status == WAITING:
+    if started and status in (WAITING, READY):
         return 'ONGOING'
     return INFRA_OPTIM[status]

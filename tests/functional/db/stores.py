@@ -23,6 +23,8 @@ KEY = base64.urlsafe_b64encode(b'k' * BYTES).decode()
 SETTINGS: dict[str, Any] = {
     'keys': lambda make: Keys((KEY,), 'the key of the tests'),
     'max_pool_size': 10,
+    # Long: a server that is busy with other tests takes its time to accept one.
+    'connect_timeout': 20,
     'statement_timeout': 20,
     'busy_timeout': 10,
 }

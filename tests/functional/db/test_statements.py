@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 from tests.factories import (
     NOW,
@@ -207,6 +208,26 @@ class StatementTests(counting.CountingTests):
                 read()
             self.assertEqual(['SELECT'], words, name)
 
+    def test_a_connection_is_used_without_asking_first_whether_it_is_alive(
+        self,
+    ) -> None:
+        """The pool's question would not be seen among the statements."""
+        dialect = self.store.engine.dialect
+        with mock.patch.object(dialect, 'do_ping', return_value=True) as ping:
+            words = self.words_of_three_reads_and_a_change()
+        self.assertEqual([], ping.mock_calls)
+        self.assertEqual([*['SELECT'] * 3, 'BEGIN', 'SELECT', 'COMMIT'], words)
+
+    def words_of_three_reads_and_a_change(self) -> list[str]:
+        """Take a connection four times; return how the statements begin."""
+        plan, _ = store_plan(self.store)
+        with self.statements() as words:
+            for _ in range(3):
+                self.store.get_plan(plan.uuid)
+            with self.store.transaction() as tx:
+                tx.lock_plans([plan.id or 0])
+        return words
+
     def test_a_page_of_any_noun_is_one_statement_and_so_is_what_is_found(self) -> None:
         plan, actions = store_plan(self.store, *(make_action() for _ in range(50)))
         around = self.store.plan_surroundings(plan.id or 0)
@@ -358,6 +379,16 @@ class SqliteStatementTest(StatementTests, stores.SqliteDatabase):
         self.assertIn('ix_actions_claimable_of_plan', at_once)
         self.assertNotIn('TEMP B-TREE', at_once)
 
+    def test_the_driver_executes_nothing_but_our_own_statements(self) -> None:
+        executed: list[str] = []
+        with self.store.engine.connect() as connection:
+            # The pool hands out the last one that came back.
+            connection.connection.driver_connection.set_trace_callback(executed.append)
+        words = self.words_of_three_reads_and_a_change()
+        first_words = [statement.split(None, 1)[0] for statement in executed]
+        self.assertEqual(words, first_words[-len(words) :])
+        self.assertNotIn('SELECT 1', executed)
+
 
 class PostgresqlStatementTest(StatementTests, stores.PostgresqlDatabase):
     def assert_in_order(self, explanation: str) -> None:
@@ -385,7 +416,7 @@ class MysqlStatementTest(StatementTests, stores.MysqlDatabase):
 
     def plan_of_a_claim(self) -> str:
         return self.explained(
-            mysql.DUE[claims.OF_PLAN][0], plan_id=1, limit=10, now='2026-01-01'
+            mysql.DUE[claims.OF_PLAN][0], plan_id=1, after=0, limit=10
         )
 
     def assert_in_order(self, explanation: str) -> None:

@@ -1,12 +1,14 @@
 """Commands and broadcasts through a real broker."""
 
 import json
+import threading
 
 from tests import services
 from tests.functional.messaging import base
 from tests.unit.messaging import bus_contract, recording
 from watcherlite import exceptions
-from watcherlite.messaging import topology
+from watcherlite.domain.receipts import Receipt
+from watcherlite.messaging import codec, topology
 
 RUN = bus_contract.RUN
 MALFORMED = [
@@ -123,3 +125,63 @@ class TestFullQueue(base.RabbitTestCase):
 
         self.assertGreater(bus.counts.dropped, 100)
         self.assertIn('applier refused it: the queue is full', self.log.output)
+
+
+class TestReceipts(base.RabbitTestCase):
+    """A command whose handler returned a receipt."""
+
+    def worker(self, receipt):
+        """Start a worker that answers each command with this receipt."""
+        commands = recording.Recorder()
+
+        def take(lane, message):
+            commands.command(lane, message)
+            return receipt(message)
+
+        bus = self.open_bus()
+        bus.start(['applier'], take, print)
+        self.assertTrue(bus.wait_until_consuming(recording.TIMEOUT))
+        return bus, commands
+
+    def test_it_goes_to_another_worker_when_this_one_ends_before_it_is_settled(self):
+        bus, first = self.worker(lambda message: Receipt())
+        bus.send_command('applier', RUN)
+        first.wait_for(1)
+        _, second = self.worker(lambda message: None)
+
+        bus.close(recording.TIMEOUT)
+
+        self.assertEqual([('applier', RUN)], second.wait_for(1))
+
+    def test_it_is_forgotten_once_it_is_settled_in_whatever_thread(self):
+        receipts = []
+
+        def receipt(message):
+            receipts.append(Receipt())
+            threading.Thread(target=receipts[-1].settle).start()
+            return receipts[-1]
+
+        bus, first = self.worker(receipt)
+        sent = [bus_contract.launch(f'p{number}') for number in range(40)]
+        for command in sent:
+            bus.send_command('applier', command)
+        # More than are delivered without an acknowledgement.
+        self.assertEqual([('applier', c) for c in sent], first.wait_for(len(sent)))
+        bus.close(recording.TIMEOUT)
+
+        other, second = self.worker(lambda message: None)
+        other.send_command('applier', RUN)
+
+        self.assertEqual([('applier', RUN)], second.wait_for(1))
+
+    def test_it_is_dead_when_it_ends_every_worker_that_takes_it(self):
+        sender = self.open_bus()
+        sender.send_command('applier', RUN)
+
+        for _ in range(topology.DELIVERY_LIMIT + 1):
+            bus, commands = self.worker(lambda message: Receipt())
+            commands.wait_for(1)
+            bus.close(recording.TIMEOUT)
+            self.assertEqual([('applier', RUN)], commands.seen)
+
+        self.assertEqual([codec.encode(RUN)], self.dead_letters(1))

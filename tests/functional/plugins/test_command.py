@@ -309,7 +309,8 @@ class TestChildren(CommandTestCase):
 
     def test_a_child_that_writes_for_ever_is_not_listened_to(self):
         pids = self.fifo('pids')
-        script = f'(echo $(exec sh -c "echo \\$PPID") > {pids}; exec yes) & echo done'
+        # Said before the child is there, whose output leaves no room for it.
+        script = f'echo done; (echo $(exec sh -c "echo \\$PPID") > {pids}; exec yes) &'
 
         result = self.in_thread(lambda: self.run_shell(script))
         with open(pids) as pipe:

@@ -107,7 +107,9 @@ class TestEndWindow(StoredCase):
         after, (event,), _ = self.end(plan)
 
         self.assertEqual([('CANCELLED', RAN)], self.statuses(plan))
-        self.assertEqual((RAN, {}), (event.message, dict(event.detail or {})))
+        self.assertEqual(
+            (RAN, {'started': True}), (event.message, dict(event.detail or {}))
+        )
         self.assertEqual(0, after.unfinished)
         self.assertEqual(NOW, self.store.get_action(action.uuid).end_time)
 

@@ -25,6 +25,8 @@ from watcherlite.execution.policy_chain import PolicyChain
 from watcherlite.execution.runner import Runner
 from watcherlite.execution.scheduling import Scheduler
 from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.sources import FIRST
+from watcherlite.execution.window import Window
 from watcherlite.plugins import loader
 from watcherlite.plugins.base import ActionType
 from watcherlite.states import action as states
@@ -44,6 +46,14 @@ class Watched(MemoryStore):
         with super().transaction() as tx:
             yield tx
         self._after_commit()
+
+
+class Wide(Window):
+    """A window that has learnt that actions are short."""
+
+    @property
+    def size(self) -> int:
+        return 500
 
 
 class DispatcherCase(base.TestCase):
@@ -154,6 +164,23 @@ class ClaimTest(DispatcherCase):
         self.a_plan(*(make_action(name=f'a{n}') for n in range(300)))
         self.until(lambda: not self.store.list_actions(statuses=states.NOT_STARTED))
         self.assertGreater(self.dispatcher._window.size, 1)
+
+    def test_the_first_of_many_short_ones_start_before_more_are_taken(self) -> None:
+        seen: list[tuple[int, int]] = []
+
+        def look() -> None:
+            rows = [a for a in self.store.list_actions() if a.name == 'b']
+            taken = sum(a.attempt > 0 for a in rows)
+            seen.append((taken, sum(a.start_time is not None for a in rows)))
+
+        self.build({}, look, max_parallel=2, claim_batch=500)
+        self.dispatcher._window = Wide(self.settings)
+        self.a_plan(*(make_action(name='b') for _ in range(300)))
+        self.until(lambda: not self.store.list_actions(statuses=states.NOT_STARTED))
+        first = next(pair for pair in seen if pair[0])
+        more = next(pair for pair in seen if pair[0] > FIRST)
+        self.assertEqual((FIRST, 0), first)
+        self.assertGreater(more[1], 0)
 
     def test_a_dry_claim_asks_what_comes_to_be_due(self) -> None:
         self.build({})
@@ -440,9 +467,8 @@ class SignalTest(DispatcherCase):
         self.dispatcher.deliver([(a.id or 0, states.SUSPEND)])
         self.until_status('a', states.SUSPENDED)
         self.assertTrue(self.dispatcher.drain(PATIENCE))
+        # It is asked at once, when it goes on, how far it is.
         self.dispatcher.deliver([(a.id or 0, states.RESUME)])
-        self.until_status('a', states.RUNNING)
-        self.scheduler.run_due()
         self.until_status('a', states.SUCCEEDED)
 
     def test_a_timeout_is_for_one_that_is_idle_as_well(self) -> None:

@@ -82,6 +82,18 @@ class SourcesTest(base.TestCase):
         self.claim(wanted, more=False)
         self.assertFalse(self.sources.any_more())
 
+    def test_each_claim_takes_more_than_the_last_while_there_is_more(self) -> None:
+        self.sources.hint_plan(1, 'plan-1')
+        taken = []
+        for more in (True, True, True, False):
+            (wanted,) = self.sources.wishes(600)
+            taken.append(wanted.limit)
+            self.claim(wanted, more)
+        self.sources.hint_plan(1, 'plan-1')
+        (wanted,) = self.sources.wishes(600)
+        self.assertEqual([32, 128, 512, 600], taken)
+        self.assertEqual(32, wanted.limit)
+
     def test_a_hint_outlives_a_claim_that_was_on_its_way(self) -> None:
         self.sources.hint_plan(1, 'plan-1')
         (wanted,) = self.sources.wishes(10)

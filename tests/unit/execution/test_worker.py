@@ -1,6 +1,8 @@
 """One worker: hints, sweeps, orphans, and how it comes and goes."""
 
 import datetime
+import functools
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +14,7 @@ from watcherlite.domain import commands
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.outcomes import InProgress
 from watcherlite.execution.sources import Source
-from watcherlite.execution.worker import Worker
+from watcherlite.execution.worker import LONGEST, Worker
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 
@@ -94,6 +96,67 @@ class HintTest(WorldCase):
             worker.hear(commands.WorkAvailable((), ('applier',)))
             worker.hear(hint)
             world.until_action('a', states.SUCCEEDED)
+
+    def settled(self, worker: Worker, command: commands.Command) -> threading.Event:
+        """Let a worker hear a command; return what tells that it is looked after."""
+        settled = threading.Event()
+        receipt = worker.hear(command)
+        assert receipt is not None
+        receipt.when_settled(settled.set)
+        return settled
+
+    def test_a_command_is_looked_after_once_its_claim_is_written(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world({'waits': kind(execute=gate)}, sweep_interval=3600.0)
+        worker = world.worker(lanes=('applier', 'engine'))
+        silent = World(world.store, {'waits': kind()})
+        plan = silent.start(action('a', 'waits'))
+        silent.add(silent.new_action('b', 'waits'))
+        taken = {}
+
+        for name, command in (
+            ('a', commands.LaunchActionPlan(plan.uuid)),
+            ('b', commands.RunActions()),
+        ):
+            found = functools.partial(
+                lambda name: taken.update({name: world.action(name).owner}), name
+            )
+            receipt = worker.hear(command)
+            assert receipt is not None
+            receipt.when_settled(found)
+            gate.until_entered()
+            world.until(lambda name=name: name in taken)
+
+        self.assertEqual({'a': worker.me.uuid, 'b': worker.me.uuid}, taken)
+
+    def test_a_command_that_leads_nowhere_is_looked_after(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        ended = world.run('a')
+        (worker,) = world.workers
+
+        for uuid in ('nonsense', ended.uuid):
+            command = commands.LaunchActionPlan(uuid)
+            self.assertTrue(self.settled(worker, command).wait(LONGEST / 2))
+
+    def test_a_command_that_a_busy_worker_took_is_passed_on(self) -> None:
+        gate = self.a_gate()
+        world = self.a_world(
+            {'waits': kind(execute=gate)}, max_parallel=1, sweep_interval=3600.0
+        )
+        first = world.worker()
+        world.start(action('a', 'waits'))
+        gate.until_entered()
+        swept = threading.Event()
+        # Behind its first sweep, which would find the plan by itself.
+        world.worker()._chores.after(0, swept.set)
+        self.assertTrue(swept.wait(LONGEST / 2))
+        plan = World(world.store).start('b')
+
+        settled = self.settled(first, commands.LaunchActionPlan(plan.uuid))
+
+        self.assertTrue(settled.wait(LONGEST / 2))
+        world.until(lambda: commands.WorkAvailable((plan.uuid,)) in world.told)
+        self.assertEqual(plan_states.SUCCEEDED, world.until_ended(plan).state)
 
     def until_idle(self, worker: Worker) -> None:
         """Wait until claims have said that there is nothing."""

@@ -98,13 +98,12 @@ class TestChangesOfActions(base.TestCase):
             changes(_ACTION, action_states.MACHINE),
         )
 
-    def test_one_that_has_started_before_is_ongoing_while_it_waits(self):
+    def test_one_that_is_under_way_is_ongoing_while_it_waits(self):
         plain = changes(_ACTION, action_states.MACHINE)
         started = changes(_ACTION, action_states.MACHINE, detail={'started': True})
 
         self.assertEqual(
             {
-                ('WAITING', 'READY'): ('ONGOING -> PENDING', 'update'),
                 ('WAITING', 'SKIPPED'): ('ONGOING -> SKIPPED', 'update'),
                 ('WAITING', 'FAILED'): (
                     'ONGOING -> FAILED',
@@ -116,8 +115,19 @@ class TestChangesOfActions(base.TestCase):
                     'update',
                     'cancel.end',
                 ),
-                # its target is locked: it has not been started by that
-                ('READY', 'WAITING'): ('PENDING -> ONGOING', 'update'),
+                # it goes on, or is to: that is no other start
+                ('READY', 'RUNNING'): None,
+                ('RUNNING', 'READY'): None,
+                ('SUSPENDED', 'READY'): None,
+                ('READY', 'SKIPPED'): ('ONGOING -> SKIPPED', 'update'),
+                ('READY', 'FAILED'): ('ONGOING -> FAILED', 'update', 'execution.error'),
+                ('READY', 'CANCELLED'): (
+                    'ONGOING -> CANCELLED',
+                    'update',
+                    'cancel.end',
+                ),
+                # no action has such a change, before it is started
+                ('INIT', 'READY'): ('PENDING -> ONGOING', 'update'),
                 ('INIT', 'WAITING'): ('PENDING -> ONGOING', 'update'),
             },
             {key: value for key, value in started.items() if plain[key] != value},

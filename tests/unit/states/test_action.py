@@ -57,7 +57,7 @@ class ProjectionTest(base.TestCase):
             {
                 'INIT': ('PENDING', 'PENDING'),
                 'WAITING': ('PENDING', 'ONGOING'),
-                'READY': ('PENDING', 'PENDING'),
+                'READY': ('PENDING', 'ONGOING'),
                 'RUNNING': ('ONGOING', 'ONGOING'),
                 'SUSPENDED': ('ONGOING', 'ONGOING'),
                 'SUCCEEDED': ('SUCCEEDED', 'SUCCEEDED'),

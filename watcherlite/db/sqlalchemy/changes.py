@@ -121,18 +121,21 @@ class Changes(Part):
         if action_ids is None and plan_id is None:
             raise ValueError('set_control takes action_ids or plan_id')
         condition = f"ended = '' AND {STARTED}"
+        by = 'BY(ix_actions_unfinished)'
         values: dict[str, object] = {}
         if action_ids is not None:
             if not action_ids:
                 return []
             condition += ' AND id IN_IDS(:ids)'
             values['ids'] = self._session.dialect.ids(action_ids)
+            by = 'BY(PRIMARY)'
         if plan_id is not None:
             condition += ' AND plan_id = :plan_id'
             values['plan_id'] = plan_id
         return self._update(
             'control = :signal, updated_at = :now',
             condition,
+            by,
             signal=signal,
             now=to_text(now),
             **values,

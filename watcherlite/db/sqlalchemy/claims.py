@@ -17,12 +17,11 @@ OF_LANE = 'lane = :lane AND plan_id IS NULL'
 # What may run at once and what had to wait are two ranges of one index, each in
 # the order of ids or short. One range would have to be sorted by id for each
 # claim; taken by `not_before`, what was scheduled would starve behind the rest.
-_LOWEST = 'ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED'
 DUE = (
-    f'claimable = 1 AND not_before = {NEVER_SCHEDULED} {_LOWEST}',
-    f'claimable = 1 AND not_before > {NEVER_SCHEDULED} '
-    f'AND not_before <= :now {_LOWEST}',
+    f'claimable = 1 AND not_before = {NEVER_SCHEDULED}',
+    f'claimable = 1 AND not_before > {NEVER_SCHEDULED} AND not_before <= :now',
 )
+LOWEST = 'ORDER BY id LIMIT :limit'
 TAKE = (
     "status = 'READY', owner = :worker, attempt = actions.attempt + 1, "
     'claimable = NULL, updated_at = :now'
@@ -33,13 +32,15 @@ def _claim(where: str) -> str:
     # Materialized, because PostgreSQL may otherwise take the rows of a subquery
     # with SKIP LOCKED more than once, and so more than :limit.
     at_once, put_off = (
-        f'SELECT id FROM actions WHERE {where} AND {due}' for due in DUE
+        f'SELECT id FROM actions WHERE {where} AND {due} {LOWEST} '
+        'FOR UPDATE SKIP LOCKED'
+        for due in DUE
     )
     return (
         f'WITH at_once AS MATERIALIZED ({at_once}), '
         f'put_off AS MATERIALIZED ({put_off}), '
         'due AS MATERIALIZED (SELECT id FROM at_once UNION ALL '
-        'SELECT id FROM put_off ORDER BY id LIMIT :limit) '
+        f'SELECT id FROM put_off {LOWEST}) '
         f'UPDATE actions SET {TAKE} FROM due '
         f'WHERE actions.id = due.id RETURNING {ACTION_COLUMNS}'
     )

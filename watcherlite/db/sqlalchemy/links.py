@@ -67,7 +67,9 @@ def _statement(dialect: Dialect) -> Batch:
     link = dialect.rows_source(_COLUMNS)
     events = dialect.rows_source(EVENT).replace(':rows', ':events')
     return Batch(
-        f'WITH link AS MATERIALIZED (SELECT * FROM {link}), '
+        # PostgreSQL plans for a hundred rows unless it is told that there is one, and
+        # would read small tables from end to end.
+        f'WITH link AS MATERIALIZED (SELECT * FROM {link} LIMIT 1), '
         f'found AS MATERIALIZED ({_FOUND}), '
         f'plan AS (UPDATE action_plans SET {_SAVED} {_OF_FOUND} '
         'action_plans.id = r.p_id), '

@@ -45,15 +45,26 @@ CHANGE = Batch(
     f'UPDATE {_EACH_ACTION} ON actions.id = r.id SET {changes.assignments("actions.")}',
     CHANGED_ACTION,
 )
+# What can be taken is read, and then locked by its keys. A read that locks would
+# hold until the end all that it has passed, of other lanes as well, and the first
+# row after it: others would pass over these, and nobody would tell them again.
 DUE = {
     where: [
-        f'SELECT {ACTION_COLUMNS} FROM actions BY(ix_actions_claimable_of_plan) '
-        f'WHERE {where} AND {due}'
+        f'SELECT id FROM actions BY(ix_actions_claimable_of_plan) WHERE {where} '
+        f'AND {due} AND id > :after {claims.LOWEST}'
         for due in claims.DUE
     ]
     for where in claims.CLAIM
 }
-TAKE = f'UPDATE actions SET {claims.TAKE} WHERE id IN_IDS(:ids)'
+EITHER = {
+    where: f'({") UNION ALL (".join(due)}) {claims.LOWEST}'
+    for where, due in DUE.items()
+}
+HOLD = (
+    f'SELECT {ACTION_COLUMNS} FROM actions BY(PRIMARY) WHERE id IN_IDS(:ids) '
+    f'AND claimable = 1 AND not_before <= :now {claims.LOWEST} FOR UPDATE SKIP LOCKED'
+)
+TAKE = f'UPDATE actions BY(PRIMARY) SET {claims.TAKE} WHERE id IN_IDS(:ids)'
 COUNT = (
     'SELECT actions.id, actions.plan_id, actions.lane, actions.pending - d.n, '
     'actions.status, actions.owner, actions.attempt, actions.blocked_on '
@@ -142,14 +153,7 @@ class MysqlTransaction(SqlTransaction):
         now: datetime.datetime,
     ) -> list[Action]:
         time = to_text(now)
-        due = [
-            action
-            for template in DUE[where]
-            for action in self._actions(
-                self._session.rows(template, limit=limit, now=time, **values)
-            )
-        ]
-        due = sorted(due, key=lambda action: action.id or 0)[:limit]
+        due = self._hold(where, {**values, 'now': time, 'limit': limit})
         if due:
             ids = self._session.dialect.ids(action.id or 0 for action in due)
             self._session.count(TAKE, worker=worker, now=time, ids=ids)
@@ -162,6 +166,21 @@ class MysqlTransaction(SqlTransaction):
             )
             for action in due
         ]
+
+    def _hold(self, where: str, values: dict[str, Any]) -> list[Action]:
+        """Lock what is due and nobody else holds, and nothing beside it."""
+        limit, last = values['limit'], 0
+        held: list[Action] = []
+        while True:
+            found = self._session.rows(EITHER[where], after=last, **values)
+            if found:
+                last = found[-1][0]
+                ids = self._session.dialect.ids(row[0] for row in found)
+                left = {**values, 'limit': limit - len(held)}
+                held += self._actions(self._session.rows(HOLD, ids=ids, **left))
+            # Others may hold all of these, and what comes after them is free.
+            if len(found) < limit or len(held) == limit:
+                return held
 
     def _release(
         self,
@@ -200,9 +219,13 @@ class MysqlTransaction(SqlTransaction):
             self._session.batch_count(HAND_OVER, handed)
         return found
 
-    def _update(self, assignments: str, condition: str, **values: Any) -> list[Action]:
+    def _update(
+        self, assignments: str, condition: str, by: str = '', **values: Any
+    ) -> list[Action]:
+        # Without an index it would wait for whatever anybody holds of this table.
         rows = self._session.rows(
-            f'SELECT id FROM actions WHERE {condition} ORDER BY id FOR UPDATE', **values
+            f'SELECT id FROM actions {by} WHERE {condition} ORDER BY id FOR UPDATE',
+            **values,
         )
         if not rows:
             return []

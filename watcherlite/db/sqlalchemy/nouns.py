@@ -121,13 +121,16 @@ ACTION_PLANS = Noun(
     (SHOWN, DELETED),
 )
 
+# See `Action.under_way`.
 ONGOING = (
     "(actions.status IN ('RUNNING', 'SUSPENDED') "
-    "OR actions.status = 'WAITING' AND actions.start_time IS NOT NULL)"
+    "OR actions.start_time IS NOT NULL AND (actions.status = 'WAITING' "
+    "OR actions.status = 'READY' AND actions.phase = 'complete'))"
 )
 PENDING = (
-    "(actions.status IN ('INIT', 'READY') "
-    "OR actions.status = 'WAITING' AND actions.start_time IS NULL)"
+    "(actions.status = 'INIT' "
+    "OR actions.status = 'READY' AND actions.phase <> 'complete' "
+    "OR actions.status IN ('READY', 'WAITING') AND actions.start_time IS NULL)"
 )
 #: What users call the state of an action, as a column.
 STATE = (

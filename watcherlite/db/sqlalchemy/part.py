@@ -29,14 +29,18 @@ class Part:
         actions.sort(key=lambda action: action.id or 0)
         return actions
 
-    def _update(self, assignments: str, condition: str, **values: Any) -> list[Action]:
+    def _update(
+        self, assignments: str, condition: str, by: str = '', **values: Any
+    ) -> list[Action]:
         """Change the actions for which a condition holds; return them whole.
 
         No assignment may use a column that one before it has assigned: MySQL
         would take the new value.
+
+        :param by: `BY(index)`, see `dialects`, unless the condition names the ids
         """
         rows = self._session.rows(
-            f'UPDATE actions SET {assignments} WHERE {condition} '
+            f'UPDATE actions {by} SET {assignments} WHERE {condition} '
             f'RETURNING {ACTION_COLUMNS}',
             **values,
         )

@@ -1,0 +1,143 @@
+"""What one holds keeps nobody from the rest, who claims least of all."""
+
+import contextlib
+from typing import Any
+
+from tests.contract.store_case import names
+from tests.factories import NOW, at, make_action, new_uuid, store_actions, store_plan
+from tests.functional.db import stores
+from watcherlite.db.api import Transaction
+from watcherlite.domain import actions as domain
+from watcherlite.states import action as states
+
+LANES = (domain.APPLIER, domain.ENGINE)
+PLANS = ('first plan', 'second plan')
+#: name of an action that is due -> what is special about it
+DUE: dict[str, dict[str, Any]] = {'a': {}, 'b': {}, 'put off': {'not_before': at(-1)}}
+
+
+class EnoughError(Exception):
+    """Ends a transaction whose changes are of no more use."""
+
+
+class ClaimingTests(stores.StoreTests):
+    """What holds where several may write at once.
+
+    :ivar sources: name -> what a claim is told, to take actions from there
+    """
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.sources: dict[str, dict[str, Any]] = {}
+        names = {**DUE, 'not due': {'not_before': at(60)}}
+        for lane in LANES:
+            self.sources[lane] = {'lane': lane}
+            for name, values in names.items():
+                new = make_action(name=name, lane=lane, status=states.READY, **values)
+                store_actions(self.store, new)
+        for name in PLANS:
+            plan, _ = store_plan(
+                self.store,
+                *(make_action(name=name, **values) for name, values in names.items()),
+            )
+            self.sources[name] = {'plan_id': plan.id}
+
+    def claim(self, tx: Transaction, source: str, limit: int = 99) -> list[str | None]:
+        """Claim from a plan or a lane; return the names of what was taken."""
+        values = self.sources[source]
+        taken = tx.claim(worker=new_uuid(), limit=limit, now=NOW, **values)
+        return names(taken)
+
+    def test_a_claim_keeps_nobody_from_what_it_does_not_take(self) -> None:
+        """A row that is held is passed over, and nobody would tell of it again."""
+        for source in self.sources:
+            with contextlib.suppress(EnoughError), self.store.transaction() as tx:
+                self.assertEqual(list(DUE), self.claim(tx, source))
+                with self.store.transaction() as other:
+                    left = {name: self.claim(other, name) for name in self.sources}
+                    raise EnoughError
+
+            self.assertEqual(
+                {name: [] if name == source else list(DUE) for name in self.sources},
+                left,
+                source,
+            )
+
+    def test_a_claim_goes_on_behind_what_others_hold(self) -> None:
+        many = [make_action(name=str(n)) for n in range(7)]
+        plan, _ = store_plan(self.store, *many)
+        self.sources['wide'] = {'plan_id': plan.id}
+
+        with self.store.transaction() as first, self.store.transaction() as second:
+            taken = [self.claim(tx, 'wide', 3) for tx in (first, second, second)]
+
+        self.assertEqual([['0', '1', '2'], ['3', '4', '5'], ['6']], taken)
+
+
+class WaitingTests(stores.StoreTests):
+    """Who changes some actions waits for nobody who holds others."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.plans = [
+            store_plan(
+                self.store,
+                # So many that reading all of them looks as good as an index.
+                *(make_action(name=str(n)) for n in range(300)),
+                make_action(name='runs', status=states.RUNNING),
+            )
+            for _ in range(2)
+        ]
+        blocked = make_action(
+            name='blocked', status=states.WAITING, target='x', blocked_on='x'
+        )
+        (self.blocked,) = store_actions(self.store, blocked)
+
+    def test_what_is_held_holds_up_nobody_who_does_not_want_it(self) -> None:
+        (_, held), (plan, actions) = self.plans
+        plan_id, runs = plan.id or 0, actions[-1].id or 0
+        impatient = self.open_again(busy_timeout=1)
+        self.addCleanup(impatient.close)
+        done: dict[str, list[str | None]] = {}
+
+        with self.store.transaction() as tx:
+            tx.lock_actions([action.id or 0 for action in held])
+            done['unblocked'] = [str(impatient.unblock_stale())]
+            with impatient.transaction() as other:
+                told = other.set_control(states.CANCEL, NOW, plan_id=plan_id)
+                done['told'] = names(told)
+                told = other.set_control(states.SUSPEND, NOW, action_ids=[runs])
+                done['told again'] = names(told)
+                ended = other.end_not_started(plan_id, states.CANCELLED, None, 2, NOW)
+                done['ended'] = names(ended)
+                taken = other.claim(
+                    worker=new_uuid(), limit=2, now=NOW, plan_id=plan_id
+                )
+                done['taken'] = names(taken)
+
+        self.assertEqual(
+            {
+                'unblocked': ['1'],
+                'told': ['runs'],
+                'told again': ['runs'],
+                'ended': ['0', '1'],
+                'taken': ['2', '3'],
+            },
+            done,
+        )
+
+
+class PostgresqlClaimingTest(ClaimingTests, stores.PostgresqlDatabase):
+    """The same on PostgreSQL."""
+
+
+class MysqlClaimingTest(ClaimingTests, stores.MysqlDatabase):
+    """The same on MariaDB or MySQL."""
+
+
+class PostgresqlWaitingTest(WaitingTests, stores.PostgresqlDatabase):
+    """The same on PostgreSQL."""
+
+
+class MysqlWaitingTest(WaitingTests, stores.MysqlDatabase):
+    """The same on MariaDB or MySQL."""

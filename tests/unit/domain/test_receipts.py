@@ -1,0 +1,42 @@
+"""When a command from the broker may be forgotten there."""
+
+from tests import base
+from watcherlite.domain.receipts import Receipt
+
+
+class ReceiptTest(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.calls = []
+
+    def receipt(self, *parts):
+        made = Receipt(*parts)
+        made.when_settled(lambda: self.calls.append('settled'))
+        return made
+
+    def test_it_is_settled_once_however_often_that_is_said(self):
+        receipt = self.receipt()
+
+        receipt.settle()
+        receipt.settle()
+        receipt.settle_part()
+
+        self.assertEqual((['settled'], True), (self.calls, receipt.settled))
+
+    def test_of_several_places_the_last_one_settles_it(self):
+        receipt = self.receipt(2)
+
+        receipt.settle_part()
+        before = list(self.calls), receipt.settled
+        receipt.settle_part()
+
+        self.assertEqual(([], False), before)
+        self.assertEqual((['settled'], True), (self.calls, receipt.settled))
+
+    def test_who_asks_late_is_told_at_once(self):
+        made = Receipt(2)
+        made.settle()
+
+        made.when_settled(lambda: self.calls.append('late'))
+
+        self.assertEqual(['late'], self.calls)
