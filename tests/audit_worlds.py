@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tests.factories import all_plans
 from tests.worlds import World, WorldCase, kind
 from watcherlite.applier.operations import PlanOperations
 from watcherlite.clock import Clock
@@ -187,7 +188,7 @@ class AuditWorld(World):
 
     def plans_of(self, audit: Audit) -> list[ActionPlan]:
         """Return the plans of an audit, the oldest first."""
-        plans = self.store.list_plans(limit=1000)
+        plans = all_plans(self.store)
         return [plan for plan in plans if plan.audit_id == audit.id]
 
     def audit_story(self, audit: Audit) -> list[Any]:

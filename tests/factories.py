@@ -5,6 +5,7 @@ import uuid
 from typing import Any
 
 from watcherlite.db.api import Store, Worker
+from watcherlite.db.listing import Query
 from watcherlite.domain import audits, events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import COMPLETION, Action, Edge
@@ -176,6 +177,12 @@ def store_actions(
     with store.transaction() as tx:
         ids = tx.insert_actions(counted, edges)
     return [a.evolve(id=i) for a, i in zip(counted, ids, strict=True)]
+
+
+def all_plans(store: Store) -> list[ActionPlan]:
+    """Return all plans, deleted ones too, by id."""
+    listed = store.list_action_plans(Query(deleted=True, limit=100_000))
+    return [row.plan for row in listed]
 
 
 def store_plan(

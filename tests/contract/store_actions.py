@@ -341,7 +341,6 @@ class StoreActionsContract(StoreCase):
         self.store.mark_published([], NOW)
         self.assertEqual({}, self.store.actions_by_id([]))
         self.assertEqual([], self.store.list_actions(statuses=[]))
-        self.assertEqual([], self.store.list_plans(states=[]))
 
     # reading
 

@@ -187,15 +187,28 @@ class StoreListingContract(ListingCase):
         found = self.store.find_action(action.uuid, deleted=True)
         self.assertEqual((at(9), plan.uuid), (found.action.deleted_at, found.plan_uuid))
 
-    def test_actions_without_a_plan_are_listed_only_with_what_is_deleted(self) -> None:
+    def test_actions_without_a_plan_are_neither_listed_nor_found(self) -> None:
         self.a_world()
-        self.assertEqual(
-            [a.id for a in self.actions], self.ids('actions', deleted=True)
-        )
-        alone = self.actions[16]
-        self.assertEqual(
-            listing.ListedAction(alone, None), self.store.find_action(alone.uuid)
-        )
+        alone = [a for a in self.actions if a.plan_id is None]
+        of_plans = [a.id for a in self.actions if a.plan_id is not None]
+        self.assertEqual([16, 17], [self.actions.index(a) for a in alone])
+        for key in listing.SORT_KEYS['actions']:
+            for deleted in (False, True):
+                found = self.ids('actions', sort_key=key, deleted=deleted)
+                self.assertEqual(set(), set(found) - set(of_plans), key)
+            self.assertEqual(set(of_plans), set(found), key)
+        for action in alone:
+            with self.assertRaises(exceptions.NotFound):
+                self.store.find_action(action.uuid, deleted=True)
+            with self.assertRaises(exceptions.NotFound):
+                self.ids('actions', after=action.uuid)
+            for name, value in (
+                ('action_type', action.action_type),
+                ('state', action.state),
+            ):
+                for deleted in (False, True):
+                    found = self.ids('actions', filters={name: value}, deleted=deleted)
+                    self.assertNotIn(action.id, found, name)
 
     # filters
 

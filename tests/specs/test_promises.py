@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tests.disorder import Disorder
+from tests.factories import all_plans
 from tests.worlds import Calls, World, WorldCase, action, chain, kind, raises
 from watcherlite import exceptions
 from watcherlite.db.api import Store
@@ -378,7 +379,7 @@ class Promises:
 
     def all_of(self, world: World) -> Any:
         return (
-            world.store.list_plans(),
+            all_plans(world.store),
             world.store.list_actions(),
             world.store.list_events(limit=1000),
         )

@@ -7,6 +7,7 @@ in `test_skip_actions_api`, and the rest of its impact in `test_skip_actions_imp
 from collections.abc import Sequence
 from typing import Any
 
+from tests.factories import all_plans
 from tests.specs.skip_case import SkipCase
 from tests.worlds import (
     Line,
@@ -131,7 +132,7 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
         )
         self.skip('a')
         self.skip('join')
-        plan = self.world.store.list_plans()[0]
+        plan = all_plans(self.world.store)[0]
         self.world.worker()
         self.world.plans.start(plan.uuid)
         self.world.until_ended(plan)

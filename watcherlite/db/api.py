@@ -431,15 +431,6 @@ class Store(Listing, Auditing, Stacking, Protocol):
     def count_actions(self, plan_id: int) -> dict[str, int]:
         """Return how many actions of a plan are in each status."""
 
-    def list_plans(
-        self,
-        *,
-        states: Iterable[str] | None = None,
-        after_id: int | None = None,
-        limit: int = 1000,
-    ) -> list[ActionPlan]:
-        """Return a page of plans by id."""
-
     def list_events(
         self,
         *,

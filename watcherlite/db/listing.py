@@ -188,7 +188,7 @@ class Listing(Protocol):
         """Return a page of plans."""
 
     def page_of_actions(self, query: Query) -> list[ListedAction]:
-        """Return a page of actions; those without a plan only with `deleted`."""
+        """Return a page of actions; those without a plan are on none."""
 
     def list_workers(self) -> list[ListedWorker]:
         """Return all workers that are known, by id."""
@@ -209,7 +209,7 @@ class Listing(Protocol):
         """Return a plan by its uuid; NotFound."""
 
     def find_action(self, uuid: str, deleted: bool = False) -> ListedAction:
-        """Return an action by its uuid; NotFound."""
+        """Return an action of a plan by its uuid; NotFound."""
 
 
 #: No id is above it, on any database.
@@ -296,4 +296,7 @@ class Finders(abc.ABC):
 
     def find_action(self, uuid: str, deleted: bool = False) -> ListedAction:
         found: ListedAction = self._find_uuid('actions', uuid, deleted)
+        if found.plan_uuid is None:
+            # Of an audit or a stack, which may be another project's.
+            raise not_found('actions', uuid)
         return found

@@ -179,11 +179,25 @@ class Runner:
             if isinstance(outcome, outcomes.Done | outcomes.Failed):
                 outcome, step = self._verify(task, outcome, step)
         except BaseException as error:  # a plugin may raise anything
-            outcome = self._failure(task, error, step)
+            outcome = self._broken_off(task, error, step)
         return self._conclude(task, outcome, step)
+
+    def _broken_off(
+        self, task: Task, error: BaseException, step: str
+    ) -> outcomes.Outcome:
+        """Return the outcome of a step that raised, whose work outside is stopped."""
+        stopped = isinstance(error, exceptions.Cancelled | exceptions.TimedOut)
+        if stopped and task.action.token is not None:
+            # It was about to be polled, or just was.
+            self._stop_outside(task)
+        return self._failure(task, error, step)
 
     def cancel(self, task: Task, outcome: outcomes.Outcome) -> Conclusion:
         """Stop the work outside of an action that is InProgress."""
+        self._stop_outside(task)
+        return self._conclude(task, outcome, results.EXECUTE)
+
+    def _stop_outside(self, task: Task) -> None:
         try:
             if task.type is not None and task.context is not None:
                 task.type.cancel(task.context, task.action.token)
@@ -194,7 +208,6 @@ class Runner:
                 task.action.uuid,
                 task.action.action_type,
             )
-        return self._conclude(task, outcome, results.EXECUTE)
 
     def _begin(self, task: Task, passed: float = 0.0) -> None:
         """Set the clock of a task going: its timeout counts from here."""
@@ -304,16 +317,32 @@ class Runner:
             fault = outcomes.Fault(name, name, '', '')
         if isinstance(error, exceptions.ActionSkipException):
             return sound(outcomes.Skipped(fault.message))
-        # The public text of a foreign exception is its class; the log has it all.
-        LOG.error(
-            'Action %s (%s) failed in %s: %s; its plan goes on by its rules',
-            task.action.uuid,
-            task.action.action_type,
-            step,
-            fault.message,
-            exc_info=error,
-        )
+        if isinstance(error, exceptions.WatcherliteError):
+            # By contract: something outside is not as it should be, and it says what.
+            _log_failure(task.action, step, ' '.join(fault.message.split()))
+        else:
+            # Its public text is its class; the log has it all.
+            _log_failure(task.action, step, fault.message, error)
         return sound(outcomes.Failed(fault.message, fault))
+
+
+def _log_failure(
+    action: Action, step: str, message: str, unexpected: BaseException | None = None
+) -> None:
+    """Say that an action failed; of what nobody expects, where in the code."""
+    about = [action.action_type, action.name, action.target]
+    LOG.log(
+        logging.WARNING if unexpected is None else logging.ERROR,
+        'Action %s (%s) failed in %s: %s; %s',
+        action.uuid,
+        ', '.join(part for part in about if part),
+        step,
+        message,
+        'who asked for it is told, and may ask again once that is put right'
+        if action.plan_id is None
+        else 'its plan goes on by its rules',
+        exc_info=unexpected,
+    )
 
 
 def _complete(

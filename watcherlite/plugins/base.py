@@ -331,7 +331,9 @@ class ResourceHandler(Plugin):
 
     The name of its entry point is the type: `OS::Heat::Value`. One instance serves
     one call. What an operation returns is a `domain.handling.Result`: None or Ready
-    when it has done what it should, NotYet to be polled; it raises to fail.
+    when it has done what it should, NotYet to be polled; it raises to fail: a
+    `WatcherliteError`, of its own or not, whose text users and the log get. Any other
+    exception is taken for a mistake: users get its class, and the log its traceback.
 
     An operation whose worker was lost is begun again when `idempotent`; a `create`
     is asked for with `find` otherwise, where that is overridden; else it is FAILED,

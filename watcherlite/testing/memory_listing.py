@@ -92,11 +92,15 @@ class MemoryListing(listing.Finders):
             return (() if value is None else (value,)), _row(noun, one).id
 
         with self._lock:
-            everything = [self._listed(noun, row) for row in self._table(noun).values()]
+            everything = [
+                self._listed(noun, row)
+                for row in self._table(noun).values()
+                if noun != 'actions' or row.plan_id is not None
+            ]
             shown = [
                 one
                 for one in everything
-                if (query.deleted or _is_shown(noun, one))
+                if (query.deleted or _row(noun, one).deleted_at is None)
                 and all(
                     self._matches(noun, one, *item) for item in query.filters.items()
                 )
@@ -216,13 +220,6 @@ def _value(noun: str, one: Any, key: str) -> Any:
     if isinstance(row, Action) and key == 'state' and row.deleted_at is not None:
         return plan_states.DELETED
     return getattr(row, name)
-
-
-def _is_shown(noun: str, one: Any) -> bool:
-    row = _row(noun, one)
-    if noun == 'actions' and row.plan_id is None:
-        return False
-    return row.deleted_at is None
 
 
 def _handed_out(noun: str, one: Any) -> Any:

@@ -349,24 +349,6 @@ class MemoryStore(MemoryListing, MemoryAuditing, MemoryStacking, MemoryHousekeep
             }
             return {status: count for status, count in counts.items() if count}
 
-    def list_plans(
-        self,
-        *,
-        states: Iterable[str] | None = None,
-        after_id: int | None = None,
-        limit: int = 1000,
-    ) -> list[ActionPlan]:
-        with self._lock:
-            rows = self._tables.plans.rows
-            wanted = None if states is None else frozenset(states)
-            page: list[ActionPlan] = []
-            for plan_id in _ids_from(self._tables.index.of('plans'), after_id):
-                if wanted is None or rows[plan_id].state in wanted:
-                    page.append(handed_out(rows[plan_id]))
-                    if len(page) == limit:
-                        break
-            return page
-
     def list_events(
         self,
         *,

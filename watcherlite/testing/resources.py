@@ -158,29 +158,29 @@ class ResourceRun:
         settled = self._operate('update', _caller('update'), wanted, attempt)
         return dataclasses.replace(settled, change=UPDATE)
 
-    def check(self) -> Settled:
+    def check(self, *, attempt: int = 1) -> Settled:
         """Look whether it is there and as it should be."""
-        return self._operate('check', _caller('check'))
+        return self._operate('check', _caller('check'), attempt=attempt)
 
-    def delete(self) -> Settled:
+    def delete(self, *, attempt: int = 1) -> Settled:
         """Delete it."""
-        return self._operate('delete', _caller('delete'))
+        return self._operate('delete', _caller('delete'), attempt=attempt)
 
-    def suspend(self) -> Settled:
+    def suspend(self, *, attempt: int = 1) -> Settled:
         """Put it to rest."""
-        return self._operate('suspend', _caller('suspend'))
+        return self._operate('suspend', _caller('suspend'), attempt=attempt)
 
-    def resume(self) -> Settled:
+    def resume(self, *, attempt: int = 1) -> Settled:
         """Let it go on."""
-        return self._operate('resume', _caller('resume'))
+        return self._operate('resume', _caller('resume'), attempt=attempt)
 
-    def lock(self) -> Settled:
+    def lock(self, *, attempt: int = 1) -> Settled:
         """Protect it."""
-        return self._operate('lock', _caller('lock'))
+        return self._operate('lock', _caller('lock'), attempt=attempt)
 
-    def unlock(self) -> Settled:
+    def unlock(self, *, attempt: int = 1) -> Settled:
         """Take the protection away."""
-        return self._operate('unlock', _caller('unlock'))
+        return self._operate('unlock', _caller('unlock'), attempt=attempt)
 
     def signal(self, details: Mapping[str, Any]) -> Settled:
         """Send it a signal."""

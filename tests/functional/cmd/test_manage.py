@@ -5,6 +5,7 @@ import datetime
 import sqlite3
 
 from tests import factories, services
+from tests.factories import all_plans
 from tests.functional.cmd.calling import CallingTestCase
 from watcherlite import bootstrap, conf
 from watcherlite.clock import UTC
@@ -91,7 +92,7 @@ class SqliteTest(CallingTestCase):
         )
 
         def left():
-            return [plan.uuid for plan in store.list_plans()]
+            return [plan.uuid for plan in all_plans(store)]
 
         self.assertEqual(
             (0, 'Would delete: 2 action plans, 2 audits, 2 actions, 0 events.\n', ''),

@@ -236,6 +236,20 @@ class PostgresqlPageTest(PageTests, stores.PostgresqlDatabase):
             # the few plans that are active.
             self.assertLessEqual(walk.count('Sort Key'), 1, message)
 
+    def test_a_walk_ends_where_the_rows_of_its_kind_do(self) -> None:
+        # Each is bounded in every column of its index: one that is bounded by a
+        # comparison of rows goes on through all others of the same strategy.
+        query = Query({}, 'strategy_name', DESCENDING, self.plan.uuid, 100, True)
+        said = self.explained('action_plans', query)
+        walks = [
+            line.split('Index Cond: ')[1]
+            for line in said.splitlines()
+            if 'Index Cond: ' in line and '(strategy_id' in line
+        ]
+        self.assertGreater(len(walks), 1, said)
+        for walk in walks:
+            self.assertRegex(walk, r'AND \(hidden = [01]\)', said)
+
 
 class MysqlPageTest(PageTests, stores.MysqlDatabase):
     def assert_walks(self, said: str, index: str, message: str) -> None:

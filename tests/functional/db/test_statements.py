@@ -195,7 +195,6 @@ class StatementTests(counting.CountingTests):
             tx.add_events([make_event(a) for a in actions])
         reads: dict[str, Callable[[], Any]] = {
             'list_actions': lambda: self.store.list_actions(plan_id=plan.id),
-            'list_plans': self.store.list_plans,
             'list_events': lambda: self.store.list_events(plan_id=plan.id),
             'pending_events': lambda: self.store.pending_events(100),
             'surroundings_of_plans': lambda: self.store.surroundings_of_plans([1, 2]),

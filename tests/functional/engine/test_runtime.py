@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 from tests import base
+from tests.factories import all_plans
 from watcherlite import bootstrap, conf
 from watcherlite.domain.audits import Audit, NewAudit
 from watcherlite.engine.upkeep import ROLE
@@ -37,7 +38,7 @@ class RuntimeTest(base.TestCase):
                 auto_trigger=True,
             )
         )
-        self.until(lambda: 'SUCCEEDED' in [p.state for p in runtime.store.list_plans()])
+        self.until(lambda: 'SUCCEEDED' in [p.state for p in all_plans(runtime.store)])
         return audit
 
     def a_runtime(self) -> bootstrap.Runtime:
@@ -70,7 +71,7 @@ class RuntimeTest(base.TestCase):
         ]
         runtime.plans.create_from({'actions': actions})
         self.assertEqual(
-            ['cancel', 'cancel'], [p.on_worker_loss for p in runtime.store.list_plans()]
+            ['cancel', 'cancel'], [p.on_worker_loss for p in all_plans(runtime.store)]
         )
 
     def test_a_process_without_lanes_has_the_goals_as_well(self) -> None:

@@ -4,6 +4,7 @@ import threading
 from typing import Any
 
 from tests import base
+from tests.factories import all_plans
 from watcherlite import bootstrap, conf
 from watcherlite.domain import documents
 from watcherlite.domain.action_plans import ActionPlan
@@ -59,11 +60,11 @@ class RuntimeOfStacksTest(base.TestCase):
         self.until(
             lambda: [
                 plan
-                for plan in self.runtime.store.list_plans()
+                for plan in all_plans(self.runtime.store)
                 if plan.state in plan_states.ENDED
             ]
         )
-        (plan,) = self.runtime.store.list_plans()
+        (plan,) = all_plans(self.runtime.store)
         return plan
 
     def test_an_audit_has_what_is_marked_replaced(self) -> None:

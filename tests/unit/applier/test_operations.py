@@ -1,6 +1,7 @@
 """What operators may do with plans, and what others are told."""
 
 from tests import factories
+from tests.factories import all_plans
 from tests.unit.applier.operating import EVENTS, NOW, OperationsCase
 from watcherlite import exceptions
 from watcherlite.domain import commands, documents
@@ -195,7 +196,7 @@ class TestCreate(OperationsCase):
         )
 
         self.assertEqual(2, len(error.problems))
-        self.assertEqual([], self.store.list_plans(limit=10))
+        self.assertEqual([], all_plans(self.store))
         self.assertEqual(([], []), (self.events(), self.told))
 
 

@@ -3,6 +3,7 @@
 import datetime
 
 from tests.audit_worlds import AuditCase, AuditWorld
+from tests.factories import all_plans
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import ActionChange
 from watcherlite.engine.upkeep import ROLE, UpkeepSettings
@@ -19,7 +20,7 @@ class ExpiryTest(AuditCase):
         )
 
     def states(self, world: AuditWorld) -> list[str]:
-        return [plan.state for plan in world.store.list_plans()]
+        return [plan.state for plan in all_plans(world.store)]
 
     def test_what_nobody_started_in_time_is_superseded(self) -> None:
         world = self.an_audit_world()

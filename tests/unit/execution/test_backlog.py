@@ -3,7 +3,7 @@
 import threading
 
 from tests import base
-from tests.factories import make_action
+from tests.factories import all_plans, make_action
 from tests.unit.execution.test_dispatcher import DispatcherCase
 from tests.worlds import PATIENCE, Gate, kind
 from watcherlite.domain.outcomes import InProgress
@@ -90,7 +90,7 @@ class GiveBackTest(DispatcherCase):
             [(found[f'a{n}'].owner, found[f'a{n}'].attempt) for n in range(6)],
             [('w', 1)] + [(None, 1)] * 5,
         )
-        plan = self.store.list_plans()[-1]
+        plan = all_plans(self.store)[-1]
         self.assertEqual((1, 6), (plan.active, plan.unfinished))
         self.until(lambda: ([plan.uuid], []) in self.offered)
         self.gate.open()

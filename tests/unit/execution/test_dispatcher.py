@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tests import base
-from tests.factories import make_action, store_actions, store_plan
+from tests.factories import all_plans, make_action, store_actions, store_plan
 from tests.worlds import PATIENCE, Calls, Gate, kind
 from watcherlite import exceptions
 from watcherlite.applier.progress import PlanProgress
@@ -204,7 +204,7 @@ class ClaimTest(DispatcherCase):
         self.a_plan(*(make_action(name=f'a{n}', action_type='waits') for n in range(5)))
         gate.until_entered(2)
         self.until(lambda: bool(self.offered))
-        (plan,) = self.store.list_plans()
+        (plan,) = all_plans(self.store)
         self.assertEqual(([plan.uuid], []), self.offered[0])
 
     def test_what_it_cannot_take_of_a_lane_is_offered_as_well(self) -> None:

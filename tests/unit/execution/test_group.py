@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests import base
-from tests.factories import at, make_action, store_actions, store_plan
+from tests.factories import all_plans, at, make_action, store_actions, store_plan
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.domain import outcomes
 from watcherlite.domain.action_plans import ActionPlan
@@ -96,7 +96,7 @@ class GroupCase(base.TestCase):
         return task, Conclusion(results.start(task.action, at(1)))
 
     def plan(self) -> ActionPlan:
-        return self.store.list_plans()[-1]
+        return all_plans(self.store)[-1]
 
     def told(self, written: Written) -> list[tuple[Any, Any, Any]]:
         names = {a.id: a.name for a in self.store.list_actions()}

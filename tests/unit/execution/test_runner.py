@@ -1,5 +1,6 @@
 """What becomes of one action, step by step, whatever its plugin does."""
 
+import logging
 from typing import Any
 
 from tests.unit.execution.runner_case import RunnerCase
@@ -282,11 +283,43 @@ class PerformTest(RunnerCase):
         self.assertEqual({'left': 100.0}, done.action.outputs)
 
     def test_the_log_has_the_whole_error_and_the_message_has_not(self) -> None:
-        self.assertEqual(
-            ('FAILED', 'Action failed in execute: ValueError'),
-            self.said(execute=raises(ValueError('at line 7'))),
-        )
-        self.assertIn('ValueError: at line 7', self.log.output)
+        with self.assertLogs(level=logging.WARNING) as found:
+            said = self.said(execute=raises(ValueError('at line 7')))
+
+        self.assertEqual(('FAILED', 'Action failed in execute: ValueError'), said)
+        (record,) = found.records
+        (line,) = found.output
+        self.assertEqual('ERROR', record.levelname)
+        self.assertIn('Traceback (most recent call last)', line)
+        self.assertIn('ValueError: at line 7', line)
+
+    def test_a_failure_that_says_what_is_wrong_is_one_line_of_warning(self) -> None:
+        class NoDisk(exceptions.WatcherliteError):
+            """Of a plugin, raised as the contract says."""
+
+        for plan_id, what_comes in (
+            (7, 'its plan goes on by its rules'),
+            (
+                None,
+                'who asked for it is told, and may ask again once that is put right',
+            ),
+        ):
+            task = self.task(plan_id=plan_id, name='disk', target='stack:one')
+            runner = self.runner(execute=raises(NoDisk('no disk\nis left')))
+            task.action = runner.prepare(task).action
+            with self.assertLogs(level=logging.WARNING) as found:
+                runner.perform(task)
+
+            uuid = task.action.uuid
+            self.assertEqual(
+                [
+                    'WARNING:watcherlite.execution.runner:Action '
+                    f'{uuid} (kind, disk, stack:one) failed in execute: no disk is '
+                    f'left; {what_comes}'
+                ],
+                found.output,
+            )
+            self.assertIsNone(found.records[0].exc_info)
 
     def test_the_fault_says_where_it_was(self) -> None:
         done = self.run_task(execute=raises(ValueError('secret')))

@@ -232,6 +232,33 @@ class CancelTest(RunnerCase):
         )
         self.assertEqual([{'job': 1}], seen)
 
+    def test_so_it_is_when_the_end_comes_together_with_a_poll(self) -> None:
+        # Before the poll, in it, and with nothing outside
+        for token, signal, poll, seen in (
+            ({'job': 1}, states.CANCEL, self.calls.note('poll', True), [{'job': 1}]),
+            ({'job': 1}, TIMEOUT, self.calls.note('poll', True), [{'job': 1}]),
+            ({'job': 1}, None, raises(exceptions.Cancelled()), [{'job': 1}]),
+            ({'job': 1}, None, raises(exceptions.TimedOut()), [{'job': 1}]),
+            ({'job': 1}, None, raises(OSError('gone')), []),
+            (None, states.CANCEL, None, []),
+        ):
+            stopped: list[Any] = []
+            task = self.task(status=states.RUNNING, token=token)
+            runner = self.runner(
+                poll=poll,
+                execute=lambda c: c.checkpoint(),
+                cancel=lambda c, token, stopped=stopped: stopped.append(token),
+            )
+            self.assertIsNone(runner.adopt(task))
+            if signal is not None:
+                task.context.deliver(signal)  # type: ignore[union-attr]
+
+            ended = runner.perform(task).action
+
+            self.assertTrue(ended.finished)
+            self.assertEqual(seen, stopped)
+        self.assertEqual([], self.calls.made)
+
     def test_it_ends_whatever_the_plugin_does(self) -> None:
         for error in (OSError('x'), SystemExit(), KeyboardInterrupt()):
             self.assertEqual(

@@ -10,7 +10,6 @@ from watcherlite.db.sqlalchemy.mappers import folded
 from watcherlite.db.sqlalchemy.nouns import (
     ACTIONS,
     DELETED,
-    OF_NO_PLAN,
     ONGOING,
     PENDING,
     SHOWN,
@@ -122,7 +121,7 @@ def conditions(noun: Noun, query: Query) -> Conditions:
         else:
             others.append(expression)
         if noun is ACTIONS and name == 'state':
-            hidden = (DELETED,) if value == 'DELETED' else (SHOWN, OF_NO_PLAN)
+            hidden = (DELETED,) if value == 'DELETED' else (SHOWN,)
             others += [OPEN[value]] if value in OPEN else []
     return Conditions(lead, others, values, hidden)
 

@@ -49,8 +49,9 @@ class Noun:
         return f'{self.table}.deleted_at IS NULL'
 
 
-#: Values of `hidden`: what lists show, what is deleted, and actions of no plan.
-SHOWN, DELETED, OF_NO_PLAN = 0, 1, 2
+#: Values of `hidden`: what lists show, and what is deleted. Actions of no plan have
+#: another one, and are on no list.
+SHOWN, DELETED = 0, 1
 
 
 def _join(kind: str, table: str, source: str, column: str) -> str:
@@ -147,7 +148,7 @@ ACTIONS = Noun(
         'state': (STATE, False),
     },
     {'action_type': 'actions.action_type', 'target': 'actions.target'},
-    (SHOWN, DELETED, OF_NO_PLAN),
+    (SHOWN, DELETED),
 )
 #: By the names that `db.listing` has for them.
 NOUNS: Mapping[str, Noun] = {

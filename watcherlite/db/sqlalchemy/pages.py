@@ -151,7 +151,8 @@ class Page:
         table = self._noun.table
         source = f'({self._page()}) AS page'
         if self._query.after is not None:
-            marker = f'(SELECT id FROM {table} WHERE uuid = :after) AS marker'
+            known = ' AND plan_id IS NOT NULL' if self._noun is ACTIONS else ''
+            marker = f'(SELECT id FROM {table} WHERE uuid = :after{known}) AS marker'
             source = f'{marker} LEFT JOIN {source} ON 1 = 1'
         return (
             f'SELECT page.id, {self._noun.columns} FROM {source} '
@@ -182,7 +183,9 @@ class Page:
         if not self._query.deleted:
             wanted = (SHOWN,)
         possible = self._conditions.hidden
-        plain = possible is None and self._conditions.lead is None
+        # Some actions are listed nowhere.
+        whole = self._noun is not ACTIONS
+        plain = whole and possible is None and self._conditions.lead is None
         if plain and self._query.deleted and self._sort_key in ('id', 'uuid'):
             return (None,)
         return [place for place in wanted if possible is None or place in possible]
@@ -341,7 +344,12 @@ class Page:
                 place = None
             elif place is not None:
                 found.append(self._hidden(place, order, lead, along))
-            if prefix:
+            if len(prefix) > 1:
+                found += _pinned(*prefix)
+                if last:
+                    found.append(_compared_rows(order, self._begin, last))
+                order, last = [prefix[0][0], *order], []
+            elif prefix:
                 found += self._along(prefix, last)
                 order, last = [*(column for column, _ in prefix), *order], []
         else:
@@ -443,6 +451,17 @@ class Page:
         # One column apart as well: that says that it is not NULL, as some indexes do.
         alone = f'{columns[0]} {end} {values[0]}'
         return [begin, within, *[alone] * (alone != within)]
+
+
+def _pinned(first: tuple[str, str], second: tuple[str, str]) -> list[str]:
+    """Return that the first columns of an index have these values.
+
+    The first as one of several, of which there is one: told so, PostgreSQL keeps to
+    the index, see `_along`. A range of both columns would not do: it goes on beyond
+    its end as long as the first one has its value, through all rows that are shown to
+    find no more deleted ones.
+    """
+    return [f'{first[0]} = ANY(ARRAY[{first[1]}])', f'{second[0]} = {second[1]}']
 
 
 def _compared_rows(columns: list[str], sign: str, values: list[str]) -> str:

@@ -152,28 +152,6 @@ class Reading:
     def count_actions(self, plan_id: int) -> dict[str, int]:
         return {row[0]: row[1] for row in self._db.rows(COUNT, plan_id=plan_id)}
 
-    def list_plans(
-        self,
-        *,
-        states: Iterable[str] | None = None,
-        after_id: int | None = None,
-        limit: int = 1000,
-    ) -> list[ActionPlan]:
-        conditions = ['id > :after_id']
-        values = {'after_id': after_id or 0, 'limit': limit}
-        if states is not None:
-            wanted = sorted(set(states))
-            if not wanted:
-                return []
-            conditions.append('state IN_TEXTS(:states)')
-            values['states'] = self._db.dialect.texts(wanted)
-        rows = self._db.rows(
-            f'SELECT {PLAN_COLUMNS} FROM action_plans '
-            f'WHERE {" AND ".join(conditions)} ORDER BY id LIMIT :limit',
-            **values,
-        )
-        return [self._db.mapper.plan(row) for row in rows]
-
     def depended_by(self, action_id: int) -> list[str]:
         return [row[0] for row in self._db.rows(DEPENDED_BY, id=action_id)]
 
