@@ -375,24 +375,6 @@ class StoreStacksContract(StackCase):
             ),
         )
 
-    def test_a_name_means_the_resource_of_it_and_else_those_called_so_by_handlers(
-        self,
-    ) -> None:
-        stack, other = self.a_stack(), self.a_stack()
-        given = [
-            {'name': 'a', 'physical_id': 'one'},
-            {'name': 'b', 'physical_id': 'a'},
-            {'name': 'c', 'physical_id': 'one'},
-            {'name': 'd', 'physical_id': 'one', 'deleted_at': NOW},
-            {'name': 'a', 'physical_id': 'one', 'superseded_by': 3},
-        ]
-        first, _, third, *_ = self.some_resources(stack, *given)
-        self.some_resources(other, {'name': 'a'}, {'physical_id': 'one'})
-        key = stack.id or 0
-        self.assertEqual([first], self.store.find_resources(key, 'a'))
-        self.assertEqual([first, third], self.store.find_resources(key, 'one'))
-        self.assertEqual([], self.store.find_resources(key, 'A'))
-
     def test_the_resources_of_a_tree_are_counted(self) -> None:
         root = self.a_stack()
         inner, gone = self.nested_stack(root), self.nested_stack(root)

@@ -197,6 +197,18 @@ class TestResourceGroup(GroupCase):
         self.assertEqual(['0', '1', '2'], sorted(self.ids(stack)))
         self.assertEqual('UPDATE_COMPLETE', inner.state.name)
 
+    def test_after_one_that_failed_the_next_update_makes_that_one_alone(self) -> None:
+        self.world.outside.fails.add(('create', '1'))
+        stack = self.world.make({'g': self.group(3)})
+        self.assertEqual('CREATE_FAILED', stack.state.name)
+        before = self.ids(stack)
+        self.world.outside.fails.clear()
+        self.world.outside.calls.clear()
+        self.change(stack)
+        self.assertEqual([('create', '1')], self.world.outside.calls)
+        after = self.ids(stack)
+        self.assertEqual({'1'}, {name for name in after if after[name] != before[name]})
+
     def test_it_goes_with_all_its_members(self) -> None:
         stack = self.make(g=self.group(2))
         self.world.stacks.delete(stack.uuid, TENANT)

@@ -1,6 +1,6 @@
 """Spec 004: a stack is locked against all that would change it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, template
 from watcherlite import exceptions
@@ -18,6 +18,10 @@ def _act(operation: str) -> Callable[[StackWorld, Stack], object]:
 def _update(world: StackWorld, stack: Stack) -> object:
     new = NewStack(stack.name, template({'a': res(value='new')}))
     return world.stacks.update(stack.uuid, TENANT, new)
+
+
+def _mark_member(world: StackWorld, stack: Stack) -> object:
+    return world.mark(stack, 'm0')
 
 
 OPERATIONS: Asked = {
@@ -60,7 +64,7 @@ class LockCase(StackWorldCase):
                 (exceptions.Conflict, exceptions.NotSupported),
                 *(begin, self.world, self.stack),
             )
-            self.assertIn('s', str(refused), name)
+            self.assertIn('Stack s ', str(refused), name)
             self.assertEqual(before, self.world.now(self.stack), name)
 
     def lock_fails(self) -> None:
@@ -345,6 +349,53 @@ class TestNestedStacks(LockCase):
         )
         self.world.act(self.inner, states.UNLOCK)
         self.assertEqual('UNLOCK_COMPLETE', self.world.now(self.inner).state.name)
+
+    def test_what_is_in_one_that_failed_to_be_unlocked_is_locked_with_it(self) -> None:
+        self.unlock_fails()
+        self.assertEqual('UNLOCK_COMPLETE', self.world.now(self.inner).state.name)
+        self.assert_kept_out(allowed={'delete'})
+
+    def test_what_is_in_one_that_failed_to_be_locked_is_locked_with_it(self) -> None:
+        self.world.outside.fails.add(('lock', 'm0'))
+        self.world.act(self.stack, states.LOCK)
+        self.world.outside.fails.clear()
+        self.assertEqual('LOCK_FAILED', self.world.now(self.inner).state.name)
+        self.assert_kept_out(allowed={'delete'})
+
+    def test_a_failure_of_its_own_lock_opens_nothing_under_the_one_around(self) -> None:
+        self.world.act(self.stack, states.LOCK, states.STACKS)
+        self.world.outside.fails.add(('lock', 'm0'))
+        self.world.act(self.inner, states.LOCK, states.ALL)
+        self.world.outside.fails.clear()
+        self.assertEqual(
+            ('LOCK_COMPLETE', 'LOCK_FAILED'),
+            (
+                self.world.now(self.stack).state.name,
+                self.world.now(self.inner).state.name,
+            ),
+        )
+        self.assert_kept_out()
+
+    def assert_kept_out(self, allowed: Collection[str] = ()) -> None:
+        """Check that the nested stack is not touched while the one around is locked."""
+        before, members = self.world.now(self.inner), self.world.ids(self.inner)
+        for name in ('update', 'delete', 'suspend', 'check', 'abandon', 'mark'):
+            begin = OPERATIONS[name]
+            if name == 'mark':
+                begin = _mark_member
+            if name not in allowed:
+                refused = self.assertRaises(
+                    exceptions.Conflict, begin, self.world, self.inner
+                )
+                self.assertIn('locked', str(refused), name)
+        for stack, name in ((self.inner, 'm0'), (self.stack, 'g')):
+            self.world.stacks.signal(stack.uuid, TENANT, name, {'count': 3})
+            last = self.world.store.list_events(limit=10_000)[-1].event
+            self.assertIn('Signal ignored: ', last.message or '')
+        self.assertEqual(
+            (before, members),
+            (self.world.now(self.inner), self.world.ids(self.inner)),
+        )
 
     def test_the_stack_around_a_locked_one_is_not_changed_half_way(self) -> None:
         self.world.act(self.inner, states.LOCK)

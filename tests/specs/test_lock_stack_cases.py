@@ -440,6 +440,13 @@ class TestTwoLocks(StackWorldCase):
             if self.world.resource(stack, name).physical_id in self.world.outside.locked
         }
 
+    def test_a_refused_unlock_names_the_stack_whose_lock_it_is(self) -> None:
+        self.world.act(self.middle, states.LOCK)
+        refused = self.assertRaises(
+            exceptions.Conflict, OPERATIONS['unlock'], self.world, self.inner
+        )
+        self.assertTrue(str(refused).endswith(f'unlock {self.middle.name}.'), refused)
+
     def test_the_weaker_one_around_takes_nothing_from_the_stronger(self) -> None:
         self.world.act(self.middle, states.LOCK, states.ALL)
         self.world.act(self.outer, states.LOCK, states.STACKS)

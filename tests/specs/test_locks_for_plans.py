@@ -65,6 +65,17 @@ class TestLocks(PlanWorldCase):
         self.assertEqual('all', self.world.now(self.stack).lock_level)
         self.assertEqual(2, len(self.world.outside.locked))
 
+    def test_a_lock_that_had_failed_is_tried_again(self) -> None:
+        self.world.outside.fails.add(('lock', 'a'))
+        self.world.act(self.stack, 'LOCK')
+        self.world.outside.fails.clear()
+        self.assertEqual('LOCK_FAILED', self.world.now(self.stack).state.name)
+
+        self.run_plan(self.world.do('stack_lock', self.stack))
+
+        self.assertEqual('LOCK_COMPLETE', self.world.now(self.stack).state.name)
+        self.assertEqual(2, len(self.world.outside.locked))
+
     def test_the_lock_of_a_stack_around_it_is_named(self) -> None:
         stack = self.world.make({'g': res('Group', count=1)}, name='outer')
         inner = self.world.nested(stack, 'g')

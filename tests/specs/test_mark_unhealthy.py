@@ -1,8 +1,12 @@
 """Spec 002: a user says of a resource what the system cannot see."""
 
+from typing import Any
+
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res
 from watcherlite import exceptions
+from watcherlite.domain.handling import Ready
 from watcherlite.engine.stacks import marking
+from watcherlite.plugins import base
 from watcherlite.states import stack as states
 
 
@@ -53,6 +57,23 @@ class TestTheMark(MarkCase):
     def test_it_is_found_by_its_physical_id_too(self) -> None:
         physical_id = self.world.resource(self.stack, 'web').physical_id or ''
         self.assertEqual('web', self.world.mark(self.stack, physical_id).name)
+
+    def test_it_is_found_by_what_others_call_it_too(self) -> None:
+        class Named(base.ResourceHandler):
+            def create(self, context: base.ResourceContext) -> Any:
+                return Ready('the-id')
+
+            def reference(self, context: base.ResourceContext) -> str:
+                return 'what others call it'
+
+            def delete(self, context: base.ResourceContext) -> Any:
+                return None
+
+        world = self.a_stack_world({'Named': Named})
+        stack = world.make({'n': res('Named')})
+        for healthy, state in ((False, 'CHECK_FAILED'), (True, 'CHECK_COMPLETE')):
+            row = world.mark(stack, 'what others call it', not healthy)
+            self.assertEqual(('n', state), (row.name, row.state.name))
 
     def test_a_resource_that_there_is_not_cannot_be_marked(self) -> None:
         text = self.refused(exceptions.ResourceNotFound, 'nobody')
@@ -153,6 +174,49 @@ class TestWhileItIsSuspended(MarkCase):
         )
 
 
+class TestAfterALock(MarkCase):
+    """What is left alone is shown as it is once the next operation has ended."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world.mark(self.stack, 'web', reason='it smokes')
+        self.locked_and_back()
+
+    def locked_and_back(self) -> None:
+        self.world.act(self.stack, states.LOCK)
+        self.world.act(self.stack, states.UNLOCK)
+        self.assertEqual('UNLOCK_COMPLETE', self.world.states(self.stack)['web'])
+
+    def test_a_check_shows_the_mark_and_its_reason(self) -> None:
+        stack = self.world.act(self.stack, states.CHECK)
+        self.assertEqual(
+            'marked unhealthy: resources.web: it smokes', stack.status_reason
+        )
+        row = self.world.resource(self.stack, 'web')
+        self.assertEqual(states.State('CHECK', 'FAILED', 'it smokes'), row.state)
+        self.assertIsNone(row.under_lock)
+        self.assertIn(('web', 'CHECK_FAILED'), self.world.facts(self.stack)[-4:])
+
+    def test_an_update_shows_what_it_leaves_alone_as_it_was(self) -> None:
+        self.world.mark(self.stack, 'web', False)
+        self.locked_and_back()
+        self.world.change(self.stack)
+        self.assertEqual(
+            {'web': 'CHECK_COMPLETE', 'proxy': 'CREATE_COMPLETE'},
+            self.world.states(self.stack),
+        )
+
+    def test_a_resume_shows_it_too(self) -> None:
+        self.world.act(self.stack, states.SUSPEND)
+        self.world.mark(self.stack, 'web', reason='it smokes')
+        self.locked_and_back()
+        self.world.act(self.stack, states.RESUME)
+        self.assertEqual(
+            {'web': 'CHECK_FAILED', 'proxy': 'RESUME_COMPLETE'},
+            self.world.states(self.stack),
+        )
+
+
 class TestTheReset(MarkCase):
     """`mark_unhealthy` false: CHECK_COMPLETE if it was CHECK_FAILED, else nothing."""
 
@@ -176,6 +240,17 @@ class TestTheReset(MarkCase):
         self.assertEqual('CREATE_COMPLETE', row.state.name)
         self.assertEqual(before, self.world.facts(self.stack))
 
+    def test_what_failed_otherwise_is_not_healed(self) -> None:
+        self.world.outside.fails.add(('update', 'web'))
+        self.world.change(self.stack, {'web': res(value='x'), 'proxy': res()})
+        before = self.world.resource(self.stack, 'web')
+        facts = self.world.facts(self.stack)
+        self.assertEqual('UPDATE_FAILED', before.state.name)
+        self.assertEqual(
+            before, self.world.mark(self.stack, 'web', False, 'it is well')
+        )
+        self.assertEqual(facts, self.world.facts(self.stack))
+
     def test_what_had_failed_before_the_mark_is_failed_again(self) -> None:
         self.world.outside.fails.add(('update', 'web'))
         self.world.change(self.stack, {'web': res(value='x'), 'proxy': res()})
@@ -183,6 +258,17 @@ class TestTheReset(MarkCase):
         self.assertEqual('UPDATE_FAILED', failed.name)
         self.world.mark(self.stack, 'web')
         self.assertEqual(failed, self.world.mark(self.stack, 'web', False).state)
+
+    def test_one_that_was_marked_twice_is_what_it_was_before_the_first_mark(
+        self,
+    ) -> None:
+        self.world.mark(self.stack, 'web', reason='it smokes')
+        self.world.mark(self.stack, 'web', reason='it burns')
+        row = self.world.mark(self.stack, 'web', False)
+        self.assertEqual('CHECK_COMPLETE', row.state.name)
+        before = self.world.ids(self.stack)
+        self.world.change(self.stack)
+        self.assertEqual(before, self.world.ids(self.stack))
 
     def test_what_was_never_made_is_made_by_the_next_update(self) -> None:
         self.world.outside.fails.add(('create', 'web'))

@@ -26,21 +26,13 @@ class SqliteStackPromisesTest(
 ):
     """On SQLite."""
 
-    every = 13
+    every = 61
 
 
 class PostgresqlStackPromisesTest(
     OnDatabase, StackPromises, StackWorldCase, stores.PostgresqlDatabase
 ):
     """On PostgreSQL."""
-
-    every = 9
-
-
-class MysqlStackPromisesTest(
-    OnDatabase, StackPromises, StackWorldCase, stores.MysqlDatabase
-):
-    """On MariaDB or MySQL."""
 
     every = 19
 

@@ -192,6 +192,24 @@ class TestUpdate(StackWorldCase):
             'UPDATE_COMPLETE', self.world.change(self.stack, resources).state.name
         )
 
+    def test_a_stack_in_it_goes_back_with_what_is_around_it_and_not_before(
+        self,
+    ) -> None:
+        stack = self.world.make({'g': res('Group', count=1)}, name='around')
+        inner = self.world.nested(stack, 'g')
+        self.world.change(inner, disable_rollback=False)
+        told = len(self.world.facts(inner))
+        self.world.outside.fails.add(('update', 'm0'))
+        self.world.change(stack, {'g': res('Group', count=1, value='x')})
+        self.assertEqual('UPDATE_FAILED', self.world.now(stack).state.name)
+        self.assertEqual(
+            [
+                *((inner.name, 'UPDATE_IN_PROGRESS'), ('m0', 'UPDATE_IN_PROGRESS')),
+                *(('m0', 'UPDATE_FAILED'), (inner.name, 'UPDATE_FAILED')),
+            ],
+            self.world.facts(inner)[told:],
+        )
+
     def test_without_it_the_next_update_does_the_rest(self) -> None:
         self.world.outside.fails.add(('create', 'new'))
         resources = {**CHAIN, 'new': res(_depends_on='c')}
@@ -249,12 +267,24 @@ class TestWhileAnotherRuns(StackWorldCase):
         self.assertEqual('DELETE_COMPLETE', stack.state.name)
         self.assertEqual({}, self.world.outside.things)
 
+    def test_a_second_delete_is_left_to_the_first(self) -> None:
+        first = self.world.stacks.delete(self.stack.uuid, TENANT)
+        second = self.world.stacks.delete(self.stack.uuid, TENANT)
+        self.gate.open()
+        stack = self.world.settled(self.stack)
+        self.assertEqual('DELETE_COMPLETE', stack.state.name)
+        self.assertEqual(first.operation, second.operation)
+        self.assertEqual(
+            ['CREATE_IN_PROGRESS', 'DELETE_IN_PROGRESS', 'DELETE_COMPLETE'],
+            [state for name, state in self.world.facts(stack) if name == 's'],
+        )
+
     def test_a_creation_can_be_cancelled_without_rollback(self) -> None:
         self.world.stacks.cancel(self.stack.uuid, TENANT, rollback=False)
         self.gate.open()
         stack = self.world.settled(self.stack)
         self.assertEqual('CREATE_FAILED', stack.state.name)
-        self.assertIn('cancelled', stack.status_reason)
+        self.assertEqual('Stack CREATE cancelled', stack.status_reason)
         self.assertNotIn('c', self.world.outside.of('create'))
 
     def test_a_creation_is_not_cancelled_with_rollback(self) -> None:
@@ -277,6 +307,9 @@ class TestWhileAnotherRuns(StackWorldCase):
         self.assertEqual('ROLLBACK_COMPLETE', stack.state.name)
         self.assertEqual(before, self.world.ids(self.stack))
         self.assertEqual(set(before.values()), self.world.outside.things.keys())
+        # What there is, is what an update keeps that brings nothing.
+        self.world.change(self.stack)
+        self.assertEqual(before, self.world.ids(self.stack))
 
 
 class TestOtherOperations(StackWorldCase):
@@ -363,6 +396,19 @@ class TestOtherOperations(StackWorldCase):
         self.assertEqual('DELETE_COMPLETE', stack.state.name)
         self.assertEqual(['b', 'a'], self.world.outside.of('delete'))
 
+    def test_what_needed_each_other_at_different_times_can_be_deleted(self) -> None:
+        old = {'x': res(fixed='1', _depends_on='y'), 'y': res(fixed='1')}
+        new = {'x': res(fixed='2'), 'y': res(fixed='2', _depends_on='x')}
+        stack = self.world.make(old, name='turned')
+        self.world.outside.fails.update({('delete', 'x'), ('delete', 'y')})
+        stack = self.world.change(stack, new)
+        self.assertEqual('UPDATE_FAILED', stack.state.name)
+        self.world.outside.fails.clear()
+        stack = self.world.act(stack, states.DELETE)
+        self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
+        left = self.world.outside.things.values()
+        self.assertEqual([], [one for one in left if one.get('fixed')])
+
 
 class TestTimeouts(StackWorldCase):
     """An operation ends when its time is over, however long its resources take."""
@@ -371,8 +417,27 @@ class TestTimeouts(StackWorldCase):
         world = self.a_stack_world(limits=Limits(timeout=1))
         stack = world.make({'x': res(wait=10**9)})
         self.assertEqual('CREATE_FAILED', stack.state.name)
-        self.assertIn('Timed out', stack.status_reason)
+        begin = 'Timed out: Resource action failed: resources.x: '
+        self.assertEqual(begin, stack.status_reason[: len(begin)])
         self.assertEqual({'x': 'CREATE_FAILED'}, world.states(stack))
+
+    def test_what_did_not_get_its_turn_is_not_begun_any_more(self) -> None:
+        world = self.a_stack_world(limits=Limits(timeout=1))
+        gate = self.a_gate_at(world, 'create', 'x')
+        world.worker(max_parallel=1)
+        stack = world.begin({'x': res(), 'y': res()})
+        gate.until_entered()
+        deadline = world.now(stack).deadline
+        assert deadline is not None
+        world.until(lambda: world.clock.now() >= deadline)
+        gate.open()
+        stack = world.settled(stack)
+        self.assertEqual('CREATE_FAILED', stack.state.name)
+        self.assertEqual(['x'], world.outside.of('create'))
+        row = world.resource(stack, 'y')
+        self.assertEqual('CREATE_FAILED', row.state.name)
+        self.assertIn('Timed out before it began', row.status_reason)
+        self.assertIsNone(row.physical_id)
 
 
 class TestLostWorkers(StackWorldCase):

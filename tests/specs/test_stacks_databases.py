@@ -1,6 +1,7 @@
 """Stacks, health marks and locks (specs 002 and 004), on databases."""
 
 from tests.functional.db import stores
+from tests.specs import test_groups_signalled as signalled
 from tests.specs import test_lock_stack as locks
 from tests.specs import test_lock_stack_cases as cases
 from tests.specs import test_mark_unhealthy as marks
@@ -290,3 +291,21 @@ class PostgresqlTimeTest(OnDatabase, cases.TestTime, stores.PostgresqlDatabase):
 
 class MysqlRacesTest(OnDatabase, cases.TestRaces, stores.MysqlDatabase):
     """`Races` on MariaDB or MySQL."""
+
+
+class SqliteWhileAGroupScalesTest(
+    OnDatabase, signalled.TestWhileAGroupScales, SqliteDatabase
+):
+    """`WhileAGroupScales` on SQLite."""
+
+
+class PostgresqlWhileAGroupScalesTest(
+    OnDatabase, signalled.TestWhileAGroupScales, stores.PostgresqlDatabase
+):
+    """`WhileAGroupScales` on PostgreSQL."""
+
+
+class MysqlWhileAGroupScalesTest(
+    OnDatabase, signalled.TestWhileAGroupScales, stores.MysqlDatabase
+):
+    """`WhileAGroupScales` on MariaDB or MySQL."""

@@ -236,10 +236,15 @@ def _rule(error: Any) -> str:
             return f'Value should be greater or equal to {right}'
         case 'maximum':
             return f'Value should be lower or equal to {right}'
-        case 'minLength' | 'minItems' | 'minProperties':
+        case 'minLength' | 'minItems':
             return f'Value should have a minimum length of {right}'
-        case 'maxLength' | 'maxItems' | 'maxProperties':
+        case 'maxLength' | 'maxItems':
             return f'Value should have a maximum length of {right}'
+        case 'minProperties' | 'maxProperties':
+            most = 'least' if keyword == 'minProperties' else 'most'
+            known = ', '.join(sorted(error.schema.get('properties', ())))
+            among = f' of {known}' if known else ''
+            return f'It has {len(value)} keys and must have at {most} {right}{among}'
     return f'It breaks the rule {keyword}.'
 
 

@@ -162,13 +162,6 @@ class Stacking(Protocol):
         :param superseded: those that have been replaced and still exist, too
         """
 
-    def find_resources(self, stack_id: int, name: str) -> list[Resource]:
-        """Return the resources that a name or physical id may mean.
-
-        The one of that name, if there is one, else all with that physical id; none
-        that is deleted or has been replaced.
-        """
-
     def list_stack_events(self, query: StackEventQuery) -> list[StoredEvent]:
         """Return a page of events of stacks and resources, in one statement."""
 

@@ -460,6 +460,18 @@ class NestedHandler(ResourceHandler):
         """
         raise NotImplementedError
 
+    def adopted(
+        self, context: NestedContext, members: Sequence[Member]
+    ) -> Sequence[Batch] | Expansion:
+        """Return the template of what is there already; of several the last counts.
+
+        The next update makes of it what the properties say. Without an override
+        that is what `expand` leads to.
+
+        :param members: as the stack left them that had them before
+        """
+        return self.expand(context, members)
+
     def adjust(
         self,
         context: NestedContext,

@@ -138,6 +138,11 @@ class Refusal:
     supported: bool = True
 
 
+def supersedes(operation: str, state: State) -> bool:
+    """Say whether an operation takes the place of what is under way."""
+    return state.busy and state.action in _SUPERSEDES.get(operation, frozenset())
+
+
 def refusal(operation: str, state: State, base: State, name: str) -> Refusal | None:
     """Return why a stack may not begin an operation now; None: it may.
 
@@ -152,9 +157,9 @@ def refusal(operation: str, state: State, base: State, name: str) -> Refusal | N
         return Refusal(_locked_text(operation, state, name), locked=True)
     if operation == UNLOCK:
         return Refusal(f'Stack {name} is not locked ({state.name}); lock it first.')
+    if supersedes(operation, state):
+        return None
     if state.busy:
-        if state.action in _SUPERSEDES.get(operation, frozenset()):
-            return None
         if operation == CANCEL_UPDATE:
             text = f'Stack {name} does {state.action}, which cannot be cancelled.'
             return Refusal(text, supported=False)

@@ -174,11 +174,6 @@ class MemoryStacking:
         with self._lock:
             return _resources(self._tables, stack_ids, wanted, superseded)
 
-    def find_resources(self, stack_id: int, name: str) -> list[Resource]:
-        rows = self.list_resources([stack_id])
-        named = [row for row in rows if row.name == name]
-        return named or [row for row in rows if row.physical_id == name]
-
     def list_stack_events(self, query: StackEventQuery) -> list[StoredEvent]:
         with self._lock:
             index, rows = self._tables.index, self._tables.events.rows

@@ -14,6 +14,11 @@ resources:
 outputs:
   said: {description: What it says., value: {get_attr: [change, output]}}
 """
+SLOW = """\
+heat_template_version: 2021-04-16
+resources:
+  waits: {type: OS::Heat::TestResource, properties: {wait_secs: -1}}
+"""
 OUTER = """\
 heat_template_version: 2021-04-16
 resources:
@@ -23,6 +28,8 @@ resources:
 outputs:
   said: {value: {get_attr: [inner, said]}}
 """
+#: Looks at a stack that is about to change; each is a request.
+LOOKS = 500
 
 
 class RealStackCase(RealApiCase):
@@ -38,6 +45,13 @@ class RealStackCase(RealApiCase):
         """Run a command that waits; return the exit code and its last line."""
         code, _, err = self.call(*argv, '--wait')
         return code, err.strip().splitlines()[-1].partition(' ')[2]
+
+    def until_it_is_not(self, status, name):
+        """Look until a stack has another status; each look takes its time."""
+        for _ in range(LOOKS):
+            if self.rows('stack', 'show', name)['Stack Status'] != status:
+                return
+        raise AssertionError(f'{name} stays {status}')
 
     def resources(self, name):
         """Return the status and the physical id of each resource, by its name."""
@@ -209,6 +223,41 @@ class MaintenanceTest(RealStackCase):
             self.assertIn('locked (LOCK_COMPLETE)', message)
         self.assertEqual(0, unlocked[0])
         self.assertEqual(1, again[0])
+
+    def test_what_happened_is_listed_and_what_runs_is_cancelled(self):
+        path = self.file(SLOW, 'slow.yaml')
+        self.succeed('stack', 'create', 'slow', '-t', path)
+
+        cancelled = self.rows('stack', 'cancel', 'slow', '--no-rollback')
+        self.until_it_is_not('CREATE_IN_PROGRESS', 'slow')
+        other = self.file(TEMPLATE, 'other.yaml')
+        code, last = self.done('stack', 'update', 'slow', '-t', other)
+        listed = self.rows('stack', 'event', 'list', 'slow')
+
+        self.assertTrue(cancelled['Stack Status'].startswith('CREATE_'))
+        self.assertEqual((0, True), (code, 'slow UPDATE_COMPLETE' in last), last)
+        self.assertEqual(
+            [
+                *('CREATE_IN_PROGRESS', 'CREATE_FAILED'),
+                *('UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE'),
+            ],
+            [
+                row['Resource Status']
+                for row in listed
+                if row['Resource Name'] == 'slow'
+            ],
+        )
+
+    def test_a_signal_is_for_what_takes_one(self):
+        self.create('deaf')
+
+        self.assertEqual(
+            (
+                2,
+                'Signal is not supported for resource keep (OS::Heat::RandomString).',
+            ),
+            self.fail('stack', 'resource', 'signal', 'deaf', 'keep'),
+        )
 
     def test_refusals_are_those_of_the_api(self):
         path = self.file(TEMPLATE)

@@ -118,7 +118,6 @@ class StackStatementTests(counting.CountingTests):
             'count_stacks': lambda: self.store.count_stacks(StackQuery()),
             'get_definition': lambda: self.store.get_definition(root.definition_id),
             'list_resources': lambda: self.store.list_resources(ids, names=['r']),
-            'find_resources': lambda: self.store.find_resources(ids[0], 'r'),
             'list_stack_events': lambda: self.store.list_stack_events(
                 StackEventQuery(ids, 'r', {'action': ['CREATE'], 'type': ['T']})
             ),

@@ -206,6 +206,26 @@ class TestBody(base.TestCase):
             with self.subTest(given=given):
                 self.assertEqual(text, said(arguments.Checker(BODY).body, given))
 
+    def test_one_of_several_keys_is_asked_for_by_their_names(self):
+        checker = arguments.Checker(
+            {
+                'title': 'action',
+                'type': 'object',
+                'properties': {'unlock': {}, 'lock': {}},
+                'minProperties': 1,
+                'maxProperties': 1,
+            }
+        )
+        field = 'Invalid input for field/attribute action.'
+
+        self.assertEqual(
+            [
+                f'{field} It has 0 keys and must have at least 1 of lock, unlock',
+                f'{field} It has 2 keys and must have at most 1 of lock, unlock',
+            ],
+            [said(checker.body, {}), said(checker.body, {'lock': 1, 'unlock': 1})],
+        )
+
     def test_a_value_that_lies_deeper_is_not_repeated(self):
         body = {'audit_type': 'EVENT', 'parameters': {'password': 5150}}
 

@@ -28,11 +28,6 @@ DEFINITION_BY_ID = f'SELECT {DEFINITION_COLUMNS} FROM definitions WHERE id = :id
 _RESOURCES = f'SELECT {RESOURCE_COLUMNS} FROM resources WHERE'
 RESOURCES_BY_ID = f'{_RESOURCES} id IN_IDS(:ids) ORDER BY id'
 _LIVE = 'deleted_at IS NULL AND superseded_by IS NULL'
-# Both in one, as most are asked for by name.
-NAMED = (
-    f'{_RESOURCES} stack_id = :stack_id AND {_LIVE} '
-    'AND (name = :name OR physical_id = :name) ORDER BY id'
-)
 # Each stack with those around it, the outermost first and it itself last.
 SURROUNDINGS = (
     'WITH RECURSIVE around (of_id, at_id, owner_id) AS ('
@@ -139,11 +134,6 @@ class Stacks:
             values['names'] = self._db.dialect.texts(wanted)
         rows = self._db.rows(live_resources(superseded, 'names' in values), **values)
         return resources_of_rows(rows, self._db.mapper)
-
-    def find_resources(self, stack_id: int, name: str) -> list[Resource]:
-        rows = self._db.rows(NAMED, stack_id=stack_id, name=name)
-        found = resources_of_rows(rows, self._db.mapper)
-        return [row for row in found if row.name == name] or found
 
     def list_stack_events(self, query: StackEventQuery) -> list[StoredEvent]:
         if not query.stack_ids and query.after is None:

@@ -134,8 +134,7 @@ class Blueprint:
 
     def shown_parameters(self) -> dict[str, str]:
         """Return the parameters as texts, for users; hidden ones are masked."""
-        shown = parameter_values.as_shown(self.template, self.parameters)
-        return shown | dict.fromkeys(self.hidden & shown.keys(), parameter_values.MASK)
+        return parameter_values.as_shown(self.template, self.parameters, self.hidden)
 
     def _scope(self, references: References) -> Scope:
         return Scope(

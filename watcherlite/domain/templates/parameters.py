@@ -1,7 +1,7 @@
 """The values of the parameters of a stack."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from watcherlite import exceptions
@@ -102,17 +102,17 @@ def check_immutable(
         )
 
 
-def as_shown(template: Template, found: Mapping[str, Any]) -> dict[str, str]:
+def as_shown(
+    template: Template, found: Mapping[str, Any], hidden: Collection[str]
+) -> dict[str, str]:
     """Return values as texts, for users; hidden ones are masked."""
     return {
-        name: _text(template.parameters.get(name), value)
+        name: MASK if name in hidden else _text(template.parameters.get(name), value)
         for name, value in found.items()
     }
 
 
 def _text(parameter: ParameterDefinition | None, value: Any) -> str:
-    if parameter is not None and parameter.hidden:
-        return MASK
     if parameter is not None and parameter.type == 'comma_delimited_list':
         return ','.join(value)
     if isinstance(value, (dict, list)):

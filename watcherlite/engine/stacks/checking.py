@@ -262,7 +262,10 @@ class Checking:
                 return None
             if not isinstance(error, exceptions.Invalid):
                 LOG.exception('A resource handler could not say what a stack is')
-            self._add(one, outcomes.public_text(error), '.properties')
+            told = [outcomes.public_text(error)]
+            if isinstance(error, exceptions.StackValidationFailed):
+                told = error.problems
+            self.problems += [f'{one.at}.{_placed(text)}' for text in told]
             return None
 
     # what was found
@@ -361,8 +364,10 @@ def obscured(written: Any, value: Any, unknown: frozenset[str]) -> Any:
 
 
 def _placed(problem: str) -> str:
-    """Return a problem of properties with its place."""
-    begins = problem.startswith(('properties:', 'properties.', 'properties['))
+    """Return a problem with its place in the resource; properties, if it has none."""
+    begins = problem.startswith(
+        ('properties:', 'properties.', 'properties[', 'update_policy.')
+    )
     return problem if begins else f'properties: {problem}'
 
 

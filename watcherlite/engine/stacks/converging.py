@@ -44,6 +44,9 @@ def decision(
         # Its members decide for themselves, unless it is marked as a whole.
         if row.under_mark is not None or not row.made:
             return REPLACE
+        if row.definition_id is None:
+            # It was begun and has never fitted anything: its members go on.
+            return UPDATE
         declared = handler.properties
         names = change.changed(row.properties, wanted)
         fixed = [n for n in names if n in declared and not declared[n].updatable]

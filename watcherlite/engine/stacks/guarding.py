@@ -48,6 +48,12 @@ class Tree:
         """Return the outermost stack."""
         return self.above[-1] if self.above else self.stack
 
+    @property
+    def running(self) -> list[str]:
+        """Return the uuids of the operations that run, without those derived."""
+        stacks = (self.stack,) if self.stack.state.busy else self.below
+        return [s.operation for s in stacks if s.state.busy and s.operation]
+
 
 def check(tree: Tree, operation: str) -> None:
     """Raise ActionInProgress, Conflict or NotSupported if it may not begin."""
@@ -63,17 +69,42 @@ def check(tree: Tree, operation: str) -> None:
                 f'Stack {other.name}, which {stack.name} is part of, already has an '
                 f'action ({other.action}) in progress.'
             )
+    refusal = lock_around(tree, operation)
+    if refusal is not None:
+        raise exceptions.Conflict(refusal.text)
     if stack.state.busy:
         # It is superseded, and those in it with it.
         return
     for other in tree.below:
-        if other.state.busy:
+        # What a signal has begun in a group is superseded like what a user has.
+        if other.state.busy and not states.supersedes(operation, other.state):
             raise exceptions.ActionInProgress(
                 f'Stack {other.name}, which is part of {stack.name}, already has an '
                 f'action ({other.action}) in progress.'
             )
     if operation not in (*states.MAINTENANCE, states.MARK, states.SIGNAL):
         _check_locks_inside(tree, operation)
+
+
+def lock_around(tree: Tree, operation: str) -> states.Refusal | None:
+    """Return why a lock of a stack around it keeps an operation off; None: none does.
+
+    What is in a stack may be free of a lock that failed for something else: the stack
+    around it counts as locked all the same, and so does all that is in it.
+    """
+    if operation in states.MAINTENANCE:
+        # It may have a lock of its own besides.
+        return None
+    for other in tree.above[::-1]:
+        found = states.refusal(operation, other.state, other.base, other.name)
+        if found is not None and found.locked:
+            return dataclasses.replace(
+                found,
+                text=f'Stack {tree.stack.name} is locked by the lock of stack '
+                f'{other.name} ({other.state.name}), which it is part of: {operation} '
+                f'needs an unlock of {other.name} first.',
+            )
+    return None
 
 
 def _refuse_inherited(tree: Tree) -> None:

@@ -1,6 +1,5 @@
 """What a user says of the health of a resource (spec 002); pure."""
 
-import datetime
 from collections.abc import Sequence
 
 from watcherlite import exceptions
@@ -63,8 +62,3 @@ def found(rows: Sequence[Resource], stack: Stack, name: str) -> Resource:
     raise exceptions.ResourceNotFound(
         f'The Resource ({name}) could not be found in Stack {stack.name}.'
     )
-
-
-def settled(row: Resource, now: datetime.datetime) -> Resource:
-    """Return a resource that is left alone by its stack from now on."""
-    return row.evolve(deleted_at=now)

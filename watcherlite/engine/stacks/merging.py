@@ -17,6 +17,8 @@ from watcherlite.domain.templates.environment import (
 
 #: What of what is there already goes on by itself, see `adopted`.
 _ADOPTED = ('resource_id', 'resource_data', 'attributes', 'resources')
+#: Likewise, of the members of a group: what its template said of each.
+DEFINITION = 'definition'
 
 
 def definition(new: NewStack) -> Definition:
@@ -97,9 +99,15 @@ def _present(place: str, written: Any) -> dict[str, Any]:
         for key in ('resource_data', 'attributes'):
             _mapping(f'{inner}.{key}', known.get(key))
         if 'resources' in known:
-            found[name]['resources'] = _present(
-                f'{inner}.resources', known['resources']
-            )
+            members = _present(f'{inner}.resources', known['resources'])
+            place_of = f'{inner}.template'
+            template = _mapping(place_of, known.get('template'))
+            said = _mapping(f'{place_of}.resources', template.get('resources'))
+            for member in members.keys() & said.keys():
+                members[member][DEFINITION] = _mapping(
+                    f'{place_of}.resources.{member}', said[member]
+                )
+            found[name]['resources'] = members
     return found
 
 

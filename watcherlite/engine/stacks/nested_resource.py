@@ -19,7 +19,7 @@ from watcherlite.domain.outcomes import (
 from watcherlite.domain.stacks import Definition, Resource, Stack
 from watcherlite.engine.patience import patiently
 from watcherlite.engine.stacks import inputs as handed_on
-from watcherlite.engine.stacks import nesting
+from watcherlite.engine.stacks import merging, nesting
 from watcherlite.engine.stacks.converging import Converging
 from watcherlite.engine.stacks.inputs import CONVERGE, SIGNAL, StackInputs
 from watcherlite.engine.stacks.progress import (
@@ -153,12 +153,15 @@ class NestedResource:
 
     def _expand(self, work: Working, wanted: Mapping[str, Any], do: str) -> Outcome:
         """Derive what makes its stack what the properties say."""
-        members: list[Member] = []
-        if work.row.nested_id is not None:
-            rows = work.members(work.row)
-            members = self._seen(rows)
-            do = do if do == states.ADOPT else states.UPDATE
-        said = Expansion.of(self._handler.expand(self._context(work, wanted), members))
+        context = self._context(work, wanted)
+        if do == states.ADOPT and (there := self._left()) is not None:
+            said = Expansion.of(self._handler.adopted(context, there))
+        else:
+            members: list[Member] = []
+            if work.row.nested_id is not None:
+                members = self._seen(work.members(work.row))
+                do = do if do == states.ADOPT else states.UPDATE
+            said = Expansion.of(self._handler.expand(context, members))
         if not said.batches:
             raise exceptions.Invalid(f'{work.row.handler} says nothing of its stack')
         if do == states.ADOPT:
@@ -184,6 +187,25 @@ class NestedResource:
 
     def _seen(self, rows: Sequence[Resource]) -> list[Member]:
         return self._work.ask(lambda: members_of(self._work.parts.store, rows))
+
+    def _left(self) -> list[Member] | None:
+        """Return the members that are there already; None: nobody says which."""
+        given = (self._work.inputs.adopted or {}).get('resources')
+        if not isinstance(given, Mapping):
+            return None
+        return [
+            Member(
+                name,
+                str((one.get(merging.DEFINITION) or {}).get('type')),
+                states.COMPLETE,
+                one.get('resource_id'),
+                str(one.get('resource_id') or name),
+                one.get('attributes') or {},
+                None,
+                one.get(merging.DEFINITION),
+            )
+            for name, one in given.items()
+        ]
 
     # its stack
 

@@ -237,8 +237,8 @@ class StackOperations:
         context: Mapping[str, Any] | None,
     ) -> Stack:
         superseded, after = self._begun(stack, operation, change, context)
-        if superseded is not None:
-            self._stop(superseded)
+        for uuid in superseded:
+            self._stop(uuid)
         self._tell_of_work()
         return after
 
@@ -249,7 +249,7 @@ class StackOperations:
         operation: str,
         change: Callable[[Transaction, Tree], tuple[Stack, StackInputs | None]],
         context: Mapping[str, Any] | None,
-    ) -> tuple[str | None, Stack]:
+    ) -> tuple[list[str], Stack]:
         """Write down that an operation begins; return what it supersedes."""
         now = self._clock.now()
         with self._store.transaction() as tx:
@@ -258,7 +258,7 @@ class StackOperations:
             guarding.check(tree, operation)
             changed, inputs = change(tx, tree)
             if inputs is None:
-                return None, before
+                return [], before
             uuid = events.new_uuid()
             after = beginning.begun(changed, inputs, uuid, now)
             tx.save_stacks([after])
@@ -267,7 +267,7 @@ class StackOperations:
             self._begin_action(tx, uuid, after, tree.root, inputs, now)
             tx.add_events([facts.stack_event(before, after, now)])
         LOG.info('Stack %s (%s): %s begins', after.uuid, after.name, inputs.do)
-        return (before.operation if before.state.busy else None), after
+        return tree.running, after
 
     def _begin_action(
         self,
@@ -368,7 +368,7 @@ class StackOperations:
             modifies = self._takes_signals(row)
             refusal = states.refusal(
                 *(states.SIGNAL, tree.stack.state, tree.stack.base, tree.stack.name)
-            )
+            ) or guarding.lock_around(tree, states.SIGNAL)
             if refusal is not None and modifies:
                 if not refusal.locked:
                     raise exceptions.NotSupported(refusal.text)
@@ -474,7 +474,7 @@ class StackOperations:
             exported = merging.exported(self._store, tree.stack, every, rows)
             left = State(states.DELETE, states.COMPLETE, 'Stack abandoned')
             gone = [s.at(left, deleted_at=now, updated_at=now) for s in every]
-            tx.save_resources([marking.settled(row, now) for row in rows])
+            tx.save_resources([row.evolve(deleted_at=now) for row in rows])
             tx.save_stacks(gone)
             tx.add_events(
                 [

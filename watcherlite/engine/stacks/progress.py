@@ -226,7 +226,9 @@ def _settled(
     reason = outputs.get(REASON) or ''
     if outputs.get(UNCHANGED):
         if outputs[UNCHANGED] == RESTORED or not row.base.failed:
-            return after
+            # A lock that has been taken away is not shown any longer.
+            covered = after.under_lock is not None
+            return after.at(after.base, under_lock=None) if covered else after
         state = State(row.base.action, states.COMPLETE, REPAIRED)
         return entered(after, state, now).evolve(under_mark=None)
     state = State(_doing(row, inputs), states.COMPLETE, reason or 'state changed')

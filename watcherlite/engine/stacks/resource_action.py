@@ -43,6 +43,7 @@ _HARMLESS = frozenset({states.CHECK, states.DELETE, states.ADOPT})
 #: What does nothing with a type that does not override it.
 _OPTIONAL = frozenset({states.SUSPEND, states.RESUME, states.LOCK, states.UNLOCK})
 TIMED_OUT = 'Timed out before it began: the operation on the stack took too long.'
+DELETED = 'The stack is being deleted.'
 UNKNOWN = (
     'Outcome unknown: a worker was lost while it ran, and its type cannot tell '
     'whether it took effect.'
@@ -91,6 +92,8 @@ class ResourceAction(ActionType):
         work = Working.of(self._parts, context, inputs)
         if work is None:
             return Done({})
+        if _comes_too_late(work):
+            return outcomes.Cancelled(DELETED)
         if isinstance(work.handler, NestedHandler):
             return NestedResource(work).execute()
         if inputs.do == CONVERGE:
@@ -115,6 +118,9 @@ class ResourceAction(ActionType):
             if lost and not work.handler.idempotent:
                 return Failed(UNKNOWN, outputs={REASON: UNKNOWN})
             return self._operate(work, token['action'].lower(), handed)
+        if _comes_too_late(work):
+            _cancel(work, handed, token)
+            return outcomes.Cancelled(DELETED)
         if inputs.deadline is not None and context.now() >= inputs.deadline:
             _cancel(work, handed, token)
             return outcomes.TimedOut('Timed out')
@@ -207,6 +213,11 @@ class ResourceAction(ActionType):
             )
             return Failed(reason, outputs={REASON: reason})
         return Done(work.settled(operation, handed, ready))
+
+
+def _comes_too_late(work: Working) -> bool:
+    """Say whether it is a signal for what is to be deleted."""
+    return work.inputs.do == SIGNAL and work.stack.action == states.DELETE
 
 
 def _hook(work: Working, operation: str) -> str:

@@ -7,7 +7,7 @@ a resource; that it ends follows the end of this action, see `progress`.
 """
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from watcherlite.db.api import Transaction
@@ -182,8 +182,19 @@ class _Operation:
         rows = expansion.current(self._rows())
         inputs = maintenance.in_force(self._stack, self._inputs)
         work = maintenance.work(rows, inputs)
+        if inputs.do not in states.MAINTENANCE:
+            self._uncover(row for name, row in rows.items() if name not in work)
         derived = expansion.doing(self._stack, work, inputs, self._now)
         return _derived(derived) or self._ended(None)
+
+    def _uncover(self, rows: Iterable[Resource]) -> None:
+        """Show what is left alone as it is below a lock that has been taken away."""
+        covered = [row for row in rows if row.under_lock is not None]
+        bare = [row.at(row.base, under_lock=None) for row in covered]
+        if bare:
+            self._tx.save_resources(bare)
+        for row, after in zip(covered, bare, strict=True):
+            self._tx.add_events(facts.changed(row, after, self._now))
 
     def _after_failure(self, trouble: str) -> Outcome:
         """Go back to what was before, if that is asked for."""
@@ -265,7 +276,7 @@ def _name(key: str) -> str:
 def _with_marks(rows: Sequence[Resource], trouble: str | None) -> str | None:
     """Add what users have marked: a check does not take that back."""
     marked = [
-        f'resources.{row.name}: {row.status_reason}'
+        f'resources.{row.name}: {row.base.reason}'
         for row in rows
         if row.under_mark is not None and row.superseded_by is None
     ]

@@ -82,8 +82,16 @@ class AutoScalingGroup(InstanceGroup):
 
     def expand(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
         """Return the templates that lead to as many members as there are to be."""
-        kept = {key: context.data[key] for key in (SCALED,) if key in context.data}
-        return self.resized(context, members, self.size(context, members), kept)
+        return self.resized(
+            context, members, self.size(context, members), _kept(context)
+        )
+
+    def adopted(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
+        """Return the template of all members, however many scaling had made of them."""
+        wanted = context.properties
+        desired: int | None = wanted.get('desired_capacity')
+        least = wanted['min_size'] if desired is None else desired
+        return self.taken_over(context, members, least, _kept(context))
 
     def adjust(
         self,
@@ -106,7 +114,7 @@ class AutoScalingGroup(InstanceGroup):
         if resting is not None:
             return Expansion(
                 reason=f'Ignored: it was scaled not long ago, and rests until '
-                f'{resting.isoformat()}'
+                f'{resting:%Y-%m-%dT%H:%M:%SZ}'
             )
         size = _bounded(context, _adjusted(context, present, details))
         if size == present:
@@ -123,6 +131,11 @@ class AutoScalingGroup(InstanceGroup):
         by = {**_scaled(context).get('by', {}), scaling['policy']: now}
         kept = {key: value for key, value in context.data.items() if key != SCALING}
         return {**kept, SCALED: {'at': now, 'by': by}}
+
+
+def _kept(context: NestedContext) -> dict[str, Any]:
+    """Return what of its data counts on, whatever is made of the group."""
+    return {key: context.data[key] for key in (SCALED,) if key in context.data}
 
 
 def _present(context: NestedContext, members: Sequence[Member]) -> int:

@@ -129,6 +129,22 @@ def made(
     return tuple(_batch(step, {}, define, pace.pause) for step in steps)
 
 
+def left(
+    context: NestedContext,
+    members: Sequence[Member],
+    names: Sequence[str],
+    define: Callable[[str], Mapping[str, Any]],
+) -> tuple[Batch, ...]:
+    """Return the template of members that are there, each as it was left.
+
+    :param names: of these, and of those that are missing
+    """
+    refuse_too_large(context, len(names), _length(names, define))
+    former = {m.name: m.definition for m in members if m.definition is not None}
+    step = Step(tuple(names), frozenset(names) - former.keys(), ())
+    return (_batch(step, former, define, 0),)
+
+
 def _length(target: Sequence[str], define: Callable[[str], Mapping[str, Any]]) -> int:
     """Return about how many characters it takes to say what a member is."""
     return len(json.dumps(define(target[0]))) if target else 0

@@ -1,6 +1,6 @@
 """A group of resources whose members come and go, but keep their names."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from watcherlite import exceptions
@@ -61,6 +61,28 @@ class InstanceGroup(NestedHandler):
         """Return the templates that lead to as many members as there are to be."""
         return self.resized(context, members, self.size(context, members))
 
+    def adopted(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
+        """Return the template of all members, by the names that they have."""
+        return self.taken_over(context, members, self.size(context, members))
+
+    def taken_over(
+        self,
+        context: NestedContext,
+        members: Sequence[Member],
+        least: int,
+        data: Mapping[str, Any] | None = None,
+    ) -> Expansion:
+        """Return the template of the members that there are already.
+
+        :param least: so many there should be; those that are missing are told
+        :param data: what is kept besides the size
+        """
+        definition: Mapping[str, Any] = context.properties['resource']
+        size = max(least, len(members))
+        names = groups.resized(members, size, _fresh(context, members))
+        batches = grouping.left(context, members, names, lambda name: definition)
+        return Expansion(batches, {**(data or {}), SIZE: size})
+
     def resized(
         self,
         context: NestedContext,
@@ -73,8 +95,7 @@ class InstanceGroup(NestedHandler):
         :param data: what is kept besides the size
         """
         definition: Mapping[str, Any] = context.properties['resource']
-        seed = f'{context.resource_uuid}:{context.uuid}'
-        fresh = groups.fresh_names(seed, [member.name for member in members])
+        fresh = _fresh(context, members)
         target = groups.resized(members, size, fresh, definition)
         batches = grouping.batches(
             context, members, target, lambda name: definition, self.pace(context), fresh
@@ -96,3 +117,9 @@ class InstanceGroup(NestedHandler):
             'outputs_list': {n: list(values.values()) for n, values in told.items()},
             'current_size': len(well),
         }
+
+
+def _fresh(context: NestedContext, members: Sequence[Member]) -> Iterator[str]:
+    """Return names for members that are not there."""
+    seed = f'{context.resource_uuid}:{context.uuid}'
+    return groups.fresh_names(seed, [member.name for member in members])

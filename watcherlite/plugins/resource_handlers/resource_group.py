@@ -1,7 +1,8 @@
 """A group of resources that are all alike, but for their number."""
 
 import functools
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from watcherlite.domain import groups
@@ -72,7 +73,7 @@ class ResourceGroup(NestedHandler):
             wanted['removal_policies'],
             wanted['removal_policies_mode'],
         )
-        names = groups.index_names(removed)
+        names = _names(members, removed)
         target = [next(names) for _ in range(wanted['count'])]
         policies = grouping.policies(context, (grouping.ROLLING_UPDATE, BATCH_CREATE))
         rolling, creation = (
@@ -81,13 +82,7 @@ class ResourceGroup(NestedHandler):
             else None
             for key in (grouping.ROLLING_UPDATE, BATCH_CREATE)
         )
-        definition, variable = wanted['resource_def'], wanted['index_var']
-
-        @functools.cache
-        def define(name: str) -> Mapping[str, Any]:
-            defined: Mapping[str, Any] = groups.with_index(definition, variable, name)
-            return defined
-
+        define = _definition(wanted)
         if creation is not None and not members:
             batches = grouping.made(context, target, define, creation)
         else:
@@ -95,6 +90,21 @@ class ResourceGroup(NestedHandler):
             batches = grouping.batches(
                 context, members, target[::-1], define, rolling, names
             )
+        return Expansion(batches, {**context.data, REMOVED: removed})
+
+    def adopted(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
+        """Return the template of all members, by the names that they have."""
+        wanted, there = context.properties, {member.name for member in members}
+        removed: dict[str, str | None] = dict(context.data.get(REMOVED) or {})
+        missing = max(0, wanted['count'] - len(there))
+        if not missing:
+            # All are there: a number that is left out was removed.
+            numbers = {int(name) for name in there if name.isdecimal()}
+            left_out = set(range(max(numbers, default=0))) - numbers
+            removed = dict.fromkeys(map(str, sorted(left_out))) | removed
+        fresh = groups.index_names(there | removed.keys())
+        names = [*there, *itertools.islice(fresh, missing)]
+        batches = grouping.left(context, members, names, _definition(wanted))
         return Expansion(batches, {**context.data, REMOVED: removed})
 
     def gather(
@@ -113,3 +123,24 @@ class ResourceGroup(NestedHandler):
             'attributes': told,
             'removed_rsrc_list': sorted(removed, key=groups.by_index),
         }
+
+
+def _names(members: Iterable[Member], removed: Collection[str]) -> Iterator[str]:
+    """Return the names that members may have, those to be used first at the front.
+
+    What is no number is the name of one that was adopted, which keeps it.
+    """
+    own = {m.name for m in members if not m.name.isdecimal() and m.name not in removed}
+    return itertools.chain(sorted(own), groups.index_names(removed))
+
+
+def _definition(wanted: Mapping[str, Any]) -> Callable[[str], Mapping[str, Any]]:
+    """Return what says what a member is to be, by its name."""
+    definition, variable = wanted['resource_def'], wanted['index_var']
+
+    @functools.cache
+    def define(name: str) -> Mapping[str, Any]:
+        defined: Mapping[str, Any] = groups.with_index(definition, variable, name)
+        return defined
+
+    return define

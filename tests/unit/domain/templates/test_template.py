@@ -299,6 +299,9 @@ class ListsTest(base.TestCase):
             [told['functions'] for told in functions.listed('2013-05-23')],
         )
         self.assertEqual(
+            functions.listed('2013-05-23'), functions.listed('2013-05-23', True)
+        )
+        self.assertEqual(
             {'and', 'equals', 'not', 'or'},
             {told['functions'] for told in functions.listed('2016-10-14', True)}
             - {told['functions'] for told in functions.listed('2016-10-14')},

@@ -95,6 +95,22 @@ class TestAdoption(AdoptingCase):
             (slow.properties, slow.attributes, slow.data, slow.reference),
         )
 
+    def test_parameters_go_with_it_and_count_less_than_what_is_sent(self) -> None:
+        declared = {name: {'type': 'string', 'default': '-'} for name in 'pq'}
+        left = self.world.make(
+            {'a': res(value={'get_param': 'p'}), 'b': res(value={'get_param': 'q'})},
+            sections={'parameters': declared},
+            parameters={'p': 'x', 'q': 'y'},
+        )
+        data = self.world.stacks.abandon(left.uuid, TENANT)
+
+        new = NewStack('adopted', None, parameters={'q': 'z'}, adopt=data)
+        stack = self.world.settled(self.world.stacks.create(new, TENANT))
+
+        self.assertEqual('ADOPT_COMPLETE', stack.state.name, stack.status_reason)
+        found = [self.world.resource(stack, n).properties['value'] for n in 'ab']
+        self.assertEqual(['x', 'z'], found)
+
     def test_it_is_told_in_the_order_in_which_they_depend_on_each_other(self) -> None:
         left = self.world.make({'a': res(), 'b': res(_depends_on='a')})
 

@@ -40,6 +40,15 @@ class Surprised(Group):
         raise exceptions.Invalid('count: there are too many')
 
 
+class Choosy(Group):
+    """Takes no policies."""
+
+    def expand(self, context: Any, members: Any) -> Any:
+        raise exceptions.StackValidationFailed(
+            ['update_policy.batch: is unknown', 'update_policy.rolling: is unknown']
+        )
+
+
 class Wrapper(Group):
     """Is a stack of what it is told."""
 
@@ -62,6 +71,7 @@ class CheckingCase(StackWorldCase):
         return self.a_stack_world(
             {
                 'Careless': Careless,
+                'Choosy': Choosy,
                 'Keeper': Keeper,
                 'Surprised': Surprised,
                 'Wrapper': Wrapper,
@@ -252,6 +262,15 @@ class TestNested(CheckingCase):
 
         self.assertTrue(problem.startswith('resources.g: resources.m.type: '), problem)
 
+    def test_each_problem_of_a_policy_is_told_with_its_own_place(self) -> None:
+        self.assertEqual(
+            [
+                'resources.g.update_policy.batch: is unknown',
+                'resources.g.update_policy.rolling: is unknown',
+            ],
+            self.check({'g': res('Choosy', count=1)}),
+        )
+
 
 class TestLimits(CheckingCase):
     def assert_too_much(self, text: str, *arguments: Any, **limits: Any) -> None:
@@ -321,6 +340,28 @@ class TestRuntime(CheckingCase):
 
         told = stricter.states(stricter.nested(stack, 'k'))
         self.assertEqual(['m0', 'm1'], sorted(told))
+
+    def test_a_signal_does_not_put_stacks_deeper_into_each_other_than_they_may_be(
+        self,
+    ) -> None:
+        class Digger(Group):
+            def adjust(self, context: Any, members: Any, details: Any) -> Any:
+                return [Batch(template({'deeper': res('Group', count=1)}))]
+
+        world = self.a_stack_world({'Digger': Digger}, limits=Limits(depth=1))
+        stack = world.make({'g': res('Digger', count=1)})
+        within = world.nested(stack, 'g')
+
+        world.stacks.signal(stack.uuid, stack.tenant, 'g', {})
+        world.settled(stack)
+
+        after = world.now(within)
+        self.assertEqual('UPDATE_FAILED', after.state.name)
+        self.assertIn(
+            'deeper is 2 stacks deep; at most 1 may be in each other',
+            after.status_reason,
+        )
+        self.assertIsNone(world.resource(within, 'deeper').nested_id)
 
     def test_what_conditions_leave_out_is_not_counted(self) -> None:
         world = self.world(resources=4)

@@ -1,11 +1,12 @@
 """What becomes of a resource whose definition may have changed."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from tests import base
 from tests.stack_worlds import Group, Nothing, Outside, thing
 from watcherlite import exceptions
-from watcherlite.domain.handling import KEEP, REPLACE, UPDATE
+from watcherlite.domain.handling import KEEP, REPLACE, UPDATE, Property
 from watcherlite.domain.stacks import Resource
 from watcherlite.engine.stacks.converging import ADOPT, decision, is_new
 from watcherlite.states.stack import State
@@ -63,6 +64,21 @@ class TestDecision(base.TestCase):
             self.assertEqual(UPDATE, self.decided(row, Group, fixed='y'))
         self.assertEqual(REPLACE, self.decided(MARKED, Group))
         self.assertEqual(REPLACE, self.decided(MADE.evolve(physical_id=None), Group))
+
+    def test_one_that_never_was_what_it_should_be_is_not_replaced_as_a_whole(
+        self,
+    ) -> None:
+        class Fixed(Group):
+            properties: ClassVar[Mapping[str, Property]] = {
+                **Group.properties,
+                'kind': Property({'type': 'string'}),
+            }
+
+        begun = MADE.at(State('CREATE', 'FAILED'), properties={})
+        settled = begun.evolve(definition_id=1)
+
+        self.assertEqual(UPDATE, self.decided(begun, Fixed, kind='x'))
+        self.assertEqual(REPLACE, self.decided(settled, Fixed, kind='x'))
 
     def test_what_is_there_already_is_neither_changed_nor_replaced(self) -> None:
         self.assertEqual(KEEP, self.decided(external='p', fixed='z'))

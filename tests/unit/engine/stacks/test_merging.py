@@ -147,8 +147,8 @@ class TestAdopting(base.TestCase):
             },
             'n': {
                 'resource_id': 'id-n',
-                'template': {},
-                'resources': {'m': {'resource_id': 'id-m'}},
+                'template': {'resources': {'m': {'type': 'T'}, 'never': {}}},
+                'resources': {'m': {'resource_id': 'id-m'}, 'k': {}},
             },
         },
     }
@@ -171,7 +171,10 @@ class TestAdopting(base.TestCase):
                 },
                 'n': {
                     'resource_id': 'id-n',
-                    'resources': {'m': {'resource_id': 'id-m'}},
+                    'resources': {
+                        'm': {'resource_id': 'id-m', 'definition': {'type': 'T'}},
+                        'k': {},
+                    },
                 },
             },
             merging.adopted(NewStack('s', None, adopt=self.DATA)),
@@ -188,6 +191,10 @@ class TestAdopting(base.TestCase):
             (
                 'adopt_stack_data.resources.a.resources.b',
                 {'a': {'resources': {'b': 5}}},
+            ),
+            (
+                'adopt_stack_data.resources.a.template.resources.b',
+                {'a': {'resources': {'b': {}}, 'template': {'resources': {'b': 'T'}}}},
             ),
         ):
             with self.subTest(place=place):

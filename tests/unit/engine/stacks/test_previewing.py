@@ -133,6 +133,21 @@ class TestUpdate(StackWorldCase):
             self.preview(changed, nested=True),
         )
 
+    def test_a_stack_counts_as_changed_by_its_properties_too(self) -> None:
+        # That is what its members have without it.
+        group = res('Group', count=2, value='a member')
+
+        self.assertEqual(
+            {
+                'unchanged': [
+                    *(('', 'a'), ('', 'b'), ('', 'n'), ('', 'z')),
+                    *(('g', 'm0'), ('g', 'm1'), ('n', 'deep')),
+                ],
+                'updated': [('', 'g')],
+            },
+            self.preview({**self.RESOURCES, 'g': group}, nested=True),
+        )
+
     def test_what_is_marked_unhealthy_would_be_replaced(self) -> None:
         self.world.mark(self.stack, 'b')
         self.world.mark(self.world.nested(self.stack, 'g'), 'm1')

@@ -220,7 +220,8 @@ class AutoScalingGroupTest(base.TestCase):
         scaled = self.group.time
         until = scaled + datetime.timedelta(seconds=60)
         reason = (
-            f'Ignored: it was scaled not long ago, and rests until {until.isoformat()}'
+            'Ignored: it was scaled not long ago, and rests until '
+            f'{until:%Y-%m-%dT%H:%M:%SZ}'
         )
         self.assertEqual((2, reason), self.signal())
         self.group.time = until

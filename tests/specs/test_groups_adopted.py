@@ -1,0 +1,197 @@
+"""Groups of an abandoned stack are adopted with the members that they had."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from tests.specs.test_groups import GroupCase, thing
+from tests.stack_worlds import TENANT, res
+from watcherlite.domain.stacks import NewStack, Stack
+
+
+class AdoptedCase(GroupCase):
+    def leave(self, stack: Stack) -> dict[str, Any]:
+        """Abandon a stack; return what is known of it, as a client would send it."""
+        left = self.world.stacks.abandon(stack.uuid, TENANT)
+        return dict(json.loads(json.dumps(left)))
+
+    def adopt(self, left: Mapping[str, Any], template: Any = None) -> Stack:
+        """Have a stack adopted; return it as it is then."""
+        self.world.outside.calls.clear()
+        new = NewStack('adopted', template, adopt=left)
+        return self.world.settled(self.world.stacks.create(new, TENANT))
+
+    def check_kept(self, stack: Stack, before: Mapping[str, Any]) -> None:
+        """See that its members are those, and that an update leaves them alone."""
+        self.assertEqual('ADOPT_COMPLETE', stack.state.name, stack.status_reason)
+        self.assertEqual(before, self.ids(stack))
+        self.change(stack)
+        self.assertEqual(before, self.ids(stack))
+        self.assertEqual([], self.world.outside.of('create'))
+        self.assertEqual([], self.world.outside.of('update'))
+        self.assertEqual([], self.world.outside.of('delete'))
+        self.assertEqual(set(before.values()), self.world.outside.things.keys())
+
+
+class TestScaledGroups(AdoptedCase):
+    """OS::Heat::AutoScalingGroup and OS::Heat::InstanceGroup."""
+
+    def group(self, **more: Any) -> dict[str, Any]:
+        return res('ASG', **{'min_size': 1, 'max_size': 4, 'resource': thing(), **more})
+
+    def policy(self, adjustment: int = 1, cooldown: int = 600) -> dict[str, Any]:
+        return res(
+            'Policy',
+            auto_scaling_group_id={'get_resource': 'g'},
+            adjustment_type='change_in_capacity',
+            scaling_adjustment=adjustment,
+            cooldown=cooldown,
+        )
+
+    def test_a_group_is_as_large_as_scaling_has_made_it(self) -> None:
+        stack = self.make(g=self.group(), up=self.policy(2))
+        self.signal(stack)
+        before, data = self.ids(stack), self.world.resource(stack, 'g').data
+
+        stack = self.adopt(self.leave(stack))
+
+        self.assertEqual(3, len(before))
+        self.check_kept(stack, before)
+        self.assertEqual(data, self.world.resource(stack, 'g').data)
+        self.assertEqual(3, self.attributes(stack)['current_size'])
+
+    def test_it_rests_as_it_would_have_and_is_scaled_like_what_was_made(self) -> None:
+        stack = self.make(
+            g=self.group(), up=self.policy(), at_once=self.policy(cooldown=0)
+        )
+        self.signal(stack)
+        stack = self.adopt(self.leave(stack))
+
+        self.signal(stack)
+        self.assertEqual(2, len(self.ids(stack)))
+        self.signal(stack, 'at_once')
+        self.assertEqual(3, len(self.ids(stack)))
+
+    def test_members_beyond_what_is_desired_are_taken_over_and_go_later(self) -> None:
+        stack = self.make(g=self.group(desired_capacity=1), up=self.policy(2))
+        self.signal(stack)
+        before = self.ids(stack)
+
+        stack = self.adopt(self.leave(stack))
+
+        self.assertEqual('ADOPT_COMPLETE', stack.state.name, stack.status_reason)
+        self.assertEqual((3, before), (len(before), self.ids(stack)))
+        self.change(stack)
+        (kept,) = self.ids(stack).items()
+        self.assertIn(kept, before.items())
+        self.assertEqual({kept[1]}, self.world.outside.things.keys())
+
+    def test_members_may_have_any_names(self) -> None:
+        stack = self.make(g=res('IG', size=2, resource=thing()))
+        left = self.leave(stack)
+        group = left['resources']['g']
+        for part in (group['resources'], group['template']['resources']):
+            for name, new in zip(sorted(part), ('old.one', 'web-2'), strict=True):
+                part[new] = part.pop(name)
+        before = {n: one['resource_id'] for n, one in group['resources'].items()}
+
+        stack = self.adopt(left)
+
+        self.assertEqual({'old.one', 'web-2'}, before.keys())
+        self.check_kept(stack, before)
+
+    def test_a_changed_definition_counts_from_the_next_update_on(self) -> None:
+        stack = self.make(g=res('IG', size=2, resource=thing()))
+        before, left = self.ids(stack), self.leave(stack)
+        left['template']['resources']['g']['properties']['resource'] = thing('new')
+
+        stack = self.adopt(left)
+
+        self.assertEqual('ADOPT_COMPLETE', stack.state.name, stack.status_reason)
+        self.assertEqual(['old'] * 2, list(self.values(stack).values()))
+        self.change(stack)
+        self.assertEqual(before, self.ids(stack))
+        self.assertEqual(['new'] * 2, list(self.values(stack).values()))
+
+    def test_what_is_known_only_by_name_has_the_definition_of_the_group(self) -> None:
+        stack = self.make(g=res('IG', size=2, resource=thing()))
+        before, left = self.ids(stack), self.leave(stack)
+        del left['resources']['g']['template']
+
+        self.check_kept(self.adopt(left), before)
+
+    def test_one_of_which_nothing_is_known_is_told_and_made_later(self) -> None:
+        stack = self.make(g=res('IG', size=3, resource=thing()))
+        left = self.leave(stack)
+        lost, *_ = left['resources']['g']['resources']
+        del left['resources']['g']['resources'][lost]
+
+        stack = self.adopt(left)
+
+        self.assertEqual('ADOPT_FAILED', stack.state.name)
+        self.assertIn('no resource_id was given', stack.status_reason)
+        self.change(stack)
+        self.assertEqual(3, len(self.ids(stack)))
+        self.assertEqual(1, len(self.world.outside.of('create')))
+
+
+class TestNumberedGroup(AdoptedCase):
+    """OS::Heat::ResourceGroup."""
+
+    def group(
+        self, count: int, value: str = 'old %index%', **more: Any
+    ) -> dict[str, Any]:
+        return res('RG', count=count, resource_def=thing(value), **more)
+
+    def removed(self) -> Stack:
+        """Return a stack with the members 0 and 2."""
+        stack = self.make(g=self.group(3))
+        self.change(stack, g=self.group(2, removal_policies=[{'resource_list': ['1']}]))
+        self.assertEqual(['0', '2'], sorted(self.ids(stack)))
+        return stack
+
+    def test_a_removed_name_stays_away(self) -> None:
+        stack = self.removed()
+        before = self.ids(stack)
+
+        self.check_kept(stack := self.adopt(self.leave(stack)), before)
+
+        self.change(stack, g=self.group(3))
+        self.assertEqual(['0', '2', '3'], sorted(self.ids(stack)))
+
+    def test_also_when_nobody_says_that_it_was_removed(self) -> None:
+        stack = self.removed()
+        before, left = self.ids(stack), self.leave(stack)
+        left['template']['resources']['g'] = self.group(2)
+        del left['resources']['g']['resource_data']
+
+        stack = self.adopt(left)
+
+        self.check_kept(stack, before)
+        self.assertEqual(['1'], self.attributes(stack)['removed_rsrc_list'])
+
+    def test_a_member_whose_name_is_no_number_keeps_it(self) -> None:
+        stack = self.make(g=self.group(2, 'old'))
+        left = self.leave(stack)
+        group = left['resources']['g']
+        for part in (group['resources'], group['template']['resources']):
+            part['web'] = part.pop('1')
+        before = {n: one['resource_id'] for n, one in group['resources'].items()}
+
+        self.check_kept(stack := self.adopt(left), before)
+
+        self.change(stack, g=self.group(1, 'old'))
+        self.assertEqual({'web': before['web']}, self.ids(stack))
+
+    def test_one_that_is_missing_is_told_and_made_later(self) -> None:
+        stack = self.make(g=self.group(3))
+        left = self.leave(stack)
+        del left['resources']['g']['resources']['1']
+
+        stack = self.adopt(left)
+
+        self.assertEqual('ADOPT_FAILED', stack.state.name)
+        self.assertIn('resources.1: 1: no resource_id', stack.status_reason)
+        self.change(stack)
+        self.assertEqual(['0', '1', '2'], sorted(self.ids(stack)))
+        self.assertEqual(['1'], self.world.outside.of('create'))

@@ -1,0 +1,157 @@
+"""What may begin while a group in a stack follows a signal, and what may not."""
+
+from typing import Any, ClassVar
+
+from tests.specs.test_groups import HANDLERS, GroupCase
+from tests.stack_worlds import TENANT, res
+from watcherlite import exceptions
+from watcherlite.domain.handling import NotYet
+from watcherlite.domain.stacks import Stack
+from watcherlite.plugins.base import ResourceHandler
+from watcherlite.states import stack as states
+
+FOREVER = 10**9
+
+
+class Bell(ResourceHandler):
+    """Rings without an end once it is signalled."""
+
+    idempotent = True
+    heard: ClassVar[list[str]] = []
+
+    def create(self, context: Any) -> Any:
+        return None
+
+    def signal(self, context: Any, details: Any) -> Any:
+        return NotYet('ringing', 0.0)
+
+    def poll(self, context: Any, operation: str, token: Any) -> Any:
+        self.heard.append(f'{operation} {token}')
+        return NotYet(token, 0.0)
+
+    def cancel(self, context: Any, operation: str, token: Any) -> None:
+        self.heard.append(f'{operation} over')
+
+    def delete(self, context: Any) -> Any:
+        return None
+
+
+class TestWhileAGroupScales(GroupCase):
+    """It follows a signal, and its new members do not come to an end."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.stack = self.make(g=self.group(FOREVER), up=self.policy())
+        self.ring()
+        self.inner = self.world.nested(self.stack, 'g')
+        self.world.until(lambda: len(self.world.outside.of('create')) == 2)
+
+    def group(self, wait: int) -> dict[str, Any]:
+        member = {'type': 'Thing', 'properties': {'value': 'new', 'wait': wait}}
+        return res('ASG', min_size=0, max_size=4, resource=member)
+
+    def policy(self) -> dict[str, Any]:
+        return res(
+            'Policy',
+            auto_scaling_group_id={'get_resource': 'g'},
+            adjustment_type='change_in_capacity',
+            scaling_adjustment=2,
+        )
+
+    def ring(self) -> None:
+        """Signal the policy; do not wait."""
+        self.world.stacks.signal(self.stack.uuid, TENANT, 'up', {})
+
+    def test_a_delete_ends_it_and_leaves_nothing(self) -> None:
+        after = self.world.stacks.delete(self.stack.uuid, TENANT)
+
+        self.assertEqual('DELETE_IN_PROGRESS', after.state.name)
+        stack = self.world.settled(self.stack)
+        self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
+        self.assertIsNotNone(self.world.now(self.inner).deleted_at)
+        self.assertEqual({}, self.world.outside.things)
+
+    def test_signals_that_wait_their_turn_come_to_nothing_then(self) -> None:
+        self.ring()
+        self.ring()
+
+        self.world.stacks.delete(self.stack.uuid, TENANT)
+
+        stack = self.world.settled(self.stack)
+        self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
+        self.assertEqual(2, len(self.world.outside.of('create')))
+        self.assertEqual(
+            [
+                *('CREATE_IN_PROGRESS', 'CREATE_COMPLETE'),
+                *['SIGNAL_FAILED'] * 3,
+                *('DELETE_IN_PROGRESS', 'DELETE_COMPLETE'),
+            ],
+            [state for name, state in self.world.facts(stack) if name == 'up'],
+        )
+
+    def test_an_update_supersedes_it_and_makes_as_many_as_it_would_have(self) -> None:
+        new = {'g': self.group(0), 'up': self.policy()}
+
+        after = self.world.begin_change(self.stack, new)
+
+        self.assertEqual('UPDATE_IN_PROGRESS', after.state.name)
+        stack = self.world.settled(self.stack)
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name, stack.status_reason)
+        self.assertEqual(['new'] * 2, list(self.values(self.stack).values()))
+        self.assertEqual(2, len(self.world.outside.things))
+
+    def test_everything_else_is_refused_and_told_what_runs(self) -> None:
+        def refused(begin: Any, *arguments: Any) -> str:
+            error = self.assertRaises(
+                exceptions.ActionInProgress, begin, self.stack.uuid, TENANT, *arguments
+            )
+            return str(error)
+
+        stacks = self.world.stacks
+        told = {
+            *(refused(stacks.act, do) for do in (states.CHECK, states.SUSPEND)),
+            *(refused(stacks.act, do) for do in (states.LOCK,)),
+            refused(stacks.abandon),
+            refused(stacks.mark_unhealthy, 'g', True),
+        }
+
+        self.assertEqual(
+            {
+                f'Stack {self.inner.name}, which is part of s, already has an action '
+                '(UPDATE) in progress.'
+            },
+            told,
+        )
+        self.assertEqual('CREATE_COMPLETE', self.world.now(self.stack).state.name)
+
+    def test_a_stack_in_it_that_is_being_locked_is_not_deleted(self) -> None:
+        stacks = self.world.stacks
+        stacks.cancel(self.inner.uuid, TENANT, rollback=False)
+        self.world.settled(self.stack)
+        gate = self.a_gate_at(self.world, 'lock', min(self.ids(self.stack)))
+        stacks.act(self.inner.uuid, TENANT, states.LOCK)
+        gate.until_entered()
+
+        refused = self.assertRaises(
+            exceptions.ActionInProgress, stacks.delete, self.stack.uuid, TENANT
+        )
+
+        self.assertIn('(LOCK) in progress', str(refused))
+
+
+class TestWhileASignalIsFollowed(GroupCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = self.a_stack_world({**HANDLERS, 'Bell': Bell})
+        Bell.heard.clear()
+
+    def test_a_delete_ends_that_too(self) -> None:
+        stack: Stack = self.make(bell=res('Bell'))
+        self.world.stacks.signal(stack.uuid, TENANT, 'bell', {})
+        self.world.until(lambda: 'signal ringing' in Bell.heard)
+
+        self.world.stacks.delete(stack.uuid, TENANT)
+
+        stack = self.world.settled(stack)
+        self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
+        self.assertEqual('signal over', Bell.heard[-1])

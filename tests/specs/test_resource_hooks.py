@@ -1,0 +1,297 @@
+"""What each hook of a resource handler may answer, and what becomes of it."""
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res
+from watcherlite import exceptions
+from watcherlite.domain.handling import NotYet, Property, Ready
+from watcherlite.domain.stacks import Stack
+from watcherlite.engine.stacks.parts import Limits
+from watcherlite.plugins.base import ResourceHandler
+from watcherlite.states import stack as states
+
+#: In an order in which one resource can go through them.
+OPERATIONS = (
+    *('create', 'check', 'suspend', 'resume', 'lock', 'unlock', 'signal'),
+    *('update', 'delete'),
+)
+
+
+class NoQuotaError(exceptions.WatcherliteError):
+    """Of a plugin, raised as the contract says."""
+
+
+class Told(ResourceHandler):
+    """Answers as a test tells it; notes its calls and polls."""
+
+    idempotent = True
+    properties: ClassVar[Mapping[str, Property]] = {
+        'value': Property({'type': 'string'}, updatable=True)
+    }
+    attributes: ClassVar[Mapping[str, str]] = {'output': 'What the last one said.'}
+    answer: ClassVar[Callable[[str], Any]]
+    polled: ClassVar[Callable[[str, Any], Any]]
+    calls: ClassVar[list[Any]]
+
+    def _called(self, operation: str) -> Any:
+        self.calls.append(operation)
+        return type(self).answer(operation)
+
+    def create(self, context: Any) -> Any:
+        return self._called('create')
+
+    def check(self, context: Any) -> Any:
+        return self._called('check')
+
+    def update(self, context: Any) -> Any:
+        return self._called('update')
+
+    def delete(self, context: Any) -> Any:
+        return self._called('delete')
+
+    def suspend(self, context: Any) -> Any:
+        return self._called('suspend')
+
+    def resume(self, context: Any) -> Any:
+        return self._called('resume')
+
+    def lock(self, context: Any) -> Any:
+        return self._called('lock')
+
+    def unlock(self, context: Any) -> Any:
+        return self._called('unlock')
+
+    def signal(self, context: Any, details: Mapping[str, Any]) -> Any:
+        return self._called('signal')
+
+    def poll(self, context: Any, operation: str, token: Any) -> Any:
+        self.calls.append((operation, token))
+        return type(self).polled(operation, token)
+
+    def cancel(self, context: Any, operation: str, token: Any) -> None:
+        self.calls.append(('cancelled', operation, token))
+
+
+class HookCase(StackWorldCase):
+    """A stack of one resource that answers as it is told."""
+
+    def a_told_world(
+        self,
+        answer: Callable[[str], Any],
+        polled: Callable[[str, Any], Any] = lambda operation, token: None,
+        **settings: Any,
+    ) -> StackWorld:
+        self.calls: list[Any] = []
+        members = {'answer': answer, 'polled': polled, 'calls': self.calls}
+        members |= {name: staticmethod(members[name]) for name in ('answer', 'polled')}
+        handler = type('Told', (Told,), members)
+        return self.a_stack_world({'Told': handler}, **settings)
+
+    def whole_life(self, world: StackWorld) -> list[tuple[str, str]]:
+        """Have every operation done; return what became of each."""
+        stack = world.make({'a': res('Told', value='x')})
+        told = [('create', world.states(stack)['a'])]
+        for operation in OPERATIONS[1:-2]:
+            if operation == 'signal':
+                world.stacks.signal(stack.uuid, TENANT, 'a', {})
+                world.settled(stack)
+                told.append(('signal', self.last_fact(world, stack)))
+                continue
+            world.act(stack, operation.upper())
+            told.append((operation, world.states(stack)['a']))
+        world.change(stack, {'a': res('Told', value='y')})
+        told.append(('update', world.states(stack)['a']))
+        ended = world.act(stack, states.DELETE)
+        told.append(('delete', ended.state.name))
+        return told
+
+    def last_fact(self, world: StackWorld, stack: Stack) -> str:
+        return [state for name, state in world.facts(stack) if name == 'a'][-1]
+
+
+class TestAnswers(HookCase):
+    """None and Ready: done. NotYet: asked again. An exception: failed."""
+
+    def test_each_may_have_done_it_when_it_returns(self) -> None:
+        for said in (None, Ready(attributes={'output': 'now'}, reason='as it was')):
+            world = self.a_told_world(lambda operation, said=said: said)
+
+            told = self.whole_life(world)
+
+            self.assertEqual(
+                [(name, f'{name.upper()}_COMPLETE') for name in OPERATIONS], told
+            )
+            self.assertEqual(list(OPERATIONS), self.calls)
+
+    def test_each_may_ask_to_be_polled_as_often_as_it_wants(self) -> None:
+        def polled(operation: str, token: Any) -> Any:
+            left = token['left'] - 1
+            return NotYet({'of': operation, 'left': left}, 0.0) if left else None
+
+        world = self.a_told_world(
+            lambda operation: NotYet({'of': operation, 'left': 2}, 0.0), polled
+        )
+
+        told = self.whole_life(world)
+
+        self.assertEqual(
+            [(name, f'{name.upper()}_COMPLETE') for name in OPERATIONS], told
+        )
+        expected = [
+            call
+            for name in OPERATIONS
+            for call in (
+                name,
+                (name, {'of': name, 'left': 2}),
+                (name, {'of': name, 'left': 1}),
+            )
+        ]
+        self.assertEqual(expected, self.calls)
+
+    def test_each_may_fail_and_says_why_in_its_own_words(self) -> None:
+        self.assert_failures(NoQuotaError('no quota is left'), 'no quota is left')
+
+    def test_what_nobody_expects_fails_it_too_and_tells_its_class_alone(self) -> None:
+        self.assert_failures(ValueError('hunter2'), 'ValueError')
+
+    def assert_failures(self, error: Exception, text: str) -> None:
+        for operation in OPERATIONS:
+            for at_once in (True, False):
+                world, stack = self.failed_at(operation, error, at_once)
+
+                row = world.resource(stack, 'a')
+                self.assertEqual(operation, self.calls[-1 if at_once else -2])
+                if operation == 'signal':
+                    # That it did not heed one says nothing of how it is.
+                    told = self.last_fact(world, stack)
+                    self.assertEqual('UNLOCK_COMPLETE', row.state.name)
+                else:
+                    told = row.state.name
+                    self.assertIn(text, row.status_reason)
+                self.assertEqual(f'{operation.upper()}_FAILED', told)
+                self.assertNotIn('hunter2', world.happened())
+
+    def failed_at(
+        self, operation: str, error: Exception, at_once: bool
+    ) -> tuple[StackWorld, Stack]:
+        """Go through a life until an operation fails."""
+
+        def fail() -> None:
+            raise error
+
+        def answer(called: str) -> Any:
+            if called != operation:
+                return None
+            return fail() if at_once else NotYet('token', 0.0)
+
+        world = self.a_told_world(answer, lambda called, token: fail())
+        stack = world.make({'a': res('Told', value='x')})
+        for each in OPERATIONS[1 : OPERATIONS.index(operation) + 1]:
+            if each == 'signal':
+                world.stacks.signal(stack.uuid, TENANT, 'a', {})
+                world.settled(stack)
+            elif each == 'update':
+                world.change(stack, {'a': res('Told', value='y')})
+            else:
+                world.act(stack, each.upper())
+        return world, stack
+
+    def test_what_is_no_result_fails_it_by_name(self) -> None:
+        world = self.a_told_world(lambda operation: 'made')
+
+        stack = world.make({'a': res('Told')})
+
+        self.assertEqual('CREATE_FAILED', stack.state.name)
+        self.assertIn(
+            'Told returned str from create, which is no result',
+            world.resource(stack, 'a').status_reason,
+        )
+
+
+class TestWaiting(HookCase):
+    """No thread is held by what is not there yet, and it can be given up."""
+
+    def test_others_run_in_the_only_thread_while_it_is_asked_again(self) -> None:
+        there = threading.Event()
+        self.addCleanup(there.set)
+
+        def polled(operation: str, token: Any) -> Any:
+            return None if there.is_set() else NotYet(token, 0.02)
+
+        world = self.a_told_world(
+            lambda operation: NotYet({'job': 7}, 0.02, 'outside-7', {'kept': True}),
+            polled,
+        )
+        world.worker(max_parallel=1)
+        stack = world.begin({'a': res('Told'), 'b': res(), 'c': res()})
+        world.until(
+            lambda: (
+                world.states(stack)
+                == {
+                    'a': 'CREATE_IN_PROGRESS',
+                    'b': 'CREATE_COMPLETE',
+                    'c': 'CREATE_COMPLETE',
+                }
+            ),
+            world.happened,
+        )
+        row = world.resource(stack, 'a')
+        self.assertEqual(('outside-7', {'kept': True}), (row.physical_id, row.data))
+
+        there.set()
+        done = world.settled(stack)
+
+        self.assertEqual('CREATE_COMPLETE', done.state.name)
+        self.assertEqual('create', self.calls[0])
+        self.assertEqual(
+            {('create', 7)}, {(name, token['job']) for name, token in self.calls[1:]}
+        )
+        self.assertEqual('outside-7', world.resource(stack, 'a').physical_id)
+
+    def test_what_is_cancelled_is_told_to_stop(self) -> None:
+        for operation in ('create', 'update'):
+            world = self.a_told_world(
+                lambda called, operation=operation: (
+                    NotYet({'of': called}, 3600.0, data={'told': True})
+                    if called == operation
+                    else None
+                )
+            )
+            world.worker()
+            stack = world.begin({'a': res('Told', value='x')})
+            if operation == 'update':
+                world.settled(stack)
+                world.begin_change(stack, {'a': res('Told', value='y')})
+            world.until(
+                lambda world=world, stack=stack: (
+                    [row.data for row in world.store.list_resources([stack.id or 0])]
+                    == [{'told': True}]
+                ),
+                world.happened,
+            )
+
+            world.stacks.cancel(stack.uuid, TENANT, rollback=False)
+            ended = world.settled(stack)
+
+            self.assertEqual(f'{operation.upper()}_FAILED', ended.state.name)
+            self.assertEqual(
+                ('cancelled', operation, {'of': operation}), self.calls[-1]
+            )
+
+    def test_what_takes_too_long_is_told_to_stop_however_late_it_wants_to_be_asked(
+        self,
+    ) -> None:
+        world = self.a_told_world(
+            lambda operation: NotYet('token', 3600.0), limits=Limits(timeout=1)
+        )
+
+        stack = world.make({'a': res('Told')})
+
+        self.assertEqual('CREATE_FAILED', stack.state.name)
+        self.assertRegex(
+            world.resource(stack, 'a').status_reason,
+            'Timed out|longer than its timeout',
+        )
+        self.assertEqual(['create', ('cancelled', 'create', 'token')], self.calls)
