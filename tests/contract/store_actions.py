@@ -48,6 +48,8 @@ class StoreActionsContract(StoreCase):
             context={'user': 'ž', 'roles': ['admin']},
             interval=60,
             timeout=3600,
+            tenant='project-1',
+            within='cluster-1',
             status=states.RUNNING,
             status_message='ž' * 255,
             owner=new_uuid(),

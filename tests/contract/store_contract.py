@@ -12,6 +12,7 @@ from tests.contract.store_machine import StoreMachineContract
 from tests.contract.store_plans import StorePlansContract
 from tests.contract.store_purging import StorePurgingContract
 from tests.contract.store_secrets import StoreSecretsContract
+from tests.contract.store_sharing import StoreSharingContract
 from tests.contract.store_stack_lists import StoreStackListsContract
 from tests.contract.store_stacks import StoreStacksContract
 from tests.contract.store_workers import StoreWorkersContract
@@ -22,6 +23,7 @@ class StoreContract(
     StoreGraphContract,
     StoreClaimsContract,
     StoreLocksContract,
+    StoreSharingContract,
     StoreWorkersContract,
     StoreEventsContract,
     StorePlansContract,

@@ -224,6 +224,20 @@ class StoreGraphContract(StoreCase):
             child.evolve(pending=0, status=states.READY, owner=None, updated_at=at(9))
         )
 
+    def test_a_handover_of_what_is_blocked_is_not_honoured(self) -> None:
+        (parent,), child = self.a_family(status=states.WAITING, blocked_on='one-paused')
+        handover = child.evolve(
+            status=states.RUNNING, owner=new_uuid(), attempt=1, blocked_on=None
+        )
+        self.assertEqual(
+            [Released(child.id or 0, child.plan_id, child.lane, False)],
+            self.release(parent, handovers={child.id or 0: handover}),
+        )
+        self.assert_stored(
+            child.evolve(pending=0, status=states.READY, updated_at=at(9))
+        )
+        self.assertEqual([], self.claim(new_uuid(), lane=child.lane))
+
     def test_a_handover_of_what_is_no_dependent_changes_nothing(self) -> None:
         (parent,), child = self.a_family()
         (other,) = store_actions(self.store, make_action(status=states.WAITING))

@@ -127,6 +127,22 @@ class StoreLocksContract(StoreCase):
         )
         self.assertEqual(0, self.store.unblock_stale())
 
+    def test_who_waits_for_an_action_waits_while_that_is_suspended(self) -> None:
+        (paused,) = store_actions(self.store, make_action(status=states.SUSPENDED))
+        ready, waiting = (
+            *self.waiters(paused.uuid, status=states.READY),
+            *self.waiters(paused.uuid),
+        )
+        self.commit(lambda tx: tx.add_pending(waiting.id or 0, 1))
+        waiting = waiting.evolve(pending=1)
+        self.assertEqual(0, self.store.unblock_stale())
+        self.assert_stored(ready, waiting)
+        self.changed(paused, status=states.WAITING)
+        self.assertEqual(2, self.store.unblock_stale())
+        self.assert_stored(
+            ready.evolve(blocked_on=None), waiting.evolve(blocked_on=None)
+        )
+
     def test_targets_that_differ_in_case_or_accents_are_different_locks(self) -> None:
         first, second = self.holders(2)
         self.assertEqual(

@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.worlds import Gate, World, WorldCase, action, kind
 from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.outcomes import Derived, DerivedAction, Retry
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
@@ -33,6 +34,77 @@ class Watch:
         with self._lock:
             self._now[context.target] -= 1
         return True
+
+
+class Occupied:
+    """An execute that sees what runs on parts and on the whole at once.
+
+    :ivar together: whether two parts were ever there at one time
+    :ivar wrong: what ran beside one on the whole
+    """
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._now: list[str] = []
+        self.together = False
+        self.wrong: list[list[str]] = []
+
+    def __call__(self, context: Any) -> bool:
+        with self._condition:
+            self._now.append(context.target)
+            self.together |= len(set(self._now) - {'whole'}) > 1
+            if 'whole' in self._now and len(self._now) > 1:
+                self.wrong.append(list(self._now))
+        # Long enough for another thread to come in, if it may.
+        context.sleep(0.02)
+        with self._condition:
+            self._now.remove(context.target)
+        return True
+
+
+class TestPartsOfAWhole(WorldCase):
+    """Who acts on a part shares the lock on the whole."""
+
+    def test_parts_run_side_by_side_and_none_beside_the_whole(self) -> None:
+        occupied = Occupied()
+        world = self.a_world({'occupies': kind(execute=occupied)})
+        for _ in range(2):
+            world.worker(lanes=(ENGINE,))
+        listed = [
+            world.new_action(
+                f'a{n}',
+                'occupies',
+                target='whole' if n % 7 == 3 else f'part-{n % 3}',
+                within=None if n % 7 == 3 else 'whole',
+            )
+            for n in range(28)
+        ]
+        world.add(*listed)
+        for n in range(28):
+            world.until_action(f'a{n}', states.SUCCEEDED)
+        self.assertEqual((True, []), (occupied.together, occupied.wrong))
+        again = world.new_action('again', target='whole')
+        world.add(again)
+        world.until_action('again', states.SUCCEEDED)
+
+    def test_a_worker_that_was_lost_leaves_no_lock_behind(self) -> None:
+        gate = self.a_gate()
+
+        def execute(context: Any) -> bool:
+            return gate(context) if context.attempt == 1 else True
+
+        world = self.a_world({'waits': kind(execute=execute, idempotent=True)})
+        worker = world.worker(lanes=(ENGINE,))
+        world.add(world.new_action('part', 'waits', target='p', within='whole'))
+        gate.until_entered()
+        world.add(world.new_action('whole', target='whole'))
+        world.until_action('whole', states.WAITING)
+        world.kill(worker)
+        world.worker(lanes=(ENGINE,))
+        world.until_action('whole', states.SUCCEEDED)
+        part, whole = world.action('part'), world.action('whole')
+        self.assertEqual((states.SUCCEEDED, 2), (part.status, part.attempt))
+        self.assertLessEqual(part.end_time, whole.start_time)
 
 
 class TestLocksOnTargets(WorldCase):

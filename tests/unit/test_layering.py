@@ -21,6 +21,7 @@ ROOMS = {
     'watcherlite.domain': 1,
     'watcherlite.plugins.base': 2,
     'watcherlite.db.listing': 2,
+    'watcherlite.db.locking': 2,
     'watcherlite.db.auditing': 2,
     'watcherlite.db.stacking': 2,
     'watcherlite.db.api': 2,
@@ -58,6 +59,7 @@ SIDEWAYS = {
         'watcherlite.settings',
     ): 'it hands the parts what the options say',
     ('watcherlite.db.api', 'watcherlite.db.listing'): 'the store lists',
+    ('watcherlite.db.api', 'watcherlite.db.locking'): 'the store locks targets',
     ('watcherlite.db.api', 'watcherlite.db.auditing'): 'the store keeps audits',
     ('watcherlite.db.api', 'watcherlite.db.stacking'): 'the store keeps stacks',
     ('watcherlite.engine', 'watcherlite.applier'): (

@@ -5,29 +5,33 @@ plan; a refusal changes nothing. Who is to hear of it is told afterwards, by
 hints that may be lost.
 """
 
-import contextlib
 import datetime
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.applier import creation
 from watcherlite.applier.progress import WINDOW, PlanProgress, cancelling, plan_event
+from watcherlite.applier.signalling import (
+    Signalling,
+    Tell,
+    end_unstarted,
+    locked_pair,
+    locked_plan,
+)
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain import commands, documents, events, json_values
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import (
     APPLIER,
-    COMPLETE,
     MESSAGE_LENGTH,
     Action,
     ActionChange,
 )
 from watcherlite.domain.documents import PlanDocument
-from watcherlite.domain.events import Event
-from watcherlite.execution import locking, results, successors
+from watcherlite.execution import results
 from watcherlite.execution.conflicts import again_on_conflict
 from watcherlite.execution.facts import action_event
 from watcherlite.execution.runner import ActionTypes
@@ -36,8 +40,6 @@ from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as states
 
 LOG = logging.getLogger(__name__)
-
-Tell = Callable[[str | None, commands.Command | commands.Broadcast], None]
 
 
 class PlanOperations:
@@ -65,7 +67,9 @@ class PlanOperations:
         self._clock = clock
         self._tell = tell
         self._on_worker_loss = on_worker_loss
-        self._subjects = subjects or NoSubjects()
+        self._signalling = Signalling(
+            store, progress, clock, tell, subjects or NoSubjects()
+        )
 
     # plans
 
@@ -109,7 +113,7 @@ class PlanOperations:
         now = self._clock.now()
         plan_id = self._store.get_plan(uuid).id
         with self._store.transaction() as tx:
-            plan = self._locked(tx, plan_id)
+            plan = locked_plan(tx, plan_id)
             as_expected = expected in (None, plan.state)
             if as_expected and plan.state in (states.PENDING, states.ONGOING):
                 return plan
@@ -137,7 +141,7 @@ class PlanOperations:
         plan_id = self._store.get_plan(uuid).id
         told: list[Action] = []
         with self._store.transaction() as tx:
-            plan = self._locked(tx, plan_id)
+            plan = locked_plan(tx, plan_id)
             as_expected = expected in (None, plan.state)
             if as_expected and plan.state in (states.CANCELLING, states.CANCELLED):
                 return plan
@@ -150,7 +154,7 @@ class PlanOperations:
                     f"Couldn't cancel when state is '{plan.state}'."
                 )
             tx.save_plans([after])
-        self._pass_on(told, action_states.CANCEL)
+        self._signalling.pass_on(told, action_states.CANCEL)
         self._tell(None, commands.ActionsSignalled((uuid,)))
         self._tell(None, commands.EventsStored())
         return after
@@ -161,7 +165,7 @@ class PlanOperations:
         now = self._clock.now()
         plan_id = self._store.get_plan(uuid).id
         with self._store.transaction() as tx:
-            plan = self._locked(tx, plan_id)
+            plan = locked_plan(tx, plan_id)
             if not states.MACHINE.allows(plan.state, states.DELETED):
                 raise exceptions.Conflict(
                     f"Couldn't delete when state is '{plan.state}'."
@@ -206,7 +210,7 @@ class PlanOperations:
         now = self._clock.now()
         found = self._store.get_action(uuid)
         with self._store.transaction() as tx:
-            plan, action = self._locked_pair(tx, found)
+            plan, action = locked_pair(tx, found)
             if action.state != action_states.INFRA_OPTIM[action_states.INIT]:
                 raise exceptions.TransitionNotAllowed(
                     f'State transition not allowed: ({action.state} -> '
@@ -221,8 +225,9 @@ class PlanOperations:
                 raise exceptions.Conflict(
                     f'State update not allowed for actionplan state: {plan.state}'
                 )
-            (after,), _ = self._end(
-                tx, plan, [action], action_states.SKIPPED, message, now
+            (after,), _ = end_unstarted(
+                *(tx, self._progress, plan, [action]),
+                *(action_states.SKIPPED, message, now),
             )
         if plan.state == states.PENDING:
             # It may have been the last that there was to do.
@@ -239,7 +244,7 @@ class PlanOperations:
         now = self._clock.now()
         found = self._store.get_action(uuid)
         with self._store.transaction() as tx:
-            plan, action = self._locked_pair(tx, found)
+            plan, action = locked_pair(tx, found)
             if action.status != action_states.SKIPPED:
                 raise exceptions.Conflict(
                     'status_message update only allowed when action state is SKIPPED'
@@ -256,214 +261,15 @@ class PlanOperations:
         self._tell(None, commands.EventsStored())
         return after
 
-    @again_on_conflict
     def signal_action(self, uuid: str, signal: str) -> Action:
         """Send CANCEL, SUSPEND or RESUME to an action; NotFound, Conflict, Invalid.
 
-        CANCEL of one that has not started needs nobody's help, and that of one
-        that waits for derived actions is for these, too. Other signals are heeded
-        when the action next asks for them.
+        CANCEL of one that has not started needs nobody's help. A signal to one that
+        waits for derived actions is for these, too: it is CANCELLED when the last of
+        them has ended, and as long as it is SUSPENDED no further one starts. Those
+        that run heed a signal when they next ask for it.
         """
-        if signal not in action_states.SIGNALS:
-            known = ', '.join(sorted(action_states.SIGNALS))
-            raise exceptions.Invalid(
-                f'There is no signal {signal!r}; there are {known}'
-            )
-        now = self._clock.now()
-        found = self._store.get_action(uuid)
-        about = self._with_subjects(found)
-        with self._store.transaction() as tx:
-            held = self._subjects.lock(tx, about) if about else None
-            plan, action = self._locked_pair(tx, found)
-            if action.status not in action_states.SIGNAL_ALLOWED[signal]:
-                raise exceptions.Conflict(
-                    f'{signal} is not possible for action {uuid}: it is {action.status}'
-                )
-            family = [action, *self._unfinished_derived(tx, action)]
-            signalled, unblocked = self._signal(tx, plan, family, signal, now)
-            ids = {one.id for one in about}
-            ended = [
-                (ActionChange(before, after), None)
-                for before in family
-                if before.id in ids and (after := signalled[before.id or 0]).finished
-            ]
-            if ended:
-                tx.add_events(self._subjects.follow(tx, held, ended, now))
-        self._pass_on(family, signal)
-        if plan is not None:
-            self._tell(None, commands.ActionsSignalled((plan.uuid,)))
-        else:
-            self._tell(None, commands.ActionsSignalled())
-            # Its end may have let others of its lane go on.
-            self._tell(action.lane, commands.RunActions())
-        self._tell_of(unblocked)
-        self._tell(None, commands.EventsStored())
-        return signalled[action.id or 0]
-
-    def _with_subjects(self, action: Action) -> list[Action]:
-        """Return what of an action, and of all that it derived, has a subject.
-
-        No such action belongs to a plan: that would have to be locked before.
-        """
-        if not self._subjects.concerns(action):
-            return []
-        found, frontier = [action], [action]
-        while frontier:
-            frontier = self._store.unfinished_derived([a.id or 0 for a in frontier])
-            found += frontier
-        return [one for one in found if self._subjects.concerns(one)]
-
-    def _tell_of(self, unblocked: Sequence[Action]) -> None:
-        """Tell of actions, of any plan and lane, that may have their target now."""
-        plans: tuple[str, ...] = ()
-        # What was asked for is done; this is only to have it sooner.
-        with contextlib.suppress(exceptions.StoreUnavailable, exceptions.StoreConflict):
-            plans = locking.plans_of(self._store, unblocked)
-        if plans:
-            self._tell(None, commands.WorkAvailable(plans))
-        for lane in sorted({a.lane for a in unblocked if a.plan_id is None}):
-            self._tell(lane, commands.RunActions())
-
-    def _pass_on(self, actions: Sequence[Action], signal: str) -> None:
-        """Signal what these wait for that stands for itself, see `DerivedAction`.
-
-        If nobody comes to that they end all the same, when it has ended.
-        """
-        ids = [a.id or 0 for a in actions if a.plan_id and _waits_for_derived(a)]
-        for child in self._store.unfinished_derived(ids) if ids else ():
-            if child.plan_id is None:
-                with contextlib.suppress(exceptions.NotFound, exceptions.Conflict):
-                    self.signal_action(child.uuid, signal)
-
-    def _unfinished_derived(self, tx: Transaction, action: Action) -> list[Action]:
-        """Lock and return what an action waits for that it derived, and so on.
-
-        Without what stands for itself: only one plan is locked.
-        """
-        found: list[Action] = []
-        frontier = [action]
-        while frontier:
-            waiting = [a.id or 0 for a in frontier if _waits_for_derived(a)]
-            derived = [
-                child
-                for child in self._store.unfinished_derived(waiting)
-                if child.plan_id == action.plan_id
-            ]
-            locked = tx.lock_actions([child.id or 0 for child in derived])
-            frontier = [child for child in locked.values() if not child.finished]
-            found += frontier
-        return found
-
-    def _signal(
-        self,
-        tx: Transaction,
-        plan: ActionPlan | None,
-        actions: Sequence[Action],
-        signal: str,
-        now: datetime.datetime,
-    ) -> tuple[dict[int, Action], list[Action]]:
-        """Signal what has started and cancel what has not.
-
-        :returns: all of them, by id, and what may have its target now
-        """
-        unstarted = [
-            a
-            for a in actions
-            if a.status in action_states.NOT_STARTED and not _waits_for_derived(a)
-        ]
-        ended: list[Action] = []
-        unblocked: list[Action] = []
-        if unstarted:
-            ended, unblocked = self._end(
-                tx,
-                plan,
-                unstarted,
-                action_states.CANCELLED,
-                results.CANCELLED_UNSTARTED,
-                now,
-            )
-        over = {action.id for action in ended}
-        started = [a.id for a in actions if a.id is not None and a.id not in over]
-        told = tx.set_control(signal, now, action_ids=started) if started else []
-        tx.add_events(
-            [
-                action_event(a, a, plan, now, {'signal': signal}, events.SIGNALLED)
-                for a in told
-            ]
-        )
-        found = {action.id or 0: action for action in (*actions, *ended, *told)}
-        return found, unblocked
-
-    def _end(
-        self,
-        tx: Transaction,
-        plan: ActionPlan | None,
-        actions: Sequence[Action],
-        status: str,
-        message: str,
-        now: datetime.datetime,
-    ) -> tuple[list[Action], list[Action]]:
-        """End actions that have not started, and let their dependents go on.
-
-        :returns: these, and what may have its target now
-        """
-        changes = [
-            ActionChange(
-                action,
-                action.evolve(
-                    status=status,
-                    status_message=message,
-                    owner=None,
-                    end_time=now,
-                    updated_at=now,
-                ),
-            )
-            for action in actions
-        ]
-        if len(tx.change_actions(changes)) < len(changes):
-            raise exceptions.Conflict(
-                f'Action {actions[0].uuid} was changed at the same time; look again'
-            )
-        ended = [change.after for change in changes]
-        if plan is not None and plan.state in states.SKIPPABLE:
-            successors.count_down(tx, ended, now, started=False)
-        else:
-            _, ended_too = successors.release(tx, ended, {}, now)
-            changes += [
-                ActionChange(a.evolve(status=action_states.WAITING, owner=None), a)
-                for a in ended_too
-            ]
-        unblocked = locking.release(tx, [change.after for change in changes])
-        last: list[Event] = []
-        if plan is not None:
-            plan = self._progress.counted(plan, [(c, None) for c in changes], 0, 0, now)
-        written = [action_event(c.before, c.after, plan, now) for c in changes]
-        if plan is not None:
-            plan, last = self._progress.ended(plan, now)
-            tx.save_plans([plan])
-        tx.add_events([*written, *last])
-        return ended, unblocked
-
-    # both
-
-    def _locked(self, tx: Transaction, plan_id: int | None) -> ActionPlan:
-        plan = tx.lock_plans([plan_id or 0]).get(plan_id or 0)
-        if plan is None:
-            raise exceptions.NotFound('The action plan was purged at the same time.')
-        return plan
-
-    def _locked_pair(
-        self, tx: Transaction, action: Action
-    ) -> tuple[ActionPlan | None, Action]:
-        """Lock an action and its plan, the plan first, and return both."""
-        plan = None
-        if action.plan_id is not None:
-            plan = self._locked(tx, action.plan_id)
-        locked = tx.lock_actions([action.id or 0]).get(action.id or 0)
-        # What was deleted is kept as a row for the record, and changes no more.
-        if locked is None or locked.deleted_at is not None:
-            raise exceptions.NotFound(f'Action {action.uuid} could not be found.')
-        return plan, locked
+        return self._signalling.signal(uuid, signal)
 
 
 def user_message(reason: str | None) -> str:
@@ -491,7 +297,3 @@ def _message(text: str, reason: str) -> str:
             f'The reason has {len(reason)} characters; at most {most} are kept'
         )
     return message
-
-
-def _waits_for_derived(action: Action) -> bool:
-    return action.phase == COMPLETE and action.status == action_states.WAITING

@@ -15,7 +15,7 @@ from watcherlite.domain.action_plans import FORWARD, STOPPING, ActionPlan
 from watcherlite.domain.actions import Action, ActionChange, cut
 from watcherlite.domain.events import Event
 from watcherlite.domain.outcomes import Fault
-from watcherlite.execution import locking, results, successors
+from watcherlite.execution import locking, results, successors, suspension
 from watcherlite.execution.facts import action_event
 from watcherlite.execution.plan_rules import Step
 from watcherlite.states import action as action_states
@@ -239,6 +239,7 @@ def cancelling(
     """Return a running plan as CANCELLING, and its actions that were told to stop."""
     after = plan.evolve(state=states.CANCELLING, updated_at=now)
     told = tx.set_control(action_states.CANCEL, now, plan_id=plan.id)
+    turned = suspension.turn(tx, told, action_states.CANCEL, now)
     tx.add_events(
         [
             plan_event(plan, after, now),
@@ -253,6 +254,7 @@ def cancelling(
                 )
                 for action in told
             ),
+            *(action_event(c.before, c.after, after, now) for c in turned),
         ]
     )
     return after, told

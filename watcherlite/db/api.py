@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 from watcherlite.db.auditing import Auditing, AuditTransaction
 from watcherlite.db.listing import Listing
+from watcherlite.db.locking import LockTransaction
 from watcherlite.db.stacking import Stacking, StackTransaction
 from watcherlite.domain.action_plans import ActionPlan, PlanSurroundings
 from watcherlite.domain.actions import Action, ActionChange, Edge
@@ -89,7 +90,7 @@ class Link:
     events: Sequence[Event]
 
 
-class Transaction(AuditTransaction, StackTransaction, Protocol):
+class Transaction(AuditTransaction, StackTransaction, LockTransaction, Protocol):
     """All or nothing.
 
     Plans are locked before stacks and these before actions, each in the order of
@@ -234,26 +235,6 @@ class Transaction(AuditTransaction, StackTransaction, Protocol):
     def add_pending(self, action_id: int, count: int) -> None:
         """Raise `pending` of an action that has just derived `count` others."""
 
-    # locks on targets
-
-    def take_locks(self, targets: Mapping[str, int]) -> set[str]:
-        """Take locks, target -> action id; return the targets that were free.
-
-        A lock that the same action already holds counts as free.
-        """
-
-    def release_locks(
-        self, action_ids: Sequence[int], targets: Iterable[str] = ()
-    ) -> list[Action]:
-        """Drop the locks of these actions; unblock the first waiter of each.
-
-        First is the one with the lowest id that has not ended. Returned: the
-        actions whose `blocked_on` was cleared; WAITING ones are READY now.
-
-        :param targets: that these actions no longer want: the first waiter of each
-            that nobody has locked is unblocked as well
-        """
-
     # events
 
     def add_events(self, events: Sequence[Event]) -> None:
@@ -372,7 +353,9 @@ class Store(Listing, Auditing, Stacking, Protocol):
     def unblock_stale(self) -> int:
         """Unblock all actions that wait for a lock that nobody holds; how many.
 
-        WAITING ones are READY then, and the quickest takes the lock.
+        WAITING ones with nothing pending are READY then, and the quickest takes the
+        lock. Who is blocked on an action, by its uuid, waits until that is SUSPENDED
+        no more.
         """
 
     # the outbox

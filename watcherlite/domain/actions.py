@@ -57,13 +57,17 @@ class Action:
     :param interval: seconds between the starts of two runs; 0: not repeated
     :param timeout: seconds; 0: the option `default_action_timeout`
     :param context: who asked; never credentials in clear
+    :param tenant: the project that it belongs to, or None
+    :param within: what its target is a part of, or None: actions on different parts
+        of one thing run side by side, but none beside an action on that thing
     :param owner: uuid of the worker that took it
     :param attempt: how often it was taken: with `owner`, the fence
     :param recoveries: how often it was taken over from a lost worker
     :param phase: what it is to be taken for: RUN, CHECK, COMPLETE or REVERT
     :param pending: how many of the actions that it depends on are unfinished
     :param not_before: not to be taken earlier; EPOCH: at once
-    :param blocked_on: the target whose lock it waits for, or None
+    :param blocked_on: the target whose lock it waits for; the uuid of the action that
+        it was derived from, while that is suspended; or None
     :param token: of the last InProgress, or None
     :param control: the last signal, or None
     """
@@ -84,6 +88,8 @@ class Action:
     interval: int = 0
     timeout: int = 0
     created_at: datetime.datetime | None = None
+    tenant: str | None = None
+    within: str | None = None
 
     status: str = states.INIT
     status_message: str | None = None

@@ -90,6 +90,8 @@ class DerivedAction:
     :param lane: who serves it. None: as a part of what the one that asks belongs to,
         in its lane and plan and under its lock. Else it stands for itself, as if a
         user had asked for it: it belongs to no plan, and locks its target
+    :param tenant: the project that it belongs to; None: that of the one that asks
+    :param within: what its target is a part of; None: as of the one that asks
     """
 
     key: str
@@ -101,6 +103,8 @@ class DerivedAction:
     needs: str = 'success'
     timeout: int = 0
     lane: str | None = None
+    tenant: str | None = None
+    within: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ class Context:
         '_pause',
         '_unheeded',
         'attempt',
+        'cause',
         'data',
         'deadline',
         'deadline_at',
@@ -49,7 +50,9 @@ class Context:
         'plan_uuid',
         'signal',
         'target',
+        'tenant',
         'uuid',
+        'within',
     )
 
     def __init__(
@@ -63,6 +66,9 @@ class Context:
         self.name = action.name
         self.plan_uuid = plan_uuid
         self.target = action.target
+        self.within = action.within
+        self.tenant = action.tenant
+        self.cause = action.cause
         self.attempt = action.attempt
         self.inputs: Mapping[str, Any] = action.inputs
         self.data: Mapping[str, Any] = action.data

@@ -343,7 +343,7 @@ class Dispatcher:
             elif status == states.RUNNING:
                 # It wanted its token to be durable, not to wait.
                 self._jobs.append(self._job(self._perform, task))
-            elif status == states.SUSPENDED:
+            elif status == states.SUSPENDED and task.action.owner is not None:
                 self._outside.stay(task)
             else:
                 self._in_hand.forget(task)

@@ -200,7 +200,7 @@ class GroupCommit:
         """Compare and set what the tasks came to."""
         first: dict[int, Item] = {}
         changes: list[ActionChange] = []
-        cancelled = self._cancelled(tx, items)
+        signals = self._signals(tx, items)
         for item in items:
             item.after = item.conclusion.action
             item.handed_over = False
@@ -218,10 +218,13 @@ class GroupCommit:
                 refusal = self._rules.refusal(plan)
                 if refusal is not None:
                     item.after = results.conclude_unstarted(item.before, refusal, now)
-            if item.before.id in cancelled:
+            signal = signals.get(item.before.id or 0)
+            if signal == states.CANCEL:
                 said = outcomes.Cancelled()
                 over = results.conclude(item.before, said, results.EXECUTE, now)
                 item.after = over.action
+            elif signal == states.SUSPEND:
+                item.after = item.after.evolve(status=states.SUSPENDED)
             changes.append(ActionChange(item.before, item.after))
         changed = tx.change_actions(changes)
         faults: dict[int, Fault | None] = {}
@@ -239,14 +242,14 @@ class GroupCommit:
             self._note(written, item.before, item.after, plans, now, detail)
         return faults
 
-    def _cancelled(self, tx: Transaction, items: list[Item]) -> set[int]:
-        """Return which of those that ask for derived actions were cancelled.
+    def _signals(self, tx: Transaction, items: list[Item]) -> dict[int, str | None]:
+        """Return the last signals of those that ask for derived actions, by id.
 
-        The signal may be on its way: what is derived now would never hear of it.
+        They may be on their way: what is derived now would never hear of them.
         """
         ids = [item.before.id or 0 for item in items if item.conclusion.derived]
         found = tx.lock_actions(ids) if ids else {}
-        return {key for key, row in found.items() if row.control == states.CANCEL}
+        return {key: row.control for key, row in found.items()}
 
     def _follow(
         self,
@@ -290,7 +293,7 @@ class GroupCommit:
             written.unblocked = locking.release(tx, [*ended, *ended_too, *between])
         derived: dict[int, int] = {}
         for item, after in applied:
-            if item.conclusion.derived and after is item.conclusion.action:
+            if item.conclusion.derived and after.status not in states.FINAL:
                 new = successors.derive(tx, after, item.conclusion.derived, now)
                 written.derived += new
                 for action in new:

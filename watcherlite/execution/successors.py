@@ -38,7 +38,7 @@ def release(
             for action in frontier
             if action.id is not None
             and action.dependents
-            and action.cause == states.DERIVED_ACTION
+            and (action.derived_from or action.cause == states.DERIVED_ACTION)
             and action.status in (states.FAILED, states.CANCELLED)
         ]
         if not needed:
@@ -93,7 +93,8 @@ def derive(
 
     They run in the lane and plan of the one that asked, inherit its lock, and
     are READY at once unless they depend on each other. One that names a lane stands
-    for itself there; the one that asked waits for it all the same.
+    for itself there; the one that asked waits for it all the same. None is to start
+    as long as the one that asked is SUSPENDED.
 
     :param derived: sound, see `soundness`
     :returns: the new actions with their ids
@@ -126,7 +127,10 @@ def derive(
             parents=tuple(uuids[key] for key in item.parents),
             dependents=children_of[item.key] + 1,
             timeout=item.timeout,
+            tenant=item.tenant or parent.tenant,
+            within=_within(item, parent),
             status=states.WAITING if item.parents else states.READY,
+            blocked_on=parent.uuid if parent.status == states.SUSPENDED else None,
             pending=len(item.parents),
             data={'key': item.key},
             created_at=now,
@@ -144,7 +148,15 @@ def derive(
 
 def _cause(item: DerivedAction, parent: Action) -> str:
     """Return the cause of a derived action, which says whether it locks its target."""
-    alike = item.target is None or item.target == parent.target
+    alike = item.target is None or item.target in (parent.target, parent.within)
     # The lock that the one that waits for it holds would never become free.
     inherits = item.lane is None or alike
     return states.DERIVED_ACTION if inherits else states.RPC_REQUEST
+
+
+def _within(item: DerivedAction, parent: Action) -> str | None:
+    """Return what the target of a derived action is a part of."""
+    within = item.within or parent.within
+    held = within in (parent.target, parent.within)
+    # Likewise: whoever waits to have it alone lets nobody share it any more.
+    return None if held and _cause(item, parent) == states.RPC_REQUEST else within

@@ -69,6 +69,9 @@ class ActionContext(Protocol):
         that an effect asked for twice is applied once
     :cvar attempt: grows with each owner; the fencing token to hand to services,
         so that a worker that lost the action cannot act for it any more
+    :cvar within: what its target is a part of: the uuid of a node's cluster
+    :cvar tenant: the project that it belongs to, if it belongs to one
+    :cvar cause: who asked for it: `RPC Request` or `Derived Action`
     :cvar inputs: as validated against the type's schema
     :cvar data: what policies decided
     :cvar outputs: of an earlier phase: what `execute` returned, for
@@ -80,6 +83,9 @@ class ActionContext(Protocol):
     name: str | None
     plan_uuid: str | None
     target: str | None
+    within: str | None
+    tenant: str | None
+    cause: str
     attempt: int
     inputs: Mapping[str, Any]
     data: Mapping[str, Any]

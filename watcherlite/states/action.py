@@ -22,7 +22,8 @@ STATES = {
     WAITING: 'It is released and waits for its dependencies or for derived actions.',
     READY: 'Any worker of its lane may take it, or has just taken it to check it.',
     RUNNING: 'Its pre-conditions passed and a worker executes it.',
-    SUSPENDED: 'It is paused by a signal; only RESUME or CANCEL moves it.',
+    SUSPENDED: 'It is paused by a signal, with all that it derived; only RESUME or '
+    'CANCEL moves it.',
     SUCCEEDED: 'It did what it should.',
     FAILED: 'It did not; status_message says why.',
     CANCELLED: 'It was stopped, or not started any more, because of a CANCEL.',
@@ -38,6 +39,7 @@ TRANSITIONS = {
     (WAITING, SKIPPED): 'a user skips it before it was started',
     (WAITING, FAILED): 'something that it needs the success of has failed',
     (WAITING, CANCELLED): 'cancelled before it was started, or with what it needs',
+    (WAITING, SUSPENDED): 'SUSPEND while it waits for what it derived',
     (READY, RUNNING): 'policies and pre_condition passed',
     (READY, SKIPPED): 'pre_condition says that it does not apply, or a user skips it',
     (READY, FAILED): 'an unexpected error in policies or pre_condition',
@@ -54,7 +56,9 @@ TRANSITIONS = {
     (SUSPENDED, RUNNING): 'RESUME',
     (SUSPENDED, CANCELLED): 'CANCEL while paused',
     (SUSPENDED, FAILED): 'its worker was lost and nobody can tell how far it came',
-    (SUSPENDED, READY): 'its worker was lost and running it again is safe',
+    (SUSPENDED, WAITING): 'RESUME or CANCEL, and it waits for what it derived',
+    (SUSPENDED, READY): 'its worker was lost and running it again is safe, or RESUME '
+    'or CANCEL and all that it derived has ended',
 }
 
 MACHINE = Machine('action', STATES, TRANSITIONS, initial=(INIT, WAITING, READY))
@@ -72,10 +76,11 @@ SUSPEND = 'SUSPEND'
 RESUME = 'RESUME'
 SIGNALS = frozenset({CANCEL, SUSPEND, RESUME})
 #: signal -> statuses in which a user may send it. CANCEL of a status that is
-#: not started needs no signal: it is a transition.
+#: not started needs no signal: it is a transition. One that is WAITING can be
+#: suspended only while it waits for what it derived.
 SIGNAL_ALLOWED = {
     CANCEL: frozenset({INIT, WAITING, READY, RUNNING, SUSPENDED}),
-    SUSPEND: frozenset({RUNNING}),
+    SUSPEND: frozenset({RUNNING, WAITING}),
     RESUME: frozenset({SUSPENDED}),
 }
 

@@ -65,11 +65,17 @@ class FakeContext:
         attempt: int = 1,
         data: Mapping[str, Any] | None = None,
         outputs: Mapping[str, Any] | None = None,
+        within: str | None = None,
+        tenant: str | None = None,
+        cause: str = states.RPC_REQUEST,
     ) -> None:
         self.uuid = uuid
         self.name = name
         self.plan_uuid = plan_uuid
         self.target = target
+        self.within = within
+        self.tenant = tenant
+        self.cause = cause
         self.attempt = attempt
         self.inputs: Mapping[str, Any] = dict(inputs or {})
         self.data: Mapping[str, Any] = dict(data or {})

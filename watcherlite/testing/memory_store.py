@@ -217,9 +217,18 @@ class MemoryStore(MemoryListing, MemoryAuditing, MemoryStacking, MemoryHousekeep
                 key
                 for target in self._tables.index.names('blocked')
                 if target not in self._tables.locks.rows
+                and not self._is_suspended(target)
                 for key in self._tables.index.of(('blocked', target))
             ]
             return len(transaction.unblock(sorted(stale)))
+
+    def _is_suspended(self, uuid: str) -> bool:
+        """Say whether this is an action that keeps what it derived from starting."""
+        key = self._tables.action_ids.get(uuid)
+        return (
+            key is not None
+            and self._tables.actions.rows[key].status == states.SUSPENDED
+        )
 
     # the outbox
 

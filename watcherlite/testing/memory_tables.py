@@ -236,7 +236,10 @@ class Tables:
         self.plans: Table[ActionPlan] = Table(journal, self._index_plan)
         self.edges: Table[str] = Table(journal, self._index_edge)
         self.events: Table[EventRow] = Table(journal, self._index_event)
+        #: target -> who holds it, or 0 if it is shared, -1 if by no more
         self.locks: Table[int] = Table(journal, self._index_lock)
+        #: (target, action id) -> True
+        self.sharers: Table[bool] = Table(journal, self._index_sharer)
         self.audits: Table[Audit] = Table(journal)
         self.goals: Table[Goal] = Table(journal)
         self.strategies: Table[Strategy] = Table(journal)
@@ -336,6 +339,16 @@ class Tables:
             return {(('resources', row.stack_id), key)} if row is not None else set()
 
         self._move(places(before), places(after))
+
+    def _index_sharer(
+        self, key: tuple[str, int], before: bool | None, after: bool | None
+    ) -> None:
+        target, action_id = key
+        places: set[tuple[Hashable, Any]] = {
+            (('sharers', target), action_id),
+            (('shares', action_id), target),
+        }
+        self._move(places if before else set(), places if after else set())
 
     def _index_lock(self, key: str, before: int | None, after: int | None) -> None:
         if before is not None and before != after:

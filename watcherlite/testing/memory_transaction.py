@@ -5,7 +5,7 @@ import dataclasses
 import datetime
 import heapq
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
@@ -60,6 +60,11 @@ ACTION_FIELDS = (
 ACTION_JSON_FIELDS = ('token', 'outputs', 'data')
 #: What a handover says about a dependent.
 HANDOVER_FIELDS = ('status', 'owner', 'attempt', 'phase', 'start_time', 'updated_at')
+
+
+# What a lock has in place of the id of its holder: shared, and by no more.
+SHARED = 0
+CLOSED = -1
 
 
 def _fields(row: Any, names: Iterable[str]) -> dict[str, Any]:
@@ -174,7 +179,7 @@ class MemoryTransaction(MemoryAuditTransaction, MemoryStackTransaction):
             handover = (handovers or {}).get(key) if at_zero else None
             handed_over = False
             if at_zero and row.status in (states.INIT, states.WAITING):
-                if handover is not None and row.owner is None:
+                if handover is not None and row.owner is row.blocked_on is None:
                     values.update(_fields(handover, HANDOVER_FIELDS))
                     values['data'] = through_json(handover.data)
                     handed_over = True
@@ -311,31 +316,58 @@ class MemoryTransaction(MemoryAuditTransaction, MemoryStackTransaction):
     def take_locks(self, targets: Mapping[str, int]) -> set[str]:
         locks = self._tables.locks
         free = {t for t, key in targets.items() if locks.rows.get(t, key) == key}
-        for target in free:
-            locks.put(target, targets[target])
+        for target in targets:
+            if target in free:
+                locks.put(target, targets[target])
+            elif locks.rows[target] == SHARED:
+                locks.put(target, CLOSED)
         return free
 
+    def share_locks(self, targets: Mapping[str, Collection[int]]) -> set[int]:
+        locks, sharers = self._tables.locks, self._tables.sharers
+        sharing: set[int] = set()
+        for target, keys in targets.items():
+            if locks.rows.get(target, SHARED) == SHARED:
+                locks.put(target, SHARED)
+                for key in keys:
+                    sharers.put((target, key), True)
+            sharing.update(key for key in keys if (target, key) in sharers.rows)
+        return sharing
+
     def release_locks(
-        self, action_ids: Sequence[int], targets: Iterable[str] = ()
+        self,
+        action_ids: Sequence[int],
+        targets: Iterable[str] = (),
+        shared: Iterable[str] = (),
     ) -> list[Action]:
         index, locks = self._tables.index, self._tables.locks
-        free = set(targets)
+        free = {*targets, *shared}
         for key in action_ids:
             for target in list(index.of(('locks', key))):
                 locks.drop(target)
                 free.add(target)
-        first = {
-            key
-            for target in free
-            if target not in locks.rows
-            for key in index.of(('blocked', target))[:1]
-        }
+            for target in list(index.of(('shares', key))):
+                self._tables.sharers.drop((target, key))
+        for target in sorted(free):
+            nobody = not index.of(('sharers', target))
+            if locks.rows.get(target) in (SHARED, CLOSED) and nobody:
+                locks.drop(target)
+        first: set[int] = set()
+        for target in free:
+            if target not in locks.rows:
+                first.update(self._next(target))
         return self.unblock(sorted(first))
+
+    def _next(self, target: str) -> list[int]:
+        """Return who comes next of those who wait for a target that is free."""
+        rows = self._rows(self._tables.index.of(('blocked', target)))
+        sharing = list(itertools.takewhile(lambda row: row.within == target, rows))
+        return [_key(row) for row in sharing or rows[:1]]
 
     def unblock(self, action_ids: Sequence[int]) -> list[Action]:
         """Clear `blocked_on`; WAITING actions become READY."""
         for row in self._rows(action_ids):
-            waits = row.status == states.WAITING
+            waits = row.status == states.WAITING and row.pending == 0
             status = states.READY if waits else row.status
             self._write(row, blocked_on=None, status=status)
         return [handed_out(row) for row in self._rows(action_ids)]
@@ -403,4 +435,5 @@ def _follows_alone(row: Action) -> bool:
         and row.status in (states.INIT, states.WAITING)
         and (row.target is None or row.cause == states.DERIVED_ACTION)
         and row.not_before == EPOCH
+        and row.blocked_on is None
     )

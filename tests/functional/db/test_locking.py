@@ -72,6 +72,46 @@ class LockingTests(stores.StoreTests):
 
         self.assertEqual([{TARGET}], taken)
 
+    def test_who_is_about_to_wait_is_woken_by_the_last_who_leaves(self) -> None:
+        def leave() -> None:
+            with self.store.transaction() as tx:
+                self.woken = tx.release_locks([self.holder.id or 0], (), {'whole'})
+
+        thread = threading.Thread(target=leave, daemon=True)
+        blocked = self.waiter.evolve(status=states.WAITING, blocked_on='whole')
+        with self.store.transaction() as tx:
+            tx.share_locks({'whole': [self.holder.id or 0]})
+
+        with self.store.transaction() as tx:
+            self.assertEqual(set(), tx.take_locks({'whole': self.waiter.id or 0}))
+            thread.start()
+            thread.join(A_WHILE)
+            tx.change_actions([ActionChange(self.waiter, blocked)])
+        thread.join(DEADLINE)
+
+        ready = blocked.evolve(status=states.READY, blocked_on=None)
+        self.assertEqual([ready], self.woken)
+
+    def test_who_comes_while_the_last_leaves_waits_and_shares_the_lock(self) -> None:
+        shared: list[set[int]] = []
+
+        def share() -> None:
+            with self.store.transaction() as tx:
+                shared.append(tx.share_locks({'whole': [self.waiter.id or 0]}))
+
+        with self.store.transaction() as tx:
+            tx.share_locks({'whole': [self.holder.id or 0]})
+        thread = threading.Thread(target=share, daemon=True)
+        with self.store.transaction() as tx:
+            self.assertEqual([], tx.release_locks([self.holder.id or 0], (), {'whole'}))
+            thread.start()
+            thread.join(A_WHILE)
+        thread.join(DEADLINE)
+
+        self.assertEqual([{self.waiter.id}], shared)
+        with self.store.transaction() as tx:
+            self.assertEqual(set(), tx.take_locks({'whole': self.holder.id or 0}))
+
 
 class ServerLockingTests(LockingTests):
     """What holds where several may write at once."""

@@ -10,7 +10,7 @@ from watcherlite.states import action as states
 from watcherlite.testing.memory_store import MemoryStore
 
 
-class LockingTest(base.TestCase):
+class LockingCase(base.TestCase):
     """Actions that were claimed by worker 'w'."""
 
     def setUp(self) -> None:
@@ -37,9 +37,10 @@ class LockingTest(base.TestCase):
             stored = self.stored(action)
             self.assertEqual(stored, action)
             self.assertEqual(
-                (states.WAITING, None, action.target, at(1)),
-                (stored.status, stored.owner, stored.blocked_on, stored.updated_at),
+                (states.WAITING, None, at(1)),
+                (stored.status, stored.owner, stored.updated_at),
             )
+            self.assertIn(stored.blocked_on, (action.target, action.within))
         return [a.name for a in admitted], [a.name for a in waiting]
 
     def release(self, *actions: Action) -> list[Any]:
@@ -48,6 +49,10 @@ class LockingTest(base.TestCase):
 
     def stored(self, action: Action) -> Action:
         return self.store.get_action(action.uuid)
+
+
+class LockingTest(LockingCase):
+    """Targets that are locked by one action at a time."""
 
     def test_without_a_target_there_is_nothing_to_lock(self) -> None:
         self.assertEqual((['a0', 'a1'], []), self.admit(*self.claimed(None, None)))
@@ -106,3 +111,91 @@ class LockingTest(base.TestCase):
         self.admit(*actions)
         self.assertEqual([], self.release(*actions))
         self.assertEqual((['a0'], []), self.admit(*self.claimed('x')))
+
+
+class SharingTest(LockingCase):
+    """Actions on the parts 'p' and 'q' of 'whole', and on 'whole' itself."""
+
+    def parts(self, *targets: str, **values: Any) -> list[Action]:
+        return self.claimed(*targets, within='whole', **values)
+
+    def whole(self) -> Action:
+        (action,) = store_actions(
+            self.store,
+            make_action(
+                name='whole',
+                target='whole',
+                status=states.READY,
+                owner='w',
+                attempt=1,
+            ),
+        )
+        return action
+
+    def test_actions_on_different_parts_go_on_side_by_side(self) -> None:
+        self.assertEqual((['a0', 'a1'], []), self.admit(*self.parts('p', 'q')))
+
+    def test_of_two_on_one_part_the_first_goes_on(self) -> None:
+        first, second = self.parts('p', 'p')
+        self.assertEqual((['a0'], ['a1']), self.admit(first, second))
+        self.assertEqual('p', self.stored(second).blocked_on)
+        self.assertEqual(['a1'], self.release(first))
+
+    def test_none_goes_on_beside_one_on_the_whole(self) -> None:
+        whole, parts = self.whole(), self.parts('p', 'q')
+        self.assertEqual((['whole'], ['a0', 'a1']), self.admit(whole, *parts))
+        self.assertEqual(
+            ['whole', 'whole'], [self.stored(part).blocked_on for part in parts]
+        )
+        self.assertEqual(['a0', 'a1'], self.release(whole))
+
+    def test_one_on_the_whole_waits_for_all_parts(self) -> None:
+        parts = self.parts('p', 'q')
+        whole, late = self.whole(), *self.parts('late')
+        self.assertEqual(
+            (['a0', 'a1'], ['whole', 'a0']), self.admit(*parts, whole, late)
+        )
+        self.assertEqual([], self.release(parts[0]))
+        self.assertEqual(['whole'], self.release(parts[1]))
+        self.assertEqual(
+            [states.READY, states.WAITING],
+            [self.stored(action).status for action in (whole, late)],
+        )
+
+    def test_who_shares_it_already_goes_on_after_a_retry(self) -> None:
+        (part,) = self.parts('p')
+        self.admit(part)
+        self.admit(self.whole())
+        again = part.evolve(attempt=2)
+        with self.store.transaction() as tx:
+            tx.change_actions([ActionChange(part, again)])
+        self.assertEqual((['a0'], ['a0']), self.admit(*self.parts('q'), again))
+
+    def test_who_waits_for_its_part_lets_the_whole_go_when_it_is_cancelled(
+        self,
+    ) -> None:
+        first, second = self.parts('p', 'p')
+        self.admit(first, second)
+        whole = self.whole()
+        self.admit(whole)
+        waiting = self.stored(second)
+        ended = waiting.evolve(status=states.CANCELLED)
+        with self.store.transaction() as tx:
+            tx.change_actions([ActionChange(waiting, ended)])
+        self.assertEqual([], self.release(ended))
+        self.assertEqual(['whole'], self.release(first))
+        self.assertEqual(states.READY, self.stored(whole).status)
+
+    def test_derived_actions_on_parts_run_under_the_lock_of_the_whole(self) -> None:
+        whole = self.whole()
+        self.admit(whole)
+        derived = self.parts('p', 'q', cause=states.DERIVED_ACTION)
+        self.assertEqual((['a0', 'a1'], []), self.admit(*derived))
+        self.assertEqual([], self.release(*derived))
+        self.assertEqual(([], ['a0']), self.admit(*self.parts('p')))
+
+    def test_what_is_its_own_whole_is_locked_once(self) -> None:
+        (odd,) = self.parts('whole')
+        self.assertEqual((['a0'], []), self.admit(odd))
+        self.assertEqual(([], ['a0']), self.admit(*self.parts('p')))
+        self.assertEqual(['a0'], self.release(odd))

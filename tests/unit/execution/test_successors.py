@@ -224,3 +224,38 @@ class DeriveTest(SuccessorsCase):
         self.assertEqual(['z'], released)
         self.assertEqual(['y'], [name for name, _, _ in too])
         self.assertEqual((['parent'], []), self.end('z'))
+
+    def test_they_belong_to_whom_it_belongs_to_and_are_in_what_it_is_in(self) -> None:
+        made = self.derive(
+            DerivedAction('x', 'nop'),
+            DerivedAction('y', 'nop', target='n', tenant='other', within='cluster'),
+            tenant='mine',
+            within='whole',
+        )
+        self.assertEqual(
+            [
+                ('x', 'mine', 'whole', 'node', 'Derived Action'),
+                ('y', 'other', 'cluster', 'n', 'Derived Action'),
+            ],
+            [(a.name, a.tenant, a.within, a.target, a.cause) for a in made],
+        )
+
+    def test_what_stands_for_itself_does_not_wait_for_what_it_is_waited_by(
+        self,
+    ) -> None:
+        made = self.derive(
+            DerivedAction('part', 'nop', target='p', within='node', lane='engine'),
+            DerivedAction('beside', 'nop', target='q', lane='engine'),
+            DerivedAction('whole', 'nop', target='whole', lane='engine'),
+            DerivedAction('else', 'nop', target='r', within='other', lane='engine'),
+            within='whole',
+        )
+        self.assertEqual(
+            {
+                'part': ('RPC Request', None),
+                'beside': ('RPC Request', None),
+                'whole': ('Derived Action', 'whole'),
+                'else': ('RPC Request', 'other'),
+            },
+            {a.name: (a.cause, a.within) for a in made},
+        )

@@ -94,6 +94,9 @@ class TestChangesOfActions(base.TestCase):
                     'execution.error',
                 ),
                 ('SUSPENDED', 'READY'): ('ONGOING -> PENDING', 'update'),
+                # only what is under way is suspended while it waits: see below
+                ('WAITING', 'SUSPENDED'): ('PENDING -> ONGOING', 'update'),
+                ('SUSPENDED', 'WAITING'): None,
             },
             changes(_ACTION, action_states.MACHINE),
         )
@@ -119,6 +122,8 @@ class TestChangesOfActions(base.TestCase):
                 ('READY', 'RUNNING'): None,
                 ('RUNNING', 'READY'): None,
                 ('SUSPENDED', 'READY'): None,
+                # it is paused, and had started before
+                ('WAITING', 'SUSPENDED'): None,
                 ('READY', 'SKIPPED'): ('ONGOING -> SKIPPED', 'update'),
                 ('READY', 'FAILED'): ('ONGOING -> FAILED', 'update', 'execution.error'),
                 ('READY', 'CANCELLED'): (

@@ -11,10 +11,10 @@ class ActionTableTest(TableCase, base.TestCase):
     machine = states.MACHINE
     expected = """
         INIT -> WAITING READY SKIPPED CANCELLED
-        WAITING -> READY SKIPPED FAILED CANCELLED
+        WAITING -> READY SKIPPED FAILED CANCELLED SUSPENDED
         READY -> RUNNING SKIPPED FAILED CANCELLED WAITING
         RUNNING -> SUCCEEDED FAILED CANCELLED SUSPENDED READY WAITING
-        SUSPENDED -> RUNNING CANCELLED FAILED READY
+        SUSPENDED -> RUNNING CANCELLED FAILED READY WAITING
     """
 
     def test_the_groups_divide_all_statuses(self) -> None:
@@ -76,7 +76,7 @@ class SignalTest(base.TestCase):
         self.assertEqual(
             {
                 'CANCEL': {'INIT', 'WAITING', 'READY', 'RUNNING', 'SUSPENDED'},
-                'SUSPEND': {'RUNNING'},
+                'SUSPEND': {'RUNNING', 'WAITING'},
                 'RESUME': {'SUSPENDED'},
             },
             {signal: set(where) for signal, where in states.SIGNAL_ALLOWED.items()},

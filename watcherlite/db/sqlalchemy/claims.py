@@ -57,6 +57,7 @@ def _next_of(parent: str) -> str:
         f'WHERE d.parent_id = {parent} AND c.pending = 1 '
         "AND c.status IN ('INIT', 'WAITING') "
         f"AND (c.target IS NULL OR c.cause = '{states.DERIVED_ACTION}') "
+        'AND c.blocked_on IS NULL '
         f'AND c.not_before = {NEVER_SCHEDULED} ORDER BY d.child_id LIMIT 1)'
     )
 

@@ -26,6 +26,8 @@ ACTION = {
     'run_interval': INTEGER,
     'timeout': INTEGER,
     'created_at': TIME,
+    'tenant': TEXT,
+    'within': TEXT,
     'status': TEXT,
     'status_message': TEXT,
     'owner': TEXT,

@@ -35,7 +35,7 @@ _FREED = (
 )
 _HANDED = (
     f"d.h_id IS NOT NULL AND {_AT_ZERO} AND actions.status IN ('INIT', 'WAITING') "
-    'AND actions.owner IS NULL'
+    'AND actions.owner IS NULL AND actions.blocked_on IS NULL'
 )
 _CLAIMABLE = (
     f'{_AT_ZERO} AND actions.blocked_on IS NULL AND (({_FREED}) '

@@ -54,6 +54,7 @@ _FOUND = (
     'AND parent.attempt = r.old_attempt '
     'AND parent.owner IS NOT DISTINCT FROM r.old_owner '
     'AND child.id = r.h_id AND child.pending = 1 AND child.owner IS NULL '
+    'AND child.blocked_on IS NULL '
     "AND child.status IN ('INIT', 'WAITING') AND child.attempt = r.h_attempt - 1 "
     'FOR UPDATE OF action_plans, parent, child'
 )

@@ -234,6 +234,8 @@ actions = table(
     column('ended', WORD),
     # That of the plan, which never has another one: an audit may have very many.
     sa.Column('audit_id', BIG),
+    sa.Column('tenant', NAME),
+    sa.Column('within', NAME),
     # 2: of no plan, but not deleted.
     hidden('WHEN plan_id IS NULL THEN 2 '),
     sa.UniqueConstraint('uuid'),
@@ -283,6 +285,18 @@ actions = table(
         'hidden',
         'id',
         **partial('audit_id IS NOT NULL'),
+    ),
+    # For those who list what a project asked for, and who look for what goes on in
+    # a thing; plans pay nothing for these.
+    sa.Index(
+        'ix_actions_tenant_created_at_id',
+        'tenant',
+        'created_at',
+        'id',
+        **partial('tenant IS NOT NULL'),
+    ),
+    sa.Index(
+        'ix_actions_within', 'within', 'ended', 'id', **partial('within IS NOT NULL')
     ),
     *orders('actions', 'ended', 'action_type', 'created_at'),
     counted=True,
@@ -344,11 +358,20 @@ events = table(
     counted=True,
 )
 
+# `action_id` is 0 for a lock that is shared, and -1 when no more can share it.
 locks = table(
     'locks',
     sa.Column('target', NAME, primary_key=True),
     column('action_id', BIG),
     sa.Index('ix_locks_action_id', 'action_id'),
+)
+
+# Who shares the locks that are shared.
+shared_locks = table(
+    'shared_locks',
+    sa.Column('target', NAME, primary_key=True),
+    sa.Column('action_id', BIG, primary_key=True, autoincrement=False),
+    sa.Index('ix_shared_locks_action_id', 'action_id'),
 )
 
 workers = table(

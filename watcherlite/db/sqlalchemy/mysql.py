@@ -196,7 +196,7 @@ class MysqlTransaction(SqlTransaction):
         for row in self._session.rows(COUNT, parents=parents):
             key, plan_id, lane, pending, status, owner, attempt, blocked_on = row
             waits = status == states.WAITING or status == states.INIT
-            handover = handovers.get(key)
+            handover = handovers.get(key) if blocked_on is None else None
             changed_at = None
             if pending == 0 and waits and owner is None and handover is not None:
                 handed.append(handover_row(key, handover, self._session.mapper.sealing))

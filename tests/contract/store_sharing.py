@@ -1,0 +1,171 @@
+"""The store's contract: locks that several share, and who waits for them."""
+
+from tests.contract.store_actions import ids_of
+from tests.contract.store_case import StoreCase
+from tests.factories import make_action, store_actions
+from watcherlite.domain.actions import Action
+from watcherlite.states import action as states
+
+
+class StoreSharingContract(StoreCase):
+    """Sharing and leaving a lock, and having it alone in between."""
+
+    def running(self, count: int) -> list[Action]:
+        """Store actions that may have locks."""
+        return store_actions(
+            self.store, *(make_action(status=states.RUNNING) for _ in range(count))
+        )
+
+    def alone(self, target: str, action: Action) -> bool:
+        """Try to have a lock alone, in a transaction of its own."""
+        wanted = {target: action.id or 0}
+        return target in self.commit(lambda tx: tx.take_locks(wanted))
+
+    def share(self, target: str, *actions: Action) -> list[Action]:
+        """Try to share a lock; return those that share it."""
+        wanted = {target: ids_of(list(actions))}
+        found = self.commit(lambda tx: tx.share_locks(wanted))
+        return [action for action in actions if action.id in found]
+
+    def leave(self, target: str, *actions: Action) -> list[Action]:
+        """Leave a lock, in a transaction of its own; return who is woken."""
+        ids = ids_of(list(actions))
+        return self.commit(lambda tx: tx.release_locks(ids, (), {target}))
+
+    def drop(self, *actions: Action) -> list[Action]:
+        """Release what actions have alone."""
+        return self.commit(lambda tx: tx.release_locks(ids_of(list(actions))))
+
+    def queue(self, whole: str, order: str) -> list[Action]:
+        """Store who waits for a lock: 's' to share it, 'x' to have it alone."""
+        return store_actions(
+            self.store,
+            *(
+                make_action(
+                    status=states.WAITING,
+                    target=f'part-{n}' if letter == 's' else whole,
+                    within=whole if letter == 's' else None,
+                    blocked_on=whole,
+                )
+                for n, letter in enumerate(order)
+            ),
+        )
+
+    def woken(self, *waiters: Action) -> list[Action]:
+        """Return waiters as they are when they may go on."""
+        return [a.evolve(blocked_on=None, status=states.READY) for a in waiters]
+
+    def test_any_number_share_a_lock_and_nobody_has_it_alone_meanwhile(self) -> None:
+        a, b, c, other = self.running(4)
+        self.assertEqual([a, b], self.share('w', a, b))
+        self.assertEqual([c], self.share('w', c))
+        self.assertFalse(self.alone('w', other))
+        self.assertTrue(self.alone('v', other))
+        self.assertEqual([], self.leave('w', a, b))
+        self.assertFalse(self.alone('w', other))
+        self.assertEqual([], self.leave('w', c))
+        self.assertTrue(self.alone('w', other))
+
+    def test_who_has_it_alone_shares_it_with_nobody(self) -> None:
+        holder, *others = self.running(3)
+        self.assertTrue(self.alone('w', holder))
+        self.assertEqual([], self.share('w', *others))
+        self.drop(holder)
+        self.assertEqual(others, self.share('w', *others))
+
+    def test_several_locks_are_shared_at_once(self) -> None:
+        a, b, c, holder = self.running(4)
+        self.alone('held', holder)
+        wanted = {
+            'x': [a.id or 0],
+            'held': [b.id or 0],
+            'y': [c.id or 0],
+        }
+        self.assertEqual({a.id, c.id}, self.commit(lambda tx: tx.share_locks(wanted)))
+        self.assertEqual([False, False], [self.alone(w, holder) for w in 'xy'])
+
+    def test_nobody_overtakes_who_waits_to_have_it_alone(self) -> None:
+        first, late, waiter = self.running(3)
+        self.share('w', first)
+        self.assertFalse(self.alone('w', waiter))
+        self.assertEqual([], self.share('w', late))
+        # Who shares it already goes on, as after a retry.
+        self.assertEqual([first], self.share('w', first, late))
+        self.assertEqual([], self.leave('w', first))
+        self.assertEqual([late], self.share('w', late))
+
+    def test_the_last_who_leaves_wakes_the_first_waiter(self) -> None:
+        first, second = self.running(2)
+        self.share('w', first, second)
+        waiting = self.queue('w', 'xxs')
+        self.assertEqual([], self.leave('w', first))
+        self.assert_stored(*waiting)
+        woken = self.woken(waiting[0])
+        self.assertEqual(woken, self.leave('w', second))
+        self.assert_stored(*woken, *waiting[1:])
+
+    def test_all_who_share_it_are_woken_up_to_the_first_who_does_not(self) -> None:
+        (holder,) = self.running(1)
+        self.alone('w', holder)
+        self.alone('v', holder)
+        waiting = self.queue('w', 'sssxsx')
+        others = self.queue('v', 'xs')
+        expected = self.woken(*waiting[:3], others[0])
+        self.assertEqual(expected, self.drop(holder))
+        self.assert_stored(*expected[:3], *waiting[3:], expected[3], others[1])
+
+    def test_waiters_that_have_ended_are_not_woken_and_hold_nobody_up(self) -> None:
+        (holder,) = self.running(1)
+        self.alone('w', holder)
+        first, alone, second = self.queue('w', 'sxs')
+        alone = self.changed(alone, status=states.CANCELLED)
+        woken = self.woken(first, second)
+        self.assertEqual(woken, self.drop(holder))
+        self.assert_stored(alone, *woken)
+
+    def test_who_gives_up_a_lock_that_is_free_wakes_who_comes_next(self) -> None:
+        gone, free = self.running(2)
+        waiting = self.queue('w', 'ssx')
+        woken = self.woken(*waiting[:2])
+        self.assertEqual(woken, self.leave('w', gone))
+        self.assertEqual([], self.leave('u', free))
+        self.assert_stored(*woken, waiting[2])
+
+    def test_who_waits_for_a_lock_that_is_shared_is_not_stale(self) -> None:
+        (sharer,) = self.running(1)
+        self.share('w', sharer)
+        held, *lost = [*self.queue('w', 'x'), *self.queue('lost', 'sx')]
+        self.assertEqual(2, self.store.unblock_stale())
+        self.assert_stored(held, *self.woken(*lost))
+
+    def test_of_two_at_once_either_all_share_it_or_one_has_it(self) -> None:
+        for n in range(8):
+            one, *some = self.running(4)
+            whole = f'w{n}'
+            alone, *shared = self.together(
+                lambda one=one, whole=whole: self.alone(whole, one),  # type: ignore[misc]
+                *(
+                    lambda a=action, whole=whole: bool(self.share(whole, a))  # type: ignore[misc]
+                    for action in some
+                ),
+            )
+            # One that came too late to share it waits behind the one who waits.
+            self.assertNotEqual(alone, any(shared))
+            left = self.together(
+                *(lambda a=a, whole=whole: self.leave(whole, a) for a in some)  # type: ignore[misc]
+            )
+            self.assertEqual([[], [], []], left)
+            self.drop(one)
+            self.assertTrue(self.alone(whole, some[0]))
+
+    def test_of_those_who_leave_at_once_one_is_the_last(self) -> None:
+        for n in range(8):
+            sharers = self.running(3)
+            whole = f'w{n}'
+            self.share(whole, *sharers)
+            (waiter,) = self.queue(whole, 'x')
+            woken = self.together(
+                *(lambda a=a, whole=whole: self.leave(whole, a) for a in sharers)  # type: ignore[misc]
+            )
+            self.assertEqual(self.woken(waiter), [a for found in woken for a in found])
+            self.assertTrue(self.alone(whole, waiter))

@@ -1,0 +1,298 @@
+"""Spec 001, SUSPEND and RESUME: of an action that waits for what it derived."""
+
+import threading
+from typing import Any
+
+from tests.worlds import World, WorldCase, action, kind, ran
+from watcherlite import exceptions
+from watcherlite.domain.actions import ENGINE
+from watcherlite.domain.outcomes import Derived, DerivedAction
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+
+CANCELLED = 'Action was cancelled while it ran.'
+UNSTARTED = 'Action was cancelled before it started.'
+PAUSED = ('a', 'WAITING', 'SUSPENDED', None)
+#: Two run at once, the others come after the first.
+CHILDREN = (
+    DerivedAction('first', 'waits'),
+    DerivedAction('other', 'sleeps'),
+    DerivedAction('later', 'nop', parents=('first',), needs='completion'),
+)
+
+
+class SuspendedCase(WorldCase):
+    """A world with an action 'a' that waits for what it derived."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.gate = self.a_gate()
+        self.resumed = threading.Event()
+
+    def sleep(self, context: Any) -> bool:
+        """Sleep until somebody has resumed it."""
+        while not self.resumed.is_set():
+            context.sleep(0.01)
+        return True
+
+    def a_waiting_world(self, *children: DerivedAction, **types: Any) -> World:
+        world = self.a_world(
+            {
+                'derives': kind(execute=lambda c: Derived(children or CHILDREN)),
+                'waits': kind(execute=self.gate),
+                'sleeps': kind(execute=self.sleep),
+                **types,
+            }
+        )
+        world.worker(lanes=('applier', ENGINE))
+        return world
+
+    def add(self, world: World, **values: Any) -> None:
+        """Add 'a', which belongs to no plan, and wait until it waits."""
+        world.add(world.new_action('a', 'derives', **values))
+        self.until_waiting(world)
+
+    def until_waiting(self, world: World) -> None:
+        self.gate.until_entered()
+        world.until_action('other', states.RUNNING)
+
+    def signal(self, world: World, name: str, signal: str) -> Any:
+        return world.plans.signal_action(world.action(name).uuid, signal)
+
+    def suspend(self, world: World) -> None:
+        """Suspend 'a', and let what runs heed it or come to its end."""
+        self.assertEqual(
+            states.SUSPENDED, self.signal(world, 'a', states.SUSPEND).status
+        )
+        world.until_action('other', states.SUSPENDED)
+        self.gate.open()
+        world.until_action('first', states.SUCCEEDED)
+
+    def resume(self, world: World) -> None:
+        self.resumed.set()
+        self.signal(world, 'a', states.RESUME)
+
+
+class TestSuspendingAnActionThatDerived(SuspendedCase):
+    """What runs is told, what has not started does not, until RESUME."""
+
+    def test_no_further_one_starts_until_it_is_resumed(self) -> None:
+        world = self.a_waiting_world()
+        self.add(world)
+        self.suspend(world)
+        for worker in world.workers:
+            worker.sweep()
+        world.run('something else')
+        held = world.action('later')
+        self.assertEqual(
+            (states.READY, world.action('a').uuid, 0),
+            (held.status, held.blocked_on, held.attempt),
+        )
+        self.resume(world)
+        world.until_action('a', states.SUCCEEDED)
+        self.assertEqual(
+            [
+                ('a', 'READY', 'RUNNING', None),
+                ('a', 'RUNNING', 'WAITING', None),
+                PAUSED,
+                ('a', 'SUSPENDED', 'WAITING', None),
+                *ran('a'),
+            ],
+            [line for line in world.story() if line[0] == 'a'],
+        )
+        self.assertEqual(
+            ran('later'), [line for line in world.story() if line[0] == 'later']
+        )
+        self.assertEqual(
+            [
+                ('other', 'READY', 'RUNNING', None),
+                ('other', 'RUNNING', 'SUSPENDED', None),
+                ('other', 'SUSPENDED', 'RUNNING', None),
+                ('other', 'RUNNING', 'SUCCEEDED', None),
+            ],
+            [line for line in world.story() if line[0] == 'other'],
+        )
+
+    def test_it_completes_when_all_have_ended_meanwhile(self) -> None:
+        world = self.a_waiting_world(DerivedAction('first', 'waits'))
+        world.add(world.new_action('a', 'derives'))
+        self.gate.until_entered()
+        self.signal(world, 'a', states.SUSPEND)
+        self.gate.open()
+        world.until_action('first', states.SUCCEEDED)
+        self.assertEqual(states.SUSPENDED, world.action('a').status)
+        self.assertEqual(states.READY, self.signal(world, 'a', states.RESUME).status)
+        world.until_action('a', states.SUCCEEDED)
+
+    def test_one_that_was_taken_and_has_not_started_is_taken_again(self) -> None:
+        checks = self.a_gate()
+        started: list[int] = []
+        world = self.a_waiting_world(
+            DerivedAction('first', 'checks'),
+            DerivedAction('other', 'sleeps'),
+            checks=kind(
+                pre_condition=checks,
+                execute=lambda c: started.append(c.attempt) or True,
+            ),
+        )
+        world.add(world.new_action('a', 'derives'))
+        checks.until_entered()
+        world.until_action('other', states.RUNNING)
+        self.signal(world, 'a', states.SUSPEND)
+        checks.open()
+        world.until_action('other', states.SUSPENDED)
+        world.until(
+            lambda: (
+                not world.workers[0].dispatcher.owned.get(world.action('first').id or 0)
+            )
+        )
+        self.assertEqual([], started)
+        self.resume(world)
+        world.until_action('a', states.SUCCEEDED)
+        self.assertEqual([2], started)
+
+    def test_it_reaches_what_these_have_derived(self) -> None:
+        world = self.a_waiting_world(
+            DerivedAction('deep', 'deep'),
+            deep=kind(execute=lambda c: Derived(CHILDREN)),
+        )
+        self.add(world)
+        self.suspend(world)
+        self.assertEqual(
+            ['SUSPENDED', 'SUSPENDED', 'READY'],
+            [world.action(name).status for name in ('deep', 'other', 'later')],
+        )
+        self.resume(world)
+        world.until_action('a', states.SUCCEEDED)
+        self.assertEqual(
+            [
+                ('a', 'SUSPENDED', 'WAITING', None),
+                ('deep', 'SUSPENDED', 'WAITING', None),
+            ],
+            [line for line in world.story() if line[1:3] == ('SUSPENDED', 'WAITING')],
+        )
+
+    def test_one_that_derives_in_that_moment_is_suspended_all_the_same(self) -> None:
+        pair = Derived(
+            (DerivedAction('x', 'nop'), DerivedAction('y', 'nop', parents=('x',)))
+        )
+        world = self.a_waiting_world(
+            derives=kind(execute=lambda context: self.gate(context) and pair),
+        )
+        world.add(world.new_action('a', 'derives'))
+        self.gate.until_entered()
+        self.signal(world, 'a', states.SUSPEND)
+        self.gate.open()
+        world.until_action('a', states.SUSPENDED)
+        world.run('something else')
+        self.assertEqual(
+            ['READY', 'WAITING'], [world.action(name).status for name in 'xy']
+        )
+        self.signal(world, 'a', states.RESUME)
+        world.until_action('a', states.SUCCEEDED)
+        self.assertEqual(
+            [
+                ('a', 'READY', 'RUNNING', None),
+                ('a', 'RUNNING', 'SUSPENDED', None),
+                ('a', 'SUSPENDED', 'WAITING', None),
+                *ran('x'),
+                *ran('y'),
+                *ran('a'),
+            ],
+            [line for line in world.story() if line[0] in 'axy'],
+        )
+
+    def test_it_keeps_its_lock(self) -> None:
+        world = self.a_waiting_world()
+        self.add(world, target='thing')
+        self.suspend(world)
+        world.add(world.new_action('b', target='thing'))
+        world.until_action('b', states.WAITING)
+        self.resume(world)
+        world.until_action('b', states.SUCCEEDED)
+        ends = [line[0] for line in world.story() if line[2] == 'SUCCEEDED']
+        self.assertEqual(['a', 'b'], ends[-2:])
+
+
+class TestCancellingASuspendedActionThatDerived(SuspendedCase):
+    """Nothing stays behind, and it ends after all of them."""
+
+    def test_it_ends_when_the_last_of_them_has(self) -> None:
+        deaf = self.a_gate()
+        world = self.a_waiting_world(
+            *CHILDREN, DerivedAction('deaf', 'deaf'), deaf=kind(execute=deaf)
+        )
+        self.add(world, target='thing')
+        deaf.until_entered()
+        self.suspend(world)
+        world.add(world.new_action('b', target='thing'))
+        world.until_action('b', states.WAITING)
+        self.assertEqual(states.WAITING, self.signal(world, 'a', states.CANCEL).status)
+        world.until_action('other', states.CANCELLED)
+        self.assertEqual(
+            ['WAITING', 'CANCELLED', 'WAITING'],
+            [world.action(name).status for name in ('a', 'later', 'b')],
+        )
+        deaf.open()
+        world.until_action('b', states.SUCCEEDED)
+        self.assertEqual(
+            [
+                ('a', 'READY', 'RUNNING', None),
+                ('a', 'RUNNING', 'WAITING', None),
+                PAUSED,
+                ('a', 'SUSPENDED', 'WAITING', None),
+                ('a', 'READY', 'CANCELLED', CANCELLED),
+            ],
+            [line for line in world.story() if line[0] == 'a'],
+        )
+        self.assertEqual(
+            [('later', 'READY', 'CANCELLED', UNSTARTED)],
+            [line for line in world.story() if line[0] == 'later'],
+        )
+
+    def test_a_cancel_of_the_plan_reaches_it(self) -> None:
+        world = self.a_waiting_world()
+        plan = world.start(action('a', 'derives'), action('z', parents=['a']))
+        self.until_waiting(world)
+        self.suspend(world)
+        self.assertEqual((1, 4), self.counts(world, plan))
+        world.plans.cancel(plan.uuid)
+        ended = world.until_ended(plan)
+        self.assertEqual(plan_states.CANCELLED, ended.state)
+        self.assertEqual((0, 0), self.counts(world, plan))
+        self.assertEqual(
+            {
+                'a': 'CANCELLED',
+                'first': 'SUCCEEDED',
+                'other': 'CANCELLED',
+                'later': 'CANCELLED',
+                'z': 'CANCELLED',
+            },
+            world.statuses(plan),
+        )
+
+    def counts(self, world: World, plan: Any) -> tuple[int, int]:
+        stored = world.store.get_plan(plan.uuid)
+        return stored.active, stored.unfinished
+
+
+class TestWhatCannotBeSuspended(SuspendedCase):
+    """What has not started is not paused but put off."""
+
+    def test_one_that_waits_for_others_or_for_a_lock_is_refused(self) -> None:
+        world = self.a_waiting_world()
+        self.add(world, target='thing')
+        world.add(world.new_action('b', target='thing'))
+        world.until_action('b', states.WAITING)
+        for name in ('b', 'later'):
+            error = self.assertRaises(
+                exceptions.Conflict, self.signal, world, name, states.SUSPEND
+            )
+            self.assertEqual(
+                f'SUSPEND is not possible for action {world.action(name).uuid}: it is '
+                'WAITING',
+                str(error),
+            )
+        self.resumed.set()
+        self.gate.open()
+        world.until_action('b', states.SUCCEEDED)
