@@ -5,7 +5,7 @@ import json
 # This one stands beside this file; conf.py has put the directory on the path.
 import tables
 
-from watcherlite.domain.handling import Property
+from watcherlite.domain.handling import Operation, Property
 from watcherlite.plugins.base import ResourceHandler
 
 #: What a change of a property means.
@@ -13,7 +13,7 @@ _UPDATED, _REPLACED, _REFUSED = 'updated', 'replaced', 'refused'
 
 
 def lines(handler: type[ResourceHandler]) -> list[str]:
-    """Return the tables of the properties and of the attributes of a type."""
+    """Return the tables of the properties, attributes and operations of a type."""
     shown = []
     if handler.properties:
         heads = ('Property', 'Type', 'A change', 'Meaning')
@@ -22,7 +22,17 @@ def lines(handler: type[ResourceHandler]) -> list[str]:
     if handler.attributes:
         named = [(f'``{n}``', text) for n, text in handler.attributes.items()]
         shown += tables.list_table(('Attribute', 'Meaning'), (20, 80), named)
+    if handler.operations:
+        heads = ('Operation of nodes', 'Parameters', 'Meaning')
+        done = [_operation(name, o) for name, o in handler.operations.items()]
+        shown += tables.list_table(heads, (20, 20, 60), done)
     return shown
+
+
+def _operation(name: str, declared: Operation) -> tuple[str, str, str]:
+    parameters = declared.schema.get('properties') or {}
+    named = ', '.join(f'``{parameter}``' for parameter in parameters) or 'none'
+    return f'``{name}``', named, declared.description.replace('`', '``')
 
 
 def _row(name: str, declared: Property) -> tuple[str, str, str, str]:

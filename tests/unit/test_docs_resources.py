@@ -98,6 +98,20 @@ class TestPage(base.TestCase):
         self.assertIn('     - replaced\n     - How many characters it has. ', text)
         self.assertIn('Default: ``32``.', text)
 
+    def test_the_tables_have_what_nodes_of_a_type_can_do(self):
+        path = [*sys.path, str(ROOT / 'doc/ext')]
+        self.useFixture(fixtures.MonkeyPatch('sys.path', path))
+        import resource_tables
+
+        from watcherlite.plugins.resource_handlers.test_resource import TestResource
+
+        text = '\n'.join(resource_tables.lines(TestResource))
+        self.assertIn(
+            '   * - ``break``\n     - ``reason``\n     - Makes a check find it unwell.',
+            text,
+        )
+        self.assertIn('   * - ``reboot``\n     - none\n', text)
+
     def test_the_example_and_its_tests_work(self):
         cloud = FakeCloud()
         acme = types.ModuleType('acme')

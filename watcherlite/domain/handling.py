@@ -28,6 +28,19 @@ class Property:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Operation:
+    """Something that can be done with what is there.
+
+    :param schema: JSON schema of its parameters
+    """
+
+    description: str = ''
+    schema: Mapping[str, Any] = dataclasses.field(
+        default_factory=lambda: {'type': 'object', 'additionalProperties': False}
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Ready:
     """The operation has done what it should.
 

@@ -17,6 +17,7 @@ from watcherlite.domain.handling import (
     Batch,
     Expansion,
     Member,
+    Operation,
     PassOn,
     Property,
     Ready,
@@ -355,6 +356,12 @@ class ResourceHandler(Plugin):
     idempotent: ClassVar[bool] = False
     #: Whether a resource that is FAILED is replaced by the next update.
     replaces_failed: ClassVar[bool] = True
+    #: What else can be done with one that is there: `reboot`, `rebuild`, ... They are
+    #: the operations of the profile that this type makes, see `operate`.
+    operations: ClassVar[Mapping[str, Operation]] = {}
+    #: How a profile of this type is called; None: as its entry point, in lower case
+    #: and with dots: `local.process`.
+    profile_type: ClassVar[str | None] = None
     #: Whether a signal changes something, so that a lock of the stack forbids it.
     modified_by_signals: ClassVar[bool] = True
 
@@ -421,6 +428,12 @@ class ResourceHandler(Plugin):
         self, context: ResourceContext, details: Mapping[str, Any]
     ) -> Result | PassOn:
         """Take note of a signal, if the type takes any."""
+        raise NotImplementedError
+
+    def operate(
+        self, context: ResourceContext, operation: str, parameters: Mapping[str, Any]
+    ) -> Result:
+        """Do one of `operations`; the parameters fit its schema."""
         raise NotImplementedError
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:

@@ -15,7 +15,7 @@ import referencing.exceptions
 
 from watcherlite import exceptions
 from watcherlite.domain import json_values
-from watcherlite.domain.handling import Property
+from watcherlite.domain.handling import Operation, Property
 from watcherlite.plugins import schemas
 from watcherlite.plugins.base import NestedHandler, ResourceHandler
 
@@ -75,11 +75,32 @@ def declaration_problem(kind: type[ResourceHandler]) -> str | None:
         for name, text in kind.attributes.items()
     ):
         return 'its attributes are no mapping of a name to a sentence'
+    wrong = _operations_problem(kind)
+    if wrong:
+        return wrong
     if issubclass(kind, NestedHandler):
         missing = [] if kind.expand is not NestedHandler.expand else ['expand']
     else:
         missing = [name for name in ('create', 'delete') if not kind.supports(name)]
     return f'it has no {" and no ".join(missing)}' if missing else None
+
+
+def _operations_problem(kind: type[ResourceHandler]) -> str | None:
+    if not isinstance(kind.operations, Mapping):
+        return 'its operations are no mapping of a name to an Operation'
+    if kind.operations and not kind.supports('operate'):
+        return 'it has operations, but no operate'
+    for name, declared in kind.operations.items():
+        if not isinstance(name, str) or not isinstance(declared, Operation):
+            given = type(declared).__name__
+            return f'its operation {name} is a {given}, not an Operation'
+        label = 'its schema'
+        try:
+            schemas.validator_of(declared.schema, label)
+        except exceptions.PluginError as error:
+            wrong = str(error).removeprefix(f'{label} ')
+            return f'its operation {name} {wrong}'
+    return None
 
 
 def _property_problem(

@@ -182,6 +182,21 @@ class ResourceRun:
         """Take the protection away."""
         return self._operate('unlock', _caller('unlock'), attempt=attempt)
 
+    def operate(
+        self,
+        operation: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        attempt: int = 1,
+    ) -> Settled:
+        """Have it do one of its operations, as a node does it."""
+        given = dict(parameters or {})
+
+        def begin(handler: ResourceHandler, context: Any) -> Any:
+            return handler.operate(context, operation, given)
+
+        return self._operate(operation, begin, attempt=attempt)
+
     def signal(self, details: Mapping[str, Any]) -> Settled:
         """Send it a signal."""
         return self._operate('signal', lambda h, context: h.signal(context, details))

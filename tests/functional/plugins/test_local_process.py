@@ -130,6 +130,48 @@ class TestLife(ProcessCase):
         self.assertEqual([], self.pids(run))
         self.assertEqual('COMPLETE', run.delete().status)
 
+    def test_a_reboot_ends_it_and_starts_it_anew(self):
+        run = self.made()
+        (before,) = self.pids(run)
+
+        rebooted = run.operate('reboot', {'type': 'SOFT'})
+
+        self.assertEqual(('COMPLETE', ''), (rebooted.status, rebooted.reason))
+        (after,) = self.pids(run)
+        self.assertNotEqual(before, after)
+        self.assertEqual(after, run.attributes['pid'])
+        self.assertEqual('COMPLETE', run.check().status)
+
+    def test_a_hard_reboot_leaves_it_no_time(self):
+        ready = self.home / 'ready'
+        run = self.made(self.script(STUBBORN, ready), stop_grace=3600)
+        # Both have to be deaf before they are told to end.
+        self.until(lambda: ready.exists() and len(ready.read_text().split()) == 2)
+        before = set(self.pids(run))
+
+        rebooted = run.operate('reboot', {'type': 'HARD'})
+
+        self.assertEqual(('COMPLETE', ''), (rebooted.status, rebooted.reason))
+        self.assertEqual(set(), before & set(self.pids(run)))
+
+    def test_one_that_was_killed_is_there_again_after_a_reboot(self):
+        run = self.made()
+        self.kill(run)
+
+        self.assertEqual('FAILED', run.check().status)
+        self.assertEqual('COMPLETE', run.operate('reboot').status)
+        self.assertEqual('COMPLETE', run.check().status)
+
+    def test_what_is_not_allowed_any_more_is_not_started_by_a_reboot(self):
+        run = self.made()
+        run._options.allowed = ['/bin/true']
+
+        rebooted = run.operate('reboot')
+
+        self.assertEqual('FAILED', rebooted.status)
+        self.assertIn('allowed', rebooted.reason)
+        self.assertEqual(1, len(self.pids(run)))
+
     def test_it_is_nobodys_child_and_in_a_session_of_its_own(self):
         run = self.made()
 
@@ -300,6 +342,23 @@ class TestHealth(ProcessCase):
 
         self.assertEqual([], statuses)
         self.assertIn(f'{server.url}/up?… answered 500, not 200-299', checked.reason)
+
+    def test_one_that_is_at_rest_need_only_be_there(self):
+        statuses = [200, 500]
+        server = self.useFixture(
+            Server(lambda exchange, received: exchange.answer(statuses.pop(0)))
+        )
+        run = self.made(health={'type': 'url', 'url': server.url, **QUICK})
+
+        run.suspend()
+        at_rest = run.check()
+        run.resume()
+        going_on = run.check()
+
+        self.assertEqual(['COMPLETE', 'FAILED'], [at_rest.status, going_on.status])
+        run.suspend()
+        self.kill(run)
+        self.assertIn('does not run', run.check().reason)
 
     def test_a_health_without_what_it_needs_is_refused(self):
         for kind in ('port', 'url'):

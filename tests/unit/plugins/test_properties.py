@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.domain.handling import Property
+from watcherlite.domain.handling import Operation, Property
 from watcherlite.plugins import loader, properties
 from watcherlite.plugins.base import NestedHandler, ResourceHandler
 
@@ -211,6 +211,9 @@ class TestDeclarations(base.TestCase):
         self.assertEqual('y', plugins.fit_properties(made, {'name': 'y'})['name'])
 
     def test_the_reason_says_what_is_wrong(self):
+        def operate(self, context, operation, parameters):
+            return None
+
         for expected, found in (
             (
                 'its properties are no mapping of a name to a Property',
@@ -225,6 +228,26 @@ class TestDeclarations(base.TestCase):
                 {'attributes': {'a': 1}},
             ),
             ('it has no delete', {'delete': ResourceHandler.delete}),
+            (
+                'its operations are no mapping of a name to an Operation',
+                {'operations': ['reboot']},
+            ),
+            (
+                'it has operations, but no operate',
+                {'operations': {'reboot': Operation()}},
+            ),
+            (
+                'its operation reboot is a dict, not an Operation',
+                {'operations': {'reboot': {}}, 'operate': operate},
+            ),
+            (
+                "its operation reboot is not usable: schema.type: 'x' is not valid "
+                'under any of the given schemas',
+                {
+                    'operations': {'reboot': Operation('', {'type': 'x'})},
+                    'operate': operate,
+                },
+            ),
         ):
             with self.subTest(expected=expected):
                 self.assertEqual(expected, self.reason(**found))

@@ -84,23 +84,29 @@ class Called:
     content: Any
 
 
-def problems(properties: Mapping[str, Any], calls: Sequence[str]) -> Iterator[str]:
+def problems(
+    properties: Mapping[str, Any],
+    calls: Sequence[str],
+    more: Mapping[str, Any] | None = None,
+) -> Iterator[str]:
     """Yield what is wrong with calls and the schemas do not say.
 
     :param calls: the properties that are calls
+    :param more: those in the property `operations`
     """
     yield from _header_problems('properties', properties)
-    for name in calls:
-        call = properties.get(name)
+    given = {f'properties.{name}': properties.get(name) for name in calls}
+    given |= {f'properties.operations.{n}': call for n, call in (more or {}).items()}
+    for place, call in given.items():
         if call is None:
             continue
-        place = f'properties.{name}'
         if call.get('url') is not None:
             yield from http_parts.url_problems(f'{place}.url', call['url'])
         yield from _header_problems(place, call)
         if 'body' in call and 'json' in call:
             yield f'{place}.body: only one of body and json can be sent'
-        if call.get('done') and properties.get('status') is None and name != 'find':
+        finds = place == 'properties.find'
+        if call.get('done') and properties.get('status') is None and not finds:
             yield f'{place}.done: needs the property status, which says where to look'
     status = properties.get('status') or {}
     if status.get('url') is not None:

@@ -7,7 +7,15 @@ from oslo_config import cfg
 
 from watcherlite import exceptions
 from watcherlite.domain import change
-from watcherlite.domain.handling import REPLACE, UPDATE, NotYet, Property, Ready, Result
+from watcherlite.domain.handling import (
+    REPLACE,
+    UPDATE,
+    NotYet,
+    Operation,
+    Property,
+    Ready,
+    Result,
+)
 from watcherlite.plugins import base, options
 from watcherlite.plugins.action_types import http_parts
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
@@ -20,6 +28,8 @@ from watcherlite.plugins.resource_handlers.http_declared import Called
 NAME = 'Http::Resource'
 _GROUP = options.group_name(base.RESOURCE_HANDLERS, NAME)
 _SUCCESS = frozenset(range(200, 300))
+#: The operation that makes one of the calls in `operations`.
+CALL = 'call'
 #: Properties that are calls.
 CALLS = (
     'create',
@@ -31,6 +41,8 @@ CALLS = (
     'resume',
     'lock',
     'unlock',
+    'reboot',
+    'rebuild',
 )
 #: Properties whose change the server has to be told of.
 _TOLD = frozenset({'create', 'update'})
@@ -103,6 +115,24 @@ class HttpResource(ResourceHandler):
             'The call that takes that protection away.',
             updatable=True,
         ),
+        'reboot': Property(
+            http_declared.call_schema('POST'),
+            'The call that starts it anew, for nodes that are recovered by REBOOT.',
+            updatable=True,
+        ),
+        'rebuild': Property(
+            http_declared.call_schema('POST'),
+            'The call that makes it anew in its place, likewise by REBUILD.',
+            updatable=True,
+        ),
+        'operations': Property(
+            {
+                'type': 'object',
+                'additionalProperties': http_declared.call_schema('POST'),
+            },
+            'More calls by names, for the operation `call` of nodes.',
+            updatable=True,
+        ),
         'status': Property(
             http_declared.STATUS_SCHEMA,
             'Where to look how far it is: `url`, `headers`, `path` to the value in '
@@ -149,6 +179,21 @@ class HttpResource(ResourceHandler):
     attributes: ClassVar[Mapping[str, str]] = {
         'id': 'Its id, as the server says; more by the property `outputs`.'
     }
+    operations: ClassVar[Mapping[str, Operation]] = {
+        'reboot': Operation('Makes the call that is the property `reboot`.'),
+        'rebuild': Operation('Makes the call that is the property `rebuild`.'),
+        CALL: Operation(
+            'Makes a call of those in the property `operations`.',
+            {
+                'type': 'object',
+                'properties': {
+                    'name': {'type': 'string', 'description': 'of the call'}
+                },
+                'required': ['name'],
+                'additionalProperties': False,
+            },
+        ),
+    }
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
@@ -157,7 +202,8 @@ class HttpResource(ResourceHandler):
 
     def validate(self, properties: Mapping[str, Any]) -> None:
         """Refuse what cannot be sent."""
-        problems = list(http_declared.problems(properties, CALLS))
+        more = properties.get('operations') or {}
+        problems = list(http_declared.problems(properties, CALLS, more))
         if problems:
             raise exceptions.StackValidationFailed(problems)
 
@@ -241,6 +287,20 @@ class HttpResource(ResourceHandler):
         """Have it not protected any more; what is gone is not."""
         return self._told(context, 'unlock', also=http_declared.GONE)
 
+    def operate(
+        self, context: ResourceContext, operation: str, parameters: Mapping[str, Any]
+    ) -> Result:
+        """Make the call that an operation is."""
+        calls, name = context.properties, operation
+        if operation == CALL:
+            calls, name = context.properties.get('operations') or {}, parameters['name']
+        if name not in calls:
+            raise ResourceFault(f'{context.resource_name} has no call for {name}')
+        if context.attempt > 1 and not _is_repeatable(context, calls[name]):
+            raise _unknown(name)
+        self._make(context, name, calls[name])
+        return self._until(context, calls[name].get('done'), Ready())
+
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
         """Look how far the server is."""
         state = self._state(context)
@@ -274,7 +334,15 @@ class HttpResource(ResourceHandler):
 
         :param also: statuses that are expected besides
         """
-        call = context.properties[name]
+        return self._make(context, name, context.properties[name], also)
+
+    def _make(
+        self,
+        context: ResourceContext,
+        name: str,
+        call: Mapping[str, Any],
+        also: frozenset[int] = frozenset(),
+    ) -> Called:
         called = self._exchange(context, call)
         expected = frozenset(call.get('expected_statuses', _SUCCESS))
         if called.status not in expected | also:
@@ -355,10 +423,15 @@ class HttpResource(ResourceHandler):
         status = wanted.get('status')
         waits = name in ('create', 'update', 'delete')
         done = wanted[name].get('done') if name in wanted else None
-        if status is None or (done is None and not waits):
-            return ready
-        if done is None:
+        if status is not None and done is None and waits:
             done = [] if name == 'delete' else status['done']
+        return self._until(context, done, ready)
+
+    def _until(self, context: ResourceContext, done: Any, ready: Ready) -> Result:
+        """Return that these values of the status have to be waited for, if any."""
+        status = context.properties.get('status')
+        if status is None or done is None:
+            return ready
         attributes = None if ready.attributes is None else dict(ready.attributes)
         token = {'done': done, 'attributes': attributes}
         return NotYet(token, status['interval'], ready.physical_id)
@@ -403,9 +476,12 @@ def _shown(context: ResourceContext, url: str) -> str:
 
 def _may_repeat(context: ResourceContext, name: str) -> bool:
     """Say whether a call that may have been made can be made again."""
-    wanted = context.properties
-    repeatable = wanted[name]['method'] in http_parts.IDEMPOTENT
-    return repeatable or bool(wanted['key_is_honoured'])
+    return _is_repeatable(context, context.properties[name])
+
+
+def _is_repeatable(context: ResourceContext, call: Mapping[str, Any]) -> bool:
+    repeatable = call['method'] in http_parts.IDEMPOTENT
+    return repeatable or bool(context.properties['key_is_honoured'])
 
 
 def _guard(context: ResourceContext, name: str) -> None:

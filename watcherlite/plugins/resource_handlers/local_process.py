@@ -15,20 +15,30 @@ from oslo_config import cfg
 
 from watcherlite import exceptions
 from watcherlite.domain import change
-from watcherlite.domain.handling import UPDATE, NotYet, Property, Ready, Result
+from watcherlite.domain.handling import (
+    UPDATE,
+    NotYet,
+    Operation,
+    Property,
+    Ready,
+    Result,
+)
 from watcherlite.plugins import base, options
-from watcherlite.plugins.action_types import allow_list, http_parts
+from watcherlite.plugins.action_types import allow_list
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
 from watcherlite.plugins.resource_handlers import (
     health,
     launcher,
     placing,
+    process_options,
     process_table,
 )
 from watcherlite.plugins.resource_handlers.faults import ResourceFault
 from watcherlite.plugins.resource_handlers.process_table import Process
 
 NAME = 'Local::Process'
+#: The one operation.
+REBOOT = 'reboot'
 _GROUP = options.group_name(base.RESOURCE_HANDLERS, NAME)
 #: Seconds that starting may take, until exec has happened.
 _START_PATIENCE = 30.0
@@ -38,50 +48,6 @@ _END_INTERVAL = 0.1
 _KILL_PATIENCE = 30.0
 #: Properties whose change starts it anew.
 _STARTED_WITH = frozenset({'argv', 'environment', 'directory'})
-
-OPTIONS: tuple[cfg.Opt, ...] = (
-    allow_list.option(
-        'An executable that stacks may start.',
-        'Who may create stacks may run what stands here as the user that runs the '
-        'engine',
-        '/usr/bin/redis-server',
-    ),
-    cfg.DictOpt(
-        'environment',
-        default={'PATH': '/usr/bin:/bin', 'LANG': 'C.UTF-8'},
-        mutable=True,
-        help='What is in the environment of every process, for example '
-        '`PATH:/usr/bin:/bin,LANG:C.UTF-8`. Nothing of the environment of the '
-        'engine reaches them. What a template says is added, and '
-        'WATCHERLITE_RESOURCE, by which the process is found again.',
-    ),
-    cfg.ListOpt(
-        'variables',
-        default=[],
-        mutable=True,
-        help='The names of the environment variables that templates may set, for '
-        'example `PORT,APP_*`; none by default. Do not allow names by which a program '
-        'is made to run other code, such as LD_PRELOAD or PYTHONPATH.',
-    ),
-    cfg.MultiOpt(
-        'directories',
-        item_type=placing.Directory(),
-        sample_default='/srv/stacks',
-        mutable=True,
-        help='A directory in which, and below which, templates may have processes '
-        'start; `/` itself is always allowed. Repeat the option to allow several. '
-        'Programs that read code from where they start, as `python -m` does, must '
-        'not start where stacks may make files.',
-    ),
-    cfg.StrOpt(
-        'log_directory',
-        mutable=True,
-        help='The directory for what processes write on their standard output and '
-        'error, a file for each resource, which stays when the resource is deleted. '
-        'Without it that is dropped.',
-    ),
-    *http_parts.OPTIONS,
-)
 
 _TEXT = {'type': 'string', 'pattern': '^[^\\x00]*$', 'description': 'no NUL characters'}
 
@@ -148,11 +114,27 @@ class LocalProcess(ResourceHandler):
         'host': 'The machine that it runs on.',
         'log': 'The file with what it writes, or null.',
     }
+    operations: ClassVar[Mapping[str, Operation]] = {
+        REBOOT: Operation(
+            'Ends it, and starts it anew.',
+            {
+                'type': 'object',
+                'properties': {
+                    'type': {
+                        'enum': ['SOFT', 'HARD'],
+                        'default': 'SOFT',
+                        'description': 'HARD: without the time to end by itself',
+                    }
+                },
+                'additionalProperties': False,
+            },
+        )
+    }
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
         """Return the allow-list, and what is the same for all processes."""
-        return OPTIONS
+        return process_options.OPTIONS
 
     def validate(self, properties: Mapping[str, Any]) -> None:
         """Refuse what the option `allowed` does not list."""
@@ -230,6 +212,14 @@ class LocalProcess(ResourceHandler):
         """End it, with all that it has started."""
         return self._stop(context)
 
+    def operate(
+        self, context: ResourceContext, operation: str, parameters: Mapping[str, Any]
+    ) -> Result:
+        """Start it anew; one that does not run is only started."""
+        self.validate(context.properties)
+        grace = 0 if parameters.get('type') == 'HARD' else None
+        return self._stop(context, grace) or self._start(context)
+
     def suspend(self, context: ResourceContext) -> Ready:
         """Let it stand still."""
         self._running(context)
@@ -256,7 +246,7 @@ class LocalProcess(ResourceHandler):
         if token['step'] == 'health':
             return self._healthy(context, token, until)
         waiting = self._ended(context, token, until)
-        if waiting is None and operation == 'update':
+        if waiting is None and operation in ('update', REBOOT):
             return self._start(context)
         return waiting
 
@@ -341,8 +331,13 @@ class LocalProcess(ResourceHandler):
 
     # ending
 
-    def _stop(self, context: ResourceContext) -> NotYet | None:
-        """Tell it to end; None: it has."""
+    def _stop(
+        self, context: ResourceContext, grace: float | None = None
+    ) -> NotYet | None:
+        """Tell it to end; None: it has.
+
+        :param grace: seconds that it has for that; None: as its properties say
+        """
         _here(context)
         mine = _mine(context)
         if not mine:
@@ -350,7 +345,8 @@ class LocalProcess(ResourceHandler):
         _tell_all(mine, signal.SIGTERM)
         # One that stands still does not heed it.
         _tell_all(mine, signal.SIGCONT)
-        grace = context.properties.get('stop_grace', 10)
+        if grace is None:
+            grace = context.properties.get('stop_grace', 10)
         token = {
             'step': 'end',
             'until': _in(context, grace),

@@ -5,13 +5,30 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from watcherlite.domain import change
-from watcherlite.domain.handling import REPLACE, UPDATE, NotYet, Property, Ready, Result
+from watcherlite.domain.handling import (
+    REPLACE,
+    UPDATE,
+    NotYet,
+    Operation,
+    Property,
+    Ready,
+    Result,
+)
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
 from watcherlite.plugins.resource_handlers.faults import ResourceFault
 
 #: What a wait below nothing means: it never ends by itself.
 _FOR_EVER = 3600.0
 _SECONDS = {'type': 'number'}
+#: Operations that make it well again.
+_REPAIRS = ('reboot', 'rebuild')
+#: In its data: why it is not well.
+_BROKEN = 'broken'
+_REASON: Mapping[str, Any] = {
+    'type': 'object',
+    'properties': {'reason': {'type': 'string', 'default': 'it was told to'}},
+    'additionalProperties': False,
+}
 
 
 class TestResource(ResourceHandler):
@@ -86,6 +103,12 @@ class TestResource(ResourceHandler):
         ),
     }
     attributes: ClassVar[Mapping[str, str]] = {'output': 'The value.'}
+    operations: ClassVar[Mapping[str, Operation]] = {
+        'reboot': Operation('Waits as `wait_secs` says, and is well then.'),
+        'rebuild': Operation('Waits as `wait_secs` says, and is well then.'),
+        'break': Operation('Makes a check find it unwell.', _REASON),
+        'fail': Operation('Fails.', _REASON),
+    }
 
     def decide(
         self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
@@ -111,6 +134,24 @@ class TestResource(ResourceHandler):
     def delete(self, context: ResourceContext) -> Result:
         """Wait, then be gone."""
         return self._wait(context, 'delete', None)
+
+    def check(self, context: ResourceContext) -> Result:
+        """Find it unwell if it was broken; there is nothing else to look at."""
+        broken = context.data.get(_BROKEN)
+        if broken is not None:
+            raise ResourceFault(f'{context.resource_name} is broken: {broken}')
+        return super().check(context)
+
+    def operate(
+        self, context: ResourceContext, operation: str, parameters: Mapping[str, Any]
+    ) -> Result:
+        """Wait, break or fail."""
+        reason = parameters.get('reason')
+        if operation == 'fail':
+            raise ResourceFault(f'Test Resource failed {operation}: {reason}')
+        if operation == 'break':
+            return Ready(data={**context.data, _BROKEN: reason})
+        return self._wait(context, operation, None)
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
         """Go on when the wait is over."""
@@ -145,6 +186,8 @@ def _seconds(properties: Mapping[str, Any], operation: str) -> float:
 def _done(context: ResourceContext, operation: str) -> Ready | None:
     if operation == 'delete':
         return None
+    if operation in _REPAIRS:
+        return Ready(data={k: v for k, v in context.data.items() if k != _BROKEN})
     if context.properties['fail']:
         raise ResourceFault(f'Test Resource failed {context.resource_name}')
     attributes = {'output': context.properties['value']}

@@ -1,9 +1,13 @@
 """OS::Heat::TestResource waits, fails and is replaced as it is told."""
 
+import datetime
+
 from tests import base
 from watcherlite import exceptions
+from watcherlite.domain.handling import NotYet
 from watcherlite.plugins.resource_handlers.test_resource import TestResource
 from watcherlite.testing import ResourceRun
+from watcherlite.testing.context import FakeContext
 
 
 class TestTheTestResource(base.TestCase):
@@ -56,6 +60,28 @@ class TestTheTestResource(base.TestCase):
             (created.status, created.reason, created.seconds),
         )
         self.assertEqual(['CREATE_FAILED'], run.story)
+        self.assertEqual(run.physical_name, run.physical_id)
+
+    def test_it_is_known_by_its_name_while_it_waits(self):
+        run, created = self.made(wait_secs=101)
+
+        self.assertEqual('Timed out', created.reason)
+        self.assertEqual(run.physical_name, run.physical_id)
+
+    def test_waits_for_attributes_and_properties_are_none_of_a_delete(self):
+        run, _ = self.made(attr_wait_secs=2, constraint_prop_secs=1.5)
+
+        self.assertEqual(3.5, run.update({'value': 'b', 'attr_wait_secs': 3.5}).seconds)
+        self.assertEqual(0, run.delete().seconds)
+
+    def test_who_asks_too_early_is_told_to_ask_again(self):
+        context = FakeContext()
+        until = context.now() + datetime.timedelta(seconds=9)
+        token = {'until': until.isoformat()}
+
+        said = TestResource().poll(context, 'delete', token)
+
+        self.assertEqual(NotYet(token, 9.0), said)
 
     def test_it_fails_after_the_wait_and_is_deleted_all_the_same(self):
         run, created = self.made(fail=True, wait_secs=2)
@@ -131,4 +157,32 @@ class TestTheTestResource(base.TestCase):
                 'wait_secs',
             },
             set(TestResource.properties),
+        )
+
+
+class TestItsOperations(base.TestCase):
+    def made(self, **properties):
+        run = ResourceRun(TestResource, name='web', timeout=100)
+        run.create(properties)
+        return run
+
+    def test_one_that_was_broken_is_found_unwell_until_it_is_repaired(self):
+        for repair in ('reboot', 'rebuild'):
+            run = self.made(wait_secs=3)
+            run.operate('break', {'reason': 'a test'})
+
+            found, repaired = run.check(), run.operate(repair)
+
+            self.assertEqual(
+                ('FAILED', 'web is broken: a test'), (found.status, found.reason)
+            )
+            self.assertEqual(('COMPLETE', 3), (repaired.status, repaired.seconds))
+            self.assertEqual('COMPLETE', run.check().status)
+
+    def test_one_operation_does_nothing_but_fail(self):
+        failed = self.made().operate('fail', {'reason': 'no wind'})
+
+        self.assertEqual(
+            ('FAILED', 'Test Resource failed fail: no wind'),
+            (failed.status, failed.reason),
         )

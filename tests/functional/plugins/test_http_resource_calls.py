@@ -1,0 +1,295 @@
+"""What each call of Http::Resource sends, waits for and makes of an answer."""
+
+from tests.functional.plugins.http_server import Server
+from tests.functional.plugins.test_http_resource import HttpCase
+from watcherlite import exceptions
+from watcherlite.clock import SystemClock
+from watcherlite.plugins.resource_handlers.http_resource import HttpResource
+from watcherlite.testing import ResourceRun
+
+
+class CallCase(HttpCase):
+    def url(self, what=''):
+        return f'{self.server.url}/things/{{id}}{what}'
+
+    def asked_since(self, count):
+        return self.asked()[count:]
+
+
+class TestSending(CallCase):
+    def test_a_body_is_sent_as_it_is_and_json_says_so(self):
+        self.things.answers['POST', '/things/7/lock'] = (200, {})
+        self.things.answers['POST', '/things/7/unlock'] = (200, {})
+        self.thing.create(
+            self.wanted(
+                lock={'url': self.url('/lock'), 'body': 'now and here'},
+                unlock={'url': self.url('/unlock'), 'json': {'when': 'now'}},
+            )
+        )
+
+        self.thing.lock()
+        self.thing.unlock()
+
+        locked, unlocked = self.server.received[-2:]
+        self.assertEqual(
+            (b'now and here', None, b'{"when": "now"}', 'application/json'),
+            (
+                locked.body,
+                locked.headers.get('content-type'),
+                unlocked.body,
+                unlocked.headers['content-type'],
+            ),
+        )
+
+    def test_the_attempt_is_the_fencing_token_of_each_call(self):
+        self.thing.create(self.wanted(lock={'url': self.url('/lock'), 'method': 'PUT'}))
+        self.things.answers['PUT', '/things/7/lock'] = (200, {})
+        for attempt in (1, 3):
+            self.thing.lock(attempt=attempt)
+
+        self.assertEqual(
+            ['1', '1', '3'],
+            [request.headers['x-fencing-token'] for request in self.server.received],
+        )
+
+    def test_no_call_takes_longer_than_its_operation_may(self):
+        silent = self.useFixture(Server(lambda exchange, received: exchange.hang()))
+        thing = ResourceRun(HttpResource, clock=SystemClock(), timeout=0.3)
+        call = {'url': f'{silent.url}/things', 'timeout': 3600}
+
+        created = thing.create({**self.wanted(), 'create': call})
+
+        self.assertEqual(('FAILED', 'Timed out'), (created.status, created.reason))
+
+
+class TestAnswers(CallCase):
+    def test_what_it_has_become_is_read_once_it_is_there(self):
+        self.things.status['7'] = ['building', 'ready']
+        read = {'thing': {'id': 7, 'colour': 'red', 'address': '192.0.2.7'}}
+        self.things.answers['GET', '/read/7'] = (200, read)
+
+        self.thing.create(
+            self.wanted(
+                status=self.status(),
+                read={'url': f'{self.server.url}/read/{{id}}'},
+                outputs={'address': 'thing.address'},
+            )
+        )
+
+        self.assertEqual({'id': '7', 'address': '192.0.2.7'}, self.thing.attributes)
+        self.assertEqual(
+            [
+                ('POST', '/things'),
+                ('GET', '/things/7'),
+                ('GET', '/things/7'),
+                ('GET', '/read/7'),
+            ],
+            self.asked(),
+        )
+
+    def test_what_an_answer_does_not_have_stays_as_it_was(self):
+        self.thing.create(self.changing('red'))
+        self.things.answers['PUT', '/things/7'] = (200, {'thing': {'size': 5}})
+
+        updated = self.thing.update(self.changing('green'))
+
+        self.assertEqual('COMPLETE', updated.status)
+        self.assertEqual({'id': '7', 'colour': 'red'}, self.thing.attributes)
+
+    def test_where_nothing_reads_it_its_status_is_its_check(self):
+        wanted = self.wanted(status=self.status())
+        del wanted['read']
+        self.thing.create(wanted)
+        self.things.status['7'] = ['building', 'broken', None]
+
+        checked = [self.thing.check() for _ in range(3)]
+
+        self.assertEqual(
+            [
+                ('COMPLETE', ''),
+                ('FAILED', 'thing: the server says that it is broken'),
+                ('FAILED', 'thing is not there any more'),
+            ],
+            [(each.status, each.reason) for each in checked],
+        )
+
+    def test_a_status_that_says_failed_counts_where_something_reads_it_too(self):
+        self.thing.create(self.wanted(status=self.status()))
+        self.things.status['7'] = ['broken']
+
+        self.assertEqual(
+            'thing: the server says that it is broken', self.thing.check().reason
+        )
+
+
+class TestDeleting(CallCase):
+    def test_it_is_waited_for_until_it_is_gone_however_well_it_looks(self):
+        self.thing.create(self.wanted(status=self.status()))
+        self.things.status['7'] = ['ready', 'ready', None]
+
+        deleted = self.thing.delete()
+
+        self.assertEqual(('COMPLETE', 3), (deleted.status, deleted.polls))
+
+    def test_without_a_call_for_it_it_is_left_where_it_is(self):
+        wanted = self.wanted()
+        del wanted['delete']
+        self.thing.create(wanted)
+
+        self.assertEqual('COMPLETE', self.thing.delete().status)
+        self.assertEqual([('POST', '/things')], self.asked())
+        self.assertEqual(['7'], list(self.things.things))
+
+    def test_what_was_never_made_needs_none(self):
+        self.things.answers['POST', '/things'] = (507, {})
+        self.thing.create(self.wanted())
+
+        self.assertEqual('COMPLETE', self.thing.delete().status)
+        self.assertEqual([('POST', '/things')], self.asked())
+
+    def test_it_may_be_asked_for_twice_whatever_its_method_is(self):
+        self.thing.create(
+            self.wanted(delete={'url': self.url('/end'), 'method': 'POST'})
+        )
+        self.things.answers['POST', '/things/7/end'] = (410, {})
+
+        self.assertEqual('COMPLETE', self.thing.delete(attempt=2).status)
+
+
+class TestOtherCalls(CallCase):
+    def test_each_is_made_for_its_operation_and_none_that_is_not_given(self):
+        verbs = ('suspend', 'resume', 'lock', 'unlock')
+        calls = {verb: {'url': self.url(f'/{verb}')} for verb in verbs}
+        for verb in verbs:
+            self.things.answers['POST', f'/things/7/{verb}'] = (202, {})
+        self.thing.create(self.wanted())
+        plain = [getattr(self.thing, verb)() for verb in verbs]
+        count = len(self.server.received)
+        self.thing.update(self.wanted(**calls))
+        self.assertEqual([], self.asked_since(count))
+
+        told = [getattr(self.thing, verb)() for verb in verbs]
+
+        self.assertEqual(['COMPLETE'] * 8, [each.status for each in plain + told])
+        self.assertEqual(
+            [('POST', f'/things/7/{verb}') for verb in verbs],
+            self.asked_since(count),
+        )
+
+    def test_what_is_gone_has_been_unlocked_and_cannot_be_locked(self):
+        self.thing.create(
+            self.wanted(
+                status=self.status(),
+                lock={'url': self.url('/lock')},
+                unlock={'url': self.url('/unlock'), 'done': ['unlocked']},
+            )
+        )
+        self.things.things.clear()
+        count = len(self.server.received)
+
+        locked, unlocked = self.thing.lock(), self.thing.unlock()
+
+        self.assertEqual(
+            ('FAILED', 'COMPLETE', 0), (locked.status, unlocked.status, unlocked.polls)
+        )
+        self.assertEqual(
+            [('POST', '/things/7/lock'), ('POST', '/things/7/unlock')],
+            self.asked_since(count),
+        )
+
+    def test_one_that_may_have_been_made_is_not_made_twice(self):
+        for key_is_honoured, status in ((False, 'FAILED'), (True, 'COMPLETE')):
+            for verb in ('suspend', 'resume', 'lock', 'unlock'):
+                self.things.next_id = 7
+                self.things.answers['POST', f'/things/7/{verb}'] = (200, {})
+                thing = ResourceRun(HttpResource)
+                call = {verb: {'url': self.url(f'/{verb}')}}
+                thing.create(self.wanted(key_is_honoured=key_is_honoured, **call))
+                count = len(self.server.received)
+
+                told = getattr(thing, verb)(attempt=2)
+
+                self.assertEqual(status, told.status, verb)
+                self.assertEqual(
+                    [('POST', f'/things/7/{verb}')] * key_is_honoured,
+                    self.asked_since(count),
+                )
+                if not key_is_honoured:
+                    self.assertIn(f'{verb}: outcome unknown', told.reason)
+
+
+class TestOperations(CallCase):
+    def operated(self, operation, parameters=None, attempt=1, **properties):
+        self.thing.create(self.wanted(**properties))
+        before = len(self.server.received)
+        done = self.thing.operate(operation, parameters, attempt=attempt)
+        asked = [(r.method, r.path) for r in self.server.received[before:]]
+        return done, asked
+
+    def test_each_is_the_call_that_the_profile_gives(self):
+        more = {'sing': {'url': self.url('/sing')}}
+        for operation, parameters in (
+            ('reboot', None),
+            ('rebuild', None),
+            ('call', {'name': 'sing'}),
+        ):
+            with self.subTest(operation=operation):
+                name = (parameters or {}).get('name', operation)
+                done, asked = self.operated(
+                    *(operation, parameters),
+                    reboot={'url': self.url('/reboot')},
+                    rebuild={'url': self.url('/rebuild')},
+                    operations=more,
+                )
+
+                self.assertEqual('COMPLETE', done.status, done.reason)
+                path = f'/things/{self.thing.physical_id}/{name}'
+                self.assertEqual([('POST', path)], asked)
+
+    def test_it_waits_until_the_server_says_that_it_is_done(self):
+        self.things.status['7'] = []
+        reboot = {'url': self.url('/reboot'), 'done': ['ready']}
+        self.thing.create(self.wanted(status=self.status(), reboot=reboot))
+        self.things.status['7'] = ['rebooting', 'rebooting', 'ready']
+
+        done = self.thing.operate('reboot')
+
+        self.assertEqual(('COMPLETE', 3), (done.status, done.polls))
+
+    def test_one_that_the_profile_does_not_give_fails(self):
+        for operation, parameters, text in (
+            ('reboot', None, 'thing has no call for reboot'),
+            ('call', {'name': 'sing'}, 'thing has no call for sing'),
+        ):
+            done, asked = self.operated(operation, parameters)
+
+            self.assertEqual(('FAILED', text), (done.status, done.reason))
+            self.assertEqual([], asked)
+
+    def test_one_that_may_have_been_made_is_not_made_again(self):
+        done, asked = self.operated(
+            'reboot', attempt=2, reboot={'url': self.url('/reboot')}
+        )
+
+        self.assertEqual('FAILED', done.status)
+        self.assertIn('outcome unknown', done.reason)
+        self.assertEqual([], asked)
+
+    def test_what_is_wrong_with_them_is_told_by_its_place(self):
+        error = self.assertRaises(
+            exceptions.Invalid,
+            self.thing.fit,
+            self.wanted(
+                operations={
+                    'sing': {
+                        'url': self.url(),
+                        'body': 'x',
+                        'json': {},
+                        'done': ['ready'],
+                    }
+                }
+            ),
+        )
+
+        self.assertIn('properties.operations.sing.body', str(error))
+        self.assertIn('properties.operations.sing.done', str(error))
