@@ -82,6 +82,24 @@ class PhysicalResourceIDAmbiguity(Invalid):
     """Several resources have this physical id; name the one that is meant."""
 
 
+class Ambiguous(Invalid):
+    """Several objects are meant by this name; say which by its uuid.
+
+    `uuids` lists them, or the first of them.
+    """
+
+    def __init__(self, name: str, uuids: list[str]) -> None:
+        self.uuids = list(uuids)
+        super().__init__(
+            f"Multiple results found matching the query criteria '{name}'. Please be "
+            f'more specific: {", ".join(uuids)}.'
+        )
+
+
+class VersionTooEarly(Invalid):
+    """The version of the API that was asked for does not have this."""
+
+
 class NotFound(WatcherliteError):
     """There is no such object."""
 
@@ -124,6 +142,57 @@ class Forbidden(WatcherliteError):
 
 class NotAcceptable(WatcherliteError):
     """The request asks for a version or a form that there is not."""
+
+
+class NoSuchVersion(NotAcceptable):
+    """The API has no such version."""
+
+
+# What is refused of clusters, under the names that clients know
+
+
+class BadRequest(Invalid):
+    """The request makes no sense for these objects."""
+
+
+class InvalidSpec(Invalid):
+    """The spec does not fit its type."""
+
+
+class PolicyBindingNotFound(NotFound):
+    """The cluster is not bound to this policy."""
+
+
+class ResourceIsLocked(Conflict):
+    """An action on the object has begun and has not ended."""
+
+
+class ActionConflict(Conflict):
+    """Another action on the object is to be done first."""
+
+
+class ActionCooldown(Conflict):
+    """A policy wants the cluster to be left alone for a while."""
+
+
+class ActionImmutable(Conflict):
+    """The action is in a status that does not allow this."""
+
+
+class FeatureNotSupported(Conflict):
+    """The object does not support this in its status."""
+
+
+class NodeNotOrphan(Conflict):
+    """The node belongs to a cluster."""
+
+
+class ResourceInUse(Conflict):
+    """Something else still needs the object."""
+
+
+class OverQuota(Forbidden):
+    """The project has as many of these as it may have."""
 
 
 # What a plugin may raise

@@ -3,6 +3,8 @@
 from tests.contract.store_actions import StoreActionsContract
 from tests.contract.store_audits import StoreAuditsContract
 from tests.contract.store_claims import StoreClaimsContract
+from tests.contract.store_cluster_purging import StoreClusterPurgingContract
+from tests.contract.store_clusters import StoreClustersContract
 from tests.contract.store_events import StoreEventsContract
 from tests.contract.store_finding import StoreFindingContract
 from tests.contract.store_graph import StoreGraphContract
@@ -33,6 +35,8 @@ class StoreContract(
     StoreAuditsContract,
     StoreStacksContract,
     StoreStackListsContract,
+    StoreClustersContract,
+    StoreClusterPurgingContract,
     StoreSecretsContract,
     StoreMachineContract,
 ):

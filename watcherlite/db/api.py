@@ -22,6 +22,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from watcherlite.db.auditing import Auditing, AuditTransaction
+from watcherlite.db.clustering import Clustering, ClusterTransaction
 from watcherlite.db.listing import Listing
 from watcherlite.db.locking import LockTransaction
 from watcherlite.db.stacking import Stacking, StackTransaction
@@ -90,12 +91,14 @@ class Link:
     events: Sequence[Event]
 
 
-class Transaction(AuditTransaction, StackTransaction, LockTransaction, Protocol):
+class Transaction(
+    AuditTransaction, StackTransaction, ClusterTransaction, LockTransaction, Protocol
+):
     """All or nothing.
 
-    Plans are locked before stacks and these before actions, each in the order of
-    their ids, and the audit that plans belong to, where it is needed too, before
-    them.
+    Plans are locked before stacks, these before clusters, these before nodes and
+    these before actions, each in the order of their ids, and the audit that plans
+    belong to, where it is needed too, before them.
     """
 
     # plans
@@ -255,7 +258,7 @@ class Transaction(AuditTransaction, StackTransaction, LockTransaction, Protocol)
         """
 
 
-class Store(Listing, Auditing, Stacking, Protocol):
+class Store(Listing, Auditing, Stacking, Clustering, Protocol):
     """The store as a whole."""
 
     def transaction(self) -> AbstractContextManager[Transaction]:
@@ -448,8 +451,8 @@ class Store(Listing, Auditing, Stacking, Protocol):
         plan; published events that belong to no plan; softly deleted templates; and
         softly deleted goals and strategies that nothing refers to. What refers to
         them in this purge goes in this one, and they in the next. Then what
-        `purge_stacks` deletes. As long as there are `limit` plans, of what has no
-        plan only actions and events go.
+        `purge_stacks` and `purge_clusters` delete. As long as there are `limit`
+        plans, of what has no plan only actions and events go.
 
         What an event is about that is not published is kept, because the relay
         still reads it. An EVENT audit that has succeeded has not ended: its webhook
@@ -458,7 +461,7 @@ class Store(Listing, Auditing, Stacking, Protocol):
         :param dry_run: delete nothing, and count what would be
         :returns: how many rows: `action_plans`, `audits`, `actions`, `events`; and
             `audit_templates`, `strategies`, `goals`, `stacks`, `resources`,
-            `definitions` where there are any
+            `definitions`, `clusters`, `nodes` where there are any
         """
 
     def statistics(self) -> Mapping[str, Any]:

@@ -19,6 +19,8 @@ AUDIT = 'audit'
 STACK = 'stack'
 #: Its `subject_id` is that of the stack, so that all of one stack are in order.
 RESOURCE = 'resource'
+CLUSTER = 'cluster'
+NODE = 'node'
 
 # Kinds
 CREATED = 'created'

@@ -37,6 +37,12 @@ class MemoryHousekeeping(abc.ABC):
         """Return the keys of the rows of stacks that go, by table."""
 
     @abc.abstractmethod
+    def purged_of_clusters(
+        self, before: datetime.datetime, limit: int
+    ) -> dict[str, list[int]]:
+        """Return the keys of the rows of clusters that go, by table."""
+
+    @abc.abstractmethod
     def live_workers(self, lane: str | None = None) -> list[Worker]:
         """Return the workers that have a lease."""
 
@@ -62,22 +68,28 @@ class MemoryHousekeeping(abc.ABC):
             unreferred = self._unreferred(before) if last else {}
             if last:
                 of_stacks = self.purged_of_stacks(before, len(tables.stacks.rows))
-                told_of = {*going[tables.events], *of_stacks.pop('events')}
-                going[tables.events] = sorted(told_of)
-                unreferred |= {
-                    name: (getattr(tables, name), keys)
-                    for name, keys in of_stacks.items()
-                }
+                of_clusters = self.purged_of_clusters(before, len(tables.clusters.rows))
+                for others in (of_stacks, of_clusters):
+                    for name, keys in others.items():
+                        table = getattr(tables, name)
+                        if table in going:
+                            going[table] = sorted({*going[table], *keys})
+                        else:
+                            unreferred[name] = (table, keys)
             if not dry_run:
                 for table, keys in (*going.items(), *unreferred.values()):
                     for key in keys:
-                        self._drop(table, key)
+                        tables.drop_row(table, key)
             return {
                 'action_plans': len(plan_ids),
                 'audits': len(going[tables.audits]),
                 'actions': len(going[tables.actions]),
                 'events': len(going[tables.events]),
-                **{name: len(keys) for name, (_, keys) in unreferred.items() if keys},
+                **{
+                    name: len(keys)
+                    for name, (_, keys) in unreferred.items()
+                    if keys and name != 'bindings'
+                },
             }
 
     def _lone_events(self, before: datetime.datetime) -> list[int]:
@@ -161,17 +173,6 @@ class MemoryHousekeeping(abc.ABC):
             # The relay still reads the actions of what it has to publish.
             and not self._tables.index.of(('pending', plan.id))
         )
-
-    def _drop(self, table: Table[Any], key: int) -> None:
-        tables = self._tables
-        if table is tables.actions:
-            for child in list(tables.children.get(key, ())):
-                tables.edges.drop((key, child))
-            for parent in list(tables.parents.get(key, ())):
-                tables.edges.drop((parent, key))
-            for target in list(tables.index.of(('locks', key))):
-                tables.locks.drop(target)
-        table.drop(key)
 
     def statistics(self) -> Mapping[str, Any]:
         with self._lock:

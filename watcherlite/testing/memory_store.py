@@ -21,6 +21,7 @@ from watcherlite.domain.actions import Action
 from watcherlite.domain.events import StoredEvent, check_subject
 from watcherlite.states import action as states
 from watcherlite.testing.memory_audits import MemoryAuditing
+from watcherlite.testing.memory_clusters import MemoryClustering
 from watcherlite.testing.memory_housekeeping import MemoryHousekeeping
 from watcherlite.testing.memory_listing import MemoryListing
 from watcherlite.testing.memory_stacks import MemoryStacking
@@ -28,7 +29,13 @@ from watcherlite.testing.memory_tables import Role, Tables, handed_out
 from watcherlite.testing.memory_transaction import MemoryTransaction, claimable_ids
 
 
-class MemoryStore(MemoryListing, MemoryAuditing, MemoryStacking, MemoryHousekeeping):
+class MemoryStore(
+    MemoryListing,
+    MemoryAuditing,
+    MemoryStacking,
+    MemoryClustering,
+    MemoryHousekeeping,
+):
     """`db.api.Store` without a database.
 
     What JSON cannot hold is refused with TypeError, as a database would. A plan

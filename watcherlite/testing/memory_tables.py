@@ -17,6 +17,14 @@ from watcherlite.db.api import Worker
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import Action
 from watcherlite.domain.audits import Audit, AuditTemplate, Goal, Strategy
+from watcherlite.domain.clusters import (
+    Binding,
+    Cluster,
+    Node,
+    PolicyObject,
+    Profile,
+    Receiver,
+)
 from watcherlite.domain.events import Event
 from watcherlite.domain.stacks import Definition, Resource, Stack
 from watcherlite.states import action as states
@@ -30,9 +38,18 @@ JSON_FIELDS: dict[type, tuple[str, ...]] = {
     ActionPlan: ('global_efficacy', 'efficacy_indicators', 'fault'),
     Audit: ('parameters', 'scope'),
     AuditTemplate: ('scope', 'default_parameters'),
+    Binding: ('data',),
+    Cluster: ('metadata', 'config', 'data', 'dependents'),
     Definition: ('template', 'environment', 'files', 'parameters'),
     Event: ('detail',),
     Goal: ('efficacy_specification',),
+    Node: (
+        *('metadata', 'data', 'dependents'),
+        *('properties', 'attributes', 'kept'),
+    ),
+    PolicyObject: ('spec', 'data'),
+    Profile: ('spec', 'metadata'),
+    Receiver: ('actor', 'params', 'channel'),
     Resource: ('properties', 'attributes', 'metadata', 'data'),
     Stack: ('context',),
     Strategy: ('parameters_spec',),
@@ -195,6 +212,11 @@ def _places(action: Action) -> set[tuple[Hashable, Any]]:
         return where
     if action.owner is not None:
         where.add((('owner', action.owner), action.id))
+    if action.cause == states.RPC_REQUEST:
+        if action.target is not None:
+            where.add((('aimed', action.target), action.id))
+        if action.within is not None:
+            where.add((('within', action.within), action.id))
     if action.blocked_on is not None:
         where.add((('blocked', action.blocked_on), action.id))
     elif (
@@ -249,6 +271,21 @@ class Tables:
         self.used: dict[int, datetime.datetime] = {}
         self.stacks: Table[Stack] = Table(journal)
         self.resources: Table[Resource] = Table(journal, self._index_resource)
+        #: (kind, uuid) -> key
+        self.noun_ids: dict[tuple[type, str], int] = {}
+        self.profiles: Table[Profile] = Table(journal, self._index_noun)
+        self.policies: Table[PolicyObject] = Table(journal, self._index_noun)
+        self.clusters: Table[Cluster] = Table(journal, self._index_noun)
+        self.nodes: Table[Node] = Table(journal, self._index_node)
+        self.receivers: Table[Receiver] = Table(journal, self._index_noun)
+        self.bindings: Table[Binding] = Table(journal)
+        self.nouns: dict[type, Table[Any]] = {
+            Profile: self.profiles,
+            PolicyObject: self.policies,
+            Cluster: self.clusters,
+            Node: self.nodes,
+            Receiver: self.receivers,
+        }
         self.workers: Table[Worker] = Table(journal)
         self.roles: Table[Role] = Table(journal)
 
@@ -339,6 +376,32 @@ class Tables:
             return {(('resources', row.stack_id), key)} if row is not None else set()
 
         self._move(places(before), places(after))
+
+    def _index_noun(self, key: int, before: Any, after: Any) -> None:
+        if after is not None:
+            self.noun_ids[type(after), after.uuid] = key
+        elif before is not None:
+            self.noun_ids.pop((type(before), before.uuid), None)
+
+    def _index_node(self, key: int, before: Node | None, after: Node | None) -> None:
+        def places(row: Node | None) -> set[tuple[Hashable, Any]]:
+            if row is None or row.cluster_id is None:
+                return set()
+            return {(('nodes', row.cluster_id), key)}
+
+        self._move(places(before), places(after))
+        self._index_noun(key, before, after)
+
+    def drop_row(self, table: Table[Any], key: int) -> None:
+        """Drop a row, and what hangs on it."""
+        if table is self.actions:
+            for child in list(self.children.get(key, ())):
+                self.edges.drop((key, child))
+            for parent in list(self.parents.get(key, ())):
+                self.edges.drop((parent, key))
+            for target in list(self.index.of(('locks', key))):
+                self.locks.drop(target)
+        table.drop(key)
 
     def _index_sharer(
         self, key: tuple[str, int], before: bool | None, after: bool | None

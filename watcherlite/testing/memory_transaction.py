@@ -17,6 +17,7 @@ from watcherlite.domain.actions import Action, ActionChange, Edge
 from watcherlite.domain.events import Event
 from watcherlite.states import action as states
 from watcherlite.testing.memory_audits import MemoryAuditTransaction
+from watcherlite.testing.memory_clusters import MemoryClusterTransaction
 from watcherlite.testing.memory_stacks import MemoryStackTransaction
 from watcherlite.testing.memory_tables import (
     EventRow,
@@ -83,7 +84,9 @@ def claimable_ids(
     return heapq.nsmallest(limit, [*due, *(item[1] for item in scheduled[:end])])
 
 
-class MemoryTransaction(MemoryAuditTransaction, MemoryStackTransaction):
+class MemoryTransaction(
+    MemoryAuditTransaction, MemoryStackTransaction, MemoryClusterTransaction
+):
     """`db.api.Transaction` on the tables of one store, whose lock is held."""
 
     def __init__(self, tables: Tables) -> None:

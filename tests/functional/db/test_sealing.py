@@ -9,6 +9,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from tests import base
+from tests.contract.cluster_case import (
+    make_binding,
+    make_cluster,
+    make_node,
+    make_policy,
+    make_profile,
+    make_receiver,
+)
 from tests.contract.stack_case import (
     StackCase,
     make_definition,
@@ -26,10 +34,12 @@ from tests.functional.db import raw, stores
 from watcherlite import exceptions
 from watcherlite.conf.secrets import BYTES, Keys
 from watcherlite.db.api import Store, Transaction
+from watcherlite.db.clustering import NounQuery
 from watcherlite.db.sqlalchemy import models, resealing, schema
 from watcherlite.db.sqlalchemy.sealing import MARK, SEALED, Loading, Sealing
 from watcherlite.db.sqlalchemy.store import SqlStore
 from watcherlite.domain.actions import ENGINE
+from watcherlite.domain.clusters import Cluster, Profile, Receiver
 from watcherlite.domain.stacks import Definition
 
 CANARY = 'canary-5d1f0c7b'
@@ -51,6 +61,9 @@ HARMLESS = {
         *('type', 'handler', 'physical_id', 'status_reason'),
         *('requires', 'under_lock', 'under_mark'),
     ),
+    'profiles': ('handler',),
+    'clusters': ('status_reason', 'dependents'),
+    'nodes': ('handler', 'role', 'status_reason', 'dependents', 'physical_id'),
 }
 
 
@@ -110,8 +123,11 @@ class SealingTests(StackCase):
         )
         self.some_resources(stack, {**values, 'reference': CANARY})
 
+        read_clusters = self.keep_clusters()
+
         def read(store: Store) -> list[Any]:
             return [
+                *read_clusters(store),
                 *store.list_actions(),
                 *store.list_events(plan_id=plan.id),
                 store.get_audit(audit.uuid),
@@ -125,6 +141,38 @@ class SealingTests(StackCase):
         self.other = other
         self.definition = dataclasses.replace(definition, id=known)
         return read(self.store)
+
+    def keep_clusters(self) -> Callable[[Store], list[Any]]:
+        """Likewise, in those of clusters; return what reads them."""
+        profile = make_profile(spec=UNNAMED, metadata=NAMED)
+        policy = make_policy(spec=UNNAMED, data=UNNAMED)
+        receiver = make_receiver(actor=UNNAMED, params=UNNAMED, channel=NAMED)
+        plain = {'metadata': NAMED, 'data': UNNAMED}
+        kept = dict.fromkeys(('properties', 'attributes', 'kept'), UNNAMED)
+
+        def block(tx: Transaction) -> Cluster:
+            cluster = tx.insert_noun(
+                make_cluster(tx.insert_noun(profile), config=NAMED, **plain)
+            )
+            tx.insert_nodes([make_node(cluster, **plain, **kept)])
+            bound = make_binding(cluster, tx.insert_noun(policy), data=UNNAMED)
+            tx.insert_binding(bound)
+            tx.insert_noun(receiver)
+            return cluster
+
+        key = self.commit(block).id or 0
+
+        def read(store: Store) -> list[Any]:
+            nouns: list[Any] = []
+            for kind in (Profile, Cluster, Receiver):
+                nouns += store.list_noun(kind, NounQuery())
+            return [
+                *nouns,
+                *store.nodes_of([key]),
+                *store.bindings_of_clusters([key])[key],
+            ]
+
+        return read
 
     # below the store
 

@@ -5,13 +5,12 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from watcherlite.db.sqlalchemy.database import Session
+from watcherlite.db.sqlalchemy.blocks import BLOCK, delete_block
+from watcherlite.db.sqlalchemy.cluster_purging import ClusterPurging
 from watcherlite.db.sqlalchemy.dialects import to_text
 from watcherlite.db.sqlalchemy.models import ACTIVE_PLANS
 from watcherlite.db.sqlalchemy.stack_purging import StackPurging
 
-#: Rows that are deleted in one transaction, which others may have to wait for.
-BLOCK = 2000
 #: A limit that is none.
 ALL = 2**31 - 1
 
@@ -83,11 +82,6 @@ _REFERRED = {
         _unreferred('audits', 'audit_id', 'action_plans'),
     ),
 }
-DELETE_EDGES = 'DELETE FROM action_dependencies WHERE {} IN_IDS(:ids)'
-DELETE_LOCKS = 'DELETE FROM locks WHERE action_id IN_IDS(:ids)'
-DELETE_ACTIONS = 'DELETE FROM actions WHERE id IN_IDS(:ids)'
-DELETE_EVENTS = 'DELETE FROM events WHERE sequence IN_IDS(:ids)'
-
 PLAN_STATES = (
     f'SELECT state, count(*) FROM action_plans WHERE {ACTIVE_PLANS} GROUP BY state'
 )
@@ -102,15 +96,7 @@ RESOURCES_IN_PROGRESS = (
 WORKERS = 'SELECT count(*) FROM workers WHERE lease_until > NOW()'
 
 
-def _actions(where: str) -> str:
-    return f'SELECT id FROM actions WHERE {where} ORDER BY id LIMIT :limit'
-
-
-def _events(where: str) -> str:
-    return f'SELECT sequence FROM events WHERE {where} ORDER BY sequence LIMIT :limit'
-
-
-class Housekeeping(StackPurging):
+class Housekeeping(StackPurging, ClusterPurging):
     """Deletes in blocks, each a transaction of its own.
 
     A purge that is interrupted is continued by the next one: a plan's row is the
@@ -132,6 +118,7 @@ class Housekeeping(StackPurging):
                 counts[table] = count
         if len(plans) < limit:
             self._purge_all_stacks(counts, before, dry_run)
+            self._purge_all_clusters(counts, before, dry_run)
         if dry_run:
             self._count_plans(counts, [key for key, _ in plans])
             self._count_audits(counts, [audit for _, audit in plans if audit])
@@ -150,6 +137,17 @@ class Housekeeping(StackPurging):
             # Of old events it is counted below that they go, whatever they tell of.
             found['events'] = self.count_young_events(before, ALL)
         counts['events'] += found.pop('events')
+        counts.update({table: count for table, count in found.items() if count})
+
+    def _purge_all_clusters(
+        self, counts: dict[str, int], before: datetime.datetime, dry_run: bool
+    ) -> None:
+        found = dict(self.purge_clusters(before, ALL, dry_run))
+        if dry_run:
+            # Likewise; and so it is of old actions.
+            found.update(self.count_young_of_clusters(before))
+        for table in ('actions', 'events'):
+            counts[table] += found.pop(table)
         counts.update({table: count for table, count in found.items() if count})
 
     def _count_plans(self, counts: dict[str, int], keys: Sequence[int]) -> None:
@@ -213,7 +211,7 @@ class Housekeeping(StackPurging):
                     session.rows(LOCK_AUDIT, key=audit)
                 if not session.rows(PLAN_IS_OVER, key=key, before=before):
                     return
-                more = self._block(session, counts, _OF_PLAN, _OF_PLAN, key=key)
+                more = delete_block(session, counts, _OF_PLAN, _OF_PLAN, key=key)
                 if not more:
                     counts['action_plans'] += session.count(DELETE_PLAN, key=key)
                     if audit is not None:
@@ -223,31 +221,9 @@ class Housekeeping(StackPurging):
         more = True
         while more:
             with self._db.transaction() as session:
-                more = self._block(
+                more = delete_block(
                     session, counts, _LONE_ACTION, _LONE_EVENT, before=before
                 )
-
-    def _block(
-        self,
-        session: Session,
-        counts: dict[str, int],
-        actions: str,
-        events: str,
-        **values: Any,
-    ) -> bool:
-        """Delete some actions and events; return whether there may be more."""
-        ids = [r[0] for r in session.rows(_actions(actions), limit=BLOCK, **values)]
-        if ids:
-            listed = session.dialect.ids(ids)
-            for column in ('parent_id', 'child_id'):
-                session.count(DELETE_EDGES.format(column), ids=listed)
-            session.count(DELETE_LOCKS, ids=listed)
-            counts['actions'] += session.count(DELETE_ACTIONS, ids=listed)
-        sequences = [r[0] for r in session.rows(_events(events), limit=BLOCK, **values)]
-        if sequences:
-            listed = session.dialect.ids(sequences)
-            counts['events'] += session.count(DELETE_EVENTS, ids=listed)
-        return BLOCK in (len(ids), len(sequences))
 
     def statistics(self) -> Mapping[str, Any]:
         return {

@@ -7,7 +7,7 @@ searches in it, and databases differ in what they do to it.
 
 import sqlalchemy as sa
 
-from watcherlite.db.sqlalchemy import stack_models
+from watcherlite.db.sqlalchemy import cluster_models, stack_models
 from watcherlite.db.sqlalchemy.schema import (
     BIG,
     FLAG,
@@ -33,6 +33,7 @@ __all__ = [
     'ACTIVE_PLANS',
     'NEVER_SCHEDULED',
     'OF_STACKS',
+    'cluster_models',
     'metadata',
     'stack_models',
 ]
@@ -295,6 +296,17 @@ actions = table(
         'id',
         **partial('tenant IS NOT NULL'),
     ),
+    *(
+        sa.Index(
+            f'ix_actions_tenant_{ordered}_id',
+            'tenant',
+            ordered,
+            'id',
+            **partial('tenant IS NOT NULL'),
+        )
+        for ordered in ('name', 'target', 'action_type', 'ended')
+    ),
+    sa.Index('ix_actions_name_id', 'name', 'id', **partial('tenant IS NOT NULL')),
     sa.Index(
         'ix_actions_within', 'within', 'ended', 'id', **partial('within IS NOT NULL')
     ),
@@ -334,10 +346,14 @@ events = table(
     sa.Column('pending', FLAG),
     sa.Column('published_at', TIME),
     sa.Column('subject_id', BIG),
-    # Of the resource that an event of a stack is about; '' for the stack itself,
-    # NULL in events of others.
+    # Of the resource that an event of a stack is about; '' for the stack itself. Of
+    # the cluster or node, and the type of the action. NULL in events of others.
     sa.Column('name', NAME),
     sa.Column('type', JSON),
+    # Of events of clusters and nodes; `within` is the uuid of the cluster.
+    sa.Column('tenant', NAME),
+    sa.Column('within', UUID),
+    sa.Column('level', WORD),
     sa.UniqueConstraint('uuid'),
     sa.Index('ix_events_pending', 'pending', 'sequence', **partial('pending = 1')),
     sa.Index('ix_events_plan_id', 'plan_id', 'sequence'),
@@ -354,6 +370,12 @@ events = table(
         'subject_id',
         'sequence',
         **partial(OF_STACKS),
+    ),
+    *(
+        sa.Index(
+            f'ix_events_{lead}', lead, 'sequence', **partial(f'{lead} IS NOT NULL')
+        )
+        for lead in ('tenant', 'within')
     ),
     counted=True,
 )

@@ -5,6 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from watcherlite.db.sqlalchemy import changes, claims
+from watcherlite.db.sqlalchemy.cluster_changes import (
+    SAVE_BINDINGS,
+    SAVE_CLUSTERS,
+    SAVE_NODES,
+)
 from watcherlite.db.sqlalchemy.columns import (
     ACTION_COLUMNS,
     CHANGED_ACTION,
@@ -32,6 +37,9 @@ _SET_PLAN = ', '.join(f'action_plans.{name} = r.{name}' for name in CHANGED_PLAN
 _EACH_PLAN = 'ROWS(:rows) STRAIGHT_JOIN action_plans FORCE INDEX (PRIMARY)'
 _EACH_STACK = 'ROWS(:rows) STRAIGHT_JOIN stacks FORCE INDEX (PRIMARY)'
 _EACH_RESOURCE = 'ROWS(:rows) STRAIGHT_JOIN resources FORCE INDEX (PRIMARY)'
+_EACH_CLUSTER = 'ROWS(:rows) STRAIGHT_JOIN clusters FORCE INDEX (PRIMARY)'
+_EACH_NODE = 'ROWS(:rows) STRAIGHT_JOIN nodes FORCE INDEX (PRIMARY)'
+_EACH_BINDING = 'ROWS(:rows) STRAIGHT_JOIN bindings FORCE INDEX (PRIMARY)'
 _EACH_ACTION = 'ROWS(:rows) STRAIGHT_JOIN actions FORCE INDEX (PRIMARY)'
 SAVE_PLANS = Batch(
     f'UPDATE {_EACH_PLAN} ON action_plans.id = r.id SET {_SET_PLAN}',
@@ -123,6 +131,9 @@ class MysqlTransaction(SqlTransaction):
 
     _save_stacks = _saving(SAVE_STACKS, 'stacks', _EACH_STACK)
     _save_resources = _saving(SAVE_RESOURCES, 'resources', _EACH_RESOURCE)
+    _save_clusters = _saving(SAVE_CLUSTERS, 'clusters', _EACH_CLUSTER)
+    _save_nodes = _saving(SAVE_NODES, 'nodes', _EACH_NODE)
+    _save_bindings = _saving(SAVE_BINDINGS, 'bindings', _EACH_BINDING)
 
     def save_plans(self, plans: Iterable[ActionPlan]) -> None:
         rows = [(*changed_plan(plan), plan.id) for plan in plans]

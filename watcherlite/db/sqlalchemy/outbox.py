@@ -4,6 +4,12 @@ import datetime
 from collections.abc import Sequence
 from typing import Any
 
+from watcherlite.db.sqlalchemy.cluster_events import (
+    ADD_OF_CLUSTERS,
+    FOUND_BY,
+    SUBJECTS,
+    found_by,
+)
 from watcherlite.db.sqlalchemy.columns import EVENT, named
 from watcherlite.db.sqlalchemy.database import Database
 from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, insertion, to_text
@@ -57,7 +63,12 @@ class EventWriting(Part):
 
     def add_events(self, events: Sequence[Event]) -> None:
         sealing = self._session.mapper.sealing
-        if any(event.subject in (STACK, RESOURCE) for event in events):
+        if any(event.subject in SUBJECTS for event in events):
+            wide = [
+                (*new_event(event, sealing), 1, *_found_by(event)) for event in events
+            ]
+            self._insert(ADD_OF_CLUSTERS, wide)
+        elif any(event.subject in (STACK, RESOURCE) for event in events):
             rows = [
                 (*new_event(event, sealing), 1, *_of_resource(event))
                 for event in events
@@ -65,6 +76,14 @@ class EventWriting(Part):
             self._insert(ADD_OF_STACKS, rows)
         elif events:
             self._insert(ADD, [(*new_event(event, sealing), 1) for event in events])
+
+
+def _found_by(event: Event) -> tuple[Any, ...]:
+    """Return the values of FOUND_BY."""
+    if event.subject in SUBJECTS:
+        return found_by(event)
+    rest = (None,) * (len(FOUND_BY) - 2)
+    return (*_of_resource(event), *rest)
 
 
 def _of_resource(event: Event) -> tuple[str | None, str | None]:

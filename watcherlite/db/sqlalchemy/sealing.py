@@ -43,6 +43,15 @@ SEALED: Mapping[str, Mapping[str, bool]] = {
     'resources': dict.fromkeys(
         ('properties', 'attributes', 'metadata', 'data', 'reference'), True
     ),
+    'profiles': {'spec': True, 'metadata': False},
+    'policies': {'spec': True, 'data': True},
+    'clusters': {'data': True, 'config': False, 'metadata': False},
+    'nodes': {
+        **dict.fromkeys(('properties', 'attributes', 'kept', 'data'), True),
+        'metadata': False,
+    },
+    'bindings': {'data': True},
+    'receivers': {'actor': True, 'params': True, 'channel': False},
 }
 
 

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from watcherlite.db.api import Transaction
 from watcherlite.db.sqlalchemy import migration, resealing
 from watcherlite.db.sqlalchemy.auditing import Audits
+from watcherlite.db.sqlalchemy.cluster_reading import Clusters
 from watcherlite.db.sqlalchemy.database import Database
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
 from watcherlite.db.sqlalchemy.housekeeping import Housekeeping
@@ -31,7 +32,16 @@ _TRANSACTIONS: dict[str, type[SqlTransaction]] = {
 
 
 class SqlStore(
-    Leases, Work, Links, Outbox, Reading, Housekeeping, Lists, Audits, Stacks
+    Leases,
+    Work,
+    Links,
+    Outbox,
+    Reading,
+    Housekeeping,
+    Lists,
+    Audits,
+    Stacks,
+    Clusters,
 ):
     """`db.api.Store` on PostgreSQL, MariaDB, MySQL or SQLite.
 

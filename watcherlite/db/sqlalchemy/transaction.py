@@ -4,6 +4,7 @@ from watcherlite.db.sqlalchemy.auditing import AuditWriting
 from watcherlite.db.sqlalchemy.catalogue import Catalogue
 from watcherlite.db.sqlalchemy.changes import Changes
 from watcherlite.db.sqlalchemy.claims import Claims
+from watcherlite.db.sqlalchemy.cluster_changes import ClusterWriting
 from watcherlite.db.sqlalchemy.dependents import Dependents
 from watcherlite.db.sqlalchemy.insertion import Insertion
 from watcherlite.db.sqlalchemy.outbox import EventWriting
@@ -23,5 +24,6 @@ class SqlTransaction(
     Catalogue,
     AuditWriting,
     StackWriting,
+    ClusterWriting,
 ):
     """`db.api.Transaction` on PostgreSQL; what others do differently is overridden."""

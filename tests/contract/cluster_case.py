@@ -1,0 +1,191 @@
+"""What the parts of the store's contract about clusters share."""
+
+import dataclasses
+import datetime
+from typing import Any
+
+from tests.contract.store_case import StoreCase
+from tests.factories import NOW, make_action, new_uuid, store_actions
+from watcherlite.db.api import Transaction
+from watcherlite.db.clustering import Noun
+from watcherlite.domain import events
+from watcherlite.domain.actions import ENGINE, Action
+from watcherlite.domain.clusters import (
+    Binding,
+    Cluster,
+    Node,
+    Owner,
+    PolicyObject,
+    Profile,
+    Receiver,
+)
+from watcherlite.domain.events import Event
+
+OWNER = Owner('project-a', 'ann', 'default')
+OTHER = Owner('project-b', 'bob')
+
+
+def make_profile(**values: Any) -> Profile:
+    """Return a new profile."""
+    given: dict[str, Any] = {
+        'uuid': new_uuid(),
+        'name': f'profile-{new_uuid()}',
+        'type': 'local.process-1.0',
+        'handler': 'Local::Process',
+        'spec': {'type': 'local.process', 'properties': {'password': 'sesame'}},
+        'owner': OWNER,
+        'created_at': NOW,
+        **values,
+    }
+    return Profile(**given)
+
+
+def make_policy(**values: Any) -> PolicyObject:
+    """Return a new policy."""
+    given: dict[str, Any] = {
+        'uuid': new_uuid(),
+        'name': f'policy-{new_uuid()}',
+        'type': 'senlin.policy.scaling-1.0',
+        'spec': {'properties': {'event': 'CLUSTER_SCALE_IN'}},
+        'owner': OWNER,
+        'created_at': NOW,
+        **values,
+    }
+    return PolicyObject(**given)
+
+
+def make_cluster(profile: Profile, **values: Any) -> Cluster:
+    """Return a new cluster."""
+    given: dict[str, Any] = {
+        'uuid': new_uuid(),
+        'name': f'cluster-{new_uuid()}',
+        'owner': OWNER,
+        'profile_id': profile.id,
+        'init_at': NOW,
+        **values,
+    }
+    return Cluster(**given)
+
+
+def make_node(cluster: Cluster, **values: Any) -> Node:
+    """Return a new node of a cluster."""
+    given: dict[str, Any] = {
+        'uuid': new_uuid(),
+        'name': f'node-{new_uuid()}',
+        'owner': cluster.owner,
+        'profile_id': cluster.profile_id,
+        'handler': 'Local::Process',
+        'cluster_id': cluster.id,
+        'init_at': NOW,
+        **values,
+    }
+    return Node(**given)
+
+
+def make_receiver(**values: Any) -> Receiver:
+    """Return a new receiver."""
+    given: dict[str, Any] = {
+        'uuid': new_uuid(),
+        'name': f'receiver-{new_uuid()}',
+        'type': 'webhook',
+        'owner': OWNER,
+        'created_at': NOW,
+        **values,
+    }
+    return Receiver(**given)
+
+
+def make_binding(cluster: Cluster, policy: PolicyObject, **values: Any) -> Binding:
+    """Return a new binding."""
+    ids = {'cluster_id': cluster.id or 0, 'policy_id': policy.id or 0}
+    return Binding(new_uuid(), priority=values.pop('priority', 50), **ids, **values)
+
+
+def told_of(
+    row: Cluster | Node, cluster: Cluster | None = None, **values: Any
+) -> Event:
+    """Return an event of a cluster, or of a node of one.
+
+    :param values: also `phase`, and `type` of the action
+    """
+    detail = {
+        'action': {'uuid': new_uuid(), 'type': values.pop('type', 'CLUSTER_CHECK')},
+        'phase': values.pop('phase', 'start'),
+        'uuid': row.uuid,
+        'name': row.name,
+    }
+    if isinstance(row, Node):
+        detail['cluster'] = cluster.uuid if cluster is not None else None
+    given: dict[str, Any] = {
+        **dict.fromkeys(field.name for field in dataclasses.fields(Event)),
+        'subject': events.CLUSTER if isinstance(row, Cluster) else events.NODE,
+        'kind': events.STATE_CHANGED,
+        'new_status': row.status,
+        'occurred_at': NOW,
+        'uuid': events.new_uuid(),
+        'subject_id': row.id,
+        'detail': detail,
+        **values,
+    }
+    return Event(**given)
+
+
+class ClusterCase(StoreCase):
+    """The shortest way to say what is said often."""
+
+    def store_noun(self, row: Noun) -> Noun:
+        """Store a row in a transaction of its own."""
+        return self.commit(lambda tx: tx.insert_noun(row))
+
+    def a_profile(self, **values: Any) -> Profile:
+        return self.store_noun(make_profile(**values))
+
+    def a_policy(self, **values: Any) -> PolicyObject:
+        return self.store_noun(make_policy(**values))
+
+    def a_cluster(self, **values: Any) -> Cluster:
+        profile = values.pop('profile', None) or self.a_profile()
+        return self.store_noun(make_cluster(profile, **values))
+
+    def some_nodes(self, cluster: Cluster, *given: dict[str, Any]) -> list[Node]:
+        """Store nodes of a cluster."""
+        nodes = [make_node(cluster, **values) for values in given]
+        ids = self.commit(lambda tx: tx.insert_nodes(nodes))
+        return [node.evolve(id=key) for node, key in zip(nodes, ids, strict=True)]
+
+    def save_cluster(self, cluster: Cluster) -> Cluster:
+        """Lock a cluster and save it."""
+
+        def block(tx: Transaction) -> None:
+            tx.lock_clusters([cluster.uuid])
+            tx.save_clusters([cluster])
+
+        self.commit(block)
+        return cluster
+
+    def save_some_nodes(self, *nodes: Node) -> list[Node]:
+        """Lock nodes and save them."""
+
+        def block(tx: Transaction) -> None:
+            tx.lock_nodes(node.uuid for node in nodes)
+            tx.save_nodes(nodes)
+
+        self.commit(block)
+        return list(nodes)
+
+    def delete_softly(self, row: Cluster | Node, when: datetime.datetime = NOW) -> None:
+        """Delete a cluster or node softly."""
+        if isinstance(row, Cluster):
+            self.save_cluster(row.evolve(deleted_at=when))
+        else:
+            self.save_some_nodes(row.evolve(deleted_at=when))
+
+    def some_actions(self, *given: dict[str, Any]) -> list[Action]:
+        """Store actions of the clustering API."""
+        common = {'lane': ENGINE, 'tenant': OWNER.tenant, 'status': 'READY'}
+        actions = [make_action(**{**common, **values}) for values in given]
+        return store_actions(self.store, *actions)
+
+    def tell_of(self, *added: Event) -> None:
+        """Store events."""
+        self.commit(lambda tx: tx.add_events(added))

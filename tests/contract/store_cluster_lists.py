@@ -1,0 +1,463 @@
+"""The store's contract: finding clusters and the like, pages, history and purge."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.contract.cluster_case import (
+    OTHER,
+    OWNER,
+    ClusterCase,
+    make_cluster,
+    make_receiver,
+    told_of,
+)
+from tests.factories import at, make_action, make_event, new_uuid, store_plan
+from watcherlite import exceptions
+from watcherlite.db.api import Transaction
+from watcherlite.db.clustering import (
+    DEFAULT_SORT,
+    FILTERS,
+    LISTED,
+    SORT_KEYS,
+    ClusterEventQuery,
+    ListedAction,
+    NounQuery,
+)
+from watcherlite.domain.actions import Action, Edge
+from watcherlite.domain.clusters import Cluster, Node, PolicyObject, Profile, Receiver
+
+TENANT = OWNER.tenant
+
+
+def value_of(row: Any, key: str) -> Any:
+    """Return what a row is sorted by."""
+    if isinstance(row, Action) and key == 'action':
+        return row.action_type
+    return getattr(row, key)
+
+
+class StoreClusterListsContract(ClusterCase):
+    """Found by what users name, listed page by page, and only what is one's own."""
+
+    # finding
+
+    def test_a_name_is_tried_as_uuid_then_as_name_then_as_the_begin_of_a_uuid(
+        self,
+    ) -> None:
+        uuid = 'abcd1234-0000-4000-8000-000000000001'
+        first = self.a_cluster(uuid=uuid, name='web')
+        # Called like the first, and like the begin of it.
+        second = self.a_cluster(name=uuid)
+        third = self.a_cluster(name='abcd12')
+        find = self.store.find_noun
+        for name, expected in (
+            (uuid, first),
+            (uuid.upper(), first),
+            ('web', first),
+            ('abcd', first),
+            ('ABCD1234-00', first),
+            ('abcd12', third),
+            (second.uuid, second),
+        ):
+            self.assertEqual(expected, find(Cluster, name, TENANT), name)
+            self.assertEqual(expected, find(Cluster, name, None), name)
+            with self.assertRaisesRegex(exceptions.NotFound, f"cluster '{name}'"):
+                find(Cluster, name, OTHER.tenant)
+
+    def test_what_has_fewer_digits_or_other_letters_is_the_begin_of_nothing(
+        self,
+    ) -> None:
+        self.a_cluster(uuid='abcd1234-0000-4000-8000-000000000001')
+        for name in (
+            'abc',
+            'abcd%',
+            '%',
+            '____',
+            'abc_',
+            'abcdx',
+            '',
+            'abcd 1',
+            'abce',
+        ):
+            for kind in (Cluster, Node, Profile):
+                with self.assertRaises(exceptions.NotFound):
+                    self.store.find_noun(kind, name, TENANT)
+            with self.assertRaises(exceptions.NotFound):
+                self.store.find_cluster_action(name, TENANT)
+
+    def test_what_several_are_meant_by_is_an_error_that_lists_them(self) -> None:
+        profile = self.a_profile()
+        uuids = [f'abcd0000-0000-4000-8000-0000000000{n:02}' for n in range(12)]
+        for uuid in uuids:
+            self.store_noun(make_cluster(profile, uuid=uuid, name='dup'))
+        for name in ('dup', 'abcd'):
+            for tenant in (TENANT, None):
+                with self.assertRaises(exceptions.Ambiguous) as caught:
+                    self.store.find_noun(Cluster, name, tenant)
+                self.assertEqual(uuids[:LISTED], caught.exception.uuids)
+                for uuid in uuids[:LISTED]:
+                    self.assertIn(uuid, str(caught.exception))
+        self.assertTrue(issubclass(exceptions.Ambiguous, exceptions.Invalid))
+
+    def test_what_was_deleted_softly_is_not_found_and_not_in_the_way(self) -> None:
+        gone, cluster = self.a_cluster(name='web'), self.a_cluster(name='web')
+        self.delete_softly(gone)
+        self.assertEqual(cluster, self.store.find_noun(Cluster, 'web', TENANT))
+        (node,) = self.some_nodes(cluster, {})
+        self.delete_softly(node)
+        for kind, uuid in ((Cluster, gone.uuid), (Node, node.uuid)):
+            for name in (uuid, uuid[:8]):
+                with self.assertRaises(exceptions.NotFound):
+                    self.store.find_noun(kind, name, None)
+
+    def test_an_action_of_a_project_is_found_likewise_with_what_it_waits_for(
+        self,
+    ) -> None:
+        parent, action, child, done = (
+            make_action(name=name, tenant=TENANT, status=status)
+            for name, status in (
+                ('parent', 'RUNNING'),
+                ('action', 'WAITING'),
+                ('child', 'WAITING'),
+                ('done', 'SUCCEEDED'),
+            )
+        )
+        edges = [
+            Edge(parent.uuid, action.uuid),
+            Edge(done.uuid, action.uuid),
+            Edge(action.uuid, child.uuid),
+        ]
+        rows = [parent, done, action, child]
+        ids = self.commit(lambda tx: tx.insert_actions(rows, edges))
+        stored = [row.evolve(id=key) for row, key in zip(rows, ids, strict=True)]
+        expected = ListedAction(stored[2], (parent.uuid,), (child.uuid,))
+        for name in (action.uuid, 'action', action.uuid[:13]):
+            found = self.store.find_cluster_action(name, TENANT)
+            self.assertEqual(expected, found, name)
+            with self.assertRaisesRegex(exceptions.NotFound, 'action'):
+                self.store.find_cluster_action(name, OTHER.tenant)
+        self.assertEqual(
+            [
+                ListedAction(stored[0], (), (action.uuid,)),
+                ListedAction(stored[1], (), (action.uuid,)),
+                expected,
+                ListedAction(stored[3], (action.uuid,), ()),
+            ],
+            self.store.list_cluster_actions(NounQuery(TENANT)),
+        )
+
+    def test_actions_of_plans_and_stacks_are_none_of_them(self) -> None:
+        _, (planned,) = store_plan(self.store, make_action(name='p'))
+        (lone,) = self.some_actions({'tenant': None, 'name': 's'})
+        self.assertEqual([], self.store.list_cluster_actions(NounQuery()))
+        for action in (planned, lone):
+            for name in (action.uuid, action.name or '', action.uuid[:8]):
+                with self.assertRaises(exceptions.NotFound):
+                    self.store.find_cluster_action(name, None)
+            with self.assertRaises(exceptions.NotFound):
+                self.store.list_cluster_actions(NounQuery(after=action.uuid))
+
+    # pages
+
+    def some_nouns(self) -> dict[type, list[Any]]:
+        """Store rows of each noun that differ in what they are sorted by."""
+        profiles = [
+            self.a_profile(
+                name=f'p{n % 2}',
+                type=f't{n % 3}',
+                created_at=at(-n) if n else None,
+                updated_at=at(n) if n % 2 else None,
+            )
+            for n in range(5)
+        ]
+        policies = [
+            self.a_policy(
+                name=f'p{n % 2}', type=f't{n % 3}', updated_at=at(n) if n > 2 else None
+            )
+            for n in range(5)
+        ]
+        clusters = [
+            self.a_cluster(
+                profile=profiles[0],
+                name=f'c{n % 3}',
+                status=('ACTIVE', 'ERROR')[n % 2],
+                init_at=at(-n),
+                created_at=at(n % 2) if n % 3 else None,
+                updated_at=at(-n) if n > 2 else None,
+            )
+            for n in range(6)
+        ]
+        nodes = self.some_nodes(
+            clusters[0],
+            *(
+                {
+                    'name': f'n{n % 3}',
+                    'index': n % 4 - 1,
+                    'status': ('ACTIVE', 'ERROR')[n % 2],
+                    'init_at': at(n // 2),
+                    'created_at': at(-n) if n % 3 else None,
+                    'updated_at': at(n % 2) if n > 2 else None,
+                    'cluster_id': (clusters[0].id, clusters[1].id, None)[n % 3],
+                }
+                for n in range(7)
+            ),
+        )
+        receivers = [
+            self.store_noun(
+                make_receiver(
+                    name=f'r{n % 2}',
+                    type=('webhook', 'message')[n % 2],
+                    action=f'A{n % 2}' if n else None,
+                    cluster_id=clusters[n % 2].id if n > 1 else None,
+                    created_at=at(-n),
+                )
+            )
+            for n in range(5)
+        ]
+        actions = self.some_actions(
+            *(
+                {
+                    'name': f'a{n % 3}' if n else None,
+                    'target': (clusters[n % 2].uuid, nodes[0].uuid, None)[n % 3],
+                    'within': clusters[0].uuid if n % 3 == 1 else None,
+                    'action_type': f'T{n % 2}',
+                    'created_at': at(n // 2),
+                    'status': status,
+                }
+                for n, status in enumerate(
+                    ('READY', 'SUCCEEDED', 'RUNNING', 'FAILED', 'WAITING', 'SUCCEEDED')
+                )
+            )
+        )
+        return {
+            Profile: profiles,
+            PolicyObject: policies,
+            Cluster: clusters,
+            Node: nodes,
+            Receiver: receivers,
+            Action: actions,
+        }
+
+    def noun_page(self, kind: type, **values: Any) -> list[Any]:
+        """Return a page of rows."""
+        query = NounQuery(**{'tenant': TENANT, **values})
+        if kind is Action:
+            return [one.action for one in self.store.list_cluster_actions(query)]
+        return self.store.list_noun(kind, query)
+
+    def test_pages_of_each_noun_by_every_key_give_every_row_once_in_order(self) -> None:
+        for kind, rows in self.some_nouns().items():
+            sorts: list[tuple[tuple[str, bool], ...]] = [()]
+            keys = SORT_KEYS[kind]
+            for key in keys:
+                sorts += [((key, False),), ((key, True),)]
+            for first, second in zip(keys, (*keys[1:], keys[0]), strict=True):
+                sorts += [((first, True), (second, False))]
+                sorts += [((first, False), (second, True), (first, True))]
+            for sort in sorts:
+                for tenant in (TENANT, None):
+                    self.assert_nouns_walked(kind, rows, sort, tenant)
+
+    def assert_nouns_walked(
+        self,
+        kind: type,
+        rows: list[Any],
+        sort: tuple[tuple[str, bool], ...],
+        tenant: str | None,
+    ) -> None:
+        keys = list(dict(sort or ((DEFAULT_SORT[kind], False),)).items())
+        expected = sorted(rows, key=lambda row: row.id, reverse=keys[-1][1])
+        for key, descending in reversed(keys):
+            present = [row for row in expected if value_of(row, key) is not None]
+            absent = [row for row in expected if value_of(row, key) is None]
+            present.sort(key=lambda row: value_of(row, key), reverse=descending)
+            # Those without a value come last in both directions.
+            expected = [*present, *absent]
+        for limit in (1, 3, None):
+            found: list[Any] = []
+            after = None
+            while len(found) <= len(rows):
+                page = self.noun_page(
+                    kind, tenant=tenant, sort=sort, after=after, limit=limit
+                )
+                if not page:
+                    break
+                found += page
+                after = page[-1].uuid
+            self.assertEqual(expected, found, (kind, sort, limit, tenant))
+
+    def test_each_filter_leaves_what_has_one_of_its_values(self) -> None:
+        world = self.some_nouns()
+        first, second = world[Cluster][:2]
+        reading: dict[tuple[type, str], Callable[[Any], Any]] = {
+            (Action, 'cluster_id'): lambda row: row.within or row.target,
+            (Receiver, 'user'): lambda row: row.owner.user,
+        }
+        allowed: dict[tuple[type, str], list[Any]] = {
+            (Node, 'cluster_id'): [first.id, None],
+            (Receiver, 'cluster_id'): [second.id],
+            (Receiver, 'user'): ['ann', 'eve'],
+            (Action, 'cluster_id'): [first.uuid],
+            (Action, 'target'): [second.uuid, new_uuid()],
+            (Action, 'status'): ['RUNNING', 'SUCCEEDED'],
+        }
+        for kind, names in FILTERS.items():
+            for name in names:
+                read = reading.get((kind, name), lambda row, n=name: value_of(row, n))
+                rows = world[kind]
+                some = next(read(row) for row in rows if read(row) is not None)
+                values = allowed.get((kind, name), [some, 'nobody'])
+                expected = {row.uuid for row in rows if read(row) in values}
+                self.assertTrue(expected, (kind, name))
+                for sort in ((), *(((key, True),) for key in SORT_KEYS[kind])):
+                    for tenant in (TENANT, None):
+                        filters = {name: values}
+                        found = self.noun_page(
+                            kind, tenant=tenant, filters=filters, sort=sort
+                        )
+                        self.assertEqual(
+                            sorted(expected), sorted(row.uuid for row in found)
+                        )
+                self.assertEqual([], self.noun_page(kind, filters={name: []}))
+        of_none = self.noun_page(Node, filters={'cluster_id': [None]})
+        self.assertEqual({None}, {node.cluster_id for node in of_none})
+        both = {'status': ['ACTIVE'], 'name': ['c0']}
+        self.assertEqual(
+            ['c0'], [row.name for row in self.noun_page(Cluster, filters=both)]
+        )
+
+    def test_a_list_has_neither_what_is_deleted_nor_what_is_others(self) -> None:
+        profile = self.a_profile()
+        mine, gone = self.a_cluster(profile=profile), self.a_cluster(profile=profile)
+        theirs = self.a_cluster(profile=profile, owner=OTHER)
+        self.delete_softly(gone)
+        pages = [
+            self.noun_page(Cluster, tenant=t) for t in (TENANT, OTHER.tenant, None)
+        ]
+        self.assertEqual([[mine], [theirs], [mine, theirs]], pages)
+        # The page goes on after one that has been deleted since.
+        self.assertEqual([], self.noun_page(Cluster, after=gone.uuid))
+        every = self.noun_page(Cluster, after=gone.uuid, tenant=None)
+        self.assertEqual([theirs], every)
+        for missing in (theirs.uuid, new_uuid()):
+            with self.assertRaisesRegex(exceptions.NotFound, missing):
+                self.noun_page(Cluster, after=missing)
+
+    def test_what_a_noun_cannot_be_asked_for_by_is_refused(self) -> None:
+        for kind in (Cluster, Action):
+            for values in ({'sort': (('nonsense', True),)}, {'filters': {'id': [1]}}):
+                with self.assertRaises(ValueError):
+                    self.noun_page(kind, **values)
+        with self.assertRaises(ValueError):
+            query = ClusterEventQuery(filters={'kind': ['x']})
+            self.store.list_cluster_events(query)
+
+    # events
+
+    def told_clusters(self, **values: Any) -> str:
+        """Return the messages of events, the first one first."""
+        given: dict[str, Any] = {'tenant': TENANT, 'descending': False, **values}
+        found = self.store.list_cluster_events(ClusterEventQuery(**given))
+        return ' '.join(each.event.message or '' for each in found)
+
+    def a_cluster_history(self) -> tuple[Cluster, Cluster, Node]:
+        """Store events of clusters and nodes; return some of these."""
+        cluster = self.a_cluster(name='web')
+        other = self.a_cluster(name='db', owner=OTHER)
+        node, lone = self.some_nodes(cluster, {'name': 'n1'}, {'cluster_id': None})
+        plan, _ = store_plan(self.store)
+        self.tell_of(
+            told_of(cluster, type='CLUSTER_CREATE', message='1'),
+            told_of(node, cluster, type='NODE_CREATE', message='2'),
+            make_event(plan, message='no'),
+            told_of(other, message='3', phase='end'),
+        )
+        self.tell_of(
+            told_of(node, cluster, type='NODE_CREATE', phase='error', message='4'),
+            told_of(lone, None, type='NODE_CHECK', message='5'),
+            told_of(cluster, type='CLUSTER_CREATE', phase='error', message='6'),
+        )
+        return cluster, other, node
+
+    def test_the_history_of_a_project_is_that_of_its_clusters_and_nodes(self) -> None:
+        cluster, _, node = self.a_cluster_history()
+        self.assertEqual('1 2 4 5 6', self.told_clusters())
+        self.assertEqual('6 5 4 2 1', self.told_clusters(descending=True))
+        self.assertEqual('3', self.told_clusters(tenant=OTHER.tenant))
+        self.assertEqual('1 2 3 4 5 6', self.told_clusters(tenant=None))
+        (first, *_) = self.store.list_cluster_events(
+            ClusterEventQuery(TENANT, {'subject': ['node']}, descending=False)
+        )
+        self.assertEqual(
+            ('2', node.id, 'n1', cluster.uuid),
+            (
+                first.event.message,
+                first.event.subject_id,
+                (first.event.detail or {})['name'],
+                (first.event.detail or {})['cluster'],
+            ),
+        )
+
+    def test_a_history_of_clusters_is_filtered(self) -> None:
+        cluster, other, node = self.a_cluster_history()
+        (last,) = self.store.list_cluster_events(ClusterEventQuery(TENANT, limit=1))
+        for expected, filters in (
+            ('1 2 4 6', {'cluster_id': [cluster.id]}),
+            ('1 2 4 6', {'cluster_id': [cluster.id, other.id]}),
+            ('', {'cluster_id': [other.id]}),
+            ('', {'cluster_id': []}),
+            ('1 6', {'subject': ['cluster']}),
+            ('2 4', {'subject': ['node'], 'subject_id': [node.id]}),
+            ('1 6', {'name': ['web', 'db']}),
+            ('2 4 5', {'action': ['NODE_CREATE', 'NODE_CHECK']}),
+            ('4 6', {'level': ['ERROR']}),
+            ('1 2 5', {'level': ['INFO', 'DEBUG']}),
+            ('4', {'level': ['ERROR'], 'cluster_id': [cluster.id], 'name': ['n1']}),
+            ('6', {'uuid': [last.event.uuid]}),
+        ):
+            self.assertEqual(expected, self.told_clusters(filters=filters), filters)
+        of_other = {'cluster_id': [other.id]}
+        self.assertEqual('3', self.told_clusters(tenant=None, filters=of_other))
+
+    def test_pages_of_a_history_of_clusters_give_every_event_once(self) -> None:
+        cluster, _, _ = self.a_cluster_history()
+        for tenant in (TENANT, None):
+            for filters in ({}, {'cluster_id': [cluster.id]}, {'level': ['ERROR']}):
+                for descending in (False, True):
+                    values = {
+                        'tenant': tenant,
+                        'filters': filters,
+                        'descending': descending,
+                    }
+                    found: list[str] = []
+                    after = None
+                    while len(found) < 9:
+                        query = ClusterEventQuery(**values, after=after, limit=2)
+                        page = self.store.list_cluster_events(query)
+                        if not page:
+                            break
+                        found += [one.event.message or '' for one in page]
+                        after = page[-1].event.uuid
+                    self.assertEqual(self.told_clusters(**values), ' '.join(found))
+        (theirs,) = self.store.list_cluster_events(ClusterEventQuery(OTHER.tenant))
+        for missing in (theirs.event.uuid, new_uuid()):
+            with self.assertRaisesRegex(exceptions.NotFound, missing):
+                self.told_clusters(after=missing)
+
+    # many
+
+    def test_many_nodes_are_stored_saved_and_counted_at_once(self) -> None:
+        cluster = self.a_cluster()
+        nodes = self.some_nodes(cluster, *({'index': n} for n in range(2500)))
+        self.assertEqual([node.id for node in nodes], sorted(n.id or 0 for n in nodes))
+
+        def block(tx: Transaction) -> dict[int, dict[str, int]]:
+            found = tx.lock_nodes_of(cluster.id or 0)
+            tx.save_nodes([node.evolve(status='ACTIVE') for node in found])
+            return tx.count_nodes([cluster.id or 0])
+
+        self.assertEqual({cluster.id: {'ACTIVE': 2500}}, self.commit(block))
+        self.assertEqual(
+            [node.evolve(status='ACTIVE') for node in nodes],
+            self.store.nodes_of([cluster.id or 0]),
+        )

@@ -1,0 +1,95 @@
+"""The store's contract: what goes for good of clusters and nodes, and what stays."""
+
+from tests.contract.cluster_case import make_binding, told_of
+from tests.contract.store_cluster_lists import StoreClusterListsContract
+from tests.factories import NOW, at
+from watcherlite.domain.actions import Action
+
+LATER = at(10**9)
+
+
+class StoreClusterPurgingContract(StoreClusterListsContract):
+    """Deleted softly and long ago: gone, with all that is theirs."""
+
+    def publish_every(self) -> None:
+        sequences = [stored.sequence for stored in self.store.pending_events(100)]
+        self.store.mark_published(sequences, NOW)
+
+    def assert_clusters_purged(self, *counts: int) -> None:
+        """Check that so many go: clusters, nodes, actions and events."""
+        names = ('clusters', 'nodes', 'actions', 'events')
+        expected = dict(zip(names, counts, strict=True))
+        self.assertEqual(
+            [expected, expected, dict.fromkeys(names, 0)],
+            [
+                dict(self.store.purge_clusters(LATER, 100, dry_run=True)),
+                *(dict(self.store.purge_clusters(LATER, 100)) for _ in range(2)),
+            ],
+        )
+
+    def test_clusters_and_nodes_that_were_deleted_go_with_all_that_is_theirs(
+        self,
+    ) -> None:
+        cluster, kept, node = self.a_cluster_history()
+        policy = self.a_policy()
+        self.commit(lambda tx: tx.insert_binding(make_binding(cluster, policy)))
+        young = self.a_cluster()
+        done = {'status': 'SUCCEEDED', 'updated_at': NOW}
+        _, _, left = self.some_actions(
+            {'target': cluster.uuid, **done},
+            {'target': node.uuid, 'within': cluster.uuid, **done},
+            {'target': kept.uuid, **done},
+        )
+        self.delete_softly(young, LATER)
+        self.delete_softly(cluster)
+        self.delete_softly(node)
+        self.publish_every()
+        self.assert_clusters_purged(1, 1, 2, 4)
+        uuids = [cluster.uuid, kept.uuid, young.uuid]
+        self.assertEqual({kept.uuid, young.uuid}, {*self.store.clusters_by_uuid(uuids)})
+        self.assertEqual({}, self.store.nodes_by_uuid([node.uuid]))
+        self.assertEqual({}, self.store.bindings_of_clusters([cluster.id or 0]))
+        self.assertEqual('3 5', self.told_clusters(tenant=None))
+        self.assertEqual([left], self.noun_page(Action))
+        self.commit(lambda tx: tx.delete_noun(policy))
+
+    def test_what_somebody_still_works_on_or_tells_of_stays(self) -> None:
+        cluster = self.a_cluster()
+        busy, told, node = self.some_nodes(cluster, {}, {}, {})
+        (action,) = self.some_actions({'target': busy.uuid, 'within': cluster.uuid})
+        self.tell_of(told_of(told, cluster))
+        for row in (cluster, busy, told, node):
+            self.delete_softly(row)
+        self.assert_clusters_purged(0, 1, 0, 0)
+        self.publish_every()
+        self.assert_clusters_purged(0, 1, 0, 1)
+        self.changed(action, status='FAILED', updated_at=NOW)
+        self.assert_clusters_purged(1, 1, 1, 0)
+
+    def test_a_cluster_stays_as_long_as_a_node_of_it(self) -> None:
+        cluster = self.a_cluster()
+        (node,) = self.some_nodes(cluster, {})
+        self.delete_softly(cluster)
+        self.assert_clusters_purged(0, 0, 0, 0)
+        self.delete_softly(node)
+        self.assert_clusters_purged(1, 1, 0, 0)
+
+    def test_the_purge_of_all_is_one_of_clusters_too_and_counts_before_the_same(
+        self,
+    ) -> None:
+        cluster, _, node = self.a_cluster_history()
+        ended = ({'updated_at': NOW}, {'updated_at': at(10**8)})
+        self.some_actions(
+            *({'target': node.uuid, 'status': 'FAILED', **one} for one in ended)
+        )
+        self.delete_softly(node)
+        self.delete_softly(cluster)
+        self.publish_every()
+        before = at(5)
+        expected = dict(self.store.purge(before, 100, dry_run=True))
+        self.assertEqual(
+            {'clusters': 1, 'nodes': 1, 'actions': 2},
+            {name: expected[name] for name in ('clusters', 'nodes', 'actions')},
+        )
+        self.assertEqual(expected, dict(self.store.purge(before, 100)))
+        self.assertEqual({}, self.store.clusters_by_uuid([cluster.uuid]))

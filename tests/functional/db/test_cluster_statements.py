@@ -1,0 +1,252 @@
+"""How many statements clusters cost, and along which indexes their rows are found."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.contract.cluster_case import (
+    OTHER,
+    OWNER,
+    make_binding,
+    make_cluster,
+    make_node,
+    make_policy,
+    make_profile,
+    make_receiver,
+    told_of,
+)
+from tests.factories import at, make_action, store_actions
+from tests.functional.db import counting, stores
+from watcherlite.db.clustering import (
+    DEFAULT_SORT,
+    SORT_KEYS,
+    ClusterEventQuery,
+    NounQuery,
+)
+from watcherlite.db.sqlalchemy.cluster_events import ClusterHistory
+from watcherlite.db.sqlalchemy.cluster_lists import NounPage, named_rows
+from watcherlite.db.sqlalchemy.cluster_rows import PLACES
+from watcherlite.db.sqlalchemy.dialects import DIALECTS
+from watcherlite.db.sqlalchemy.outbox import EVENT_COLUMNS
+from watcherlite.domain.actions import ENGINE, Action
+from watcherlite.domain.clusters import Cluster, Node, PolicyObject, Profile, Receiver
+
+TENANT = OWNER.tenant
+MANY = 1000
+#: The column of a sort key, where it is called something else in an index.
+COLUMNS = {
+    (Node, 'index'): 'node_index',
+    (Action, 'action'): 'action_type',
+    (Action, 'status'): 'ended',
+}
+
+
+class ClusterStatementTests(counting.CountingTests):
+    """What holds on every database, with what differs as class attributes."""
+
+    lock = 1
+
+    def setUp(self) -> None:
+        super().setUp()
+        with self.store.transaction() as tx:
+            profile = tx.insert_noun(make_profile())
+            self.policy = tx.insert_noun(make_policy())
+            self.cluster = tx.insert_noun(make_cluster(profile))
+        self.profile = profile
+
+    def a_world(self) -> None:
+        """Store rows of each noun, of several projects, and what a plan has."""
+        with self.store.transaction() as tx:
+            for n in range(300):
+                whose = {'owner': OTHER} if n % 3 else {}
+                times = {'created_at': at(n), 'updated_at': at(n) if n % 2 else None}
+                tx.insert_noun(make_profile(**whose, **times))
+                tx.insert_noun(make_policy(**whose, **times))
+                tx.insert_noun(make_receiver(**whose, action='A' if n % 2 else None))
+                tx.insert_noun(make_cluster(self.profile, **whose, **times))
+            tx.insert_nodes(
+                [
+                    make_node(
+                        self.cluster,
+                        index=n,
+                        created_at=at(n) if n % 4 else None,
+                        updated_at=at(n) if n % 2 else None,
+                    )
+                    for n in range(MANY)
+                ]
+            )
+            tx.insert_binding(make_binding(self.cluster, self.policy))
+        common = {'lane': ENGINE, 'tenant': TENANT}
+        statuses = ('SUCCEEDED', 'READY')
+        store_actions(
+            self.store,
+            *(
+                make_action(**common, status=statuses[n % 2], target=f't{n}', name='n')
+                for n in range(MANY)
+            ),
+            *(make_action() for _ in range(MANY)),
+        )
+        self.know()
+
+    def know(self) -> None:
+        """Have the database know its tables, if it does that."""
+
+    def test_each_kind_of_change_costs_the_same_for_one_and_for_many(self) -> None:
+        expected = {
+            'insert_nodes': 3,
+            'lock_clusters': self.lock,
+            'lock_clusters_by_id': 1,
+            'lock_nodes': self.lock,
+            'lock_nodes_of': 1,
+            'save_clusters': 1,
+            'save_nodes': 1,
+            'count_nodes': 1,
+            'unfinished_actions': 1,
+            'bindings_of': 1,
+            'add_events': 1,
+        }
+        self.assertEqual([expected] * 2, [self.costs(n) for n in (1, MANY)])
+
+    def costs(self, count: int) -> dict[str, int]:
+        """Return what the calls cost that are about so many rows."""
+        new = [make_node(self.cluster) for _ in range(count)]
+        uuids = [node.uuid for node in new]
+        cost, cluster = self.cost, self.cluster
+        found = {'insert_nodes': cost(lambda tx: tx.insert_nodes(new))}
+        rows = list(self.store.nodes_by_uuid(uuids).values())
+        events = [told_of(row, cluster) for row in rows]
+        return found | {
+            'lock_clusters': cost(lambda tx: tx.lock_clusters([cluster.uuid])),
+            'lock_clusters_by_id': cost(
+                lambda tx: tx.lock_clusters_by_id([cluster.id or 0])
+            ),
+            'lock_nodes': cost(lambda tx: tx.lock_nodes(uuids)),
+            'lock_nodes_of': cost(lambda tx: tx.lock_nodes_of(cluster.id or 0)),
+            'save_clusters': cost(lambda tx: tx.save_clusters([cluster])),
+            'save_nodes': cost(lambda tx: tx.save_nodes(rows)),
+            'count_nodes': cost(lambda tx: tx.count_nodes([cluster.id or 0])),
+            'unfinished_actions': cost(lambda tx: tx.unfinished_actions(uuids, uuids)),
+            'bindings_of': cost(lambda tx: tx.bindings_of(cluster.id or 0)),
+            'add_events': cost(lambda tx: tx.add_events(events)),
+        }
+
+    def test_nothing_that_is_read_costs_a_statement_per_row_or_locks_one(self) -> None:
+        self.a_world()
+        store, of = self.store, NounQuery(TENANT, limit=100)
+        ids = [self.cluster.id or 0]
+        with store.transaction() as tx:
+            tx.add_events([told_of(self.cluster) for _ in range(20)])
+        reads: dict[str, tuple[int, Callable[[], Any]]] = {
+            'find_noun': (
+                *(1, lambda: store.find_noun(Cluster, self.cluster.uuid[:13], TENANT)),
+            ),
+            'list_noun': (1, lambda: store.list_noun(Node, of)),
+            'list_cluster_actions': (2, lambda: store.list_cluster_actions(of)),
+            'nouns_by_id': (1, lambda: store.nouns_by_id(Cluster, ids)),
+            'nodes_of': (1, lambda: store.nodes_of(ids)),
+            'bindings': (1, lambda: store.bindings_of_clusters(ids)),
+            'events': (
+                1,
+                lambda: store.list_cluster_events(
+                    ClusterEventQuery(TENANT, {'cluster_id': ids}, limit=3)
+                ),
+            ),
+        }
+        for name, (count, read) in reads.items():
+            with self.texts() as found:
+                self.assertTrue(read(), name)
+            self.assertEqual(count, len(found), name)
+            self.assertNotRegex(' '.join(found), 'FOR |LOCK IN', name)
+
+    def said_of(self, kind: type, query: NounQuery) -> str:
+        """Return what the database says of how it finds a page."""
+        db = self.store._db
+        page = NounPage(kind, query, db.dialect, f'{PLACES[kind].table}.id')
+        return self.explained(page.template, **page.values)
+
+    def test_every_sort_key_walks_along_an_index(self) -> None:
+        self.a_world()
+        markers = {
+            kind: self.store.list_noun(kind, NounQuery(TENANT, limit=50))[-1].uuid
+            for kind in (Profile, PolicyObject, Cluster, Node, Receiver)
+        }
+        actions = self.store.list_cluster_actions(NounQuery(TENANT, limit=500))
+        markers[Action] = actions[-1].action.uuid
+        for kind, marker in markers.items():
+            table = PLACES[kind].table
+            shown = 'hidden_' if PLACES[kind].hidden else ''
+            for key in SORT_KEYS[kind]:
+                column = COLUMNS.get((kind, key), key)
+                index = f'ix_{table}_tenant_{shown}{column}_id'
+                for descending in (False, True):
+                    for after in (None, marker):
+                        sort = ((key, descending),)
+                        query = NounQuery(TENANT, sort=sort, after=after, limit=10)
+                        said = self.said_of(kind, query)
+                        self.assertIn(index, said, query)
+                        self.assert_no_scan(said, f'{table} {query}\n{said}')
+            self.assertIn(DEFAULT_SORT[kind], SORT_KEYS[kind])
+
+    def test_lists_of_all_projects_walk_along_an_index_too(self) -> None:
+        self.a_world()
+        for kind in (Profile, PolicyObject, Cluster, Node, Receiver, Action):
+            for key in SORT_KEYS[kind]:
+                said = self.said_of(kind, NounQuery(sort=((key, True),), limit=10))
+                self.assert_no_scan(said, f'{kind} {key}\n{said}')
+
+    def test_what_a_name_may_mean_is_found_along_indexes(self) -> None:
+        self.a_world()
+        for kind in (Profile, PolicyObject, Cluster, Node, Receiver, Action):
+            for tenant in (TENANT, None):
+                table = PLACES[kind].table
+                columns = f'{table}.id, {table}.uuid'
+                statement, values = named_rows(kind, columns, 'abcdef', tenant)
+                said = self.explained(statement, **values)
+                self.assert_no_scan(said, f'{kind} {tenant}\n{said}')
+
+    def test_a_page_of_a_history_is_taken_from_the_index_of_it(self) -> None:
+        with self.store.transaction() as tx:
+            other = tx.insert_noun(make_cluster(self.profile))
+        for cluster, count in ((other, 3000), (self.cluster, 30)):
+            with self.store.transaction() as tx:
+                tx.add_events([told_of(cluster) for _ in range(count)])
+        dialect = DIALECTS[self.store.engine.dialect.name]()
+        one = {'cluster_id': [self.cluster.id]}
+        (last,) = self.store.list_cluster_events(ClusterEventQuery(TENANT, limit=1))
+        for filters, index in ((one, 'ix_events_within'), ({}, 'ix_events_tenant')):
+            for after in (None, last.event.uuid):
+                for descending in (True, False):
+                    query = ClusterEventQuery(TENANT, filters, descending, after, 10)
+                    page = ClusterHistory(query, dialect, EVENT_COLUMNS)
+                    said = self.explained(page.template, **page.values)
+                    self.assertIn(index, said, said)
+                    self.assertNotRegex(said, r'Seq Scan on events|events\nALL')
+
+    def assert_no_scan(self, said: str, message: str) -> None:
+        """Check that no table is read from end to end."""
+        self.assertNotRegex(
+            said,
+            r'Seq Scan on (profiles|policies|clusters|nodes|receivers|actions)'
+            r'|SCAN (profiles|policies|clusters|nodes|receivers|actions)(\n|$)'
+            r'|\n(profiles|policies|clusters|nodes|receivers|actions)\nALL',
+            message,
+        )
+
+
+class SqliteClusterStatementTest(ClusterStatementTests, stores.SqliteDatabase):
+    explain = 'EXPLAIN QUERY PLAN'
+
+
+class PostgresqlClusterStatementTest(ClusterStatementTests, stores.PostgresqlDatabase):
+    def know(self) -> None:
+        with self.store.engine.connect() as connection:
+            connection.exec_driver_sql('ANALYZE')
+
+
+class MysqlClusterStatementTest(ClusterStatementTests, stores.MysqlDatabase):
+    # It locks in the order in which it reads: the ids come first.
+    lock = 2
+
+    def know(self) -> None:
+        with self.store.engine.connect() as connection:
+            for kind in PLACES.values():
+                connection.exec_driver_sql(f'ANALYZE TABLE {kind.table}').fetchall()

@@ -1,0 +1,374 @@
+"""How many nodes a cluster is to have, which of them go, and how they are called.
+
+All pure: numbers and rows in, numbers and rows out. The texts of refusals are those
+that clients of clusters compare.
+"""
+
+import dataclasses
+import math
+import random
+import re
+from collections.abc import Mapping, Sequence
+
+from watcherlite import exceptions
+from watcherlite.domain.clusters import Cluster, Node, Profile
+from watcherlite.states import cluster as states
+
+# Types of adjustment
+EXACT_CAPACITY = 'EXACT_CAPACITY'
+CHANGE_IN_CAPACITY = 'CHANGE_IN_CAPACITY'
+CHANGE_IN_PERCENTAGE = 'CHANGE_IN_PERCENTAGE'
+ADJUSTMENTS = (EXACT_CAPACITY, CHANGE_IN_CAPACITY, CHANGE_IN_PERCENTAGE)
+
+# Criteria of who goes
+RANDOM = 'RANDOM'
+OLDEST_FIRST = 'OLDEST_FIRST'
+OLDEST_PROFILE_FIRST = 'OLDEST_PROFILE_FIRST'
+YOUNGEST_FIRST = 'YOUNGEST_FIRST'
+CRITERIA = (RANDOM, OLDEST_FIRST, OLDEST_PROFILE_FIRST, YOUNGEST_FIRST)
+
+#: The key of a cluster's config that says how its nodes are called.
+NAME_FORMAT = 'node.name.format'
+DEFAULT_NAME_FORMAT = 'node-$8R'
+#: Most characters of a name.
+LONGEST_NAME = 255
+
+_PLACEHOLDER = re.compile(r'\$([0-9]*)([rRI])')
+_IN_NAMES = re.compile(r'[a-zA-Z\u4e00-\u9fa50-9._~-]*')
+_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+_WIDTH = 8
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Sizes:
+    """How large a cluster is to be; `max_size` below 0: any number."""
+
+    desired_capacity: int
+    min_size: int
+    max_size: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Adjustment:
+    """How a request would like a cluster resized; None: as it is.
+
+    :param type: of ADJUSTMENTS, or None when only the limits change
+    :param min_step: the least that a percentage comes to
+    :param strict: refuse what the limits forbid; else do as much as they allow
+    """
+
+    type: str | None = None
+    number: float = 0
+    min_size: int | None = None
+    max_size: int | None = None
+    min_step: int | None = None
+    strict: bool = False
+
+
+# sizes
+
+
+def check_sizes(
+    cluster: Cluster | None,
+    desired: int | None = None,
+    min_size: int | None = None,
+    max_size: int | None = None,
+    *,
+    strict: bool = False,
+    most: int | None = None,
+) -> None:
+    """Raise Invalid for sizes that do not fit each other, or those of a cluster.
+
+    :param cluster: that has the sizes which are not given; None: a new one
+    :param strict: whether a size that is given has to fit one that the cluster has
+        and that a resize would otherwise give way to
+    :param most: how many nodes a cluster may have; None: any number
+    """
+    refusals = (
+        *_refusals_of_desired(cluster, desired, min_size, max_size, strict, most),
+        *_refusals_of_min(cluster, desired, min_size, max_size, strict),
+        *_refusals_of_max(cluster, desired, min_size, max_size, strict, most),
+    )
+    for applies, text in refusals:
+        if applies:
+            raise exceptions.BadRequest(text)
+
+
+Refusals = list[tuple[bool, str]]
+
+
+def _refusals_of_desired(
+    cluster: Cluster | None,
+    desired: int | None,
+    min_size: int | None,
+    max_size: int | None,
+    strict: bool,
+    most: int | None,
+) -> Refusals:
+    if desired is None:
+        return []
+    capacity = f'The target capacity ({desired}) is'
+    found = [
+        (
+            most is not None and desired > most,
+            f'{capacity} greater than the maximum number of nodes allowed per cluster '
+            f'({most}).',
+        ),
+        (
+            min_size is not None and desired < min_size,
+            f'{capacity} less than the specified min_size ({min_size}).',
+        ),
+        (
+            max_size is not None and 0 <= max_size < desired,
+            f'{capacity} greater than the specified max_size ({max_size}).',
+        ),
+    ]
+    if cluster is not None and strict:
+        low, high = cluster.min_size, cluster.max_size
+        found += [
+            (
+                min_size is None and desired < low,
+                f"{capacity} less than the cluster's min_size ({low}).",
+            ),
+            (
+                max_size is None and 0 <= high < desired,
+                f"{capacity} greater than the cluster's max_size ({high}).",
+            ),
+        ]
+    return found
+
+
+def _refusals_of_min(
+    cluster: Cluster | None,
+    desired: int | None,
+    min_size: int | None,
+    max_size: int | None,
+    strict: bool,
+) -> Refusals:
+    if min_size is None:
+        return []
+    text = f'The specified min_size ({min_size}) is greater than the'
+    found = [
+        (
+            max_size is not None and 0 <= max_size < min_size,
+            f'{text} specified max_size ({max_size}).',
+        )
+    ]
+    if cluster is not None:
+        found += [
+            (
+                max_size is None and 0 <= cluster.max_size < min_size,
+                f'{text} current max_size ({cluster.max_size}) of the cluster.',
+            ),
+            (
+                strict and desired is None and min_size > cluster.desired_capacity,
+                f'{text} current desired_capacity ({cluster.desired_capacity}) of the '
+                'cluster.',
+            ),
+        ]
+    return found
+
+
+def _refusals_of_max(
+    cluster: Cluster | None,
+    desired: int | None,
+    min_size: int | None,
+    max_size: int | None,
+    strict: bool,
+    most: int | None,
+) -> Refusals:
+    if max_size is None:
+        return []
+    text = f'The specified max_size ({max_size}) is'
+    found = [
+        (
+            most is not None and max_size > most,
+            f'{text} greater than the maximum number of nodes allowed per cluster '
+            f'({most}).',
+        )
+    ]
+    if cluster is not None and max_size >= 0:
+        found += [
+            (
+                min_size is None and max_size < cluster.min_size,
+                f'{text} less than the current min_size ({cluster.min_size}) of the '
+                'cluster.',
+            ),
+            (
+                strict and desired is None and max_size < cluster.desired_capacity,
+                f'{text} less than the current desired_capacity '
+                f'({cluster.desired_capacity}) of the cluster.',
+            ),
+        ]
+    return found
+
+
+def adjusted(
+    current: int, adjustment: str, number: float, min_step: int | None = None
+) -> int:
+    """Return how many nodes a request leads to that has so many now.
+
+    A percentage that comes to less than one node is one node; what is over a whole
+    number of nodes is cut off. `min_step` counts in the direction of `number`.
+    """
+    if adjustment == EXACT_CAPACITY:
+        return int(number)
+    if adjustment == CHANGE_IN_CAPACITY:
+        return current + int(number)
+    step = abs(number) * current / 100
+    nodes = math.ceil(step) if step < 1 else math.floor(step)
+    nodes = max(nodes, min_step or 0)
+    return current + (nodes if number >= 0 else -nodes)
+
+
+def resized(
+    cluster: Cluster, current: int, wish: Adjustment, most: int | None = None
+) -> Sizes:
+    """Return the sizes that a resize leads to; raises Invalid.
+
+    :param current: how many nodes it has
+    :param most: see `check_sizes`
+    """
+    given: int | None = None
+    if wish.type is not None:
+        given = adjusted(current, wish.type, wish.number, wish.min_step)
+    low = cluster.min_size if wish.min_size is None else wish.min_size
+    high = cluster.max_size if wish.max_size is None else wish.max_size
+    desired = cluster.desired_capacity if given is None else given
+    if not wish.strict:
+        desired = within(desired, low, high)
+        given = None if given is None else desired
+    check_sizes(
+        *(cluster, given, wish.min_size, wish.max_size), strict=wish.strict, most=most
+    )
+    return Sizes(desired, low, high)
+
+
+def within(desired: int, min_size: int, max_size: int) -> int:
+    """Return the number of nodes nearest to one that the limits allow."""
+    desired = max(desired, min_size)
+    return min(desired, max_size) if max_size >= 0 else desired
+
+
+def scaling_count(
+    current: int,
+    shrinks: bool,
+    adjustment: str,
+    number: float,
+    min_step: int | None = None,
+) -> int:
+    """Return how many nodes a scaling policy has come or go.
+
+    Unlike a resize it cuts off what a percentage comes to, and then looks at the
+    least step. It may be 0 or less for an exact capacity: then there is nothing to
+    do.
+
+    :param shrinks: whether nodes go
+    """
+    if adjustment == EXACT_CAPACITY:
+        return current - int(number) if shrinks else int(number) - current
+    if adjustment == CHANGE_IN_PERCENTAGE:
+        return max(int(number * current / 100), min_step or 0)
+    return int(number)
+
+
+# who goes
+
+
+def victims(
+    nodes: Sequence[Node],
+    count: int,
+    criteria: str = RANDOM,
+    *,
+    seed: str,
+    profiles: Mapping[int, Profile] | None = None,
+) -> list[Node]:
+    """Return the nodes to delete, in the order in which they are to go.
+
+    Those that are not well go first, then those that were never made; the criteria
+    decide among the others, and within these.
+
+    :param seed: the uuid of the action, so that one that begins again chooses alike
+    :param profiles: by id, for OLDEST_PROFILE_FIRST
+    """
+    source = random.Random(seed)  # noqa: S311  (no secret)
+    listed = sorted(nodes, key=lambda node: (node.index, node.uuid))
+    if criteria == RANDOM:
+        source.shuffle(listed)
+    else:
+        ages = {node.uuid: _age(node, criteria, profiles or {}) for node in listed}
+        listed.sort(
+            key=lambda node: ages[node.uuid], reverse=criteria == YOUNGEST_FIRST
+        )
+    listed.sort(key=_urgency)
+    return listed[: max(0, count)]
+
+
+def _urgency(node: Node) -> int:
+    if node.status in (states.ERROR, states.WARNING) or node.tainted:
+        return 0
+    return 1 if node.created_at is None else 2
+
+
+def _age(
+    node: Node, criteria: str, profiles: Mapping[int, Profile]
+) -> tuple[float, ...]:
+    """Return what nodes are sorted by, the oldest first."""
+    created = node.created_at or node.init_at
+    own = created.timestamp() if created is not None else 0.0
+    if criteria != OLDEST_PROFILE_FIRST:
+        return (own, node.index)
+    profile = profiles.get(node.profile_id)
+    since = profile.created_at if profile is not None else None
+    return (since.timestamp() if since is not None else 0.0, own, node.index)
+
+
+# names
+
+
+def node_name(written: str | None, index: int, source: random.Random) -> str:
+    """Return the name of a node with this index.
+
+    `$I` is the index, `$4I` padded with zeros; `$R` are 8 random letters and digits
+    that begin with a letter, `$6R` as many as that; `$r` likewise, all lower-case.
+
+    :param written: what the cluster's config says; None: DEFAULT_NAME_FORMAT
+    """
+
+    def filled(match: re.Match[str]) -> str:
+        width, kind = match.groups()
+        if kind == 'I':
+            return str(index).zfill(int(width or 0))
+        text = _random_text(int(width or _WIDTH), source)
+        return text.lower() if kind == 'r' else text
+
+    return _PLACEHOLDER.sub(filled, written or DEFAULT_NAME_FORMAT)
+
+
+def check_name_format(written: str) -> None:
+    """Raise Invalid for what no name of a node can be made of."""
+    what = f"The {NAME_FORMAT} '{written}'"
+    rest = _PLACEHOLDER.sub('', written)
+    if not _IN_NAMES.fullmatch(rest):
+        raise exceptions.BadRequest(
+            f'{what} may have letters, digits, . _ ~ - and the placeholders $nI, $nR '
+            'and $nr, n being a number of characters'
+        )
+    widths = [
+        # A number that has more digits than that is too long whatever it says.
+        max(int(width[:9] or _WIDTH), _WIDTH)
+        for width, _ in _PLACEHOLDER.findall(written)
+    ]
+    if len(rest) + sum(widths) > LONGEST_NAME:
+        raise exceptions.BadRequest(
+            f'{what} makes names of more than {LONGEST_NAME} characters'
+        )
+    if not written:
+        raise exceptions.BadRequest(f'The {NAME_FORMAT} must not be empty')
+
+
+def _random_text(length: int, source: random.Random) -> str:
+    if length < 1:
+        return ''
+    rest = source.choices(f'{_LETTERS}0123456789', k=length - 1)
+    return source.choice(_LETTERS) + ''.join(rest)
