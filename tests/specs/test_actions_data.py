@@ -4,8 +4,8 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+from tests.policies import chain_of
 from tests.worlds import World, WorldCase, action, kind, ran
-from watcherlite.execution.policy_chain import PolicyChain
 from watcherlite.plugins.base import Policy
 from watcherlite.states import action as states
 
@@ -40,7 +40,7 @@ class TestPoliciesExchangeDecisions(WorldCase):
         self, *policies: Policy, execute: Any = None
     ) -> tuple[World, dict[str, Any]]:
         world = self.a_world({'scale_in': kind(execute=execute or (lambda c: True))})
-        world.worker(policies=PolicyChain(lambda task: policies))
+        world.worker(policies=chain_of(*policies))
         world.run(action('a', 'scale_in'), action('b'))
         return world, dict(world.action('a').data)
 
@@ -76,12 +76,12 @@ class TestPoliciesExchangeDecisions(WorldCase):
             data['count'] = data.get('count', 0) + 1
 
         def look(context: Any, data: dict[str, Any]) -> None:
-            row = world.store.get_action(context.uuid)
+            row = world.store.get_action(context.action_uuid)
             stored.append((row.status, row.data))
 
         world = self.a_world({'scale_in': kind()})
         chain = [policy(1, decide, decide), policy(2, look, look)]
-        world.worker(policies=PolicyChain(lambda task: chain))
+        world.worker(policies=chain_of(*chain))
         plan = world.run(action('a', 'scale_in'))
         self.assertEqual([('READY', {'count': 1}), ('RUNNING', {'count': 2})], stored)
         self.assertEqual(ran('a'), world.story(plan, 'a'))
@@ -99,7 +99,7 @@ class TestPoliciesExchangeDecisions(WorldCase):
                 gate()
 
         world = self.a_world({'scale_in': kind()})
-        chain = PolicyChain(lambda task: [policy(1, decide), policy(2, act)])
+        chain = chain_of(policy(1, decide), policy(2, act))
         worker = world.worker(policies=chain)
         plan = world.start(action('a', 'scale_in'))
         gate.until_entered()
@@ -112,8 +112,8 @@ class TestPoliciesExchangeDecisions(WorldCase):
     def test_data_that_is_not_json_fails_the_action(self) -> None:
         world, data = self.run_with(policy(1, lambda c, data: data.update(x={1})))
         self.assertEqual(
-            'Action failed in pre_condition: ThePolicy.pre_op left data that is not '
-            'JSON: x: this is a set, which JSON does not have',
+            "Policy check failure: Failed policy 'ThePolicy': ThePolicy.pre_op left "
+            'data that is not JSON: x: this is a set, which JSON does not have',
             world.action('a').status_message,
         )
         self.assertEqual({}, data)
@@ -130,11 +130,9 @@ class TestPoliciesExchangeDecisions(WorldCase):
                 gate()
             data['by'] = context.attempt
 
-        chain = PolicyChain(
-            lambda task: [
-                policy(1, decide),
-                policy(2, lambda context, data: acted.append(context.attempt)),
-            ]
+        chain = chain_of(
+            policy(1, decide),
+            policy(2, lambda context, data: acted.append(context.attempt)),
         )
         world = self.a_world({'scale_in': kind()})
         zombie = world.worker(policies=chain)

@@ -35,6 +35,7 @@ ROOMS = {
     'watcherlite.plugins.action_types': 5,
     'watcherlite.plugins.resource_handlers': 5,
     'watcherlite.plugins.policies': 5,
+    'watcherlite.plugins.load_balancers': 5,
     'watcherlite.plugins.goals': 5,
     'watcherlite.plugins.strategies': 5,
     'watcherlite.plugins.planners': 5,
@@ -69,6 +70,9 @@ SIDEWAYS = {
     ),
     ('watcherlite.plugins.resource_handlers', 'watcherlite.plugins.action_types'): (
         'a call over HTTP, and what executables are allowed, are the same in both'
+    ),
+    ('watcherlite.plugins.load_balancers', 'watcherlite.plugins.action_types'): (
+        'what makes a command of the operator is the same in both'
     ),
     ('watcherlite.notifications', 'watcherlite.objects'): (
         'the payload classes define what a notification is made of'
@@ -189,6 +193,7 @@ FENCES = {
     'cotyledon': ('watcherlite.cmd',),
     'rich': ('watcherlite.cli',),
     'cliff': ('watcherlite.cli',),
+    'jinja2': ('watcherlite.plugins.load_balancers',),
     'requests': (
         'watcherlite.plugins.http_exchange',
         'watcherlite.plugins.action_types',

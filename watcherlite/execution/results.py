@@ -18,6 +18,7 @@ from watcherlite.states import action as states
 PRE_CONDITION = 'pre_condition'
 EXECUTE = 'execute'
 POST_CONDITION = 'post_condition'
+POLICIES = 'policies'
 REVERT_STEP = 'revert'
 
 #: outcome -> the status that an executed action takes, and why
@@ -104,7 +105,7 @@ def conclude(
 ) -> Conclusion:
     """Return what becomes of an action after a step had this outcome.
 
-    :param step: PRE_CONDITION, EXECUTE, POST_CONDITION or REVERT_STEP
+    :param step: PRE_CONDITION, EXECUTE, POST_CONDITION, POLICIES or REVERT_STEP
     """
     if data is not None and data != action.data:
         action = action.evolve(data=data)
@@ -259,7 +260,10 @@ def _skip(action: Action, reason: str, step: str, now: datetime.datetime) -> Con
 def _fail(
     action: Action, failed: outcomes.Failed, step: str, now: datetime.datetime
 ) -> Conclusion:
-    message = FAILED_IN.format(step, failed.reason)
+    # What policies refuse says so itself, as clients know it.
+    message = failed.reason
+    if step != POLICIES:
+        message = FAILED_IN.format(step, failed.reason)
     fault = failed.fault
     if fault is None:
         fault = outcomes.Fault('ActionFailed', failed.reason, action.action_type, step)

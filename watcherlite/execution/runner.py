@@ -20,7 +20,13 @@ from watcherlite.domain import outcomes
 from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, Action
 from watcherlite.execution import results
 from watcherlite.execution.context import TIMEOUT, Context
-from watcherlite.execution.policy_chain import PolicyChain
+from watcherlite.execution.policy_chain import (
+    ERROR,
+    OK,
+    Pairs,
+    PolicyChain,
+    PolicyCheckFailed,
+)
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.settings import ExecutionSettings
 from watcherlite.execution.soundness import sound
@@ -30,6 +36,8 @@ from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
 
+#: What ends the work of an action.
+_ENDS = outcomes.Done | outcomes.Failed | outcomes.Cancelled | outcomes.TimedOut
 #: Seconds after which a store is asked again that was away.
 ASK_AGAIN = 1.0
 
@@ -90,17 +98,36 @@ class Runner:
         """Return the action as RUNNING, or as what it came to instead."""
         action = task.action
         if action.control == states.CANCEL:
-            return self._conclude(task, outcomes.Cancelled(), results.PRE_CONDITION)
+            return self._cancelled(task)
+        step = results.PRE_CONDITION
         try:
             outcome = self._admit(task)
         except BaseException as error:  # a plugin may raise anything
-            outcome = self._failure(task, error, results.PRE_CONDITION)
+            if isinstance(error, PolicyCheckFailed):
+                step = results.POLICIES
+            outcome = self._failure(task, error, step)
         if task.context is not None:
             # It may wait for its turn now, which nobody may hold against it.
             task.context.stop_clock()
         if outcome is None:
             return Conclusion(results.start(action, self._clock.now(), task.data))
-        return self._conclude(task, outcome, results.PRE_CONDITION)
+        return self._conclude(task, outcome, step)
+
+    def _cancelled(self, task: Task) -> Conclusion:
+        """Return the end of an action that was cancelled and has no work under way."""
+        outcome: outcomes.Outcome = outcomes.Cancelled()
+        step = results.PRE_CONDITION
+        if task.action.phase == COMPLETE:
+            try:
+                self._equip(task)
+                outcome, step = self._tell_policies(task, outcome, step)
+            except BaseException:  # a plugin may raise anything
+                LOG.exception(
+                    'Action %s (%s) is cancelled; its policies were not told',
+                    task.action.uuid,
+                    task.action.action_type,
+                )
+        return self._conclude(task, outcome, step)
 
     def adopt(self, task: Task) -> Conclusion | None:
         """Make a task that is InProgress ready for `poll` or `cancel` here.
@@ -138,7 +165,7 @@ class Runner:
             )
             if hindrance is not None:
                 return outcomes.Skipped(hindrance)
-        self._policies.before(task, self._keep)
+        self._policies.before(task, self._keep, self._asking(task, context))
         if action.phase == CHECK and kind.is_applied(context):
             task.applied = True
             return None
@@ -176,10 +203,16 @@ class Runner:
         step = results.REVERT_STEP if task.action.phase == REVERT else results.EXECUTE
         try:
             outcome = sound(self._execute(task))
-            if isinstance(outcome, outcomes.Done | outcomes.Failed):
-                outcome, step = self._verify(task, outcome, step)
         except BaseException as error:  # a plugin may raise anything
             outcome = self._broken_off(task, error, step)
+            outcome, step = self._tell_policies(task, outcome, step)
+            return self._conclude(task, outcome, step)
+        outcome, step = self._tell_policies(task, outcome, step)
+        if isinstance(outcome, outcomes.Done | outcomes.Failed):
+            try:
+                outcome, step = self._verify(task, outcome, step)
+            except (exceptions.Cancelled, exceptions.TimedOut) as error:
+                outcome = self._broken_off(task, error, step)
         return self._conclude(task, outcome, step)
 
     def _broken_off(
@@ -195,7 +228,8 @@ class Runner:
     def cancel(self, task: Task, outcome: outcomes.Outcome) -> Conclusion:
         """Stop the work outside of an action that is InProgress."""
         self._stop_outside(task)
-        return self._conclude(task, outcome, results.EXECUTE)
+        outcome, step = self._tell_policies(task, outcome, results.EXECUTE)
+        return self._conclude(task, outcome, step)
 
     def _stop_outside(self, task: Task) -> None:
         try:
@@ -270,21 +304,60 @@ class Runner:
         """Run what comes after the work; a first failure keeps its own reason."""
         kind, context = task.type, task.context
         assert kind is not None and context is not None  # noqa: S101
-        if isinstance(outcome, outcomes.Done):
-            context.outputs = outcome.outputs
+        if step == results.POLICIES or task.action.phase == REVERT:
+            return outcome, step
         try:
-            self._policies.after(task, self._keep)
-            if task.action.phase != REVERT:
-                kind.post_condition(context)
+            kind.post_condition(context)
         except (exceptions.Cancelled, exceptions.TimedOut):
             raise
         except BaseException as error:  # a plugin may raise anything
-            failure = self._failure(task, error, results.POST_CONDITION)
-            if isinstance(outcome, outcomes.Done):
-                if isinstance(failure, outcomes.Failed):
-                    failure = dataclasses.replace(failure, outputs=outcome.outputs)
-                return failure, results.POST_CONDITION
+            return self._failed_after(
+                task, outcome, step, error, results.POST_CONDITION
+            )
         return outcome, step
+
+    def _tell_policies(
+        self, task: Task, outcome: outcomes.Outcome, step: str
+    ) -> tuple[outcomes.Outcome, str]:
+        """Tell policies how the work went, well or not, once it has ended."""
+        context = task.context
+        if context is None or not isinstance(outcome, _ENDS):
+            return outcome, step
+        result = ERROR
+        if isinstance(outcome, outcomes.Done):
+            result, context.outputs = OK, outcome.outputs
+        try:
+            ask = self._asking(task, context)
+            self._policies.after(task, result, self._keep, ask)
+        except (exceptions.Cancelled, exceptions.TimedOut) as error:
+            return self._failure(task, error, step), step
+        except BaseException as error:  # a plugin may raise anything
+            return self._failed_after(task, outcome, step, error, results.POLICIES)
+        return outcome, step
+
+    def _failed_after(
+        self,
+        task: Task,
+        outcome: outcomes.Outcome,
+        step: str,
+        error: BaseException,
+        later: str,
+    ) -> tuple[outcomes.Outcome, str]:
+        """Return what an action came to when a later step has failed."""
+        failure = self._failure(task, error, later)
+        if not isinstance(outcome, outcomes.Done):
+            return outcome, step
+        if isinstance(failure, outcomes.Failed):
+            failure = dataclasses.replace(failure, outputs=outcome.outputs)
+        return failure, later
+
+    def _asking(
+        self, task: Task, context: Context
+    ) -> Callable[[Callable[[], Pairs]], Pairs]:
+        """Return what asks which policies there are, and again if a store is away."""
+        return functools.partial(
+            self._patiently, task.action, context, 'to hear what policies there are'
+        )
 
     # both
 

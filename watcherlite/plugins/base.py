@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from watcherlite.domain import change
+from watcherlite.domain.clusters import Cluster, Node, Profile
 from watcherlite.domain.documents import PlanDocument
 from watcherlite.domain.handling import (
     Batch,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 ACTION_TYPES = 'watcherlite.action_types'
 RESOURCE_HANDLERS = 'watcherlite.resource_handlers'
 POLICIES = 'watcherlite.policies'
+LOAD_BALANCERS = 'watcherlite.load_balancers'
 GOALS = 'watcherlite.goals'
 STRATEGIES = 'watcherlite.strategies'
 PLANNERS = 'watcherlite.planners'
@@ -39,6 +41,7 @@ NAMESPACES = (
     ACTION_TYPES,
     RESOURCE_HANDLERS,
     POLICIES,
+    LOAD_BALANCERS,
     GOALS,
     STRATEGIES,
     PLANNERS,
@@ -245,27 +248,6 @@ class ActionType:
         return getattr(cls, hook) is not getattr(ActionType, hook)
 
 
-class Policy:
-    """Consulted before and after an action on its target.
-
-    Decisions are made through `data` alone: what a policy changes in it is
-    stored before the next one is asked.
-    """
-
-    #: Lower is asked first.
-    priority: ClassVar[int] = 100
-    #: Action types before which `pre_op` is called.
-    before: ClassVar[frozenset[str]] = frozenset()
-    #: Action types after which `post_op` is called.
-    after: ClassVar[frozenset[str]] = frozenset()
-
-    def pre_op(self, context: ActionContext, data: dict[str, Any]) -> None:
-        """Decide before the action runs; raise to fail the action."""
-
-    def post_op(self, context: ActionContext, data: dict[str, Any]) -> None:
-        """Act after the action ran; raise to fail the action."""
-
-
 class Plugin:
     """What goals, strategies and planners have in common: their options.
 
@@ -283,6 +265,151 @@ class Plugin:
     def get_config_opts(cls) -> Sequence['cfg.Opt']:
         """Return the options of this plugin, for its group and the sample."""
         return ()
+
+
+class PolicyContext(Protocol):
+    """What a policy may know while it is asked about an action.
+
+    :cvar name: of the policy, as users gave it
+    :cvar policy_uuid: its uuid
+    :cvar action_type: CLUSTER_SCALE_IN, ...
+    :cvar inputs: of the action
+    :cvar cluster: the cluster as it is; its nodes are in `nodes`, by index
+    :cvar node: of an action on a node, that node; else None. In `post_op` of an
+        action that went well it is as the action leaves it
+    :cvar properties: of the policy, with the defaults of its schema
+    :cvar kept: what it keeps for this cluster: the data of its binding
+    :cvar last_op: when it was last heeded for this cluster
+    :cvar result: of the action, in `post_op`: OK or ERROR; else None
+    """
+
+    name: str
+    policy_uuid: str
+    action_uuid: str
+    action_type: str
+    inputs: Mapping[str, Any]
+    cluster: Cluster
+    nodes: Sequence[Node]
+    node: Node | None
+    properties: Mapping[str, Any]
+    kept: Mapping[str, Any]
+    last_op: datetime.datetime | None
+    result: str | None
+
+    def now(self) -> datetime.datetime:
+        """Return the wall-clock time, aware, in UTC; tests turn it."""
+
+    def profile(self, node: Node | None = None) -> Mapping[str, Any]:
+        """Return the spec of the profile of a node, or of the cluster."""
+
+    def profiles(self) -> Mapping[int, Profile]:
+        """Return the profiles of the cluster and its nodes, by id."""
+
+    def refresh(self) -> Sequence[Node]:
+        """Read `nodes` anew, and return them.
+
+        Actions on other nodes of the cluster may run at the same time.
+        """
+
+    def driver(self, name: str) -> 'LoadBalancer':
+        """Return a load balancer's driver; raises PluginNotFound."""
+
+    def heed(self) -> None:
+        """Note now as when it was last heeded: see `last_op`; durable likewise."""
+
+    def keep(
+        self,
+        kept: Mapping[str, Any] | None = None,
+        cluster_data: Mapping[str, Any] | None = None,
+        node_data: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        """Store what it keeps, besides `data`; it is durable when this returns.
+
+        A policy that is asked again, because a worker was lost, says the same again.
+
+        :param kept: instead of the data of the binding
+        :param cluster_data: merged into the cluster's; None removes a key
+        :param node_data: uuid of a node -> likewise
+        """
+
+
+class Policy(Plugin):
+    """Consulted before and after an action on a cluster, or on a node of it.
+
+    The name of its entry point is its type as clients write it, with the version:
+    `senlin.policy.scaling-1.0`. Decisions are made through `data` alone: what a
+    policy changes in it is stored before the next one is asked (spec 001). One
+    instance serves one call.
+    """
+
+    #: Lower is asked first.
+    priority: ClassVar[int] = 100
+    #: Whether a cluster may be bound to one policy of this type only.
+    singleton: ClassVar[bool] = True
+    #: Types of profiles that it makes sense for; () is any.
+    profile_types: ClassVar[Sequence[str]] = ()
+    #: Action types before which `pre_op` is called.
+    before: ClassVar[frozenset[str]] = frozenset()
+    #: Action types after which `post_op` is called.
+    after: ClassVar[frozenset[str]] = frozenset()
+    #: JSON schema of the properties; the values of `default` are filled in.
+    schema: ClassVar[Mapping[str, Any]] = {'type': 'object', 'properties': {}}
+    #: (version, status, since) in turn, as `policy type show` tells it.
+    support_status: ClassVar[Sequence[Mapping[str, str]]] = ()
+
+    def validate(self, properties: Mapping[str, Any]) -> None:
+        """Check what the schema cannot say; raise Invalid."""
+
+    def attach(self, context: PolicyContext) -> Mapping[str, Any] | None:
+        """Begin to look after a cluster; return what to keep for it.
+
+        Raise to refuse; the text is the reason that users read.
+        """
+        return None
+
+    def detach(self, context: PolicyContext) -> None:
+        """Stop looking after a cluster; raise to refuse."""
+
+    def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
+        """Decide before the action runs; raise to fail the action."""
+
+    def post_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
+        """Act after the action ran, well or not; raise to fail the action."""
+
+
+class LoadBalancer:
+    """Spreads requests over the members of a cluster, for the load-balancing policy.
+
+    Each call may come again, after a worker was lost: it says how it is to be.
+    """
+
+    def __init__(self, options: 'cfg.ConfigOpts | Any' = None) -> None:
+        """Keep `options`: the group `<namespace>.<name>` of the ini file."""
+        self.options = options
+
+    @classmethod
+    def get_config_opts(cls) -> Sequence['cfg.Opt']:
+        """Return the options of this driver, for its group and the sample."""
+        return ()
+
+    def apply(
+        self,
+        name: str,
+        properties: Mapping[str, Any],
+        members: Sequence[Mapping[str, Any]],
+    ) -> Mapping[str, Any]:
+        """Make the balancer of this name have these members, and no others.
+
+        :param name: of the balancer: made of the uuids of cluster and policy
+        :param properties: of the policy
+        :param members: each {'id': uuid of the node, 'name', 'address', 'port'}
+        :returns: what is shown in the data of the cluster: {'vip_address': ...}
+        """
+        raise NotImplementedError
+
+    def remove(self, name: str) -> None:
+        """Delete the balancer; one that is not there has been deleted."""
+        raise NotImplementedError
 
 
 class ResourceContext(Protocol):

@@ -19,7 +19,14 @@ from oslo_config import cfg
 from watcherlite import exceptions
 from watcherlite.conf import masking
 from watcherlite.domain.solutions import IndicatorSpecification
-from watcherlite.plugins import base, options, parameters, properties, schemas
+from watcherlite.plugins import (
+    base,
+    options,
+    parameters,
+    properties,
+    schemas,
+    specs,
+)
 
 LOG = logging.getLogger(__name__)
 
@@ -28,6 +35,7 @@ BASES: Mapping[str, type] = {
     base.ACTION_TYPES: base.ActionType,
     base.RESOURCE_HANDLERS: base.ResourceHandler,
     base.POLICIES: base.Policy,
+    base.LOAD_BALANCERS: base.LoadBalancer,
     base.GOALS: base.Goal,
     base.STRATEGIES: base.Strategy,
     base.PLANNERS: base.Planner,
@@ -37,6 +45,7 @@ NOUNS: Mapping[str, str] = {
     base.ACTION_TYPES: 'action type',
     base.RESOURCE_HANDLERS: 'resource handler',
     base.POLICIES: 'policy',
+    base.LOAD_BALANCERS: 'load balancer',
     base.GOALS: 'goal',
     base.STRATEGIES: 'strategy',
     base.PLANNERS: 'planner',
@@ -149,6 +158,7 @@ class Plugins:
         action_types: Mapping[str, type] | None = None,
         resource_handlers: Mapping[str, type] | None = None,
         policies: Mapping[str, type] | None = None,
+        load_balancers: Mapping[str, type] | None = None,
         goals: Mapping[str, type] | None = None,
         strategies: Mapping[str, type] | None = None,
         planners: Mapping[str, type] | None = None,
@@ -159,6 +169,7 @@ class Plugins:
             base.ACTION_TYPES: action_types or {},
             base.RESOURCE_HANDLERS: resource_handlers or {},
             base.POLICIES: policies or {},
+            base.LOAD_BALANCERS: load_balancers or {},
             base.GOALS: goals or {},
             base.STRATEGIES: strategies or {},
             base.PLANNERS: planners or {},
@@ -205,6 +216,17 @@ class Plugins:
     def resource_types(self) -> dict[str, type[base.ResourceHandler]]:
         """Return the types of resources that can be used, by name."""
         return self.loadable(base.RESOURCE_HANDLERS)
+
+    def make_policy(self, name: str) -> base.Policy:
+        """Return a policy with its options; raises what `plugin` does.
+
+        :param name: its type with the version: `senlin.policy.scaling-1.0`
+        """
+        return self.make(base.POLICIES, name)
+
+    def make_load_balancer(self, name: str) -> base.LoadBalancer:
+        """Return a load balancer's driver; raises what `plugin` does."""
+        return self.make(base.LOAD_BALANCERS, name)
 
     def make_goal(self, name: str) -> base.Goal:
         """Return a goal with its options; raises what `plugin` does."""
@@ -259,6 +281,10 @@ class Plugins:
     ) -> dict[str, Any]:
         """Return the properties of a resource; see `properties.fit`."""
         return properties.fit(handler, values, known=known)
+
+    def fit_policy(self, policy: base.Policy, given: Any) -> dict[str, Any]:
+        """Return the properties of a policy; see `specs.fit`."""
+        return specs.fit(policy, given)
 
     def check_indicator(
         self, specification: IndicatorSpecification, value: object

@@ -5,6 +5,7 @@ from typing import Any
 
 from tests import base
 from tests.factories import make_action
+from tests.policies import pairs
 from tests.worlds import Calls, kind
 from watcherlite.domain.actions import Action
 from watcherlite.execution.policy_chain import PolicyChain
@@ -33,7 +34,7 @@ class RunnerCase(base.TestCase):
     def runner(self, made: type[ActionType] | None = None, **members: Any) -> Runner:
         return Runner(
             loader.Plugins.of(action_types={'kind': made or kind(**members)}),
-            PolicyChain(lambda task: self.policies),
+            PolicyChain(lambda task: pairs(task, *self.policies)),
             self.clock,
             ExecutionSettings(default_action_timeout=100),
             lambda action: self.derived,

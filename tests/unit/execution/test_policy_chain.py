@@ -3,9 +3,15 @@
 import math
 
 from tests import base, factories
+from tests.policies import chain_of
 from watcherlite import exceptions
 from watcherlite.execution.context import Context
-from watcherlite.execution.policy_chain import PolicyChain
+from watcherlite.execution.policy_chain import (
+    ERROR,
+    OK,
+    PolicyChain,
+    PolicyCheckFailed,
+)
 from watcherlite.execution.task import Task
 from watcherlite.plugins.base import Policy
 from watcherlite.testing.clock import ManualClock
@@ -49,7 +55,7 @@ class TestPolicyChain(base.TestCase):
         return a_policy(name, number, does)
 
     def ask(self, *policies):
-        PolicyChain(lambda task: policies).before(self.task, self.keep)
+        chain_of(*policies).before(self.task, self.keep)
 
     def test_they_are_asked_in_the_order_of_their_priority(self):
         self.ask(self.noting('c', 300), self.noting('a', 100), self.noting('b', 200))
@@ -68,11 +74,11 @@ class TestPolicyChain(base.TestCase):
             self.noting('after', 3, before=()),
             self.noting('other', 4, before=('sleep',), after=('sleep',)),
         ]
-        chain = PolicyChain(lambda task: policies)
+        chain = chain_of(*policies)
 
         chain.before(self.task, self.keep)
         self.asked.append('|')
-        chain.after(self.task, self.keep)
+        chain.after(self.task, OK, self.keep)
 
         self.assertEqual(['both', 'before', '|', 'both', 'after'], self.asked)
 
@@ -113,14 +119,12 @@ class TestPolicyChain(base.TestCase):
         self.assertEqual({'nodes': ['n1']}, self.task.action.data)
 
     def test_the_moment_after_goes_on_from_what_was_decided_before(self):
-        chain = PolicyChain(
-            lambda task: [
-                a_policy('a', 1, lambda data: data.update(count=data['count'] + 1))
-            ]
+        chain = chain_of(
+            a_policy('a', 1, lambda data: data.update(count=data['count'] + 1))
         )
 
         chain.before(self.task, self.keep)
-        chain.after(self.task, self.keep)
+        chain.after(self.task, OK, self.keep)
 
         self.assertEqual({'count': 3}, self.task.data)
 
@@ -130,27 +134,75 @@ class TestPolicyChain(base.TestCase):
         )
 
         self.assertEqual(
-            'Sly.pre_op left data that is not JSON: x: nan is not a number in JSON',
+            "Policy check failure: Failed policy 'Sly': "
+            'Sly.hook left data that is not JSON: x: nan is not a number in JSON',
             str(error),
         )
         self.assertEqual(([], None), (self.kept, self.task.data))
 
-    def test_what_one_raises_goes_through_and_the_rest_is_not_asked(self):
-        def refuse(data):
-            raise exceptions.ActionSkipException('too small')
+    def test_what_one_raises_is_told_and_the_rest_is_not_asked(self):
+        for raised, told in (
+            (exceptions.WatcherliteError('too small'), 'too small'),
+            (OSError('a secret'), 'OSError'),
+        ):
+
+            def refuse(data, raised=raised):
+                raise raised
+
+            error = self.assertRaises(
+                PolicyCheckFailed,
+                self.ask,
+                a_policy('a', 1, refuse),
+                self.noting('b', 2),
+            )
+            self.assertEqual(
+                f"Policy check failure: Failed policy 'a': {told}", str(error)
+            )
+            self.assertEqual([], self.asked)
+
+    def test_who_has_lost_the_action_goes_on_with_nothing(self):
+        def lost(data):
+            raise exceptions.Cancelled
 
         self.assertRaises(
-            exceptions.ActionSkipException,
-            self.ask,
-            a_policy('a', 1, refuse),
-            self.noting('b', 2),
+            exceptions.Cancelled, self.ask, a_policy('a', 1, lost), self.noting('b', 2)
         )
         self.assertEqual([], self.asked)
+
+    def test_they_are_told_how_the_action_went(self):
+        told = []
+
+        class Tells(Policy):
+            before = after = frozenset({'nop'})
+
+            def pre_op(self, context, data):
+                told.append(context.result)
+
+            post_op = pre_op
+
+        chain = chain_of(Tells())
+
+        chain.before(self.task, self.keep)
+        chain.after(self.task, OK, self.keep)
+        chain.after(self.task, ERROR, self.keep)
+
+        self.assertEqual([None, 'OK', 'ERROR'], told)
+
+    def test_the_next_run_of_a_repeated_action_is_decided_anew(self):
+        self.task = Task(
+            factories.make_action(data={'count': 7}, end_time=factories.NOW)
+        )
+        self.task.context = Context(self.task.action, None, ManualClock())
+        chain = chain_of(self.setting('a', 1, zone='x'))
+
+        chain.before(self.task, self.keep)
+
+        self.assertEqual({'zone': 'x'}, self.task.data)
 
     def test_without_policies_nothing_happens(self):
         chain = PolicyChain()
 
         chain.before(self.task, self.keep)
-        chain.after(self.task, self.keep)
+        chain.after(self.task, OK, self.keep)
 
         self.assertEqual(([], None), (self.kept, self.task.data))

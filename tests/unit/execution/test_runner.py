@@ -193,10 +193,72 @@ class PerformTest(RunnerCase):
         self.policies = [P()]
         note = self.calls.note('post_condition')
         self.assertEqual(
-            ('FAILED', 'Action failed in post_condition: OSError'),
+            ('FAILED', "Policy check failure: Failed policy 'P': OSError"),
             self.said(post_condition=note),
         )
         self.assertEqual([], self.calls.made)
+
+    def test_policies_are_told_however_it_ended(self) -> None:
+        told: list[Any] = []
+
+        class P(Policy):
+            after = frozenset({'kind'})
+
+            def post_op(self, context: Any, data: dict[str, Any]) -> None:
+                told.append(context.result)
+                if context.result == 'ERROR':
+                    raise OSError
+
+        self.policies = [P()]
+        said = [
+            self.said(execute=execute)
+            for execute in (
+                lambda c: Done(),
+                lambda c: ('ERROR', 'no disk'),
+                lambda c: outcomes.TimedOut('too slow'),
+                lambda c: outcomes.Cancelled('as told'),
+                raises(OSError('x')),
+                lambda c: Retry('busy'),
+                lambda c: InProgress('job'),
+            )
+        ]
+        self.assertEqual(['OK', 'ERROR', 'ERROR', 'ERROR', 'ERROR'], told)
+        self.assertEqual(
+            [
+                ('SUCCEEDED', None),
+                ('FAILED', 'Action failed in execute: no disk'),
+                ('FAILED', 'Action failed in execute: too slow'),
+                ('CANCELLED', 'as told'),
+                ('FAILED', 'Action failed in execute: OSError'),
+                ('READY', 'busy'),
+                ('RUNNING', None),
+            ],
+            said,
+        )
+
+    def test_policies_are_told_when_one_is_cancelled_that_waited_for_others(
+        self,
+    ) -> None:
+        told: list[Any] = []
+
+        class P(Policy):
+            before = after = frozenset({'kind'})
+
+            def pre_op(self, context: Any, data: dict[str, Any]) -> None:
+                told.append('before')
+
+            def post_op(self, context: Any, data: dict[str, Any]) -> None:
+                told.append(context.result)
+                data['seen'] = True
+
+        self.policies = [P()]
+        waited = self.prepare(self.task(phase=COMPLETE, control=states.CANCEL))
+        unstarted = self.prepare(self.task(control=states.CANCEL))
+        self.assertEqual(['ERROR'], told)
+        self.assertEqual(
+            [('CANCELLED', {'seen': True}), ('CANCELLED', {})],
+            [(after.status, after.data) for after in (waited, unstarted)],
+        )
 
     def test_a_policy_that_raises_before_fails_it_before_it_starts(self) -> None:
         class P(Policy):
@@ -208,7 +270,7 @@ class PerformTest(RunnerCase):
         self.policies = [P()]
         after = self.prepare(pre_condition=raises(AssertionError))
         self.assertEqual(
-            'Action failed in pre_condition: the cluster is at its minimum',
+            "Policy check failure: Failed policy 'P': the cluster is at its minimum",
             after.status_message,
         )
 

@@ -1,0 +1,34 @@
+"""The directive `policy-type`: what a policy declares, as tables.
+
+.. code-block:: rst
+
+   .. policy-type:: watcherlite.plugins.policies.scaling:Scaling
+"""
+
+import importlib
+
+# These two stand beside this file; conf.py has put the directory on the path.
+import generated
+import policy_tables
+from sphinx.application import Sphinx
+
+
+class PolicyType(generated.Generated):
+    """Shows a type of policy."""
+
+    required_arguments = 1
+
+    def lines(self) -> list[str]:
+        """Return the lines of the tables."""
+        module, _, name = self.arguments[0].partition(':')
+        try:
+            policy = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError) as error:
+            raise self.error(str(error)) from error
+        return policy_tables.lines(policy)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Make the directive known to Sphinx."""
+    app.add_directive('policy-type', PolicyType)
+    return {'parallel_read_safe': True, 'parallel_write_safe': True}

@@ -1,0 +1,34 @@
+"""Policies in tests: what they are told, and a chain of them."""
+
+from typing import Any, cast
+
+from watcherlite.execution.policy_chain import Pairs, PolicyChain
+from watcherlite.execution.task import Task
+from watcherlite.plugins.base import Policy, PolicyContext
+
+
+class AskedAbout:
+    """What a policy is told of an action.
+
+    :ivar name: of the policy
+    :ivar result: of the action, once it has ended
+    """
+
+    def __init__(self, name: str, task: Task) -> None:
+        self.name = name
+        self.action_uuid = task.action.uuid
+        self.attempt = task.action.attempt
+        self.result: str | None = None
+
+
+def pairs(task: Task, *policies: Policy) -> Pairs:
+    """Return policies with what they may know; each has the name of its class."""
+    return [
+        (policy, cast(PolicyContext, AskedAbout(type(policy).__name__, task)))
+        for policy in policies
+    ]
+
+
+def chain_of(*policies: Policy | Any) -> PolicyChain:
+    """Return the chain of these policies, which are in force for every action."""
+    return PolicyChain(lambda task: pairs(task, *policies))

@@ -1,0 +1,84 @@
+"""Configuration files from templates of the operator and values of users."""
+
+import pathlib
+
+import fixtures
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.plugins.load_balancers import template
+
+
+class TemplateTest(base.TestCase):
+    """What a template may make of values."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.directory = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+
+    def rendered(self, text: str, **values: object) -> str:
+        (self.directory / 't.cfg').write_text(text)
+        return template.render(str(self.directory), 't.cfg', values)
+
+    def refusal(self, text: str, **values: object) -> str:
+        error = self.assertRaises(
+            exceptions.WatcherliteError, self.rendered, text, **values
+        )
+        return str(error)
+
+    def test_a_template_of_the_operator_is_used(self) -> None:
+        self.assertEqual(
+            'server n1 10.0.0.1:80\n',
+            self.rendered(
+                'server {{ m.name }} {{ m.host }}:{{ m.port }}\n',
+                m={'name': 'n1', 'host': '10.0.0.1', 'port': 80},
+            ),
+        )
+
+    def test_no_value_can_be_more_than_a_value(self) -> None:
+        for value in (
+            'n1 127.0.0.1:22',
+            'n1\nbackend other',
+            'n1#',
+            '"n1',
+            "n1'",
+            'n1\\',
+            '${HOME}',
+            'n1\t',
+            '\x00',
+            '\u2028',
+        ):
+            self.assertEqual(
+                f'{value!r} may not be part of the configuration of a load balancer',
+                self.refusal('server {{ name }}', name=value),
+            )
+
+    def test_what_is_put_together_of_values_is_looked_at_too(self) -> None:
+        self.assertIn(
+            "'n1 n2' may not be part",
+            self.refusal("{{ name ~ ' ' ~ 'n2' }}", name='n1'),
+        )
+
+    def test_a_name_becomes_a_word(self) -> None:
+        self.assertEqual('a_b_c.d-1', template.word('a b\n#c.d-1'))
+
+    def test_a_template_that_is_not_there_is_told_with_those_that_are(self) -> None:
+        (self.directory / 'other.cfg').write_text('')
+        error = self.assertRaises(
+            exceptions.WatcherliteError,
+            *(template.render, str(self.directory), '../secret', {}),
+        )
+
+        self.assertEqual(
+            'There is no template ../secret; there are haproxy.cfg, other.cfg.',
+            str(error),
+        )
+
+    def test_a_template_that_is_none_is_told(self) -> None:
+        self.assertIn('The template t.cfg cannot be used: ', self.refusal('{% if %}'))
+        self.assertIn("'nobody' is undefined", self.refusal('{{ nobody }}'))
+
+    def test_a_template_of_the_built_in_name_takes_its_place(self) -> None:
+        (self.directory / template.HAPROXY).write_text('mine')
+
+        self.assertEqual('mine', template.render(str(self.directory), None, {}))

@@ -1,0 +1,86 @@
+"""Which server group nodes are made in."""
+
+from typing import Any
+
+from tests.unit.plugins.policies.case import PolicyCase, profile, uuids
+from watcherlite.plugins.policies.affinity import Affinity
+from watcherlite.testing.policies import a_node
+
+OUT = 'CLUSTER_SCALE_OUT'
+KEPT = {'servergroup_id': 'g', 'inherited_group': True, 'policies': 'anti-affinity'}
+
+
+class AffinityTest(PolicyCase):
+    """Groups and placements."""
+
+    def attached(self, said: dict[str, Any], **properties: Any) -> Any:
+        made = profile(1, **properties)
+        context = self.context(
+            *(Affinity(), 'CLUSTER_ATTACH_POLICY', said), profiles=[made]
+        )
+        return Affinity().attach(context)
+
+    def decided(
+        self, said: dict[str, Any], action_type: str = OUT, **values: Any
+    ) -> Any:
+        data = dict(values.pop('data', {}))
+        context = self.context(Affinity(), action_type, said, kept=KEPT, **values)
+        Affinity().pre_op(context, data)
+        return data
+
+    def test_a_group_that_is_named_is_kept(self) -> None:
+        said = {'servergroup': {'name': 'g', 'policies': 'affinity'}}
+
+        self.assertEqual({**KEPT, 'policies': 'affinity'}, self.attached(said))
+
+    def test_a_group_of_the_profile_is_kept(self) -> None:
+        self.assertEqual(KEPT, self.attached({}, scheduler_hints={'group': 'g'}))
+
+    def test_a_cluster_without_a_group_gets_a_name_for_one(self) -> None:
+        self.assertEqual(
+            {
+                'servergroup_id': 'c-00000000',
+                'inherited_group': False,
+                'policies': 'anti-affinity',
+            },
+            self.attached({}),
+        )
+
+    def test_each_node_that_comes_is_told_its_group_and_zone(self) -> None:
+        where = {'servergroup': 'g', 'zone': 'x'}
+
+        self.assertEqual(
+            {
+                'creation': {'count': 2},
+                'placement': {'count': 2, 'placements': [where, where]},
+            },
+            self.decided({'availability_zone': 'x'}, data={'creation': {'count': 2}}),
+        )
+        self.assertEqual(
+            {'placement': {'count': 1, 'placements': [{'servergroup': 'g'}]}},
+            self.decided({}),
+        )
+
+    def test_a_node_that_is_made_alone_is_told_too(self) -> None:
+        (alone,) = uuids(1)
+        there = a_node(1, None, data={'placement': {'region_name': 'r'}})
+        context = self.context(
+            *(Affinity(), 'NODE_CREATE'), nodes=[there], node=alone, kept=KEPT
+        )
+        data: dict[str, Any] = {}
+
+        Affinity().pre_op(context, data)
+
+        self.assertEqual({}, data)
+        self.assertEqual(
+            {'placement': {'servergroup': 'g', 'region_name': 'r'}},
+            context.nodes[0].data,
+        )
+
+    def test_when_no_node_comes_it_says_nothing(self) -> None:
+        wish = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': -1}
+
+        self.assertEqual(
+            {},
+            self.decided(*({}, 'CLUSTER_RESIZE'), inputs=wish, nodes=[a_node(1, None)]),
+        )

@@ -1,0 +1,65 @@
+"""In which batches nodes are updated."""
+
+from typing import Any
+
+from tests.unit.plugins.policies.case import PolicyCase, at, nodes, uuids
+from watcherlite.plugins.policies.batch import Batch
+from watcherlite.testing.policies import a_node
+
+UPDATE = 'CLUSTER_UPDATE'
+
+
+class BatchTest(PolicyCase):
+    """Plans."""
+
+    def decided(self, count: int = 5, **properties: Any) -> dict[str, Any]:
+        data: dict[str, Any] = {}
+        context = self.context(Batch(), UPDATE, properties, nodes=nodes(count))
+        Batch().pre_op(context, data)
+        return data
+
+    def sizes(self, count: int, **properties: Any) -> list[int]:
+        plan = self.decided(count, **properties)['update']['plan']
+        self.assertEqual(
+            uuids(*range(1, count + 1)), [uuid for batch in plan for uuid in batch]
+        )
+        return [len(batch) for batch in plan]
+
+    def test_the_plan_says_who_is_updated_together(self) -> None:
+        self.assertEqual(
+            {
+                'update': {
+                    'pause_time': 7,
+                    'plan': [uuids(1, 2), uuids(3, 4), uuids(5)],
+                }
+            },
+            self.decided(max_batch_size=2, pause_time=7),
+        )
+
+    def test_as_many_as_are_to_serve_are_left_alone(self) -> None:
+        self.assertEqual([4, 1], self.sizes(5))
+        self.assertEqual([2, 2, 1], self.sizes(5, min_in_service=3))
+        self.assertEqual([5], self.sizes(5, min_in_service=0))
+
+    def test_where_as_many_are_not_there_it_is_done_in_halves(self) -> None:
+        self.assertEqual([2, 1], self.sizes(3, min_in_service=3))
+        self.assertEqual([1], self.sizes(1))
+
+    def test_a_cluster_without_nodes_has_no_batches(self) -> None:
+        self.assertEqual({'update': {'pause_time': 60, 'plan': []}}, self.decided(0))
+
+    def test_nodes_that_are_not_well_come_first(self) -> None:
+        mixed = [a_node(1, at(1)), a_node(2, at(2), status='ERROR'), a_node(3, at(3))]
+        data: dict[str, Any] = {}
+        said = {'max_batch_size': 1}
+
+        Batch().pre_op(self.context(Batch(), UPDATE, said, nodes=mixed), data)
+
+        self.assertEqual([uuids(2), uuids(1), uuids(3)], data['update']['plan'])
+
+    def test_asked_again_it_says_the_same(self) -> None:
+        data = first = self.decided()
+
+        Batch().pre_op(self.context(Batch(), UPDATE, nodes=nodes(2)), data)
+
+        self.assertEqual(first, data)

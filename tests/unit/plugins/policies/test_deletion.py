@@ -1,0 +1,166 @@
+"""Which nodes go."""
+
+from typing import Any
+
+from tests.unit.plugins.policies.case import (
+    PolicyCase,
+    at,
+    nodes,
+    placed,
+    profile,
+    uuids,
+)
+from watcherlite import exceptions
+from watcherlite.plugins.policies.deletion import Deletion, HookedDeletion
+from watcherlite.testing.policies import a_node, fitted
+
+IN = 'CLUSTER_SCALE_IN'
+PLAIN = {
+    'destroy_after_deletion': True,
+    'grace_period': 0,
+    'reduce_desired_capacity': True,
+}
+
+
+class DeletionTest(PolicyCase):
+    """Candidates."""
+
+    def decided(
+        self,
+        action_type: str = IN,
+        data: dict[str, Any] | None = None,
+        properties: dict[str, Any] | None = None,
+        **values: Any,
+    ) -> dict[str, Any]:
+        found = dict(data or {})
+        given = {'nodes': nodes(5), **values}
+        said = {'criteria': 'OLDEST_FIRST', **(properties or {})}
+        Deletion().pre_op(self.context(Deletion(), action_type, said, **given), found)
+        return found
+
+    def gone(self, *args: Any, **values: Any) -> list[str]:
+        return self.decided(*args, **values)['deletion']['candidates']
+
+    def test_it_says_who_goes_and_how(self) -> None:
+        said = {
+            'destroy_after_deletion': False,
+            'grace_period': 5,
+            'reduce_desired_capacity': False,
+        }
+
+        self.assertEqual(
+            {'deletion': {'count': 2, 'candidates': uuids(1, 2), **said}},
+            self.decided(data={'deletion': {'count': 2}}, properties=said),
+        )
+
+    def test_without_a_decision_the_request_says_how_many(self) -> None:
+        self.assertEqual(uuids(1, 2, 3), self.gone(inputs={'count': 3}))
+        self.assertEqual(uuids(1), self.gone())
+        self.assertEqual(uuids(1, 2, 3, 4, 5), self.gone(inputs={'count': 9}))
+
+    def test_each_criterion_has_its_order(self) -> None:
+        mixed = [
+            a_node(1, at(1), profile_id=2),
+            a_node(2, at(2), profile_id=1),
+            a_node(3, at(3), profile_id=2),
+        ]
+        for criteria, gone in (
+            ('OLDEST_FIRST', (1, 2, 3)),
+            ('YOUNGEST_FIRST', (3, 2, 1)),
+            ('OLDEST_PROFILE_FIRST', (2, 1, 3)),
+        ):
+            self.assertEqual(
+                uuids(*gone),
+                self.gone(
+                    nodes=mixed,
+                    inputs={'count': 3},
+                    properties={'criteria': criteria},
+                    profiles=[profile(1), profile(2)],
+                ),
+            )
+
+    def test_chance_decides_alike_for_the_same_action(self) -> None:
+        chance = {'properties': {'criteria': 'RANDOM'}, 'inputs': {'count': 3}}
+
+        first, second = self.gone(**chance), self.gone(**chance)
+
+        self.assertEqual(first, second)
+        self.assertNotEqual(uuids(1, 2, 3), first)
+
+    def test_who_is_unwell_or_tainted_goes_first_and_then_who_was_never_made(
+        self,
+    ) -> None:
+        mixed = [
+            a_node(1, at(1)),
+            a_node(2, None),
+            a_node(3, at(3), status='WARNING'),
+            a_node(4, at(4), tainted=True),
+        ]
+
+        self.assertEqual(uuids(3, 4, 2), self.gone(nodes=mixed, inputs={'count': 3}))
+
+    def test_regions_and_zones_that_were_decided_are_heeded(self) -> None:
+        spread = [
+            placed(1, region_name='a', zone='x'),
+            placed(2, region_name='a', zone='y'),
+            placed(3, region_name='b', zone='x'),
+            placed(4, region_name='b', zone='y'),
+            a_node(5, at(5)),
+        ]
+        for decided, gone in (
+            ({'regions': {'a': 0, 'b': 2}}, (3, 4)),
+            ({'regions': {'a': 1, 'b': 1}}, (1, 3)),
+            ({'zones': {'x': 0, 'y': 2}}, (2, 4)),
+            ({'regions': {'a': 1, 'b': 1}, 'zones': {'x': 0, 'y': 2}}, (2, 4)),
+            # What is missing goes from where nothing was decided.
+            ({'regions': {'a': 1, 'b': 0}}, (1, 5)),
+            # There are not as many any more.
+            ({'regions': {'a': 0, 'b': 0, 'c': 2}}, (1, 2)),
+        ):
+            said = {'deletion': {'count': 2, **decided}}
+            self.assertEqual(uuids(*gone), self.gone(data=said, nodes=spread))
+
+    def test_nodes_that_are_named_go(self) -> None:
+        named = {'candidates': uuids(4, 2), 'destroy_after_deletion': True}
+
+        self.assertEqual(
+            {'deletion': {'count': 2, 'candidates': uuids(4, 2), **PLAIN}},
+            self.decided('CLUSTER_DEL_NODES', inputs=named),
+        )
+
+    def test_the_node_of_an_action_on_one_goes(self) -> None:
+        (node,) = uuids(3)
+
+        self.assertEqual(
+            {'deletion': {'count': 1, 'candidates': [node], **PLAIN}},
+            self.decided('NODE_DELETE', node=node),
+        )
+
+    def test_a_resize_is_looked_at_only_when_nodes_go(self) -> None:
+        def resize(number: int) -> dict[str, Any]:
+            wish = {'adjustment_type': 'EXACT_CAPACITY', 'number': number}
+            return self.decided('CLUSTER_RESIZE', inputs=wish)
+
+        self.assertEqual({}, resize(7))
+        self.assertEqual({}, resize(5))
+        self.assertEqual(
+            {'deletion': {'count': 2, 'candidates': uuids(1, 2), **PLAIN}}, resize(3)
+        )
+
+    def test_when_none_is_to_go_none_does(self) -> None:
+        self.assertEqual([], self.gone(data={'deletion': {'count': 0}}))
+
+    def test_asked_again_it_says_the_same(self) -> None:
+        first = self.decided(inputs={'count': 2})
+
+        self.assertEqual(first, self.decided(data=first, nodes=nodes(5)[1:]))
+
+    def test_hooks_are_refused_which_nobody_could_be_told_by(self) -> None:
+        hooks = {'type': 'webhook', 'params': {'url': 'http://127.0.0.1/'}}
+
+        error = self.assertRaises(
+            exceptions.InvalidSpec, fitted, HookedDeletion(), hooks=hooks
+        )
+
+        self.assertIn('properties.hooks: nobody can be told by a hook', str(error))
+        self.assertEqual({'criteria': 'RANDOM', **PLAIN}, fitted(HookedDeletion()))

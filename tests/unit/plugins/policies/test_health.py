@@ -1,0 +1,120 @@
+"""How clusters are looked after."""
+
+from typing import Any
+
+from tests.unit.plugins.policies.case import PolicyCase
+from watcherlite import exceptions
+from watcherlite.plugins.policies.health import Health
+from watcherlite.testing.policies import fitted
+
+URL = {'poll_url': 'http://127.0.0.1/{nodename}'}
+OPTIONS = {
+    'poll_url_ssl_verify': True,
+    'poll_url_conn_error_as_unhealthy': True,
+    'poll_url_healthy_response': '',
+    'poll_url_retry_limit': 3,
+    'poll_url_retry_interval': 3,
+}
+
+
+def detection(*modes: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return the properties of a policy."""
+    return {'detection': {'detection_modes': list(modes), **more}}
+
+
+class HealthTest(PolicyCase):
+    """What is kept, decided and refused."""
+
+    def test_a_cluster_keeps_how_it_is_looked_after(self) -> None:
+        said = {
+            **detection(
+                {'type': 'LIFECYCLE_EVENTS'},
+                {'type': 'NODE_STATUS_POLLING', 'options': {'poll_url': 'unused'}},
+                {'type': 'NODE_STATUS_POLL_URL', 'options': URL},
+                interval=5,
+            ),
+            'recovery': {'actions': [{'name': 'REBOOT'}]},
+        }
+
+        kept = Health().attach(self.context(Health(), 'CLUSTER_ATTACH_POLICY', said))
+
+        self.assertEqual(
+            {
+                'interval': 5,
+                'detection': {
+                    'interval': 5,
+                    'node_update_timeout': 300,
+                    'recovery_conditional': 'ANY_FAILED',
+                    'detection_modes': [
+                        {'type': 'NODE_STATUS_POLLING', 'options': {}},
+                        {
+                            'type': 'NODE_STATUS_POLL_URL',
+                            'options': {**OPTIONS, **URL},
+                        },
+                    ],
+                },
+                'recovery': {
+                    'actions': [{'name': 'REBOOT', 'params': {}}],
+                    'fencing': [],
+                    'node_delete_timeout': 20,
+                    'node_force_recreate': False,
+                },
+            },
+            kept,
+        )
+
+    def test_a_recovery_is_told_how(self) -> None:
+        said = {
+            **detection({'type': 'NODE_STATUS_POLLING'}),
+            'recovery': {
+                'actions': [{'name': 'REBUILD', 'params': {'a': 1}}],
+                'node_force_recreate': True,
+            },
+        }
+        data: dict[str, Any] = {}
+
+        Health().pre_op(self.context(Health(), 'CLUSTER_RECOVER', said), data)
+
+        self.assertEqual(
+            {
+                'health': {
+                    'recover_action': [{'name': 'REBUILD', 'params': {'a': 1}}],
+                    'fencing': [],
+                    'node_delete_timeout': 20,
+                    'node_force_recreate': True,
+                }
+            },
+            data,
+        )
+
+    def test_what_nobody_can_look_at_is_refused(self) -> None:
+        for mode, text in (
+            (
+                {'type': 'HYPERVISOR_STATUS_POLLING'},
+                'properties.detection.detection_modes.0.type: nothing here knows of '
+                'hypervisors; use NODE_STATUS_POLLING, NODE_STATUS_POLL_URL or '
+                'LIFECYCLE_EVENTS',
+            ),
+            (
+                {'type': 'NODE_STATUS_POLL_URL'},
+                'properties.detection.detection_modes.0.options.poll_url: is required '
+                'for NODE_STATUS_POLL_URL',
+            ),
+        ):
+            error = self.assertRaises(
+                exceptions.InvalidSpec, fitted, Health(), **detection(mode)
+            )
+            self.assertEqual(text, str(error))
+
+    def test_a_node_is_recovered_in_one_way_at_most(self) -> None:
+        actions = [{'name': 'REBOOT'}, {'name': 'RECREATE'}]
+
+        error = self.assertRaises(
+            *(exceptions.InvalidSpec, fitted, Health()),
+            **detection({'type': 'NODE_STATUS_POLLING'}),
+            recovery={'actions': actions},
+        )
+
+        self.assertEqual(
+            'properties.recovery.actions: has 2 items, at most 1 allowed', str(error)
+        )

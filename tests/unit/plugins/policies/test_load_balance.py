@@ -1,0 +1,264 @@
+"""Who gets requests."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tests.unit.plugins.policies.case import PolicyCase, at, uuids
+from watcherlite import exceptions
+from watcherlite.domain.clusters import Node
+from watcherlite.plugins.base import LoadBalancer
+from watcherlite.plugins.policies.load_balance import LoadBalance
+from watcherlite.testing.policies import (
+    CLUSTER,
+    POLICY,
+    FakePolicyContext,
+    a_cluster,
+    a_node,
+    fitted,
+)
+
+NAME = f'{CLUSTER}-{POLICY}'
+VIP = {'vip_address': '127.0.0.1'}
+
+
+class Balancer(LoadBalancer):
+    """Notes what it is told; `meanwhile` is called while it is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[Any] = []
+        self.meanwhile: list[Any] = []
+
+    def apply(
+        self,
+        name: str,
+        properties: Mapping[str, Any],
+        members: Sequence[Mapping[str, Any]],
+    ) -> Mapping[str, Any]:
+        self.told.append([member['name'] for member in members])
+        if self.meanwhile:
+            self.meanwhile.pop()()
+        self.last = (name, list(members))
+        return VIP
+
+    def remove(self, name: str) -> None:
+        self.told.append(f'remove {name}')
+
+
+def web(index: int, member: bool = True, **values: Any) -> Node:
+    """Return a node that can be reached."""
+    node = a_node(index, at(index), attributes={'address': f'10.0.0.{index}'})
+    if member:
+        node = node.evolve(data={'lb_member': node.uuid})
+    return node.evolve(**values)
+
+
+class LoadBalanceTest(PolicyCase):
+    """Members."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.balancer = Balancer()
+
+    def asked(
+        self,
+        action_type: str,
+        nodes: Sequence[Node],
+        properties: Mapping[str, Any] | None = None,
+        **values: Any,
+    ) -> FakePolicyContext:
+        drivers = {'haproxy': self.balancer}
+        return self.context(
+            *(LoadBalance(), action_type, properties),
+            nodes=nodes,
+            drivers=drivers,
+            **values,
+        )
+
+    def members(self, context: FakePolicyContext) -> list[str]:
+        return [node.name for node in context.nodes if 'lb_member' in node.data]
+
+    def test_it_begins_with_the_nodes_that_are_well(self) -> None:
+        there = [web(1, False), web(2, False, status='ERROR'), web(3, False)]
+        context = self.asked('CLUSTER_ATTACH_POLICY', there)
+
+        kept = LoadBalance().attach(context)
+
+        self.assertEqual(
+            {'driver': 'haproxy', 'loadbalancer': NAME, 'preexisting': False}, kept
+        )
+        self.assertEqual({'loadbalancers': {POLICY: VIP}}, context.cluster.data)
+        self.assertEqual(['n1', 'n3'], self.members(context))
+        self.assertEqual(
+            (
+                NAME,
+                [
+                    {'id': uuid, 'name': name, 'address': address, 'port': 80}
+                    for uuid, name, address in zip(
+                        *(uuids(1, 3), ('n1', 'n3'), ('10.0.0.1', '10.0.0.3')),
+                        strict=True,
+                    )
+                ],
+            ),
+            self.balancer.last,
+        )
+
+    def test_if_it_cannot_begin_it_leaves_nothing_behind(self) -> None:
+        context = self.asked('CLUSTER_ATTACH_POLICY', [web(1, False)])
+
+        def fails() -> None:
+            raise exceptions.WatcherliteError('no such port')
+
+        self.balancer.meanwhile = [fails]
+
+        self.assertRaises(exceptions.WatcherliteError, LoadBalance().attach, context)
+        self.assertEqual(([], {}), (self.members(context), context.cluster.data))
+
+    def test_it_ends_with_nobody(self) -> None:
+        shown = a_cluster(data={'loadbalancers': {POLICY: VIP}, 'k': 'v'})
+        context = self.asked('CLUSTER_DETACH_POLICY', [web(1)], cluster=shown)
+
+        LoadBalance().detach(context)
+
+        self.assertEqual([f'remove {NAME}'], self.balancer.told)
+        self.assertEqual(
+            ([], {'k': 'v'}), (self.members(context), context.cluster.data)
+        )
+
+    def test_nodes_that_go_are_taken_out_first(self) -> None:
+        decided = {'deletion': {'count': 2, 'candidates': uuids(1, 3)}}
+        for action_type in ('CLUSTER_SCALE_IN', 'CLUSTER_DEL_NODES', 'CLUSTER_RESIZE'):
+            data: dict[str, Any] = dict(decided)
+            context = self.asked(action_type, [web(1), web(2), web(3)])
+
+            LoadBalance().pre_op(context, data)
+
+            self.assertEqual((decided, ['n2']), (data, self.members(context)))
+            self.assertEqual(['n2'], self.balancer.told[-1])
+
+    def test_if_nobody_chose_who_goes_it_does(self) -> None:
+        context = self.asked(
+            *('CLUSTER_SCALE_IN', [web(1), web(2, status='ERROR'), web(3)]),
+            inputs={'count': 1},
+        )
+        data: dict[str, Any] = {}
+
+        LoadBalance().pre_op(context, data)
+
+        self.assertEqual({'deletion': {'count': 1, 'candidates': uuids(2)}}, data)
+
+    def test_a_node_that_is_replaced_or_deleted_is_taken_out(self) -> None:
+        (first,) = uuids(1)
+        replaced = self.asked(
+            *('CLUSTER_REPLACE_NODES', [web(1), web(2)]),
+            inputs={'candidates': {first: 'another'}},
+        )
+        deleted = self.asked('NODE_DELETE', [web(1), web(2)], node=first)
+        for context in (replaced, deleted):
+            data: dict[str, Any] = {}
+            LoadBalance().pre_op(context, data)
+            self.assertEqual(({}, ['n2']), (data, self.members(context)))
+
+    def test_when_no_node_goes_nobody_is_told(self) -> None:
+        wish = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 1}
+        context = self.asked('CLUSTER_RESIZE', [web(1)], inputs=wish)
+
+        LoadBalance().pre_op(context, {})
+
+        self.assertEqual([], self.balancer.told)
+
+    def test_nodes_that_came_are_put_in_and_those_unwell_taken_out(self) -> None:
+        there = [web(1), web(2, status='ERROR'), web(3, False)]
+        context = self.asked('CLUSTER_SCALE_OUT', there)
+
+        LoadBalance().post_op(context, {})
+
+        self.assertEqual(['n1', 'n3'], self.members(context))
+        self.assertEqual([['n1', 'n3']], self.balancer.told)
+
+    def test_nodes_that_were_to_go_and_did_not_are_back(self) -> None:
+        context = self.asked('CLUSTER_SCALE_IN', [web(1, False), web(2)])
+        context.result = 'ERROR'
+
+        LoadBalance().post_op(context, {'deletion': {'candidates': uuids(1)}})
+
+        self.assertEqual(['n1', 'n2'], self.members(context))
+
+    def test_an_action_on_one_node_is_about_that_one_alone(self) -> None:
+        # Another action is about to delete the first, and has taken it out.
+        (second,) = uuids(2)
+        there = [web(1, False), web(2, False)]
+        context = self.asked('NODE_CREATE', there, node=second)
+
+        LoadBalance().post_op(context, {})
+
+        self.assertEqual(['n2'], self.members(context))
+
+    def test_what_changes_meanwhile_is_told_too(self) -> None:
+        context = self.asked('CLUSTER_SCALE_OUT', [web(1), web(2)])
+
+        def leaves() -> None:
+            context.keep(node_data={uuids(1)[0]: {'lb_member': None}})
+
+        self.balancer.meanwhile = [leaves]
+
+        LoadBalance().post_op(context, {})
+
+        self.assertEqual([['n1', 'n2'], ['n2']], self.balancer.told)
+
+    def test_asked_again_the_driver_is_told_again(self) -> None:
+        decided = {'deletion': {'count': 1, 'candidates': uuids(1)}}
+        context = self.asked('CLUSTER_SCALE_IN', [web(1, False), web(2)])
+
+        LoadBalance().pre_op(context, dict(decided))
+
+        self.assertEqual([['n2']], self.balancer.told)
+
+    def test_addresses_and_ports_are_where_a_node_has_them(self) -> None:
+        for values, pool, address, port in (
+            ({'attributes': {'address': 'a', 'port': 1}}, {}, 'a', 1),
+            ({'metadata': {'address': 'b', 'port': '2'}}, {}, 'b', 2),
+            ({'properties': {'health': {'host': 'c', 'port': 3}}}, {}, 'c', 3),
+            (
+                {'properties': {'health': {'url': 'http://[::1]:6/x', 'host': 'y'}}},
+                {},
+                '::1',
+                6,
+            ),
+            ({'attributes': {'ip': 'd'}}, {'protocol_port': 4}, 'd', 4),
+            (
+                {'attributes': {'address': 'x', 'nets': {'in': 'e', 'at': 5}}},
+                {
+                    'member_address': 'attributes.nets.in',
+                    'member_port': 'attributes.nets.at',
+                },
+                'e',
+                5,
+            ),
+        ):
+            there = a_node(1, at(1)).evolve(**values)
+            context = self.asked('CLUSTER_SCALE_OUT', [there], {'pool': pool})
+
+            LoadBalance().post_op(context, {})
+
+            (member,) = self.balancer.last[1]
+            self.assertEqual((address, port), (member['address'], member['port']))
+
+    def test_a_node_without_an_address_gets_no_requests(self) -> None:
+        context = self.asked('CLUSTER_SCALE_OUT', [a_node(1, at(1)), web(2, False)])
+
+        with self.assertLogs('watcherlite.plugins.policies', 'WARNING'):
+            LoadBalance().post_op(context, {})
+
+        self.assertEqual(['n2'], self.members(context))
+
+    def test_what_means_something_in_a_configuration_is_refused(self) -> None:
+        for said in (
+            {'pool': {'session_persistence': {'cookie_name': 'a b'}}},
+            {'health_monitor': {'url_path': '/ \nbackend x'}},
+            {'health_monitor': {'expected_codes': '200\n'}},
+            {'template': '../etc/passwd'},
+            {'vip': {'address': '127.0.0.1 '}},
+            {'pool': {'member_address': 'handler.name'}},
+        ):
+            self.assertRaises(exceptions.InvalidSpec, fitted, LoadBalance(), **said)

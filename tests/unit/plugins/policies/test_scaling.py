@@ -1,0 +1,146 @@
+"""By how many nodes clusters grow and shrink."""
+
+from typing import Any
+
+from tests.unit.plugins.policies.case import PolicyCase, at, nodes
+from watcherlite import exceptions
+from watcherlite.plugins.policies.scaling import Scaling
+from watcherlite.testing.policies import ACTION, a_cluster, fitted
+
+IN, OUT = 'CLUSTER_SCALE_IN', 'CLUSTER_SCALE_OUT'
+
+
+class ScalingTest(PolicyCase):
+    """Counts and cooldowns."""
+
+    def decided(
+        self,
+        event: str,
+        adjustment: dict[str, Any] | None = None,
+        count: int = 4,
+        data: dict[str, Any] | None = None,
+        **values: Any,
+    ) -> dict[str, Any]:
+        found = dict(data or {})
+        said = {'event': event, 'adjustment': adjustment or {}}
+        context = self.context(Scaling(), event, said, nodes=nodes(count), **values)
+        Scaling().pre_op(context, found)
+        return found
+
+    def refusal(self, *args: Any, **values: Any) -> str:
+        error = self.assertRaises(
+            exceptions.WatcherliteError, self.decided, *args, **values
+        )
+        return str(error)
+
+    def test_without_an_adjustment_one_node_comes_or_goes(self) -> None:
+        self.assertEqual({'creation': {'count': 1}}, self.decided(OUT))
+        self.assertEqual({'deletion': {'count': 1}}, self.decided(IN))
+
+    def test_each_adjustment_is_a_number_of_nodes(self) -> None:
+        for event, adjustment, count in (
+            (IN, {'number': 2}, 2),
+            (IN, {'type': 'EXACT_CAPACITY', 'number': 1}, 3),
+            (OUT, {'type': 'EXACT_CAPACITY', 'number': 9}, 5),
+            (OUT, {'type': 'EXACT_CAPACITY', 'number': 3}, 0),
+            (OUT, {'type': 'CHANGE_IN_PERCENTAGE', 'number': 60}, 2),
+            (OUT, {'type': 'CHANGE_IN_PERCENTAGE', 'number': 10}, 1),
+            (OUT, {'type': 'CHANGE_IN_PERCENTAGE', 'number': 10, 'min_step': 3}, 3),
+        ):
+            key = 'deletion' if event == IN else 'creation'
+            self.assertEqual({key: {'count': count}}, self.decided(event, adjustment))
+
+    def test_what_a_request_says_is_used_instead(self) -> None:
+        self.assertEqual(
+            {'creation': {'count': 3}}, self.decided(OUT, inputs={'count': 3})
+        )
+
+    def test_a_policy_for_the_other_event_says_nothing(self) -> None:
+        data: dict[str, Any] = {}
+        context = self.context(Scaling(), OUT, {'event': IN}, nodes=nodes(4))
+
+        Scaling().pre_op(context, data)
+
+        self.assertEqual({}, data)
+
+    def test_a_size_that_the_cluster_must_not_have_is_refused(self) -> None:
+        small: dict[str, Any] = {'cluster': a_cluster(min_size=3, max_size=5)}
+
+        self.assertEqual(
+            "The target capacity (2) is less than the cluster's min_size (3).",
+            self.refusal(IN, {'number': 2}, **small),
+        )
+        self.assertEqual(
+            "The target capacity (6) is greater than the cluster's max_size (5).",
+            self.refusal(OUT, {'number': 2}, **small),
+        )
+
+    def test_with_best_effort_as_much_is_done_as_may_be(self) -> None:
+        small: dict[str, Any] = {'cluster': a_cluster(min_size=3, max_size=5)}
+        best = {'number': 3, 'best_effort': True}
+
+        self.assertEqual({'deletion': {'count': 1}}, self.decided(IN, best, **small))
+        self.assertEqual({'creation': {'count': 1}}, self.decided(OUT, best, **small))
+        self.assertEqual(
+            {'deletion': {'count': 0}}, self.decided(IN, best, count=2, **small)
+        )
+
+    def test_during_the_cooldown_it_is_refused_and_after_it_is_not(self) -> None:
+        said = {'cooldown': 60}
+        self.clock.advance(59)
+
+        self.assertEqual(
+            'Policy 00000000-0000-4000-8000-00000000000f cooldown is still in '
+            'progress.',
+            self.refusal(OUT, said, last_op=at(0)),
+        )
+        self.clock.advance(1)
+        self.assertEqual(
+            {'creation': {'count': 1}}, self.decided(OUT, said, last_op=at(0))
+        )
+
+    def test_the_cooldown_begins_with_the_end_of_the_action(self) -> None:
+        context = self.context(Scaling(), OUT, {'event': IN}, kept={'x': 1})
+        self.clock.advance(7)
+
+        Scaling().post_op(context, {})
+
+        self.assertEqual(
+            ({'x': 1, 'heeded': ACTION}, at(7)), (context.kept, context.last_op)
+        )
+
+    def test_an_action_that_is_begun_again_does_not_wait_for_itself(self) -> None:
+        self.assertEqual(
+            {'creation': {'count': 1}},
+            self.decided(OUT, {'cooldown': 60}, last_op=at(0), kept={'heeded': ACTION}),
+        )
+
+    def test_what_was_decided_before_stays(self) -> None:
+        decided = {'creation': {'count': 5, 'regions': {'r': 5}}}
+
+        self.assertEqual(decided, self.decided(OUT, data=decided))
+
+    def test_only_a_percentage_may_have_parts(self) -> None:
+        for kind in ('EXACT_CAPACITY', 'CHANGE_IN_CAPACITY'):
+            error = self.assertRaises(
+                exceptions.InvalidSpec,
+                fitted,
+                Scaling(),
+                event=IN,
+                adjustment={'type': kind, 'number': 1.5},
+            )
+            self.assertEqual(
+                'properties.adjustment.number: 1.5 is not a whole number, as '
+                f'{kind} needs it',
+                str(error),
+            )
+        half = {'type': 'CHANGE_IN_PERCENTAGE', 'number': 12.5}
+        self.assertEqual(
+            {**half, 'min_step': 1, 'best_effort': False, 'cooldown': 0},
+            fitted(Scaling(), event=IN, adjustment=half)['adjustment'],
+        )
+
+    def test_an_event_is_needed(self) -> None:
+        error = self.assertRaises(exceptions.InvalidSpec, fitted, Scaling())
+
+        self.assertEqual('properties.event: is required', str(error))

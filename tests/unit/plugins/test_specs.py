@@ -1,0 +1,173 @@
+"""The properties of policies: defaults, refusals, and how schemas are shown."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.plugins import loader, specs
+from watcherlite.plugins.base import POLICIES, Policy
+
+#: Type, without the version -> the versions that clients may name.
+VERSIONS = {
+    'senlin.policy.affinity': ['1.0'],
+    'senlin.policy.batch': ['1.0'],
+    'senlin.policy.deletion': ['1.0', '1.1'],
+    'senlin.policy.health': ['1.0', '1.1', '1.2'],
+    'senlin.policy.loadbalance': ['1.0', '1.1', '1.2', '1.3'],
+    'senlin.policy.region_placement': ['1.0'],
+    'senlin.policy.scaling': ['1.0'],
+    'senlin.policy.zone_placement': ['1.0'],
+}
+PRIORITIES = {
+    'senlin.policy.scaling': 100,
+    'senlin.policy.batch': 200,
+    'senlin.policy.region_placement': 200,
+    'senlin.policy.zone_placement': 300,
+    'senlin.policy.affinity': 300,
+    'senlin.policy.deletion': 400,
+    'senlin.policy.loadbalance': 500,
+    'senlin.policy.health': 600,
+}
+
+
+class Odd(Policy):
+    """Has a property of every kind."""
+
+    schema: ClassVar[Mapping[str, Any]] = {
+        'type': 'object',
+        'properties': {
+            'word': {'enum': ['a', 'b'], 'default': 'a', 'description': 'A word.'},
+            'number': {'type': 'number', 'description': 'A number.'},
+            'inner': {
+                'type': 'object',
+                'properties': {'flag': {'type': 'boolean', 'default': True}},
+                'required': ['flag'],
+                'default': {},
+            },
+            'items': {
+                'type': ['array', 'null'],
+                'items': {
+                    'type': 'object',
+                    'properties': {'weight': {'type': 'integer', 'default': 100}},
+                },
+            },
+        },
+        'required': ['number'],
+        'additionalProperties': False,
+    }
+
+    def validate(self, properties: Mapping[str, Any]) -> None:
+        if properties['number'] == 13:
+            raise exceptions.Invalid('it is 13')
+
+
+class SpecsTest(base.TestCase):
+    """Values and schemas."""
+
+    def test_defaults_are_filled_in_however_deep_they_are(self) -> None:
+        self.assertEqual(
+            {
+                'word': 'a',
+                'number': 1,
+                'inner': {'flag': True},
+                'items': [{'weight': 100}, {'weight': 1}],
+            },
+            specs.fit(Odd(), {'number': 1, 'items': [{}, {'weight': 1}]}),
+        )
+
+    def test_what_was_given_stays_as_it_is(self) -> None:
+        given: dict[str, Any] = {'number': 1, 'inner': {}}
+
+        specs.fit(Odd(), given)
+
+        self.assertEqual({'number': 1, 'inner': {}}, given)
+
+    def test_what_does_not_fit_is_told_by_its_place(self) -> None:
+        for given, text in (
+            ({}, 'properties.number: is required'),
+            (
+                {'number': 1, 'wrod': 'a'},
+                'properties.wrod: is not known, did you mean word?',
+            ),
+            ({'number': 1, 'inner': {'flag': 2}}, 'properties.inner.flag: 2 is not'),
+            ({'number': 13}, 'it is 13'),
+            ([], 'properties: a list is not an object'),
+        ):
+            error = self.assertRaises(exceptions.InvalidSpec, specs.fit, Odd(), given)
+            self.assertIn(text, str(error))
+
+    def test_a_schema_is_shown_as_clients_know_it(self) -> None:
+        self.assertEqual(
+            {
+                'word': {
+                    'description': 'A word.',
+                    'required': False,
+                    'type': 'String',
+                    'updatable': False,
+                    'default': 'a',
+                    'constraints': [
+                        {'type': 'AllowedValues', 'constraint': ['a', 'b']}
+                    ],
+                },
+                'number': {
+                    'description': 'A number.',
+                    'required': True,
+                    'type': 'Number',
+                    'updatable': False,
+                },
+                'inner': {
+                    'description': '',
+                    'required': False,
+                    'type': 'Map',
+                    'updatable': False,
+                    'default': {},
+                    'schema': {
+                        'flag': {
+                            'description': '',
+                            'required': True,
+                            'type': 'Boolean',
+                            'updatable': False,
+                            'default': True,
+                        }
+                    },
+                },
+                'items': {
+                    'description': '',
+                    'required': False,
+                    'type': 'List',
+                    'updatable': False,
+                    'schema': {
+                        '*': {
+                            'description': '',
+                            'required': False,
+                            'type': 'Map',
+                            'updatable': False,
+                            'schema': {
+                                'weight': {
+                                    'description': '',
+                                    'required': False,
+                                    'type': 'Integer',
+                                    'updatable': False,
+                                    'default': 100,
+                                }
+                            },
+                        }
+                    },
+                },
+            },
+            specs.told(Odd.schema),
+        )
+
+    def test_every_version_that_clients_name_is_there(self) -> None:
+        found: dict[str, list[str]] = {}
+        for name, kind in loader.load([POLICIES]).loadable(POLICIES).items():
+            bare, _, version = name.rpartition('-')
+            found.setdefault(bare, []).append(version)
+            self.assertEqual(PRIORITIES[bare], kind.priority)
+            self.assertIn(version, [one['version'] for one in kind.support_status])
+            self.assertTrue(kind.description)
+            for shown in specs.told(kind.schema).values():
+                self.assertTrue(shown['description'], f'{name}: {shown}')
+
+        self.assertEqual(VERSIONS, found)

@@ -1,0 +1,138 @@
+"""The page about the policies of clusters says what is there, and its example works."""
+
+import inspect
+import pathlib
+import re
+import sys
+import textwrap
+
+import fixtures
+
+from tests import base
+from watcherlite.plugins import base as contract
+from watcherlite.plugins import loader
+from watcherlite.plugins.load_balancers import haproxy, template
+
+ROOT = pathlib.Path(__file__).parents[2]
+PAGE = ROOT / 'doc/source/cluster_policies.rst'
+
+
+class TestPage(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.text = PAGE.read_text()
+
+    def blocks(self, language):
+        pattern = rf'\.\. code-block:: {language}\n\n((?:   .*\n|\n)+)'
+        return [textwrap.dedent(block) for block in re.findall(pattern, self.text)]
+
+    def test_every_built_in_type_has_its_section_with_its_versions(self):
+        plugins = loader.load([contract.POLICIES])
+        found = {}
+        for name, kind in plugins.loadable(contract.POLICIES).items():
+            if kind.__module__.startswith('watcherlite.'):
+                bare, _, version = name.rpartition('-')
+                found.setdefault(bare, []).append((version, kind))
+        sections = re.split(r'^(senlin\.\S+)\n-+$', self.text, flags=re.MULTILINE)
+        told = dict(zip(sections[1::2], sections[2::2], strict=True))
+
+        self.assertEqual(set(found), set(told))
+        for bare, versions in found.items():
+            for version, _ in versions:
+                self.assertIn(version, told[bare])
+            last = versions[-1][1]
+            self.assertIn(
+                f'.. policy-type:: {last.__module__}:{last.__qualname__}', told[bare]
+            )
+
+    def test_the_tables_have_every_property(self):
+        path = [*sys.path, str(ROOT / 'doc/ext')]
+        self.useFixture(fixtures.MonkeyPatch('sys.path', path))
+        import policy_tables
+
+        from watcherlite.plugins.policies.spreading import RegionPlacement
+
+        self.assertEqual(
+            [
+                'Priority 200; one of this type for a cluster.',
+                '',
+                'Asked before ``CLUSTER_RESIZE``, ``CLUSTER_SCALE_IN``, '
+                '``CLUSTER_SCALE_OUT``, ``NODE_CREATE``.',
+                '',
+                '.. list-table::',
+                '   :header-rows: 1',
+                '   :widths: 34 14 52',
+                '',
+                '   * - Property',
+                '     - Type',
+                '     - Meaning',
+                '   * - ``regions`` (required)',
+                '     - array',
+                '     - The regions that the nodes are spread over.',
+                '   * - ``regions[].name`` (required)',
+                '     - string',
+                '     - How the region is called.',
+                '   * - ``regions[].weight``',
+                '     - integer',
+                '     - How many nodes it gets in proportion to the others; 0: none. '
+                'Default: ``100``.',
+                '   * - ``regions[].cap``',
+                '     - integer',
+                '     - The most nodes that it takes; -1: any number. Default: ``-1``.',
+                '',
+            ],
+            policy_tables.lines(RegionPlacement),
+        )
+
+    def test_every_hook_has_its_paragraph_with_its_arguments(self):
+        told = dict(re.findall(r'(?m)^``(\w+)\(([\w, ]*)\)``\n  \S', self.text))
+        expected = {
+            name: ', '.join(list(inspect.signature(member).parameters)[1:])
+            for kind in (contract.Policy, contract.LoadBalancer)
+            for name, member in vars(kind).items()
+            if inspect.isfunction(member) and not name.startswith('_')
+        }
+
+        self.assertEqual(expected, told)
+
+    def test_everything_that_is_declared_or_known_is_listed(self):
+        declared = set(contract.Policy.__annotations__)
+        known = set(contract.PolicyContext.__annotations__) | {
+            name
+            for name, member in vars(contract.PolicyContext).items()
+            if inspect.isfunction(member) and not name.startswith('_')
+        }
+        for name in declared | known:
+            with self.subTest(name=name):
+                self.assertRegex(self.text, rf'``{name}(?:\([\w, ]*\))?``')
+
+    def test_the_settings_are_those_of_the_driver(self):
+        (block,) = [b for b in self.blocks('ini') if 'haproxy' in b]
+        named = re.findall(r'^(\w+) = ', block, re.MULTILINE)
+
+        self.assertLessEqual(set(named), {opt.name for opt in haproxy.OPTIONS})
+
+    def test_the_template_works(self):
+        home = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (text,) = self.blocks('jinja')
+        (home / 'mine.cfg').write_text(text)
+        member = {'word': 'n1', 'id': 'u1', 'host': '127.0.0.1', 'port': 8001}
+        values = {
+            'name': 'lb',
+            'bind': '127.0.0.1',
+            'vip': {'protocol_port': 8000},
+            'members': [member],
+        }
+
+        self.assertIn(
+            'listen lb\n    bind 127.0.0.1:8000\n    mode tcp\n'
+            '    server n1-u1 127.0.0.1:8001 check\n',
+            template.render(str(home), 'mine.cfg', values),
+        )
+
+    def test_the_example_and_its_test_work(self):
+        names = {'__name__': 'example'}
+        for block in self.blocks('python'):
+            exec(block, names)
+
+        names['test_by_day_nothing_shrinks']()

@@ -1,0 +1,1 @@
+"""The drivers of load balancers that come with watcherlite."""

@@ -1,0 +1,71 @@
+"""The commands of an operator that check and load a configuration file."""
+
+import os
+import shlex
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.plugins.action_types import allow_list
+
+#: In a command: the file that it is about.
+FILE = '{file}'
+#: The whole environment of the commands.
+_ENVIRONMENT = {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LANG': 'C.UTF-8'}
+#: Bytes of what a command wrote that a user is told.
+_TOLD = 2000
+
+
+class Command(allow_list.AllowedCommand):
+    """The type of an option that is a command: it begins with an absolute path."""
+
+    def __repr__(self) -> str:
+        return 'Command'
+
+
+def words(command: str, path: str) -> list[str]:
+    """Return a command for one file; `{file}` stands for it, also within a word."""
+    return [word.replace(FILE, path) for word in shlex.split(command)]
+
+
+def run(what: str, argv: Sequence[str], timeout: float) -> None:
+    """Run a command to its end; what it started may live on.
+
+    :param what: it is to do, for the reader
+    :raises WatcherliteError: it could not be run, or did not end well, or in time
+    """
+    # A file, not a pipe: what lives on keeps it open, and must not be waited for.
+    with tempfile.TemporaryFile() as output:
+        try:
+            process: subprocess.Popen[Any] = subprocess.Popen(  # noqa: S603
+                # The operator's own words, of which no user says any.
+                allow_list.resolved(argv),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=_ENVIRONMENT,
+                cwd='/',
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise exceptions.WatcherliteError(
+                f'{what} is not possible: {argv[0]} cannot be run: {error.strerror}'
+            ) from error
+        try:
+            code = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise exceptions.WatcherliteError(
+                f'{what} has taken more than {timeout:g} s: {argv[0]} was ended'
+            ) from None
+        if code:
+            output.seek(0)
+            said = ' '.join(output.read(_TOLD).decode(errors='replace').split())
+            raise exceptions.WatcherliteError(
+                f'{what} failed: {argv[0]} ended with exit code {code}'
+                f'{f": {said}" if said else ""}'
+            )

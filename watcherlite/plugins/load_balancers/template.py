@@ -1,0 +1,128 @@
+"""Configuration files from templates of the operator and values of users.
+
+Templates are trusted, values are not: what a template puts into the file is refused
+when it has characters in it that could mean something there.
+"""
+
+import pathlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import jinja2
+
+from watcherlite import exceptions
+
+#: What a value may be made of: no blanks, line ends, quotes, comments or escapes.
+_HARMLESS = re.compile(r'[\w.:/@~!?&=,;+%\[\]-]*')
+#: What a name becomes part of.
+_WORD = re.compile(r'[^A-Za-z0-9._-]+')
+
+#: The name of the template that is there without any of the operator's.
+HAPROXY = 'haproxy.cfg'
+TEXT = """\
+# Written by watcherlite: what is changed here is lost.
+{% set http = pool.protocol == 'HTTP' and vip.protocol == 'HTTP' %}
+{% set check = health_monitor.admin_state_up %}
+{% set cookie = pool.session_persistence.type in ('HTTP_COOKIE', 'APP_COOKIE') %}
+frontend {{ name }}
+    mode {{ 'http' if http else 'tcp' }}
+    bind {{ bind }}:{{ vip.protocol_port }}
+    timeout client 60s
+{% if vip.connection_limit >= 0 %}
+    maxconn {{ vip.connection_limit }}
+{% endif %}
+{% if not vip.admin_state_up %}
+    disabled
+{% endif %}
+    default_backend {{ name }}
+
+backend {{ name }}
+    mode {{ 'http' if http else 'tcp' }}
+    balance {{ balance }}
+    timeout connect 5s
+    timeout server 60s
+{% if not pool.admin_state_up %}
+    disabled
+{% endif %}
+{% if check %}
+    timeout check {{ health_monitor.timeout }}s
+{% if health_monitor.type in ('HTTP', 'HTTPS') %}
+    option httpchk {{ health_monitor.http_method }} {{ health_monitor.url_path }}
+    http-check expect status {{ health_monitor.expected_codes }}
+{% endif %}
+{% endif %}
+{% if pool.session_persistence.type == 'SOURCE_IP' %}
+    stick-table type ip size 100k expire 30m
+    stick on src
+{% elif http and pool.session_persistence.type == 'HTTP_COOKIE' %}
+    cookie SRV insert indirect nocache
+{% elif http and pool.session_persistence.type == 'APP_COOKIE' %}
+    cookie {{ pool.session_persistence.cookie_name }} prefix nocache
+{% endif %}
+{% for member in members %}
+    server {{ member.word }}-{{ member.id }} {{ member.host }}:{{ member.port }}
+{%- if check %} check inter {{ health_monitor.delay }}s
+{%- if health_monitor.type == 'HTTPS' %} check-ssl verify none{% endif %}
+{%- if health_monitor.max_retries %} fall {{ health_monitor.max_retries }}{% endif %}
+{%- endif %}
+{%- if http and cookie %} cookie {{ member.id }}{% endif %}
+
+{% endfor %}
+"""
+
+
+def word(text: str) -> str:
+    """Return a name with nothing in it but letters, digits and . _ -"""
+    return _WORD.sub('_', text)
+
+
+def render(directory: str | None, name: str | None, values: Mapping[str, Any]) -> str:
+    """Return the text of a file.
+
+    :param directory: with the operator's templates; None: there are none
+    :param name: of the template; None: HAPROXY
+    :raises WatcherliteError: there is no such template, it is not one, or a value
+        may not be put in it
+    """
+    loaders: list[jinja2.BaseLoader] = [jinja2.DictLoader({HAPROXY: TEXT})]
+    if directory:
+        loaders.insert(0, jinja2.FileSystemLoader(directory))
+    environment = jinja2.Environment(  # noqa: S701  (it makes no HTML)
+        loader=jinja2.ChoiceLoader(loaders),
+        undefined=jinja2.StrictUndefined,
+        finalize=_harmless,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    name = name or HAPROXY
+    try:
+        return environment.get_template(name).render(values)
+    except jinja2.TemplateNotFound as error:
+        raise exceptions.WatcherliteError(
+            f'There is no template {error.name}; there are '
+            f'{", ".join(known(directory))}.'
+        ) from error
+    except jinja2.TemplateError as error:
+        raise exceptions.WatcherliteError(
+            f'The template {name} cannot be used: {error}'
+        ) from error
+
+
+def known(directory: str | None) -> list[str]:
+    """Return the names of the templates that there are."""
+    found = {HAPROXY}
+    if directory and pathlib.Path(directory).is_dir():
+        files = pathlib.Path(directory).iterdir()
+        found |= {path.name for path in files if path.is_file()}
+    return sorted(found)
+
+
+def _harmless(value: Any) -> Any:
+    """Let a value through that can only be a value."""
+    if isinstance(value, jinja2.Undefined) or _HARMLESS.fullmatch(str(value)):
+        return value
+    raise exceptions.WatcherliteError(
+        f'{str(value)[:80]!r} may not be part of the configuration of a load balancer'
+    )

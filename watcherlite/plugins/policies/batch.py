@@ -1,0 +1,69 @@
+"""The policy that has the nodes of a cluster updated in batches."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from watcherlite.plugins.base import Policy, PolicyContext
+from watcherlite.plugins.policies import sizes
+
+_DATA = 'update'
+
+
+class Batch(Policy):
+    """Decides which nodes are updated together, and how long to wait in between."""
+
+    description = 'In which batches the nodes of a cluster are updated.'
+    priority = 200
+    before = frozenset({sizes.UPDATE})
+    schema: ClassVar[Mapping[str, Any]] = {
+        'type': 'object',
+        'properties': {
+            'min_in_service': {
+                'type': 'integer',
+                'minimum': 0,
+                'default': 1,
+                'description': 'How many nodes are left alone meanwhile.',
+            },
+            'max_batch_size': {
+                'type': 'integer',
+                'minimum': -1,
+                'default': -1,
+                'description': 'The most nodes that are updated together; -1: as many '
+                'as min_in_service leaves.',
+            },
+            'pause_time': {
+                'type': 'integer',
+                'minimum': 0,
+                'default': 60,
+                'description': 'Seconds between the end of a batch and the next one.',
+            },
+        },
+        'additionalProperties': False,
+    }
+    support_status: ClassVar = (
+        {'version': '1.0', 'status': 'EXPERIMENTAL', 'since': '2017.02'},
+    )
+
+    def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
+        """Plan the batches: nodes that are not well are in the first ones."""
+        if _DATA in data:
+            return
+        nodes = sorted(context.nodes, key=lambda node: (node.active, node.index))
+        size = self._size(context.properties, len(nodes))
+        data[_DATA] = {
+            'pause_time': context.properties['pause_time'],
+            'plan': [
+                [node.uuid for node in nodes[start : start + size]]
+                for start in range(0, len(nodes), size)
+            ],
+        }
+
+    def _size(self, properties: Mapping[str, Any], count: int) -> int:
+        """Return how many nodes are updated together; at least one."""
+        spare = count - properties['min_in_service']
+        if spare <= 0:
+            # It cannot be had: rather two halves than an update that never comes.
+            spare = math.ceil(count / 2)
+        most = properties['max_batch_size']
+        return max(1, min(spare, most) if most > 0 else spare)

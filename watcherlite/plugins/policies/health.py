@@ -1,0 +1,217 @@
+"""The policy that says how a cluster is looked after, and what becomes of the unwell.
+
+The engine does it: see `engine.clusters.health`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from watcherlite import exceptions
+from watcherlite.plugins.base import Policy, PolicyContext
+from watcherlite.plugins.policies import sizes
+
+EVENTS = 'LIFECYCLE_EVENTS'
+POLLING = 'NODE_STATUS_POLLING'
+POLL_URL = 'NODE_STATUS_POLL_URL'
+HYPERVISOR = 'HYPERVISOR_STATUS_POLLING'
+ANY, ALL = 'ANY_FAILED', 'ALL_FAILED'
+
+_DATA = 'health'
+
+_OPTIONS: Mapping[str, Any] = {
+    'type': 'object',
+    'default': {},
+    'description': f'For {POLL_URL}.',
+    'properties': {
+        'poll_url': {
+            'type': 'string',
+            'default': '',
+            'description': 'What is asked; {nodename} stands for the name of the node.',
+        },
+        'poll_url_ssl_verify': {
+            'type': 'boolean',
+            'default': True,
+            'description': 'Whether the certificate has to be good.',
+        },
+        'poll_url_conn_error_as_unhealthy': {
+            'type': 'boolean',
+            'default': True,
+            'description': 'Whether a node is unwell that cannot be reached.',
+        },
+        'poll_url_healthy_response': {
+            'type': 'string',
+            'default': '',
+            'description': 'A regular expression that the answer has to match.',
+        },
+        'poll_url_retry_limit': {
+            'type': 'integer',
+            'minimum': 0,
+            'default': 3,
+            'description': 'How often it is asked before a node is unwell.',
+        },
+        'poll_url_retry_interval': {
+            'type': 'integer',
+            'minimum': 0,
+            'default': 3,
+            'description': 'Seconds between these.',
+        },
+    },
+    'additionalProperties': False,
+}
+_DETECTION: Mapping[str, Any] = {
+    'type': 'object',
+    'description': 'How nodes are looked at.',
+    'properties': {
+        'interval': {
+            'type': 'integer',
+            'minimum': 1,
+            'default': 60,
+            'description': 'Seconds between two looks.',
+        },
+        'node_update_timeout': {
+            'type': 'integer',
+            'minimum': 0,
+            'default': 300,
+            'description': 'Seconds after a change of a node in which it counts as '
+            'well.',
+        },
+        'recovery_conditional': {
+            'enum': [ALL, ANY],
+            'default': ANY,
+            'description': 'Whether all modes, or one, have to find a node unwell.',
+        },
+        'detection_modes': {
+            'type': 'array',
+            'minItems': 1,
+            'description': 'The ways in which they are looked at.',
+            'items': {
+                'type': 'object',
+                'properties': {
+                    'type': {
+                        'enum': [EVENTS, POLLING, POLL_URL, HYPERVISOR],
+                        'description': 'The way.',
+                    },
+                    'options': _OPTIONS,
+                },
+                'required': ['type'],
+                'additionalProperties': False,
+            },
+        },
+    },
+    'required': ['detection_modes'],
+    'additionalProperties': False,
+}
+_RECOVERY: Mapping[str, Any] = {
+    'type': 'object',
+    'description': 'What is done with nodes that are unwell.',
+    'properties': {
+        'actions': {
+            'type': 'array',
+            'maxItems': 1,
+            'default': [],
+            'description': 'How they are recovered; nothing said: RECREATE.',
+            'items': {
+                'type': 'object',
+                'properties': {
+                    'name': {
+                        'enum': ['REBOOT', 'REBUILD', 'RECREATE'],
+                        'description': 'What is done.',
+                    },
+                    'params': {
+                        'type': 'object',
+                        'default': {},
+                        'description': 'Parameters of the operation.',
+                    },
+                },
+                'required': ['name'],
+                'additionalProperties': False,
+            },
+        },
+        'fencing': {
+            'type': 'array',
+            'default': [],
+            'items': {'enum': ['COMPUTE']},
+            'description': 'Known to clients; nothing here heeds it.',
+        },
+        'node_delete_timeout': {
+            'type': 'integer',
+            'minimum': 0,
+            'default': 20,
+            'description': 'Seconds that the deletion of a node that is recreated may '
+            'take.',
+        },
+        'node_force_recreate': {
+            'type': 'boolean',
+            'default': False,
+            'description': 'Whether a node is made anew even if the old one could not '
+            'be deleted.',
+        },
+    },
+    'additionalProperties': False,
+    'default': {},
+}
+
+
+class Health(Policy):
+    """Says how often and how nodes are looked at, and how they are recovered.
+
+    It only says so. Nothing has to be switched off while a cluster shrinks: what
+    looks after it obeys the locks of actions.
+    """
+
+    description = 'How nodes are looked at, and what is done with those unwell.'
+    priority = 600
+    before = frozenset({sizes.RECOVER, sizes.NODE_RECOVER})
+    schema: ClassVar[Mapping[str, Any]] = {
+        'type': 'object',
+        'properties': {'detection': _DETECTION, 'recovery': _RECOVERY},
+        'required': ['detection'],
+        'additionalProperties': False,
+    }
+    support_status: ClassVar = (
+        {'version': '1.0', 'status': 'SUPPORTED', 'since': '2018.06'},
+        {'version': '1.1', 'status': 'SUPPORTED', 'since': '2018.09'},
+        {'version': '1.2', 'status': 'SUPPORTED', 'since': '2020.09'},
+    )
+
+    def validate(self, properties: Mapping[str, Any]) -> None:
+        """Refuse what nobody here can look at, and a URL that is missing."""
+        for at, mode in enumerate(properties['detection']['detection_modes']):
+            place = f'properties.detection.detection_modes.{at}'
+            if mode['type'] == HYPERVISOR:
+                raise exceptions.InvalidSpec(
+                    f'{place}.type: nothing here knows of hypervisors; use {POLLING}, '
+                    f'{POLL_URL} or {EVENTS}'
+                )
+            if mode['type'] == POLL_URL and not mode['options']['poll_url']:
+                raise exceptions.InvalidSpec(
+                    f'{place}.options.poll_url: is required for {POLL_URL}'
+                )
+
+    def attach(self, context: PolicyContext) -> Mapping[str, Any]:
+        """Keep what says how the cluster is looked after.
+
+        Modes by which nothing is looked at are left out: what is told of a node by
+        its mark counts in any case.
+        """
+        detection = dict(context.properties['detection'])
+        detection['detection_modes'] = [
+            {**mode, 'options': mode['options'] if mode['type'] == POLL_URL else {}}
+            for mode in detection['detection_modes']
+            if mode['type'] in (POLLING, POLL_URL)
+        ]
+        return {
+            'interval': detection['interval'],
+            'detection': detection,
+            'recovery': dict(context.properties['recovery']),
+        }
+
+    def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
+        """Say how nodes are recovered."""
+        recovery = context.properties['recovery']
+        data[_DATA] = {
+            'recover_action': recovery['actions'],
+            'fencing': recovery['fencing'],
+            'node_delete_timeout': recovery['node_delete_timeout'],
+            'node_force_recreate': recovery['node_force_recreate'],
+        }

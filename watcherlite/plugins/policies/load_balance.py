@@ -1,0 +1,238 @@
+"""The policy that has requests spread over the nodes of a cluster."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+from urllib import parse
+
+from watcherlite.domain import capacity, placement
+from watcherlite.domain.clusters import Node
+from watcherlite.plugins.base import Policy, PolicyContext
+from watcherlite.plugins.policies import balancing_schema, sizes
+
+LOG = logging.getLogger(__name__)
+
+#: In the data of a node that gets requests: its id at the load balancer.
+MEMBER = 'lb_member'
+#: In the data of a cluster: uuid of the policy -> where requests come in.
+SHOWN = 'loadbalancers'
+#: Where in a node its address may be, and its port; `url` is what its health is
+#: asked by.
+ADDRESSES = (
+    *('attributes.address', 'attributes.ip', 'metadata.address'),
+    *('url.host', 'properties.health.host'),
+)
+PORTS = ('attributes.port', 'metadata.port', 'url.port', 'properties.health.port')
+
+_SHRINKING = frozenset(
+    {
+        sizes.DEL_NODES,
+        sizes.SCALE_IN,
+        sizes.RESIZE,
+        sizes.REPLACE_NODES,
+        sizes.NODE_DELETE,
+    }
+)
+#: Likewise those that change nodes: where they are found may be another place then.
+_CHANGING = frozenset(
+    {
+        sizes.ADD_NODES,
+        sizes.SCALE_OUT,
+        sizes.RECOVER,
+        sizes.UPDATE,
+        sizes.NODE_CREATE,
+        sizes.NODE_RECOVER,
+        sizes.NODE_UPDATE,
+    }
+)
+#: How often the members are given again to a driver because they have changed.
+_ROUNDS = 10
+
+
+class LoadBalance(Policy):
+    """Takes nodes out of the load balancer before they go; puts in those that came.
+
+    Who is a member is in the data of the nodes. A driver is told all of them each
+    time, so that it may be told again.
+    """
+
+    description = 'How requests are spread over the nodes of a cluster.'
+    priority = 500
+    before = _SHRINKING
+    after = _SHRINKING | _CHANGING
+    schema = balancing_schema.SCHEMA
+    support_status: ClassVar = (
+        {'version': '1.0', 'status': 'SUPPORTED', 'since': '2016.04'},
+        {'version': '1.1', 'status': 'SUPPORTED', 'since': '2018.01'},
+        {'version': '1.2', 'status': 'SUPPORTED', 'since': '2020.02'},
+        {'version': '1.3', 'status': 'SUPPORTED', 'since': '2020.03'},
+    )
+
+    def attach(self, context: PolicyContext) -> Mapping[str, Any]:
+        """Make the load balancer, of the nodes that are well."""
+        self._set_members(context, context.nodes)
+        try:
+            told = self._apply(context)
+        except Exception:
+            # It is not attached: nobody would ever take the marks away.
+            self._forget_members(context)
+            raise
+        context.keep(cluster_data={SHOWN: {context.policy_uuid: dict(told)}})
+        return {
+            'driver': context.properties['driver'],
+            'loadbalancer': _name(context),
+            'preexisting': False,
+        }
+
+    def detach(self, context: PolicyContext) -> None:
+        """Delete the load balancer."""
+        context.driver(context.properties['driver']).remove(_name(context))
+        context.keep(cluster_data={SHOWN: None})
+        self._forget_members(context)
+
+    def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
+        """Take out the nodes that are about to go."""
+        going = self._going(context, data)
+        members = {node.uuid for node in context.nodes if MEMBER in node.data}
+        leaving = [uuid for uuid in going if uuid in members]
+        if leaving:
+            context.keep(node_data={uuid: {MEMBER: None} for uuid in leaving})
+        if going:
+            # Asked again, they are no members any more; the driver may not know yet.
+            self._apply(context)
+
+    def post_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
+        """Put in the nodes that came, and take out those that are not well.
+
+        Nodes that were to go and did not are back, if the action failed.
+        """
+        nodes = context.refresh()
+        if context.node is not None:
+            # What others do with other nodes meanwhile is for them to tell.
+            nodes = [node for node in nodes if node.uuid == context.node.uuid]
+        self._set_members(context, nodes)
+        self._apply(context)
+
+    def _going(self, context: PolicyContext, data: dict[str, Any]) -> list[str]:
+        """Return the nodes that go; choose them if nobody has."""
+        if context.action_type == sizes.REPLACE_NODES:
+            return list(context.inputs['candidates'])
+        count = -sizes.change(context, data)
+        if count <= 0:
+            return []
+        if context.node is not None:
+            return [context.node.uuid]
+        decided = data.get(sizes.DELETION) or {}
+        candidates = decided.get('candidates') or context.inputs.get('candidates')
+        if candidates:
+            return list(candidates)
+        nodes = context.nodes
+        ordered = capacity.victims(nodes, len(nodes), seed=context.action_uuid)
+        chosen = placement.victims(
+            ordered, count, decided.get('regions'), decided.get('zones')
+        )
+        uuids = [node.uuid for node in chosen]
+        data[sizes.DELETION] = {**decided, 'count': len(uuids), 'candidates': uuids}
+        return uuids
+
+    def _set_members(self, context: PolicyContext, nodes: Iterable[Node]) -> None:
+        """Note which of these nodes are members: those that are well."""
+        changes: dict[str, Mapping[str, Any]] = {}
+        for node in nodes:
+            fit = node.active and self._address(context, node) is not None
+            if fit != (MEMBER in node.data):
+                changes[node.uuid] = {MEMBER: node.uuid if fit else None}
+        if changes:
+            context.keep(node_data=changes)
+
+    def _forget_members(self, context: PolicyContext) -> None:
+        members = [node for node in context.refresh() if MEMBER in node.data]
+        context.keep(node_data={node.uuid: {MEMBER: None} for node in members})
+
+    def _apply(self, context: PolicyContext) -> Mapping[str, Any]:
+        """Tell the driver who is a member, until that is still so when it is done.
+
+        Actions on several nodes may run at the same time: whoever tells it last has
+        looked after that, so that it ends with what is true.
+        """
+        driver = context.driver(context.properties['driver'])
+        members = self._members(context)
+        told: Mapping[str, Any] = {}
+        for _ in range(_ROUNDS):
+            told = driver.apply(_name(context), context.properties, members)
+            known, members = members, self._members(context)
+            if members == known:
+                break
+        return told
+
+    def _members(self, context: PolicyContext) -> list[dict[str, Any]]:
+        members = []
+        for node in context.refresh():
+            if MEMBER not in node.data:
+                continue
+            address = self._address(context, node)
+            if address is not None:
+                members.append(
+                    {
+                        'id': node.uuid,
+                        'name': node.name,
+                        'address': address,
+                        'port': self._port(context, node),
+                    }
+                )
+        return members
+
+    def _address(self, context: PolicyContext, node: Node) -> str | None:
+        named = context.properties['pool'].get('member_address')
+        found = _first(node, ADDRESSES if named is None else (named,))
+        if isinstance(found, str) and found:
+            return found
+        LOG.warning(
+            'Node %s (%s) of cluster %s gets no requests by policy %s: its address is '
+            'in none of %s',
+            *(node.name, node.uuid, context.cluster.uuid, context.name),
+            ', '.join(ADDRESSES) if named is None else named,
+        )
+        return None
+
+    def _port(self, context: PolicyContext, node: Node) -> int:
+        pool = context.properties['pool']
+        named = pool.get('member_port')
+        found = _first(node, PORTS if named is None else (named,))
+        text = str(found)
+        if found is None or isinstance(found, bool) or not text.isdecimal():
+            return int(pool['protocol_port'])
+        return int(text)
+
+
+def _name(context: PolicyContext) -> str:
+    return f'{context.cluster.uuid}-{context.policy_uuid}'
+
+
+def _first(node: Node, places: Sequence[str]) -> Any:
+    """Return the first of these that a node has."""
+    whole = {
+        'attributes': node.attributes,
+        'metadata': node.metadata,
+        'properties': node.properties,
+        'data': node.data,
+        'url': _url(node),
+    }
+    for place in places:
+        found: Any = whole
+        for part in place.split('.'):
+            found = found.get(part) if isinstance(found, Mapping) else None
+        if found is not None:
+            return found
+    return None
+
+
+def _url(node: Node) -> Mapping[str, Any]:
+    health = node.properties.get('health')
+    text = health.get('url') if isinstance(health, Mapping) else None
+    try:
+        parts = parse.urlsplit(text if isinstance(text, str) else '')
+        return {'host': parts.hostname, 'port': parts.port}
+    except ValueError:
+        # It has no port that is one.
+        return {}

@@ -1,0 +1,71 @@
+"""How many nodes an action has come or go, for the policies that place and choose."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite.domain import capacity
+from watcherlite.plugins.base import PolicyContext
+
+SCALE_IN = 'CLUSTER_SCALE_IN'
+SCALE_OUT = 'CLUSTER_SCALE_OUT'
+RESIZE = 'CLUSTER_RESIZE'
+UPDATE = 'CLUSTER_UPDATE'
+ADD_NODES = 'CLUSTER_ADD_NODES'
+DEL_NODES = 'CLUSTER_DEL_NODES'
+REPLACE_NODES = 'CLUSTER_REPLACE_NODES'
+RECOVER = 'CLUSTER_RECOVER'
+NODE_CREATE = 'NODE_CREATE'
+NODE_DELETE = 'NODE_DELETE'
+NODE_UPDATE = 'NODE_UPDATE'
+NODE_RECOVER = 'NODE_RECOVER'
+
+# In the data of an action
+CREATION = 'creation'
+DELETION = 'deletion'
+
+
+def change(context: PolicyContext, data: Mapping[str, Any]) -> int:
+    """Return how many nodes come (above 0) or go (below it).
+
+    What is in the data was decided before, by another policy or by this one when
+    it was asked the first time, and counts more than what was asked for.
+
+    :raises Invalid: it is asked for a size that the cluster must not have
+    """
+    for key, sign in ((CREATION, 1), (DELETION, -1)):
+        decided = (data.get(key) or {}).get('count')
+        if decided is not None:
+            return sign * int(decided)
+    inputs, current = context.inputs, len(context.nodes)
+    match context.action_type:
+        case 'CLUSTER_SCALE_OUT':
+            return _asked(inputs)
+        case 'CLUSTER_SCALE_IN':
+            return -min(_asked(inputs), current)
+        case 'CLUSTER_RESIZE':
+            return _resized(context, current) - current
+        case 'NODE_CREATE':
+            return 1
+        case 'NODE_DELETE':
+            return -1
+        case 'CLUSTER_DEL_NODES':
+            return -len(inputs.get('candidates') or ())
+    return 0
+
+
+def _asked(inputs: Mapping[str, Any]) -> int:
+    count = inputs.get('count')
+    return 1 if count is None else int(count)
+
+
+def _resized(context: PolicyContext, current: int) -> int:
+    inputs = context.inputs
+    wish = capacity.Adjustment(
+        type=inputs.get('adjustment_type'),
+        number=inputs.get('number') or 0,
+        min_size=inputs.get('min_size'),
+        max_size=inputs.get('max_size'),
+        min_step=inputs.get('min_step'),
+        strict=bool(inputs.get('strict', False)),
+    )
+    return capacity.resized(context.cluster, current, wish).desired_capacity

@@ -1,0 +1,151 @@
+"""The context of a policy without a store, for the tests of policies."""
+
+import datetime
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.clock import Clock
+from watcherlite.domain.clusters import Cluster, Node, Owner, Profile
+from watcherlite.plugins import specs
+from watcherlite.plugins.base import LoadBalancer, Policy
+from watcherlite.states import cluster as states
+from watcherlite.testing.clock import ManualClock
+
+#: The project that everything here belongs to.
+TENANT = 'a-project'
+#: uuids that are easy to recognise
+ACTION = '00000000-0000-4000-8000-00000000000a'
+CLUSTER = '00000000-0000-4000-8000-00000000000c'
+POLICY = '00000000-0000-4000-8000-00000000000f'
+
+
+def a_cluster(**values: Any) -> Cluster:
+    """Return an ACTIVE cluster."""
+    given: dict[str, Any] = {
+        'uuid': CLUSTER,
+        'name': 'c',
+        'owner': Owner(TENANT),
+        'profile_id': 1,
+        'id': 1,
+        'status': states.ACTIVE,
+    }
+    return Cluster(**{**given, **values})
+
+
+def a_node(index: int, created_at: datetime.datetime | None, **values: Any) -> Node:
+    """Return an ACTIVE node of that cluster; its uuid ends in its index."""
+    given: dict[str, Any] = {
+        'uuid': str(uuid.UUID(int=index)),
+        'name': f'n{index}',
+        'owner': Owner(TENANT),
+        'profile_id': 1,
+        'handler': 'Thing',
+        'cluster_id': 1,
+        'index': index,
+        'id': index,
+        'status': states.ACTIVE,
+        'created_at': created_at,
+    }
+    return Node(**{**given, **values})
+
+
+class FakePolicyContext:
+    """Implements `plugins.base.PolicyContext` in memory.
+
+    :param action_type: what the policy is asked about
+    :param node: uuid of the one that the action is about; None: about the cluster
+    :param profiles: of the cluster and its nodes
+    :param drivers: name -> what serves load balancers
+    :ivar kept, last_op, cluster, nodes, node: as the policy has left them
+    """
+
+    def __init__(
+        self,
+        action_type: str,
+        properties: Mapping[str, Any] | None = None,
+        *,
+        inputs: Mapping[str, Any] | None = None,
+        cluster: Cluster | None = None,
+        nodes: Sequence[Node] = (),
+        node: str | None = None,
+        kept: Mapping[str, Any] | None = None,
+        last_op: datetime.datetime | None = None,
+        profiles: Sequence[Profile] = (),
+        drivers: Mapping[str, LoadBalancer] | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.name = 'a policy'
+        self.policy_uuid = POLICY
+        self.action_uuid = ACTION
+        self.action_type = action_type
+        self.inputs = inputs or {}
+        self.properties: Mapping[str, Any] = properties or {}
+        self.cluster = cluster or a_cluster()
+        self.nodes: Sequence[Node] = list(nodes)
+        self.kept: Mapping[str, Any] = kept or {}
+        self.last_op = last_op
+        self.result: str | None = None
+        self.node = self._named(node)
+        self._known = {profile.id or 0: profile for profile in profiles}
+        self._drivers = drivers or {}
+        self._clock = clock or ManualClock()
+
+    def now(self) -> datetime.datetime:
+        """Return the time of the clock."""
+        return self._clock.now()
+
+    def profile(self, node: Node | None = None) -> Mapping[str, Any]:
+        """Return the spec of the profile of a node, or of the cluster."""
+        return self._known[(self.cluster if node is None else node).profile_id].spec
+
+    def profiles(self) -> Mapping[int, Profile]:
+        """Return the profiles, by id."""
+        return self._known
+
+    def refresh(self) -> Sequence[Node]:
+        """Return the nodes."""
+        return self.nodes
+
+    def driver(self, name: str) -> LoadBalancer:
+        """Return what serves load balancers under this name."""
+        if name not in self._drivers:
+            raise exceptions.PluginNotFound(f'There is no load balancer {name}.')
+        return self._drivers[name]
+
+    def heed(self) -> None:
+        """Note now."""
+        self.last_op = self.now()
+
+    def keep(
+        self,
+        kept: Mapping[str, Any] | None = None,
+        cluster_data: Mapping[str, Any] | None = None,
+        node_data: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        """Keep it."""
+        if kept is not None:
+            self.kept = dict(kept)
+        merged = _merged(self.cluster.data, cluster_data or {})
+        self.cluster = self.cluster.evolve(data=merged)
+        said = node_data or {}
+        self.nodes = [
+            node.evolve(data=_merged(node.data, said.get(node.uuid, {})))
+            for node in self.nodes
+        ]
+        if self.node is not None:
+            self.node = self._named(self.node.uuid)
+
+    def _named(self, uuid: str | None) -> Node | None:
+        return next((node for node in self.nodes if node.uuid == uuid), None)
+
+
+def fitted(policy: Policy, **properties: Any) -> dict[str, Any]:
+    """Return properties of a policy with their defaults; InvalidSpec."""
+    return specs.fit(policy, properties)
+
+
+def _merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    merged = {**data, **changes}
+    return {key: value for key, value in merged.items() if value is not None}
