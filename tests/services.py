@@ -1,4 +1,4 @@
-"""The databases and the broker that functional tests run against.
+"""The databases, the broker and the load balancer that functional tests run against.
 
 Each is named by an environment variable and otherwise looked for where a default
 installation is. What does not answer skips the test, or fails it when
@@ -7,6 +7,7 @@ WATCHERLITE_TEST_REQUIRE_SERVICES is set to 1.
 
 import functools
 import os
+import shutil
 import subprocess
 import unittest
 import uuid
@@ -24,6 +25,7 @@ from watcherlite.messaging import addresses, settings, topology
 POSTGRESQL = 'postgresql'
 MYSQL = 'mysql'
 AMQP = 'amqp'
+HAPROXY = 'haproxy'
 
 _SERVICES = {
     POSTGRESQL: (
@@ -41,6 +43,7 @@ _SERVICES = {
         'WATCHERLITE_TEST_AMQP_URL',
         'amqp://guest:guest@127.0.0.1:5672//',
     ),
+    HAPROXY: ('HAProxy', 'WATCHERLITE_TEST_HAPROXY', '/usr/sbin/haproxy'),
 }
 #: Tests have a home of their own, in which rabbitmqctl would miss its cookie.
 _ENVIRONMENT = dict(os.environ)
@@ -65,6 +68,11 @@ def mysql_url() -> str:
 def amqp_url() -> str:
     """Return the URL of a RabbitMQ virtual host in which queues may be created."""
     return _url(AMQP)
+
+
+def haproxy() -> str:
+    """Return the path of an HAProxy that may be started."""
+    return _url(HAPROXY)
 
 
 class Database(fixtures.Fixture):
@@ -217,6 +225,8 @@ def _problem(kind: str, url: str) -> str | None:
     try:
         if kind == AMQP:
             _check_amqp(url)
+        elif kind == HAPROXY:
+            _check_program(url)
         else:
             _check_database(url)
     except Exception as error:
@@ -227,6 +237,11 @@ def _problem(kind: str, url: str) -> str | None:
 def _check_amqp(url: str) -> None:
     connection = kombu.Connection(url, connect_timeout=_CONNECT_TIMEOUT)
     connection.transport.establish_connection().close()
+
+
+def _check_program(path: str) -> None:
+    if shutil.which(path) is None:
+        raise FileNotFoundError(f'{path} cannot be run')
 
 
 def _check_database(url: str) -> None:

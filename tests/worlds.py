@@ -279,6 +279,10 @@ class World:
         """Say whether a worker has died."""
         return self._mortals[worker.me.uuid].dead
 
+    def let_die(self, worker: Worker) -> None:
+        """Let nothing of a worker reach the store any more."""
+        self._mortals[worker.me.uuid].die()
+
     def kill(self, worker: Worker) -> None:
         """Let a worker die as by kill -9, and its lease be over."""
         self._mortals[worker.me.uuid].die()

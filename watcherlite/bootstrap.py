@@ -20,10 +20,16 @@ from watcherlite.domain.actions import APPLIER, ENGINE
 from watcherlite.domain.events import Event
 from watcherlite.domain.receipts import Receipt
 from watcherlite.engine import catalogue
+from watcherlite.engine.clusters.keeping_out import KeepingOut
+from watcherlite.engine.clusters.model import ClusterModel
+from watcherlite.engine.clusters.operations import ClusterOperations
+from watcherlite.engine.clusters.parts import Parts as ClusterParts
+from watcherlite.engine.clusters.policies import ClusterPolicies
+from watcherlite.engine.clusters.progress import ClusterProgress
+from watcherlite.engine.clusters.stack_profile import Stacks
 from watcherlite.engine.operations import AuditOperations
 from watcherlite.engine.proposing import Proposing
 from watcherlite.engine.runs import AuditRun, Parts
-from watcherlite.engine.stacks.keeping_out import KeepingOut
 from watcherlite.engine.stacks.model import StackModel
 from watcherlite.engine.stacks.operations import StackOperations
 from watcherlite.engine.stacks.parts import Parts as StackParts
@@ -34,7 +40,9 @@ from watcherlite.engine.templates import TemplateOperations
 from watcherlite.engine.types import EngineTypes
 from watcherlite.engine.upkeep import ROLE, Upkeep
 from watcherlite.execution import identity
+from watcherlite.execution.policy_chain import PolicyChain
 from watcherlite.execution.runner import ActionTypes
+from watcherlite.execution.subjects import SeveralSubjects
 from watcherlite.execution.worker import Worker
 from watcherlite.messaging import addresses, factory
 from watcherlite.messaging.bus import Bus
@@ -56,6 +64,7 @@ class Runtime:
     :ivar templates: the operations on audit templates
     :ivar stacks: the operations on stacks
     :ivar reading: what is shown of stacks
+    :ivar clusters: the operations on clusters, nodes and what belongs to them
     :ivar worker: None in a process that executes nothing
     """
 
@@ -82,7 +91,7 @@ class Runtime:
             self.clock,
             self._tell,
             conf.applier.on_worker_loss,
-            StackProgress(),
+            _subjects(),
         )
         self.audits = AuditOperations(self.store, self.plugins, self.clock, self._tell)
         self.templates = TemplateOperations(self.store, self.plugins, self.clock)
@@ -98,6 +107,16 @@ class Runtime:
         )
         self.reading = StackReading(
             self.store, self.plugins, self._stack_parts.blueprints
+        )
+        self._cluster_parts = ClusterParts(
+            self.store,
+            self.plugins,
+            self._tell,
+            Stacks(self.store, self.stacks, self.reading),
+            settings.cluster_limits(conf),
+        )
+        self.clusters = ClusterOperations(
+            self._cluster_parts, self.clock, self.plans.signal_action
         )
         self.settings = settings.execution_settings(
             conf, lanes[0] if lanes else APPLIER
@@ -126,7 +145,8 @@ class Runtime:
             tell=lambda message: self._tell(None, message),
             lost=self._lost or self._lease_lost,
             only_plan=self._only_plan,
-            subjects=StackProgress(),
+            policies=PolicyChain(ClusterPolicies(self.store, self.plugins).of),
+            subjects=_subjects(),
             keep_out=KeepingOut(self.store),
         )
         relay = Relay(
@@ -167,14 +187,19 @@ class Runtime:
                 self.store,
                 self.plugins,
                 self.plugins,
-                models={'stacks': functools.partial(StackModel, self.store)},
+                models={
+                    'clusters': functools.partial(ClusterModel, self.store),
+                    'stacks': functools.partial(StackModel, self.store),
+                },
             ),
             self.progress,
             self._tell,
             self.conf.applier.on_worker_loss,
         )
         run = functools.partial(AuditRun, parts)
-        return EngineTypes.of(self.plugins, run, self._stack_parts, self.stacks)
+        return EngineTypes.of(
+            *(self.plugins, run, self._stack_parts, self.stacks, self._cluster_parts)
+        )
 
     def _make_upkeep(self, worker: Worker) -> Upkeep:
         upkeep = Upkeep(
@@ -277,6 +302,11 @@ class Runtime:
 
     def _lease_lost(self) -> None:
         LOG.error('The lease of this process is lost; what it ran goes on elsewhere')
+
+
+def _subjects() -> SeveralSubjects:
+    """Return what follows the actions that are about it."""
+    return SeveralSubjects(StackProgress(), ClusterProgress())
 
 
 def read_message(

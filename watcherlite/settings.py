@@ -6,6 +6,7 @@ from oslo_config import cfg
 
 from watcherlite import conf as configuration
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings
+from watcherlite.engine.clusters.parts import Limits as ClusterLimits
 from watcherlite.engine.stacks.parts import Limits
 from watcherlite.engine.upkeep import UpkeepSettings
 from watcherlite.execution.settings import ExecutionSettings
@@ -66,6 +67,20 @@ def stack_limits(conf: cfg.ConfigOpts) -> Limits:
         template=group.max_template_size,
         stacks=group.max_stacks_per_tenant,
         timeout=group.stack_action_timeout,
+    )
+
+
+def cluster_limits(conf: cfg.ConfigOpts) -> ClusterLimits:
+    """Return how large clusters may become, and what may be done with them."""
+    group = conf.clusters
+    return ClusterLimits(
+        nodes=group.max_nodes_per_cluster,
+        clusters=group.max_clusters_per_project,
+        timeout=group.cluster_action_timeout,
+        check_interval_min=group.check_interval_min,
+        check_interval_max=group.check_interval_max,
+        unique_names=group.name_unique,
+        user_actions=frozenset(group.user_action_types),
     )
 
 

@@ -52,7 +52,7 @@ ROOMS = {
     'watcherlite.wsgi': 8,
 }
 
-#: Rooms of one layer that may be imported all the same: (from, to) -> why.
+#: Rooms that are not below and may be imported all the same: (from, to) -> why.
 SIDEWAYS = {
     ('watcherlite.conf', 'watcherlite.exceptions'): 'errors are below everything',
     ('watcherlite.states', 'watcherlite.exceptions'): 'errors are below everything',
@@ -67,6 +67,9 @@ SIDEWAYS = {
     ('watcherlite.db.api', 'watcherlite.db.stacking'): 'the store keeps stacks',
     ('watcherlite.engine', 'watcherlite.applier'): (
         'what an audit proposes is stored and started by the operations on plans'
+    ),
+    ('watcherlite.engine', 'watcherlite.plugins'): (
+        'profiles and policies fit their schemas, and URLs are shown, as with plugins'
     ),
     ('watcherlite.plugins.resource_handlers', 'watcherlite.plugins.action_types'): (
         'a call over HTTP, and what executables are allowed, are the same in both'
@@ -140,6 +143,10 @@ IN_FUNCTIONS = {
     ('watcherlite.messaging.factory', 'watcherlite.messaging.amqp_bus'): (
         'messages within the process need no kombu'
     ),
+    (
+        'watcherlite.engine.clusters.node_checking',
+        'watcherlite.plugins.http_exchange',
+    ): 'nodes that are not asked over HTTP need no requests',
     (
         'watcherlite.plugins.action_types.http_request',
         'watcherlite.plugins.http_exchange',

@@ -12,6 +12,7 @@ from oslo_config import cfg
 from watcherlite.conf import (
     api,
     applier,
+    clusters,
     database,
     default,
     engine,
@@ -55,6 +56,7 @@ GROUPS = (
     applier,
     engine,
     stacks,
+    clusters,
     notifications,
 )
 

@@ -5,6 +5,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from watcherlite.engine.audit_action import AuditAction
+from watcherlite.engine.clusters import cluster_actions, node_actions
+from watcherlite.engine.clusters import plan_actions as cluster_plan_actions
+from watcherlite.engine.clusters.health import CLUSTER_HEALTH, ClusterHealth
+from watcherlite.engine.clusters.parts import Parts as ClusterParts
 from watcherlite.engine.run_actions import AUDIT
 from watcherlite.engine.runs import AuditRun
 from watcherlite.engine.stacks import inputs as stack_inputs
@@ -39,11 +43,14 @@ class EngineTypes:
         run: Callable[[ActionContext], AuditRun],
         stacks: Parts | None = None,
         operations: StackOperations | None = None,
+        clusters: ClusterParts | None = None,
     ) -> 'EngineTypes':
         """Return the types of a worker that runs audits.
 
         :param stacks: what the actions of stacks work with; None: it has none
         :param operations: what users do with stacks, for the actions of plans
+        :param clusters: what the actions of clusters and nodes work with; None: it
+            has none
         """
         own: dict[str, Callable[[], ActionType]] = {
             AUDIT: functools.partial(AuditAction, run)
@@ -56,6 +63,10 @@ class EngineTypes:
             # plugin is handed to be executed.
             for name, kind in plan_actions.TYPES.items():
                 own[name] = functools.partial(kind, parts=stacks, operations=operations)
+        if clusters is not None:
+            of_clusters = {**node_actions.TYPES, **cluster_actions.TYPES}
+            own |= cluster_plan_actions.of_worker(of_clusters, clusters)
+            own[CLUSTER_HEALTH] = functools.partial(ClusterHealth, clusters)
         return cls(plugins, own)
 
     def make_action_type(self, name: str) -> ActionType:

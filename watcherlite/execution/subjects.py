@@ -61,3 +61,40 @@ class NoSubjects:
     ) -> list[Event]:
         """Change nothing."""
         return []
+
+
+class SeveralSubjects:
+    """Subjects of several kinds, each told only of its own.
+
+    They lock in the order in which they are given.
+    """
+
+    def __init__(self, *subjects: Subjects) -> None:
+        self._subjects = subjects
+
+    def concerns(self, action: Action) -> bool:
+        """Say whether one of them is concerned."""
+        return any(one.concerns(action) for one in self._subjects)
+
+    def lock(self, tx: Transaction, actions: Sequence[Action]) -> Any:
+        """Let each of them lock what its actions are about."""
+        held = []
+        for one in self._subjects:
+            own = [action for action in actions if one.concerns(action)]
+            held.append(one.lock(tx, own) if own else None)
+        return held
+
+    def follow(
+        self,
+        tx: Transaction,
+        held: Any,
+        changes: Sequence[tuple[ActionChange, Mapping[str, Any] | None]],
+        now: datetime.datetime,
+    ) -> list[Event]:
+        """Let each of them follow its own; return the events in that order."""
+        events: list[Event] = []
+        for one, its_own in zip(self._subjects, held, strict=True):
+            own = [change for change in changes if one.concerns(change[0].after)]
+            if own:
+                events += one.follow(tx, its_own, own, now)
+        return events

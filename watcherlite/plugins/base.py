@@ -47,7 +47,7 @@ NAMESPACES = (
     PLANNERS,
 )
 #: Action types of watcherlite itself, which no plan names and no plugin may be.
-RESERVED = ('audit', 'stack', 'resource')
+RESERVED = ('audit', 'stack', 'resource', 'cluster_health')
 
 
 class DerivedResult(Protocol):

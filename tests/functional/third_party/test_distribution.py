@@ -7,6 +7,7 @@ import fixtures
 
 from tests import base
 from tests.functional.third_party.installation import Installation
+from watcherlite.engine.clusters import actions
 from watcherlite.plugins import base as contract
 
 ZETA = pathlib.Path(__file__).parents[2] / 'acceptance' / 'zeta'
@@ -163,6 +164,7 @@ class TestDistribution(base.TestCase):
         self.assertEqual(
             dict.fromkeys(
                 [
+                    *actions.KINDS,
                     *('command', 'http_request', 'nop', 'resource_mark_unhealthy'),
                     *('sleep', 'stack_check', 'stack_lock', 'stack_unlock'),
                     'stack_update',
@@ -251,6 +253,7 @@ class TestDistribution(base.TestCase):
             'watcherlite.action_types': f'{wrong}ActionType',
             'watcherlite.resource_handlers': f'{wrong}ResourceHandler',
             'watcherlite.policies': 'ok',
+            'watcherlite.load_balancers': f'{wrong}LoadBalancer',
             'watcherlite.goals': f'{wrong}Goal',
             'watcherlite.strategies': f'{wrong}Strategy',
             'watcherlite.planners': f'{wrong}Planner',

@@ -81,6 +81,15 @@ DEFAULTS = {
         'max_template_size': 524288,
         'max_stacks_per_tenant': 0,
     },
+    'clusters': {
+        'max_nodes_per_cluster': 1000,
+        'max_clusters_per_project': 100,
+        'cluster_action_timeout': 3600,
+        'check_interval_min': 1,
+        'check_interval_max': 3600,
+        'name_unique': False,
+        'user_action_types': [],
+    },
     'notifications': {
         'level': 'info',
         'topics': ['versioned_notifications'],

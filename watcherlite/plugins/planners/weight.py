@@ -15,6 +15,34 @@ from watcherlite.plugins.planners import documents
 #: More actions than these in one layer would make edges without number.
 MOST_PARALLEL = 100
 
+#: What is done with clusters and nodes: the weight of each type. What decides how it is
+#: done comes before it, and what leads to fewer nodes after it.
+CLUSTERING: Mapping[str, int] = {
+    'CLUSTER_ATTACH_POLICY': 44,
+    'CLUSTER_UPDATE_POLICY': 44,
+    'CLUSTER_CHECK': 43,
+    'NODE_CHECK': 43,
+    'CLUSTER_ADD_NODES': 42,
+    'CLUSTER_CREATE': 42,
+    'CLUSTER_OPERATION': 42,
+    'CLUSTER_RECOVER': 42,
+    'CLUSTER_REPLACE_NODES': 42,
+    'CLUSTER_RESIZE': 42,
+    'CLUSTER_SCALE_OUT': 42,
+    'CLUSTER_UPDATE': 42,
+    'NODE_CREATE': 42,
+    'NODE_JOIN': 42,
+    'NODE_OPERATION': 42,
+    'NODE_RECOVER': 42,
+    'NODE_UPDATE': 42,
+    'CLUSTER_DEL_NODES': 33,
+    'CLUSTER_DELETE': 33,
+    'CLUSTER_DETACH_POLICY': 33,
+    'CLUSTER_SCALE_IN': 33,
+    'NODE_DELETE': 33,
+    'NODE_LEAVE': 33,
+}
+
 
 class Weight(base.Planner):
     """Runs the types with the highest weight first, each a few at a time.
@@ -45,6 +73,7 @@ class Weight(base.Planner):
         'turn_host_to_acpi_s3_state': 10,
         'change_node_power_state': 9,
         'stack_unlock': 5,
+        **CLUSTERING,
     }
     parallelization: ClassVar[Mapping[str, int]] = {
         'nop': 1,
@@ -65,6 +94,7 @@ class Weight(base.Planner):
         'turn_host_to_acpi_s3_state': 2,
         'change_node_power_state': 2,
         'stack_unlock': 10,
+        **dict.fromkeys(CLUSTERING, 10),
     }
 
     @classmethod

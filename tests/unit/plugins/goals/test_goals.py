@@ -34,8 +34,8 @@ class GoalsTest(base.TestCase):
                 name: kind.display_name
                 for name, kind in found.items()
                 if kind.__module__.startswith('watcherlite.')
-                # The only one that Watcher has not.
-                and name != 'stack_health'
+                # Those that Watcher has not.
+                and name not in ('cluster_health', 'stack_health')
             },
         )
         for kind in found.values():

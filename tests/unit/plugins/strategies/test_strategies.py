@@ -49,6 +49,7 @@ class StrategiesTest(base.TestCase):
         self.assertEqual(
             {
                 'actuator': 'unclassified',
+                'cluster_health': 'cluster_health',
                 'dummy': 'dummy',
                 'dummy_with_scorer': 'dummy',
                 'stack_health': 'stack_health',

@@ -1,0 +1,374 @@
+"""A world in which clusters are made of profiles; see `tests.worlds`."""
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from tests.stack_worlds import BrokenThingError, Outside, thing
+from tests.worlds import World, WorldCase
+from watcherlite.db.api import Store
+from watcherlite.db.clustering import ClusterEventQuery
+from watcherlite.domain import commands, events
+from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.domain.clusters import Cluster, Node, Owner, Profile
+from watcherlite.domain.handling import NotYet, Operation, Ready
+from watcherlite.engine.clusters import actions, cluster_actions, node_actions
+from watcherlite.engine.clusters.asking import Asker
+from watcherlite.engine.clusters.health import CLUSTER_HEALTH, ClusterHealth
+from watcherlite.engine.clusters.parts import Limits, Parts
+from watcherlite.engine.clusters.policies import ClusterPolicies
+from watcherlite.engine.clusters.progress import ClusterProgress
+from watcherlite.engine.clusters.requesting import Requests, Wish
+from watcherlite.engine.clusters.stack_profile import Stacks
+from watcherlite.engine.stacks.inputs import RESOURCE, STACK
+from watcherlite.engine.stacks.operations import StackOperations
+from watcherlite.engine.stacks.parts import Parts as StackParts
+from watcherlite.engine.stacks.progress import StackProgress
+from watcherlite.engine.stacks.reading import StackReading
+from watcherlite.engine.stacks.resolving import Blueprints
+from watcherlite.engine.stacks.resource_action import ResourceAction
+from watcherlite.engine.stacks.stack_action import StackAction
+from watcherlite.engine.types import EngineTypes
+from watcherlite.execution.policy_chain import PolicyChain
+from watcherlite.execution.runner import ActionTypes
+from watcherlite.execution.subjects import SeveralSubjects, Subjects
+from watcherlite.execution.worker import Worker
+from watcherlite.plugins import base, loader
+from watcherlite.plugins.action_types.nop import Nop
+from watcherlite.plugins.action_types.sleep import Sleep
+
+TENANT = 'a-project'
+BY = Asker(Owner(TENANT, 'a user'))
+#: The type of profiles that `ClusterWorld.profile` makes.
+THING = 'thing-1.0'
+#: What a test reads of an event: name, verb and phase, status then.
+Fact = tuple[str, str, str | None]
+
+
+def machine(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
+    """Return a handler of things that can be rebooted, rebuilt and painted.
+
+    See `stack_worlds.thing`; `paint` says once that it has not come to an end.
+    """
+
+    class Machine(thing(outside)):  # type: ignore[misc]
+        operations: ClassVar[Mapping[str, Operation]] = {
+            'reboot': Operation(
+                'Starts it anew.',
+                {
+                    'type': 'object',
+                    'properties': {'type': {'enum': ['SOFT', 'HARD']}},
+                    'additionalProperties': False,
+                },
+            ),
+            'rebuild': Operation('Makes it anew in its place.'),
+            'paint': Operation(
+                'Gives it a colour.',
+                {
+                    'type': 'object',
+                    'properties': {
+                        'colour': {'type': 'string'},
+                        'coats': {'type': 'integer', 'default': 1},
+                    },
+                    'required': ['colour'],
+                    'additionalProperties': False,
+                },
+            ),
+        }
+
+        def operate(
+            self, context: base.ResourceContext, operation: str, parameters: Any
+        ) -> Any:
+            outside.called(operation, context.resource_name)
+            if context.physical_id not in outside.things:
+                raise BrokenThingError(f'{context.physical_id} is not there')
+            if operation == 'paint':
+                return NotYet({'colour': parameters['colour']}, 0.0)
+            return Ready(data={'done': operation})
+
+        def poll(
+            self, context: base.ResourceContext, operation: str, token: Any
+        ) -> Any:
+            if operation == 'paint':
+                return Ready(attributes={'output': token['colour']})
+            return super().poll(context, operation, token)
+
+    return type('Machine', (Machine,), members)
+
+
+class ClusterWorld(World):
+    """A system whose workers make clusters.
+
+    :ivar outside: what the handlers have made
+    :ivar requests: asks for any action, as `ClusterOperations` does
+    :ivar cluster_parts: what its clusters are made with
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        handlers: Mapping[str, type] | None = None,
+        types: Mapping[str, type] | None = None,
+        policies: Mapping[str, type] | None = None,
+        load_balancers: Mapping[str, type] | None = None,
+        limits: Limits | None = None,
+        **settings: Any,
+    ) -> None:
+        super().__init__(store, subjects=_subjects(), **{'linger': 0.0, **settings})
+        self.outside = Outside()
+        self._limits = limits or Limits()
+        self.types = loader.Plugins.of(
+            action_types={'nop': Nop, 'sleep': Sleep, **(types or {})},
+            resource_handlers={
+                'Thing': machine(self.outside),
+                'Plain': thing(self.outside),
+                **(handlers or {}),
+            },
+            policies=policies,
+            load_balancers=load_balancers,
+        )
+        self.cluster_parts = self.parts(store)
+        self.requests = Requests(self.cluster_parts, self.clock, self._signal)
+
+    # what it is put together from
+
+    def stack_parts(self, store: Store) -> StackParts:
+        """Return what stacks are made with, by this way to the store."""
+        return StackParts(store, self.types, Blueprints(store), self._tell)
+
+    def parts(self, store: Store) -> Parts:
+        """Return what clusters are made with, by this way to the store."""
+        of_stacks = self.stack_parts(store)
+        operations = StackOperations(of_stacks, self.clock, self._signal)
+        reading = StackReading(store, self.types, of_stacks.blueprints)
+        stacks = Stacks(store, operations, reading)
+        return Parts(store, self.types, self._tell, stacks, self._limits)
+
+    def worker_types(self, store: Store) -> ActionTypes:
+        of_stacks, parts = self.stack_parts(store), self.parts(store)
+        own: dict[str, Callable[[], base.ActionType]] = {
+            STACK: functools.partial(StackAction, of_stacks),
+            RESOURCE: functools.partial(ResourceAction, of_stacks),
+        }
+        for name, kind in _cluster_types().items():
+            own[name] = functools.partial(kind, parts=parts)
+        own[CLUSTER_HEALTH] = functools.partial(ClusterHealth, parts)
+        return EngineTypes(self.types, own)
+
+    def worker(self, **keys: Any) -> Worker:
+        given: dict[str, Any] = {
+            'lanes': ('applier', 'engine'),
+            'subjects': _subjects(),
+            'policies': PolicyChain(ClusterPolicies(self.store, self.types).of),
+        }
+        return super().worker(**{**given, **keys})
+
+    def _signal(self, uuid: str, signal: str) -> Any:
+        return self.plans.signal_action(uuid, signal)
+
+    def _tell(
+        self, lane: str | None, message: commands.Command | commands.Broadcast
+    ) -> None:
+        # All workers of a world hear everything; each takes what is of its lanes.
+        self.tell(message)
+
+    # rows
+
+    def profile(
+        self, name: str = 'p', type_: str = 'thing', **properties: Any
+    ) -> Profile:
+        """Store a profile."""
+        spec = {'type': type_, 'version': '1.0', 'properties': properties}
+        checked = self.cluster_parts.profile_types.check(spec)
+        return self._insert(
+            Profile(
+                events.new_uuid(),
+                name,
+                checked.type,
+                checked.handler,
+                spec,
+                BY.owner,
+                created_at=self.clock.now(),
+            )
+        )
+
+    def a_cluster(
+        self, profile: Profile, size: int = 0, name: str = 'c', **values: Any
+    ) -> Cluster:
+        """Store a cluster that has been made, with so many nodes that have not."""
+        now = self.clock.now()
+        given = {
+            'desired_capacity': size,
+            'status': 'ACTIVE',
+            'next_index': size + 1,
+            'init_at': now,
+            'created_at': now,
+            **values,
+        }
+        made = Cluster(events.new_uuid(), name, BY.owner, profile.id or 0, **given)
+        cluster = self._insert(made)
+        for index in range(1, size + 1):
+            self.a_node(profile, f'{name}-{index}', cluster, index)
+        return cluster
+
+    def a_node(
+        self,
+        profile: Profile,
+        name: str = 'n',
+        cluster: Cluster | None = None,
+        index: int = -1,
+        **values: Any,
+    ) -> Node:
+        """Store a node that has not been made."""
+        given = {'init_at': self.clock.now(), **values}
+        if cluster is not None:
+            given |= {'cluster_id': cluster.id, 'index': index}
+        new = Node(
+            events.new_uuid(),
+            name,
+            BY.owner,
+            profile.id or 0,
+            profile.handler,
+            **given,
+        )
+        return self._insert(new)
+
+    def _insert(self, row: Any) -> Any:
+        with self.store.transaction() as tx:
+            return tx.insert_noun(row)
+
+    def set(self, row: Cluster | Node, **values: Any) -> None:
+        """Write something into a row, as nothing but a test does."""
+        with self.store.transaction() as tx:
+            if isinstance(row, Cluster):
+                (found,) = tx.lock_clusters([row.uuid]).values()
+                tx.save_clusters([found.evolve(**values)])
+            else:
+                (one,) = tx.lock_nodes([row.uuid]).values()
+                tx.save_nodes([one.evolve(**values)])
+
+    def now(self, row: Any) -> Any:
+        """Return a cluster or node as it is now, deleted or not."""
+        return self.store.nouns_by_id(type(row), [row.id or 0])[row.id or 0]
+
+    def nodes(self, cluster: Cluster) -> list[Node]:
+        """Return the nodes of a cluster, by index."""
+        found = self.store.nodes_of([cluster.id or 0])
+        return sorted(found, key=lambda node: node.index)
+
+    # actions
+
+    def ask(
+        self,
+        action_type: str,
+        row: Cluster | Node,
+        inputs: Mapping[str, Any] | None = None,
+        **wish: Any,
+    ) -> Action:
+        """Ask for an action on a cluster or node; do not wait."""
+        wanted = Wish(action_type, BY, **wish)
+        given = dict(inputs or {})
+        if isinstance(row, Cluster):
+            begun = self.requests.on_cluster(row.uuid, wanted, lambda *_: given)
+            return self.store.get_action(begun.action)
+        asked = self.requests.on_node(row.uuid, wanted, lambda *_: given)
+        return self.store.get_action(asked.action)
+
+    def do(
+        self,
+        action_type: str,
+        row: Cluster | Node,
+        inputs: Mapping[str, Any] | None = None,
+        **wish: Any,
+    ) -> Action:
+        """Ask for an action with a worker if there is none; wait for the end."""
+        if not self.workers:
+            self.worker()
+        return self.ended(self.ask(action_type, row, inputs, **wish))
+
+    def ended(self, action: Action | str) -> Action:
+        """Wait until an action has ended, and return it as it is then.
+
+        :param action: or its uuid
+        """
+        uuid = action if isinstance(action, str) else action.uuid
+        self.until(
+            lambda: self.store.get_action(uuid).finished,
+            lambda: f'{uuid}\n{self.happened()}',
+        )
+        return self.store.get_action(uuid)
+
+    def decided(self, action: Action, data: Mapping[str, Any]) -> None:
+        """Write data of an action that nobody has taken, as policies decide it."""
+        with self.store.transaction() as tx:
+            (row,) = tx.lock_actions([action.id or 0]).values()
+            tx.change_actions([ActionChange(row, row.evolve(data=data))])
+
+    def made(self, node: Node) -> Node:
+        """Have a node made, and return it as it is then."""
+        self.do(actions.NODE_CREATE, node)
+        return self.now(node)
+
+    def quiet(self) -> None:
+        """Wait until nothing is left to be done."""
+        self.until(
+            lambda: all(action.finished for action in self._actions()), self.happened
+        )
+
+    # what happened
+
+    def facts(self, *rows: Cluster | Node) -> list[Fact]:
+        """Return what was told of these (or of all), in order."""
+        filters: dict[str, Any] = {}
+        if rows:
+            filters = {'name': [row.name for row in rows]}
+        query = ClusterEventQuery(filters=filters, descending=False)
+        found = []
+        for item in self.store.list_cluster_events(query):
+            detail = item.event.detail or {}
+            kind = actions.KINDS.get(detail['action']['type'])
+            verb = kind.verb if kind else detail['action']['type']
+            told = f'{verb}.{detail["phase"]}'
+            found.append((detail['name'], told, item.event.new_status))
+        return found
+
+    def history(self, *names: str) -> list[tuple[str, str | None, str | None]]:
+        """Return the changes of state of actions: name, old and new status.
+
+        :param names: of the actions, without the `_` and short id at their ends
+        """
+        lines = []
+        for name, before, after, _ in self.story():
+            short = name.rpartition('_')[0]
+            if not names or short in names:
+                lines.append((short, before, after))
+        return lines
+
+    def happened(self) -> str:
+        """Return all that happened, for the report of a failure."""
+        found = '\n'.join(
+            f'{a.id} {a.name} {a.action_type} {a.status} {a.status_message}'
+            for a in self._actions()
+        )
+        return f'{found}\n{self.report()}'
+
+
+class ClusterCase(WorldCase):
+    """Tests of whole stories of clusters.
+
+    Derive from it and override `make_store` to run the stories on another store.
+    """
+
+    def a_cluster_world(self, **keys: Any) -> ClusterWorld:
+        """Return a world, stopped at the end; see `ClusterWorld`."""
+        world = ClusterWorld(self.make_store(), **keys)
+        self.addCleanup(world.stop)
+        return world
+
+
+def _subjects() -> Subjects:
+    return SeveralSubjects(StackProgress(), ClusterProgress())
+
+
+def _cluster_types() -> dict[str, Any]:
+    return {**node_actions.TYPES, **cluster_actions.TYPES}

@@ -1,0 +1,126 @@
+"""Nodes that are looked at by a URL of their own, on a real server."""
+
+import socket
+
+from tests.cluster_worlds import ClusterCase
+from tests.functional.plugins.http_server import Server
+from watcherlite.engine.clusters.actions import NODE_CHECK
+
+POLLING = {'type': 'NODE_STATUS_POLLING'}
+
+
+def answering(*answers):
+    """Return a behaviour that gives these answers in turn, the last for ever."""
+    left = list(answers)
+
+    def behave(exchange, received):
+        status, body = left.pop(0) if len(left) > 1 else left[0]
+        exchange.answer(status, body)
+
+    return behave
+
+
+class UrlCase(ClusterCase):
+    def setUp(self):
+        super().setUp()
+        self.server = self.useFixture(Server(answering((200, b'all is well'))))
+        self.world = self.a_cluster_world()
+        cluster = self.world.a_cluster(self.world.profile(), 1, 'web')
+        (self.node,) = self.world.nodes(cluster)
+        self.world.made(self.node)
+
+    def url(self, path='/health', **options):
+        given = {
+            'poll_url': f'{self.server.url}{path}',
+            'poll_url_retry_interval': 0,
+            **options,
+        }
+        return {'type': 'NODE_STATUS_POLL_URL', 'options': given}
+
+    def looked(self, *modes, **detection):
+        wanted = {'detection_modes': list(modes), **detection}
+        action = self.world.do(NODE_CHECK, self.node, {'detection': wanted})
+        self.assertEqual('SUCCEEDED', action.status, action.status_message)
+        return action.outputs['status'], action.outputs['reason']
+
+    def paths(self):
+        return [request.path for request in self.server.received]
+
+
+class TestUrls(UrlCase):
+    def test_an_answer_says_that_it_is_well(self):
+        said = self.looked(self.url('/{nodename}/%index%'))
+
+        self.assertEqual(('ACTIVE', 'Check: Node is ACTIVE.'), said)
+        self.assertEqual(['/web-1/1'], self.paths())
+
+    def test_a_bad_answer_is_asked_for_again_and_then_believed(self):
+        self.server.behaviour = answering((503, b'busy'))
+
+        said = self.looked(self.url())
+
+        text = f'{self.server.url}/health answered 503'
+        self.assertEqual(('ERROR', text), said)
+        self.assertEqual(3, len(self.paths()))
+        self.assertEqual('ERROR', self.world.now(self.node).status)
+
+    def test_one_that_comes_back_in_time_is_well(self):
+        self.server.behaviour = answering((503, b''), (503, b''), (200, b'yes'))
+
+        said, _ = self.looked(self.url(poll_url_retry_limit=3))
+
+        self.assertEqual(('ACTIVE', 3), (said, len(self.paths())))
+
+    def test_an_answer_has_to_say_what_is_wanted(self):
+        well = self.url(poll_url_healthy_response='is w.ll')
+        bad = self.url(poll_url_healthy_response='is bad', poll_url_retry_limit=1)
+
+        self.assertEqual('ACTIVE', self.looked(well)[0])
+        self.assertEqual(
+            (
+                'ERROR',
+                f"{self.server.url}/health: the answer has no 'is bad'",
+            ),
+            self.looked(bad),
+        )
+
+    def test_where_nobody_answers_it_depends_on_what_that_is_to_mean(self):
+        with socket.create_server(('127.0.0.1', 0)) as server:
+            url = f'http://127.0.0.1:{server.getsockname()[1]}'
+        options = {'poll_url': url, 'poll_url_retry_limit': 1}
+        silent = {'type': 'NODE_STATUS_POLL_URL', 'options': options}
+        allowed = {**options, 'poll_url_conn_error_as_unhealthy': False}
+
+        status, reason = self.looked(silent)
+        self.assertEqual('ERROR', status)
+        self.assertIn(url, reason)
+        well = self.looked({'type': 'NODE_STATUS_POLL_URL', 'options': allowed})
+        self.assertEqual('ACTIVE', well[0])
+
+    def test_of_several_ways_any_counts_or_only_all_of_them(self):
+        self.server.behaviour = answering((500, b''))
+        bad = self.url(poll_url_retry_limit=1)
+
+        either = self.looked(POLLING, bad)[0]
+        self.world.set(self.node, status='ACTIVE')
+        both = self.looked(POLLING, bad, recovery_conditional='ALL_FAILED')[0]
+
+        self.assertEqual(('ERROR', 'ACTIVE'), (either, both))
+
+    def test_without_any_way_only_what_users_say_counts(self):
+        self.world.outside.things.clear()
+
+        known = self.looked()
+        self.world.set(self.node, data={'unhealthy': 'it smells'})
+        marked = self.looked()
+
+        self.assertEqual(('ACTIVE', 'Creation succeeded'), known)
+        self.assertEqual(('ERROR', 'it smells'), marked)
+
+    def test_a_pattern_that_cannot_be_used_fails_the_check_alone(self):
+        wanted = {'detection_modes': [self.url(poll_url_healthy_response='(')]}
+        action = self.world.do(NODE_CHECK, self.node, {'detection': wanted})
+
+        self.assertEqual('FAILED', action.status)
+        self.assertIn('poll_url_healthy_response', action.status_message)
+        self.assertEqual('ACTIVE', self.world.now(self.node).status)

@@ -1,0 +1,118 @@
+"""A process as daemons build it: clusters under policies, in audits and in plans."""
+
+import threading
+from typing import Any
+
+from tests import base
+from tests.factories import all_plans
+from watcherlite import bootstrap, conf, exceptions
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.audits import NewAudit
+from watcherlite.domain.clusters import Node, Owner
+from watcherlite.engine.clusters.asking import Asker, NewAction, NewCluster
+from watcherlite.states import action_plan as plan_states
+
+PATIENCE = 20.0
+BY = Asker(Owner('a-project'))
+SPEC = {'type': 'os.heat.test_resource', 'version': '1.0'}
+
+
+class RuntimeOfClustersTest(base.TestCase):
+    """Both lanes in one process, on SQLite, without a broker."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        path = self.home / 'watcherlite.conf'
+        path.write_text(
+            f'[DEFAULT]\nstate_path = {self.home}\n'
+            '[clusters]\nmax_nodes_per_cluster = 3\nuser_action_types = nop\n'
+        )
+        self.changed = threading.Condition()
+        self.runtime = bootstrap.build(
+            conf.new(config_files=[str(path)]), lanes=('applier', 'engine')
+        )
+        self.addCleanup(self.runtime.stop, 0)
+        self.runtime.start()
+        self.runtime.add_listener(self.wake)
+        self.clusters = self.runtime.clusters
+        self.clusters.profiles.create('p', SPEC, BY)
+        wanted = NewCluster(
+            'c', 'p', desired_capacity=2, config={'node.name.format': 'n$I'}
+        )
+        begun = self.clusters.create(wanted, BY)
+        self.cluster = begun.row
+        self.ended(begun.action)
+
+    def wake(self, stored: Any) -> None:
+        with self.changed:
+            self.changed.notify_all()
+
+    def until(self, condition: Any) -> None:
+        with self.changed:
+            self.assertTrue(self.changed.wait_for(condition, PATIENCE))
+
+    def ended(self, uuid: str) -> Any:
+        """Wait for the end of an action, and return it."""
+        self.until(lambda: self.runtime.store.get_action(uuid).finished)
+        return self.runtime.store.get_action(uuid)
+
+    def nodes(self) -> list[Node]:
+        return self.runtime.store.nodes_of([self.cluster.id or 0])
+
+    def plan(self) -> ActionPlan:
+        """Wait for the end of the only plan."""
+        self.until(
+            lambda: [
+                plan
+                for plan in all_plans(self.runtime.store)
+                if plan.state in plan_states.ENDED
+            ]
+        )
+        (plan,) = all_plans(self.runtime.store)
+        return plan
+
+    def test_an_audit_has_what_is_marked_recovered(self) -> None:
+        self.clusters.nodes.mark_unhealthy('n2', BY, True, 'it smokes')
+        self.assertEqual(['ACTIVE', 'ERROR'], [node.status for node in self.nodes()])
+
+        self.runtime.audits.create(
+            NewAudit(
+                'ONESHOT',
+                goal='cluster_health',
+                strategy='cluster_health',
+                parameters={'clusters': ['c']},
+                auto_trigger=True,
+            )
+        )
+        plan = self.plan()
+
+        self.assertEqual(('SUCCEEDED', 2), (plan.state, plan.total))
+        self.assertEqual(['ACTIVE', 'ACTIVE'], [node.status for node in self.nodes()])
+        efficacy = {i['name']: i['value'] for i in plan.global_efficacy}
+        self.assertEqual({'recovered_nodes_ratio': 100}, efficacy)
+
+    def test_policies_that_are_installed_are_asked(self) -> None:
+        spec = {
+            'type': 'senlin.policy.scaling',
+            'version': '1.0',
+            'properties': {'event': 'CLUSTER_SCALE_IN', 'adjustment': {'number': 2}},
+        }
+        policy = self.clusters.policies.create('two', spec, BY)
+        self.ended(self.clusters.attach_policy('c', BY, policy.uuid).action)
+
+        done = self.ended(self.clusters.scale('c', BY, 'CLUSTER_SCALE_IN').action)
+
+        self.assertEqual(('SUCCEEDED', []), (done.status, self.nodes()))
+        self.assertEqual(2, done.data['deletion']['count'])
+
+    def test_the_options_of_the_file_are_heeded(self) -> None:
+        with self.assertRaisesRegex(
+            exceptions.BadRequest, r'allowed per cluster \(3\)'
+        ):
+            self.clusters.scale('c', BY, 'CLUSTER_SCALE_OUT', 2)
+        with self.assertRaisesRegex(exceptions.BadRequest, 'allows are: nop'):
+            self.clusters.actions.create(NewAction('sleep', 'c'), BY)
+
+        asked = NewAction('nop', 'n1', inputs={'message': 'hello'})
+        done = self.ended(self.clusters.actions.create(asked, BY).action)
+        self.assertEqual('SUCCEEDED', done.status)

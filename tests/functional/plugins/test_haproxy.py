@@ -1,0 +1,215 @@
+"""A cluster behind a real HAProxy: who answers as nodes come and go."""
+
+import pathlib
+import socket
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+
+import fixtures
+
+from tests import services
+from tests.cluster_worlds import BY, ClusterCase, ClusterWorld
+from tests.functional.plugins.http_server import Server
+from watcherlite.domain import events
+from watcherlite.domain.actions import Action
+from watcherlite.domain.clusters import Cluster, PolicyObject
+from watcherlite.engine.clusters import actions
+from watcherlite.plugins import options
+from watcherlite.plugins.load_balancers.haproxy import HAProxy
+from watcherlite.plugins.policies.deletion import Deletion
+from watcherlite.plugins.policies.load_balance import LoadBalance
+
+PATIENCE = 20.0
+LOAD_BALANCE, DELETION = 'senlin.policy.loadbalance-1.3', 'senlin.policy.deletion-1.1'
+#: Reads a directory of files, and reads it again when it gets SIGUSR2.
+MAIN = """\
+global
+    stats socket {home}/socket
+defaults
+    timeout connect 5s
+    timeout client 5s
+    timeout server 5s
+"""
+#: Begins as a file of one load balancer, and cannot be read.
+BROKEN = (
+    'frontend {{ name }}\n    bind {{ bind }}:{{ vip.protocol_port }}\n    whatever\n'
+)
+
+
+class Balancer(fixtures.Fixture):
+    """A running HAProxy.
+
+    :ivar options: of the driver that serves it
+    :ivar port: where requests may come in
+    """
+
+    def __init__(self, program: str, templates: str | None = None) -> None:
+        super().__init__()
+        self._program = program
+        self._templates = templates
+
+    def _setUp(self) -> None:
+        home = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        self.directory = home / 'balancers'
+        self.directory.mkdir()
+        (home / 'main.cfg').write_text(MAIN.format(home=home))
+        self.port = free_port()
+        log = open(home / 'log', 'w+')  # noqa: SIM115  (closed below)
+        self.addCleanup(log.close)
+        argv = [self._program, '-W', '-db', '-f', str(home / 'main.cfg')]
+        process = subprocess.Popen(
+            [*argv, '-f', str(self.directory)], stdout=log, stderr=subprocess.STDOUT
+        )
+        self.addCleanup(process.wait, PATIENCE)
+        self.addCleanup(process.terminate)
+        until((home / 'socket').exists, lambda: (home / 'log').read_text())
+        kill = f'import os, signal; os.kill({process.pid}, signal.SIGUSR2)'
+        self.options = options.alone(
+            HAProxy,
+            {
+                'directory': str(self.directory),
+                'templates': self._templates,
+                'frontends': [f'127.0.0.1:{self.port}'],
+                'validate': f'{self._program} -c -f {{file}}',
+                'reload': f'{{python}} -c "{kill}"',
+            },
+        )
+
+    def driver(self) -> type[HAProxy]:
+        """Return the driver with these options."""
+        given = self.options
+
+        class Configured(HAProxy):
+            def __init__(self, options: Any = None) -> None:
+                super().__init__(given)
+
+        return Configured
+
+    def answers(self) -> set[str]:
+        """Return who answers; nobody: requests are refused."""
+        found = set()
+        for _ in range(6):
+            try:
+                with urllib.request.urlopen(
+                    f'http://127.0.0.1:{self.port}/', timeout=PATIENCE
+                ) as answer:
+                    found.add(answer.read().decode())
+            except (urllib.error.URLError, ConnectionError):
+                # It is just exchanged, or has nobody to ask.
+                continue
+        return found
+
+
+class HAProxyTest(ClusterCase):
+    """Nodes that are real servers."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.program = services.haproxy()
+
+    def a_world(self, templates: str | None = None) -> ClusterWorld:
+        self.balancer = self.useFixture(Balancer(self.program, templates))
+        return self.a_cluster_world(
+            policies={LOAD_BALANCE: LoadBalance, DELETION: Deletion},
+            load_balancers={'haproxy': self.balancer.driver()},
+        )
+
+    def a_cluster(self, world: ClusterWorld, *names: str) -> Cluster:
+        """Return a cluster of servers that answer with their names."""
+        profile = world.profile()
+        cluster = world.a_cluster(profile, next_index=len(names) + 1)
+        for index, name in enumerate(names, 1):
+            body = name.encode()
+            server = self.useFixture(
+                Server(lambda exchange, _, body=body: exchange.answer(body=body))
+            )
+            where = {'address': '127.0.0.1', 'port': server.port}
+            world.made(world.a_node(profile, name, cluster, index, metadata=where))
+        return cluster
+
+    def attach(
+        self, world: ClusterWorld, cluster: Cluster, type_: str, **properties: Any
+    ) -> tuple[PolicyObject, Action]:
+        spec = {'properties': properties}
+        row = PolicyObject(events.new_uuid(), 'p', type_, spec, BY.owner)
+        with world.store.transaction() as tx:
+            policy = tx.insert_noun(row)
+        given = {'policy_id': policy.uuid}
+        return policy, world.do(actions.CLUSTER_ATTACH_POLICY, cluster, given)
+
+    def until_answered_by(self, *names: str) -> None:
+        """Wait until these answer, and no others."""
+        answers: set[str] = set()
+
+        def so() -> bool:
+            nonlocal answers
+            answers = self.balancer.answers()
+            return answers == set(names)
+
+        until(so, lambda: f'{answers} answer, not {names}')
+
+    def test_those_answer_that_are_members(self) -> None:
+        world = self.a_world()
+        # A name that would be more than one, if anybody let it.
+        cluster = self.a_cluster(world, 'n1', 'n2', 'n3 127.0.0.1:1')
+        self.attach(world, cluster, DELETION, criteria='OLDEST_FIRST')
+        vip = {'protocol_port': self.balancer.port}
+        monitor = {'type': 'HTTP', 'delay': 1}
+        policy, attached = self.attach(
+            world, cluster, LOAD_BALANCE, vip=vip, health_monitor=monitor
+        )
+
+        self.assertEqual('SUCCEEDED', attached.status, attached.status_message)
+        self.until_answered_by('n1', 'n2', 'n3 127.0.0.1:1')
+
+        shrunk = world.do(actions.CLUSTER_SCALE_IN, cluster, {'count': 1})
+        self.assertEqual('SUCCEEDED', shrunk.status, shrunk.status_message)
+        self.until_answered_by('n2', 'n3 127.0.0.1:1')
+
+        given = {'policy_id': policy.uuid}
+        detached = world.do(actions.CLUSTER_DETACH_POLICY, cluster, given)
+        self.assertEqual('SUCCEEDED', detached.status, detached.status_message)
+        self.until_answered_by()
+        self.assertEqual([], list(self.balancer.directory.glob('*.cfg')))
+
+    def test_what_it_would_not_read_never_gets_to_it(self) -> None:
+        templates = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
+        (templates / 'broken.cfg').write_text(BROKEN)
+        world = self.a_world(str(templates))
+        cluster = self.a_cluster(world, 'n1')
+        vip = {'protocol_port': self.balancer.port}
+
+        _, attached = self.attach(
+            world, cluster, LOAD_BALANCE, vip=vip, template='broken.cfg'
+        )
+
+        self.assertEqual('FAILED', attached.status)
+        self.assertIn(
+            f'Checking the load balancer failed: {self.program} ended with exit code 1',
+            attached.status_message or '',
+        )
+        self.assertEqual([], list(self.balancer.directory.glob('*.cfg')))
+
+        _, attached = self.attach(world, cluster, LOAD_BALANCE, vip=vip)
+        self.assertEqual('SUCCEEDED', attached.status, attached.status_message)
+        self.until_answered_by('n1')
+
+
+def free_port() -> int:
+    """Return a port that nobody listens at."""
+    with socket.create_server(('127.0.0.1', 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def until(condition: Callable[[], bool], shown: Callable[[], str]) -> None:
+    """Wait until something is so; nobody tells, so it is looked at again and again."""
+    deadline, pause = time.monotonic() + PATIENCE, threading.Event()
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(shown())
+        pause.wait(0.05)

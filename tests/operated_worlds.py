@@ -1,0 +1,128 @@
+"""A world in which users ask for clusters; see `tests.cluster_worlds`."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from tests.cluster_worlds import BY, ClusterCase, ClusterWorld
+from watcherlite.db.api import Store
+from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.domain.clusters import Cluster, Node, PolicyObject, Profile
+from watcherlite.engine.clusters import cluster_actions, node_actions, plan_actions
+from watcherlite.engine.clusters.asking import Begun, NewAction, NewCluster, NewNode
+from watcherlite.engine.clusters.health import CLUSTER_HEALTH
+from watcherlite.engine.clusters.keeping_out import KeepingOut
+from watcherlite.engine.clusters.operations import ClusterOperations
+from watcherlite.engine.types import EngineTypes
+from watcherlite.execution.runner import ActionTypes
+from watcherlite.execution.worker import Worker
+from watcherlite.plugins.policies.deletion import Deletion
+from watcherlite.plugins.policies.scaling import Scaling
+
+#: Of clusters and nodes: name -> class.
+OWN: Mapping[str, Any] = {**node_actions.TYPES, **cluster_actions.TYPES}
+POLICIES: Mapping[str, type] = {
+    'senlin.policy.deletion-1.0': Deletion,
+    'senlin.policy.scaling-1.0': Scaling,
+}
+
+
+class OperatedWorld(ClusterWorld):
+    """A world with what users do.
+
+    :ivar operations: the operations on clusters
+    :ivar by: who asks
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        types: Mapping[str, type] | None = None,
+        policies: Mapping[str, type] | None = None,
+        **keys: Any,
+    ) -> None:
+        super().__init__(
+            store,
+            types={**OWN, **(types or {})},
+            policies={**POLICIES, **(policies or {})},
+            **keys,
+        )
+        self.operations = ClusterOperations(
+            self.cluster_parts, self.clock, self._signal
+        )
+        self.by = BY
+
+    def worker_types(self, store: Store) -> ActionTypes:
+        known = super().worker_types(store)
+        own: dict[str, Any] = {
+            name: lambda name=name: known.make_action_type(name)
+            for name in ('stack', 'resource', CLUSTER_HEALTH)
+        }
+        own |= plan_actions.of_worker(OWN, self.parts(store))
+        return EngineTypes(self.types, own)
+
+    def worker(self, **keys: Any) -> Worker:
+        return super().worker(**{'keep_out': KeepingOut(self.store), **keys})
+
+    # what users do
+
+    def cluster(
+        self, size: int = 0, name: str = 'c', profile: Profile | None = None, **new: Any
+    ) -> Cluster:
+        """Have a cluster made, and wait for that."""
+        made = profile or self.profile()
+        wanted = NewCluster(name, made.uuid, desired_capacity=size, **new)
+        return self.row(self.operations.create(wanted, self.by))
+
+    def orphan(self, name: str = 'n', profile: Profile | None = None) -> Node:
+        """Have a node made that is in no cluster, and wait for that."""
+        made = profile or self.profile()
+        new = NewNode(name, made.uuid)
+        return self.row(self.operations.nodes.create(new, self.by))
+
+    def policy(self, type_: str, name: str = 'po', **properties: Any) -> PolicyObject:
+        """Store a policy of a type without its version."""
+        spec = {'type': type_, 'version': '1.0', 'properties': properties}
+        return self.operations.policies.create(name, spec, self.by)
+
+    def attach(self, cluster: Cluster, policy: PolicyObject) -> Action:
+        """Attach a policy, and wait for that."""
+        begun = self.operations.attach_policy(cluster.uuid, self.by, policy.uuid)
+        return self.ended(begun.action)
+
+    def user_action(self, action: str, target: Cluster | Node, **new: Any) -> Action:
+        """Ask for an action as users define them; do not wait."""
+        wanted = NewAction(action, target.uuid, **new)
+        begun = self.operations.actions.create(wanted, self.by)
+        return self.store.get_action(begun.action)
+
+    def start_by_hand(self, uuid: str) -> None:
+        """Let an action have begun, without anybody who executes it."""
+        action = self.store.get_action(uuid)
+        running = action.evolve(status='RUNNING', start_time=self.clock.now())
+        with self.store.transaction() as tx:
+            tx.change_actions([ActionChange(action, running)])
+
+    def row(self, begun: Begun[Any]) -> Any:
+        """Wait for the end of what was begun; return the row as it is then."""
+        self.ended(begun.action)
+        return self.now(begun.row)
+
+    def statuses_of(self, cluster: Cluster) -> list[str]:
+        """Return the statuses of the nodes of a cluster, by index."""
+        return [node.status for node in self.nodes(cluster)]
+
+
+class OperatedCase(ClusterCase):
+    """Tests of whole stories of what users ask for; one worker does it all.
+
+    :ivar world: an `OperatedWorld`
+    """
+
+    types: ClassVar[Mapping[str, type]] = {}
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = OperatedWorld(self.make_store(), types=self.types)
+        self.addCleanup(self.world.stop)
+        self.world.worker()
+        self.operations, self.by = self.world.operations, self.world.by

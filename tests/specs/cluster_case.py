@@ -1,0 +1,137 @@
+"""What the stories of actions on clusters have in common."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tests.cluster_worlds import BY, ClusterCase, ClusterWorld
+from tests.worlds import Gate
+from watcherlite.domain import events
+from watcherlite.domain.actions import Action
+from watcherlite.domain.clusters import Bound, Cluster, PolicyObject, Profile
+from watcherlite.engine.clusters import actions
+from watcherlite.plugins.base import Policy, PolicyContext
+
+
+class ClusterActionCase(ClusterCase):
+    """Stories in a world where one thing happens after the other."""
+
+    def a_world_of_one(self, **keys: Any) -> ClusterWorld:
+        """Return a world whose workers have one thread each."""
+        return self.a_cluster_world(**{'max_parallel': 1, **keys})
+
+    def begin(
+        self,
+        world: ClusterWorld,
+        size: int,
+        profile: Profile | None = None,
+        **values: Any,
+    ) -> tuple[Cluster, Action]:
+        """Ask for a cluster of so many nodes; do not wait."""
+        given = {
+            'status': 'INIT',
+            'created_at': None,
+            'next_index': 1,
+            'config': {'node.name.format': 'n$I'},
+            'desired_capacity': size,
+            **values,
+        }
+        cluster = world.a_cluster(profile or world.profile(), 0, **given)
+        return cluster, world.ask(actions.CLUSTER_CREATE, cluster)
+
+    def make(
+        self,
+        world: ClusterWorld,
+        size: int = 3,
+        profile: Profile | None = None,
+        **values: Any,
+    ) -> Cluster:
+        """Return a cluster of nodes n1, n2, ... that have been made."""
+        if not world.workers:
+            world.worker()
+        cluster, action = self.begin(world, size, profile, **values)
+        self.assertEqual('SUCCEEDED', world.ended(action).status, world.happened())
+        return self.now(world, cluster)
+
+    def now(self, world: ClusterWorld, cluster: Cluster) -> Cluster:
+        """Return a cluster as it is now."""
+        found: Cluster = world.now(cluster)
+        return found
+
+    def names(self, world: ClusterWorld, cluster: Cluster) -> list[str]:
+        """Return the names of its nodes, by index."""
+        return [node.name for node in world.nodes(cluster)]
+
+    def statuses(self, world: ClusterWorld, cluster: Cluster) -> dict[str, str]:
+        """Return the status of each of its nodes, by name."""
+        return {node.name: node.status for node in world.nodes(cluster)}
+
+    def ids(self, world: ClusterWorld, cluster: Cluster) -> dict[str, str]:
+        """Return the uuid of each of its nodes, by name."""
+        return {node.name: node.uuid for node in world.nodes(cluster)}
+
+    def a_gate_at(self, world: ClusterWorld, operation: str, name: str) -> Gate:
+        """Return a gate at which an operation on a node waits."""
+        gate = self.a_gate()
+        world.outside.gates[operation, name] = gate
+        return gate
+
+    def a_policy(
+        self, world: ClusterWorld, type_: str, name: str = '', **properties: Any
+    ) -> PolicyObject:
+        """Store a policy."""
+        title, _, version = type_.rpartition('-')
+        spec = {'type': title, 'version': version, 'properties': properties}
+        policy = PolicyObject(
+            *(events.new_uuid(), name or title, type_, spec, BY.owner),
+            created_at=world.clock.now(),
+        )
+        with world.store.transaction() as tx:
+            return tx.insert_noun(policy)
+
+    def attach(
+        self, world: ClusterWorld, cluster: Cluster, policy: PolicyObject
+    ) -> Action:
+        """Have a policy attached, and return the action as it ended."""
+        inputs = {'policy_id': policy.uuid, 'enabled': True}
+        return world.do(actions.CLUSTER_ATTACH_POLICY, cluster, inputs)
+
+    def bound(self, world: ClusterWorld, cluster: Cluster) -> list[Bound]:
+        """Return what a cluster is bound to."""
+        key = cluster.id or 0
+        return list(world.store.bindings_of_clusters([key]).get(key, []))
+
+    def story(
+        self, world: ClusterWorld, since: int = 0
+    ) -> dict[str, list[tuple[str, str | None]]]:
+        """Return what was told of each cluster and node, by name.
+
+        What is told of a node lies between what is told of its cluster; an assertion
+        sees to that.
+
+        :param since: how many of the facts are left out
+        """
+        found: dict[str, list[tuple[str, str | None]]] = {}
+        facts = world.facts()[since:]
+        self.assertEqual({'c'}, {facts[0][0], facts[-1][0]}, facts)
+        for name, told, status in facts:
+            found.setdefault(name, []).append((told, status))
+        return found
+
+    def derived(self, world: ClusterWorld, action: Action) -> list[Action]:
+        """Return what an action has derived."""
+        return world.store.derived_actions(action.id or 0)
+
+    def held(self, world: ClusterWorld, cluster: Cluster) -> bool:
+        """Say whether something else would have to wait for the cluster."""
+        with world.store.transaction() as tx:
+            return bool(tx.unfinished_actions([cluster.uuid]))
+
+
+def deciding(before: str, said: Mapping[str, Any]) -> type[Policy]:
+    """Return a policy that always decides the same before an action of this type."""
+
+    class Deciding(Policy):
+        def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
+            data.update(said)
+
+    return type('Deciding', (Deciding,), {'before': frozenset({before})})

@@ -1,0 +1,180 @@
+"""A world of clusters with policies, and a load balancer that notes what it is told."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tests.cluster_worlds import BY, ClusterCase, ClusterWorld
+from watcherlite.domain import events
+from watcherlite.domain.actions import Action
+from watcherlite.domain.clusters import Bound, Cluster, Node, PolicyObject
+from watcherlite.engine.clusters import actions
+from watcherlite.plugins.base import LoadBalancer, Policy, PolicyContext
+from watcherlite.plugins.policies.affinity import Affinity
+from watcherlite.plugins.policies.batch import Batch
+from watcherlite.plugins.policies.deletion import Deletion
+from watcherlite.plugins.policies.load_balance import LoadBalance
+from watcherlite.plugins.policies.scaling import Scaling
+from watcherlite.plugins.policies.spreading import RegionPlacement, ZonePlacement
+
+AFFINITY = 'senlin.policy.affinity-1.0'
+BATCH = 'senlin.policy.batch-1.0'
+DELETION = 'senlin.policy.deletion-1.0'
+LOAD_BALANCE = 'senlin.policy.loadbalance-1.1'
+REGIONS = 'senlin.policy.region_placement-1.0'
+SCALING = 'senlin.policy.scaling-1.0'
+ZONES = 'senlin.policy.zone_placement-1.0'
+PICKY = 'others.policy.picky-1.0'
+
+
+class Picky(Policy):
+    """Is for a type of profiles that nothing here is."""
+
+    profile_types = ('os.nova.server-1.0',)
+
+
+KINDS: Mapping[str, type[Policy]] = {
+    AFFINITY: Affinity,
+    BATCH: Batch,
+    DELETION: Deletion,
+    LOAD_BALANCE: LoadBalance,
+    PICKY: Picky,
+    REGIONS: RegionPlacement,
+    SCALING: Scaling,
+    ZONES: ZonePlacement,
+}
+#: Type of a policy, what was stored when it was asked, and what it left.
+Step = tuple[str, Mapping[str, Any], Mapping[str, Any]]
+
+
+class Outside:
+    """What the policies of a world were asked, and what its load balancer was told.
+
+    :ivar steps: before the actions, in the order of the calls
+    :ivar after: after them: type of the policy, and how the action went
+    :ivar members: names, for each time that they were told
+    """
+
+    def __init__(self) -> None:
+        self.world: ClusterWorld | None = None
+        self.steps: list[Step] = []
+        self.after: list[tuple[str, str | None]] = []
+        self.members: list[list[str]] = []
+        self.removed = 0
+        #: Whether the load balancer cannot be deleted.
+        self.broken = False
+        #: Called once, the next time that members are told.
+        self.meanwhile: Callable[[], None] | None = None
+        self.lock = threading.Lock()
+
+    def stored(self, uuid: str) -> Mapping[str, Any]:
+        """Return the data of an action as the store has it."""
+        assert self.world is not None
+        return self.world.store.get_action(uuid).data
+
+    def watched(self, name: str, kind: type[Policy]) -> type[Policy]:
+        """Return a policy that notes what it is asked."""
+        outside = self
+
+        class Watched(kind):  # type: ignore[misc, valid-type]
+            def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
+                before = outside.stored(context.action_uuid)
+                super().pre_op(context, data)
+                outside.steps.append((name, before, dict(data)))
+
+            def post_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
+                super().post_op(context, data)
+                outside.after.append((name, context.result))
+
+        return type(kind.__name__, (Watched,), {})
+
+    def balancer(self) -> type[LoadBalancer]:
+        """Return a driver that notes what it is told."""
+        outside = self
+
+        class Told(LoadBalancer):
+            def apply(
+                self,
+                name: str,
+                properties: Mapping[str, Any],
+                members: Sequence[Mapping[str, Any]],
+            ) -> Mapping[str, Any]:
+                with outside.lock:
+                    outside.members.append([member['name'] for member in members])
+                    call, outside.meanwhile = outside.meanwhile, None
+                if call is not None:
+                    call()
+                return {'vip_address': '127.0.0.1'}
+
+            def remove(self, name: str) -> None:
+                if outside.broken:
+                    raise OSError('a secret')
+                outside.removed += 1
+
+        return Told
+
+
+class PolicyStories(ClusterCase):
+    """What the stories share."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.outside = Outside()
+        self.world = self.a_cluster_world(
+            policies={
+                name: self.outside.watched(name, kind) for name, kind in KINDS.items()
+            },
+            load_balancers={'told': self.outside.balancer()},
+        )
+        self.outside.world = self.world
+        self.profile = self.world.profile()
+
+    def a_cluster(self, *placements: Mapping[str, str], size: int = 0) -> Cluster:
+        """Return a cluster of nodes, of which the last is the oldest."""
+        count = len(placements) or size
+        cluster = self.world.a_cluster(self.profile, 0, next_index=count + 1)
+        for index in range(count, 0, -1):
+            data: dict[str, Any] = {}
+            if placements:
+                data = {'placement': dict(placements[index - 1])}
+            node = self.world.a_node(
+                *(self.profile, f'n{index}', cluster, index),
+                metadata={'address': '127.0.0.1', 'port': 8000 + index},
+                data=data,
+            )
+            self.world.made(node)
+        return cluster
+
+    def a_policy(self, type_: str, **properties: Any) -> PolicyObject:
+        """Store a policy."""
+        name, _, version = type_.rpartition('-')
+        spec = {'type': name, 'version': version, 'properties': properties}
+        row = PolicyObject(events.new_uuid(), name, type_, spec, BY.owner)
+        with self.world.store.transaction() as tx:
+            return tx.insert_noun(row)
+
+    def attach(self, cluster: Cluster, type_: str, **properties: Any) -> PolicyObject:
+        """Bind a cluster to a new policy."""
+        policy = self.a_policy(type_, **properties)
+        ended = self.attached(cluster, policy)
+        self.assertEqual('SUCCEEDED', ended.status, ended.status_message)
+        return policy
+
+    def attached(self, cluster: Cluster, policy: PolicyObject, **inputs: Any) -> Action:
+        """Ask for the attachment of a policy, and wait for its end."""
+        given = {'policy_id': policy.uuid, **inputs}
+        return self.world.do(actions.CLUSTER_ATTACH_POLICY, cluster, given)
+
+    def bound(self, cluster: Cluster) -> list[Bound]:
+        """Return what a cluster is bound to."""
+        key = cluster.id or 0
+        return self.world.store.bindings_of_clusters([key]).get(key, [])
+
+    def names(self, cluster: Cluster) -> list[str]:
+        """Return the names of the nodes that there are."""
+        return [node.name for node in self.world.nodes(cluster)]
+
+    def uuids(self, cluster: Cluster, *names: str) -> list[str]:
+        """Return the uuids of nodes by their names."""
+        known: dict[str, Node] = {n.name: n for n in self.world.nodes(cluster)}
+        return [known[name].uuid for name in names]

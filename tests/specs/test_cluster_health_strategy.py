@@ -1,0 +1,159 @@
+"""The strategy that looks after clusters, from what it sees to what it repairs."""
+
+from typing import Any
+
+from tests.cluster_worlds import BY
+from tests.specs.test_clusters_in_plans import ClusterPlanCase
+from tests.stack_worlds import res, template
+from watcherlite.domain.documents import PlanDocument
+from watcherlite.engine.clusters.model import ClusterModel
+from watcherlite.plugins.goals.cluster_health import ClusterHealth as Goal
+from watcherlite.plugins.planners.graph import Graph
+from watcherlite.plugins.strategies.cluster_health import ClusterHealth
+from watcherlite.testing import run_strategy
+
+
+class ClusterHealthCase(ClusterPlanCase):
+    def model(self) -> ClusterModel:
+        return ClusterModel(self.world.store)
+
+    def solution(self, **parameters: Any) -> Any:
+        return run_strategy(
+            ClusterHealth, parameters, models={'clusters': lambda scope: self.model()}
+        )
+
+    def propose(self, **parameters: Any) -> PlanDocument:
+        return Graph().plan(self.solution(**parameters), 'health')
+
+    def execute(self, document: PlanDocument) -> str:
+        plan = self.world.plans.create(document, {})
+        self.world.plans.start(plan.uuid)
+        return self.world.until_ended(plan).state
+
+    def lose(self, index: int) -> None:
+        """Let the thing of a node vanish, which nobody has noticed."""
+        node = self.world.nodes(self.cluster)[index]
+        del self.world.outside.things[node.physical_id or '']
+
+    def mark(self, name: str) -> None:
+        self.operations.nodes.mark_unhealthy(name, BY, reason='it smokes')
+
+
+class TestPlan(ClusterHealthCase):
+    def test_what_is_marked_and_what_the_check_finds_is_recovered(self) -> None:
+        self.mark('n1')
+        self.lose(1)
+        self.world.outside.calls.clear()
+
+        self.assertEqual('SUCCEEDED', self.execute(self.propose()))
+
+        nodes = self.world.nodes(self.cluster)
+        self.assertEqual(['ACTIVE', 'ACTIVE'], [node.status for node in nodes])
+        self.assertEqual('ACTIVE', self.world.now(self.cluster).status)
+        made = [name for call, name in self.world.outside.calls if call == 'create']
+        self.assertEqual(['n1', 'n2'], sorted(made))
+        self.assertEqual((), self.propose().actions)
+
+    def test_nodes_that_are_missing_are_made(self) -> None:
+        self.world.set(self.cluster, desired_capacity=3)
+
+        self.assertEqual('SUCCEEDED', self.execute(self.propose(check='none')))
+
+        self.assertEqual(['ACTIVE'] * 3, self.world.statuses_of(self.cluster))
+
+    def test_it_is_recovered_as_the_parameters_say(self) -> None:
+        self.mark('n1')
+
+        (check, recover) = self.propose(operation='REBOOT').actions
+
+        target = f'cluster:{self.cluster.uuid}'
+        label = f'c-{self.cluster.uuid}'
+        self.assertEqual(
+            [
+                ('CLUSTER_CHECK', target, {}, ()),
+                (
+                    *('CLUSTER_RECOVER', target),
+                    {'check_capacity': True, 'operation': 'REBOOT'},
+                    (f'check-{label}',),
+                ),
+            ],
+            [
+                (a.action_type, a.target, a.input_parameters, tuple(a.parents))
+                for a in (check, recover)
+            ],
+        )
+
+    def test_all_are_checked_if_that_is_wanted(self) -> None:
+        self.assertEqual((), self.propose().actions)
+        self.assertEqual(
+            ['CLUSTER_CHECK'],
+            [a.action_type for a in self.propose(check='all').actions],
+        )
+
+
+class TestModel(ClusterHealthCase):
+    def test_a_cluster_is_seen_with_what_is_unwell(self) -> None:
+        self.mark('n1')
+        self.world.set(self.cluster, desired_capacity=4)
+        one = self.world.nodes(self.cluster)[0]
+
+        (seen,) = self.model().clusters()
+
+        self.assertEqual(
+            (self.cluster.uuid, 'c', 'a-project', 2, 2, None),
+            (
+                *(seen.uuid, seen.name, seen.tenant, seen.nodes, seen.missing),
+                seen.hindrance,
+            ),
+        )
+        self.assertEqual(
+            [(one.uuid, 'n1', 'ERROR', 'it smokes')],
+            [(n.uuid, n.name, n.status, n.reason) for n in seen.unhealthy],
+        )
+
+    def test_those_that_are_named_and_of_the_project_are_seen(self) -> None:
+        other = self.world.cluster(0, 'other')
+
+        def names(*wanted: str, **keys: Any) -> list[str]:
+            return [seen.name for seen in self.model().clusters(wanted, **keys)]
+
+        self.assertEqual(['c', 'other'], names())
+        self.assertEqual(['other'], names(other.uuid))
+        self.assertEqual([], names('nope'))
+        self.assertEqual([], names(tenant='another-project'))
+
+    def test_one_that_is_changed_is_left_alone_and_counted(self) -> None:
+        self.mark('n1')
+        self.world.set(self.cluster, status='RESIZING')
+
+        solution = self.solution()
+
+        self.assertEqual('Cluster c is RESIZING', self.model().clusters()[0].hindrance)
+        self.assertEqual(
+            {
+                'nodes_count': 2,
+                'unhealthy_nodes_count': 1,
+                'recovered_nodes_count': 0,
+            },
+            dict(solution.indicators),
+        )
+        self.assertEqual(0, len(Graph().plan(solution, 'health').actions))
+        (ratio,) = Goal().global_efficacy(solution.indicators)
+        self.assertEqual(('recovered_nodes_ratio', 0.0), (ratio.name, ratio.value))
+
+    def test_one_with_a_node_that_is_a_locked_stack_is_left_alone(self) -> None:
+        parsed = template({'a': res(value='1')})
+        profile = self.world.profile('stacked', 'os.heat.stack', template=parsed)
+        cluster = self.world.cluster(1, 'stacks', profile)
+        (node,) = self.world.nodes(cluster)
+        stack = self.world.store.find_stack(node.physical_id or '', 'a-project')
+        self.world.stacks.act(stack.uuid, 'a-project', 'LOCK')
+        self.world.quiet()
+
+        (seen,) = self.model().clusters(['stacks'])
+
+        self.assertEqual(
+            f'Node {node.name} is a stack: Stack {stack.name} is locked '
+            '(LOCK_COMPLETE, level all)',
+            seen.hindrance,
+        )

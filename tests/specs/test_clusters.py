@@ -1,0 +1,486 @@
+"""Actions on clusters: what becomes of them and of their nodes."""
+
+from tests.cluster_worlds import BY
+from tests.specs.cluster_case import ClusterActionCase, deciding
+from watcherlite.domain.clusters import Receiver
+from watcherlite.domain.events import new_uuid
+from watcherlite.engine.clusters import actions
+from watcherlite.states import action as action_states
+
+MADE = [('create.start', 'CREATING'), ('create.end', 'ACTIVE')]
+ENOUGH = 'number of active nodes is equal or above desired_capacity ({}).'
+
+
+class TestCreate(ClusterActionCase):
+    """CLUSTER_CREATE makes the first nodes, each by an action of its own."""
+
+    def test_a_cluster_is_made_with_its_nodes(self) -> None:
+        world = self.a_cluster_world()
+        cluster = self.make(world, 2)
+        self.assertEqual({'c': MADE, 'n1': MADE, 'n2': MADE}, self.story(world))
+        self.assertEqual(
+            ('ACTIVE', f'CLUSTER_CREATE: {ENOUGH.format(2)}', 3),
+            (cluster.status, cluster.status_reason, cluster.next_index),
+        )
+        self.assertIsNotNone(cluster.created_at)
+        nodes = world.nodes(cluster)
+        self.assertEqual(
+            [('n1', 1, 'ACTIVE'), ('n2', 2, 'ACTIVE')],
+            [(node.name, node.index, node.status) for node in nodes],
+        )
+        self.assertEqual(
+            {node.physical_id for node in nodes}, set(world.outside.things)
+        )
+
+    def test_each_node_has_an_action_under_the_lock_of_that_of_the_cluster(
+        self,
+    ) -> None:
+        world = self.a_cluster_world()
+        world.worker()
+        cluster, action = self.begin(world, 2)
+        action = world.ended(action)
+        nodes = self.ids(world, cluster)
+        self.assertEqual(
+            [
+                (
+                    *(f'node_create_{nodes[name][:8]}', 'NODE_CREATE', nodes[name]),
+                    *('Derived Action', cluster.uuid, action.tenant, 'SUCCEEDED'),
+                )
+                for name in ('n1', 'n2')
+            ],
+            [
+                (
+                    *(a.name, a.action_type, a.target),
+                    *(a.cause, a.within, a.tenant, a.status),
+                )
+                for a in self.derived(world, action)
+            ],
+        )
+        self.assertEqual({action.uuid}, {n.origin for n in world.nodes(cluster)})
+        self.assertEqual(
+            {'nodes_added': [nodes['n1'], nodes['n2']]},
+            actions.shown_outputs(action.outputs),
+        )
+
+    def test_one_without_nodes_is_active_at_once(self) -> None:
+        world = self.a_cluster_world()
+        cluster = self.make(world, 0)
+        self.assertEqual('ACTIVE', cluster.status)
+        self.assertEqual({'c': MADE}, self.story(world))
+
+    def test_nodes_are_made_where_policies_decided(self) -> None:
+        said = {
+            'creation': {'count': 2, 'zones': {'a': 1, 'b': 1}},
+            'placement': {'placements': [{'servergroup': 'g'}, {'zone': 'c'}]},
+        }
+        placing = deciding(actions.CLUSTER_SCALE_OUT, said)
+        world = self.a_cluster_world(policies={'placing-1.0': placing})
+        cluster = self.make(world, 1)
+        self.attach(world, cluster, self.a_policy(world, 'placing-1.0'))
+        world.do(actions.CLUSTER_SCALE_OUT, cluster)
+        self.assertEqual(
+            [None, {'zone': 'a', 'servergroup': 'g'}, {'zone': 'c'}],
+            [node.data.get('placement') for node in world.nodes(cluster)],
+        )
+
+    def test_after_a_failure_the_others_are_made_and_the_cluster_says_how_it_is(
+        self,
+    ) -> None:
+        world = self.a_cluster_world()
+        world.outside.fails.add(('create', 'n2'))
+        world.worker()
+        cluster, action = self.begin(world, 3)
+        action = world.ended(action)
+        self.assertEqual(
+            (
+                'FAILED',
+                'Failed in creating nodes: n2: create of n2 does not work',
+            ),
+            (action.status, (action.outputs or {})['reason']),
+        )
+        cluster = self.now(world, cluster)
+        self.assertEqual(
+            (
+                'ERROR',
+                'CLUSTER_CREATE: number of active nodes is below desired_capacity (3).',
+                None,
+            ),
+            (cluster.status, cluster.status_reason, cluster.created_at),
+        )
+        self.assertEqual(
+            {'n1': 'ACTIVE', 'n2': 'ERROR', 'n3': 'ACTIVE'},
+            self.statuses(world, cluster),
+        )
+        added = [node.uuid for node in world.nodes(cluster) if node.name != 'n2']
+        self.assertEqual(added, (action.outputs or {})['nodes_added'])
+
+
+class TestDelete(ClusterActionCase):
+    """CLUSTER_DELETE deletes all that belongs to a cluster, and then the cluster."""
+
+    def test_it_goes_with_its_nodes_policies_and_receivers(self) -> None:
+        world = self.a_cluster_world(
+            policies={'idle-1.0': deciding(actions.CLUSTER_UPDATE, {})}
+        )
+        cluster = self.make(world, 2)
+        self.attach(world, cluster, self.a_policy(world, 'idle-1.0'))
+        receiver = Receiver(
+            *(new_uuid(), 'r', 'webhook', BY.owner),
+            cluster_id=cluster.id,
+            action=actions.CLUSTER_SCALE_OUT,
+        )
+        with world.store.transaction() as tx:
+            stored = tx.insert_noun(receiver)
+        nodes, told = world.nodes(cluster), len(world.facts())
+        action = world.do(actions.CLUSTER_DELETE, cluster)
+        gone = [('delete.start', 'DELETING'), ('delete.end', 'DELETING')]
+        self.assertEqual({'c': gone, 'n1': gone, 'n2': gone}, self.story(world, told))
+        self.assertEqual(({}, []), (world.outside.things, world.nodes(cluster)))
+        self.assertIsNotNone(self.now(world, cluster).deleted_at)
+        self.assertEqual([], self.bound(world, cluster))
+        self.assertEqual({}, world.store.nouns_by_id(Receiver, [stored.id or 0]))
+        self.assertEqual(
+            {'nodes_removed': [node.uuid for node in nodes]},
+            actions.shown_outputs(action.outputs),
+        )
+
+    def test_what_cannot_be_deleted_keeps_the_cluster_from_it(self) -> None:
+        world = self.a_cluster_world()
+        cluster = self.make(world, 2)
+        world.outside.fails.add(('delete', 'n1'))
+        action = world.do(actions.CLUSTER_DELETE, cluster)
+        self.assertEqual(
+            'Failed in deleting nodes: n1: delete of n1 does not work',
+            (action.outputs or {})['reason'],
+        )
+        cluster = self.now(world, cluster)
+        self.assertEqual(('WARNING', None), (cluster.status, cluster.deleted_at))
+        self.assertEqual({'n1': 'ERROR'}, self.statuses(world, cluster))
+        world.outside.fails.clear()
+        world.do(actions.CLUSTER_DELETE, cluster)
+        self.assertIsNotNone(self.now(world, cluster).deleted_at)
+
+    def test_nodes_that_came_meanwhile_go_too(self) -> None:
+        world = self.a_cluster_world()
+        profile = world.profile()
+        cluster = self.make(world, 1, profile)
+        gate = self.a_gate_at(world, 'delete', 'n1')
+        action = world.ask(actions.CLUSTER_DELETE, cluster)
+        gate.until_entered()
+        late = world.a_node(profile, 'late', cluster, 7)
+        gate.open()
+        self.assertEqual('SUCCEEDED', world.ended(action).status)
+        self.assertIsNotNone(world.now(late).deleted_at)
+
+    def test_what_waits_for_it_finds_that_it_is_gone(self) -> None:
+        world = self.a_cluster_world()
+        cluster = self.make(world, 1)
+        gate = self.a_gate_at(world, 'delete', 'n1')
+        first = world.ask(actions.CLUSTER_DELETE, cluster)
+        gate.until_entered()
+        second = world.ask(actions.CLUSTER_DELETE, cluster)
+        third = world.ask(actions.CLUSTER_SCALE_OUT, cluster, wait=True)
+        gate.open()
+        self.assertEqual(
+            ['SUCCEEDED', 'SUCCEEDED', 'CANCELLED'],
+            [world.ended(action).status for action in (first, second, third)],
+        )
+        self.assertEqual({}, world.outside.things)
+
+
+class TestUpdate(ClusterActionCase):
+    """CLUSTER_UPDATE changes the row, and with another profile the nodes."""
+
+    def test_its_own_values_are_changed_and_no_node(self) -> None:
+        world = self.a_cluster_world()
+        cluster = self.make(world, 1)
+        del world.outside.calls[:]
+        config = {'node.name.format': 'web-$I'}
+        values = {'name': 'd', 'metadata': {'a': 1}, 'timeout': 7, 'config': config}
+        action = world.do(actions.CLUSTER_UPDATE, cluster, values)
+        cluster = self.now(world, cluster)
+        self.assertEqual(
+            ('d', {'a': 1}, 7, config, 'ACTIVE'),
+            (
+                *(cluster.name, cluster.metadata, cluster.timeout, cluster.config),
+                cluster.status,
+            ),
+        )
+        self.assertEqual(([], []), (world.outside.calls, self.derived(world, action)))
+
+    def test_all_nodes_get_the_new_profile_and_so_do_those_that_come(self) -> None:
+        world = self.a_cluster_world()
+        cluster = self.make(world, 2, world.profile(value='old'))
+        told, profile = len(world.facts()), world.profile('q', value='new')
+        world.do(actions.CLUSTER_UPDATE, cluster, {'new_profile_id': profile.uuid})
+        changed = [('update.start', 'UPDATING'), ('update.end', 'ACTIVE')]
+        self.assertEqual(
+            {'c': changed, 'n1': changed, 'n2': changed}, self.story(world, told)
+        )
+        world.do(actions.CLUSTER_SCALE_OUT, cluster)
+        self.assertEqual(
+            {profile.id},
+            {
+                *(node.profile_id for node in world.nodes(cluster)),
+                self.now(world, cluster).profile_id,
+            },
+        )
+        self.assertEqual(
+            ['new', 'new', 'new'],
+            [thing['value'] for thing in world.outside.things.values()],
+        )
+
+    def test_the_profile_alone_is_changed_when_that_is_asked_for(self) -> None:
+        world = self.a_cluster_world()
+        old = world.profile(value='old')
+        cluster = self.make(world, 1, old)
+        profile = world.profile('q', value='new')
+        inputs = {'new_profile_id': profile.uuid, 'profile_only': True}
+        world.do(actions.CLUSTER_UPDATE, cluster, inputs)
+        self.assertEqual(profile.id, self.now(world, cluster).profile_id)
+        self.assertEqual([old.id], [n.profile_id for n in world.nodes(cluster)])
+
+    def test_nodes_are_updated_batch_by_batch_as_a_policy_decided(self) -> None:
+        world = self.a_cluster_world(policies={'b-1.0': Planned})
+        cluster = self.make(world, 3, world.profile(value='old'))
+        self.attach(world, cluster, self.a_policy(world, 'b-1.0'))
+        profile = world.profile('q', value='new')
+        gates = [self.a_gate_at(world, 'update', name) for name in ('n2', 'n3')]
+        inputs = {'new_profile_id': profile.uuid}
+        action = world.ask(actions.CLUSTER_UPDATE, cluster, inputs)
+        for gate in gates:
+            gate.until_entered()
+        self.assertEqual(
+            {'n1': 'ACTIVE', 'n2': 'UPDATING', 'n3': 'UPDATING'},
+            self.statuses(world, cluster),
+        )
+        self.assertEqual(['n2', 'n3'], sorted(world.outside.of('update')))
+        for gate in gates:
+            gate.open()
+        self.assertEqual('SUCCEEDED', world.ended(action).status)
+        self.assertEqual('n1', world.outside.of('update')[-1])
+        self.assertEqual(
+            ['NODE_UPDATE'] * 3, [a.action_type for a in self.derived(world, action)]
+        )
+
+    def test_between_batches_it_pauses_and_can_be_cancelled(self) -> None:
+        world = self.a_cluster_world(policies={'b-1.0': LongPause})
+        old = world.profile(value='old')
+        cluster = self.make(world, 2, old)
+        self.attach(world, cluster, self.a_policy(world, 'b-1.0'))
+        profile = world.profile('q', value='new')
+        inputs = {'new_profile_id': profile.uuid}
+        action = world.ask(actions.CLUSTER_UPDATE, cluster, inputs)
+        world.until(lambda: world.store.get_action(action.uuid).token is not None)
+        paused = world.store.get_action(action.uuid)
+        self.assertEqual('RUNNING', paused.status)
+        world.plans.signal_action(action.uuid, action_states.CANCEL)
+        self.assertEqual('CANCELLED', world.ended(action).status)
+        self.assertEqual(['n1'], world.outside.of('update'))
+        self.assertEqual(
+            ('ACTIVE', old.id),
+            (self.now(world, cluster).status, self.now(world, cluster).profile_id),
+        )
+
+    def test_after_a_failure_no_further_batch_is_begun(self) -> None:
+        world = self.a_cluster_world(policies={'b-1.0': OneByOne})
+        old = world.profile(value='old')
+        cluster = self.make(world, 3, old)
+        self.attach(world, cluster, self.a_policy(world, 'b-1.0'))
+        world.outside.fails.add(('update', 'n2'))
+        profile = world.profile('q', value='new')
+        action = world.do(
+            actions.CLUSTER_UPDATE, cluster, {'new_profile_id': profile.uuid}
+        )
+        self.assertEqual(
+            ('FAILED', 'Failed in updating nodes: n2: update of n2 does not work'),
+            (action.status, (action.outputs or {})['reason']),
+        )
+        self.assertEqual(['n1', 'n2'], world.outside.of('update'))
+        cluster = self.now(world, cluster)
+        self.assertEqual(('WARNING', old.id), (cluster.status, cluster.profile_id))
+
+
+class Planned(deciding(actions.CLUSTER_UPDATE, {})):  # type: ignore[misc]
+    """Has all nodes but the first updated, and then the first."""
+
+    pause = 0
+
+    def pre_op(self, context, data):  # type: ignore[no-untyped-def]
+        nodes = [node.uuid for node in context.nodes]
+        data['update'] = {'pause_time': self.pause, 'plan': self.plan(nodes)}
+
+    def plan(self, nodes):  # type: ignore[no-untyped-def]
+        return [nodes[1:], nodes[:1]]
+
+
+class OneByOne(Planned):
+    """Has one node updated after the other."""
+
+    def plan(self, nodes):  # type: ignore[no-untyped-def]
+        return [[node] for node in nodes]
+
+
+class LongPause(OneByOne):
+    """Has long times in between."""
+
+    pause = 3000
+
+
+class TestCheck(ClusterActionCase):
+    """CLUSTER_CHECK has every node looked at; what it finds is no failure."""
+
+    def test_nodes_that_are_not_there_are_found(self) -> None:
+        world = self.a_cluster_world()
+        cluster = self.make(world, 2, min_size=2)
+        lost = world.nodes(cluster)[0]
+        del world.outside.things[lost.physical_id or '']
+        told = len(world.facts())
+        action = world.do(actions.CLUSTER_CHECK, cluster)
+        self.assertEqual('SUCCEEDED', action.status)
+        self.assertEqual(
+            {
+                'c': [('check.start', 'CHECKING'), ('check.end', 'ERROR')],
+                'n1': [('check.start', 'ACTIVE'), ('check.end', 'ERROR')],
+                'n2': [('check.start', 'ACTIVE'), ('check.end', 'ACTIVE')],
+            },
+            self.story(world, told),
+        )
+        self.assertEqual(
+            'CLUSTER_CHECK: number of active nodes is below min_size (2).',
+            self.now(world, cluster).status_reason,
+        )
+        node = world.now(lost)
+        self.assertEqual(f'{lost.physical_id} is not there', node.status_reason)
+
+    def test_how_they_are_looked_at_is_handed_on(self) -> None:
+        world = self.a_cluster_world()
+        cluster = self.make(world, 1)
+        modes = {'detection_modes': [{'type': 'NODE_STATUS_POLLING'}]}
+        inputs = {'detection': modes}
+        action = world.do(actions.CLUSTER_CHECK, cluster, inputs)
+        self.assertEqual([inputs], [a.inputs for a in self.derived(world, action)])
+
+
+class TestRecover(ClusterActionCase):
+    """CLUSTER_RECOVER repairs the nodes that are not ACTIVE, and no others."""
+
+    def broken(self, size: int = 3, **values: object) -> None:
+        """Make a cluster of which n1 is known not to be there."""
+        self.world = self.a_cluster_world()
+        self.cluster = self.make(self.world, size, **values)
+        self.lost = self.world.nodes(self.cluster)[0]
+        del self.world.outside.things[self.lost.physical_id or '']
+        del self.world.outside.calls[:]
+
+    def kinds(self, action: object) -> list[str]:
+        return [a.action_type for a in self.derived(self.world, action)]  # type: ignore[arg-type]
+
+    def test_nodes_known_to_be_unwell_are_made_anew(self) -> None:
+        self.broken()
+        self.world.set(self.lost, status='ERROR')
+        action = self.world.do(actions.CLUSTER_RECOVER, self.cluster)
+        self.assertEqual(
+            ('SUCCEEDED', ['NODE_RECOVER']), (action.status, self.kinds(action))
+        )
+        self.assertEqual(
+            (['n1'], 'ACTIVE'),
+            (
+                self.world.outside.of('create'),
+                self.now(self.world, self.cluster).status,
+            ),
+        )
+        self.assertEqual(3, len(self.world.outside.things))
+
+    def test_without_a_look_nothing_is_known_to_be_unwell(self) -> None:
+        self.broken()
+        action = self.world.do(actions.CLUSTER_RECOVER, self.cluster)
+        self.assertEqual(('SUCCEEDED', []), (action.status, self.kinds(action)))
+
+    def test_with_a_look_it_is_found_and_repaired_in_one(self) -> None:
+        self.broken()
+        action = self.world.do(actions.CLUSTER_RECOVER, self.cluster, {'check': True})
+        self.assertEqual(
+            ['NODE_CHECK', 'NODE_CHECK', 'NODE_CHECK', 'NODE_RECOVER'],
+            self.kinds(action),
+        )
+        self.assertEqual('SUCCEEDED', action.status)
+        self.assertEqual(3, len(self.world.outside.things))
+
+    def test_the_operation_that_is_asked_for_is_done(self) -> None:
+        self.broken()
+        healthy = self.world.nodes(self.cluster)[1]
+        self.world.set(healthy, status='ERROR')
+        inputs = {'operation': 'REBOOT', 'operation_params': {'type': 'HARD'}}
+        self.world.do(actions.CLUSTER_RECOVER, self.cluster, inputs)
+        self.assertEqual([('reboot', 'n2')], self.world.outside.calls)
+
+    def test_what_a_health_policy_decided_counts_more(self) -> None:
+        said = {'health': {'recover_action': [{'name': 'REBUILD', 'params': {}}]}}
+        world = self.a_cluster_world(
+            policies={'h-1.0': deciding(actions.CLUSTER_RECOVER, said)}
+        )
+        cluster = self.make(world, 1)
+        self.attach(world, cluster, self.a_policy(world, 'h-1.0'))
+        world.set(world.nodes(cluster)[0], status='ERROR')
+        world.do(actions.CLUSTER_RECOVER, cluster, {'operation': 'REBOOT'})
+        self.assertEqual(['n1'], world.outside.of('rebuild'))
+        self.assertEqual([], world.outside.of('reboot'))
+
+    def test_missing_nodes_are_made_and_surplus_ones_deleted_if_asked_for(self) -> None:
+        self.broken(2)
+        world, cluster = self.world, self.cluster
+        world.set(cluster, desired_capacity=4)
+        world.do(actions.CLUSTER_RECOVER, cluster, {'check': True})
+        self.assertEqual(['n1', 'n2'], self.names(world, cluster))
+        world.do(actions.CLUSTER_RECOVER, cluster, {'check_capacity': True})
+        self.assertEqual(['n1', 'n2', 'n3', 'n4'], self.names(world, cluster))
+        self.assertEqual('ACTIVE', self.now(world, cluster).status)
+        world.set(cluster, desired_capacity=1)
+        action = world.do(actions.CLUSTER_RECOVER, cluster, {'check_capacity': True})
+        self.assertEqual(['NODE_DELETE'] * 3, self.kinds(action))
+        self.assertEqual((1, 1), (len(world.nodes(cluster)), len(world.outside.things)))
+
+    def test_one_that_cannot_be_repaired_is_named(self) -> None:
+        self.broken()
+        self.world.set(self.lost, status='ERROR')
+        self.world.outside.fails.add(('create', 'n1'))
+        inputs = {'check_capacity': True}
+        action = self.world.do(actions.CLUSTER_RECOVER, self.cluster, inputs)
+        self.assertEqual(
+            ('FAILED', 'Failed in recovering nodes: n1: create of n1 does not work'),
+            (action.status, (action.outputs or {})['reason']),
+        )
+        self.assertEqual('WARNING', self.now(self.world, self.cluster).status)
+
+
+class TestOperation(ClusterActionCase):
+    """CLUSTER_OPERATION has nodes do an operation of their profile."""
+
+    def test_all_nodes_or_those_that_are_named_do_it(self) -> None:
+        world = self.a_cluster_world()
+        cluster = self.make(world, 3)
+        paint = {'operation': 'paint', 'params': {'colour': 'red'}}
+        action = world.do(actions.CLUSTER_OPERATION, cluster, paint)
+        self.assertEqual('SUCCEEDED', action.status)
+        self.assertEqual(['n1', 'n2', 'n3'], sorted(world.outside.of('paint')))
+        node = self.ids(world, cluster)['n2']
+        world.do(
+            actions.CLUSTER_OPERATION, cluster, {'operation': 'reboot', 'nodes': [node]}
+        )
+        self.assertEqual(['n2'], world.outside.of('reboot'))
+        names = {a.name for a in self.derived(world, action)}
+        self.assertIn(f'node_paint_{node[:8]}', names)
+
+    def test_nodes_of_others_are_refused(self) -> None:
+        world = self.a_cluster_world()
+        profile = world.profile()
+        cluster, stranger = self.make(world, 1, profile), world.a_node(profile)
+        inputs = {'operation': 'reboot', 'nodes': [stranger.uuid]}
+        action = world.do(actions.CLUSTER_OPERATION, cluster, inputs)
+        self.assertEqual('FAILED', action.status)
+        self.assertIn(
+            f'Nodes not members of specified cluster: {stranger.uuid}.',
+            action.status_message or '',
+        )
+        self.assertEqual('ACTIVE', self.now(world, cluster).status)

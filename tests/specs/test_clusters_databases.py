@@ -1,0 +1,112 @@
+"""Actions on clusters, on databases."""
+
+from tests.functional.db import stores
+from tests.specs import test_clusters as clusters
+from tests.specs import test_clusters_faults as faults
+from tests.specs import test_clusters_health as health
+from tests.specs import test_clusters_sizes as sizes
+from tests.specs.database_case import OnDatabase, SqliteDatabase
+
+
+class SqliteCreateTest(OnDatabase, clusters.TestCreate, SqliteDatabase):
+    """`Create` on SQLite."""
+
+
+class SqliteDeleteTest(OnDatabase, clusters.TestDelete, SqliteDatabase):
+    """`Delete` on SQLite."""
+
+
+class SqliteUpdateTest(OnDatabase, clusters.TestUpdate, SqliteDatabase):
+    """`Update` on SQLite."""
+
+
+class SqliteCheckTest(OnDatabase, clusters.TestCheck, SqliteDatabase):
+    """`Check` on SQLite."""
+
+
+class SqliteRecoverTest(OnDatabase, clusters.TestRecover, SqliteDatabase):
+    """`Recover` on SQLite."""
+
+
+class SqliteOperationTest(OnDatabase, clusters.TestOperation, SqliteDatabase):
+    """`Operation` on SQLite."""
+
+
+class SqliteScaleOutTest(OnDatabase, sizes.TestScaleOut, SqliteDatabase):
+    """`ScaleOut` on SQLite."""
+
+
+class SqliteScaleInTest(OnDatabase, sizes.TestScaleIn, SqliteDatabase):
+    """`ScaleIn` on SQLite."""
+
+
+class SqliteScaleInByPolicyTest(OnDatabase, sizes.TestScaleInByPolicy, SqliteDatabase):
+    """`ScaleInByPolicy` on SQLite."""
+
+
+class SqliteResizeTest(OnDatabase, sizes.TestResize, SqliteDatabase):
+    """`Resize` on SQLite."""
+
+
+class SqliteAddNodesTest(OnDatabase, sizes.TestAddNodes, SqliteDatabase):
+    """`AddNodes` on SQLite."""
+
+
+class SqliteDelNodesTest(OnDatabase, sizes.TestDelNodes, SqliteDatabase):
+    """`DelNodes` on SQLite."""
+
+
+class SqliteReplaceNodesTest(OnDatabase, sizes.TestReplaceNodes, SqliteDatabase):
+    """`ReplaceNodes` on SQLite."""
+
+
+class SqliteAFailedMemberTest(OnDatabase, faults.TestAFailedMember, SqliteDatabase):
+    """`AFailedMember` on SQLite."""
+
+
+class SqliteCancelTest(OnDatabase, faults.TestCancel, SqliteDatabase):
+    """`Cancel` on SQLite."""
+
+
+class SqliteSuspendTest(OnDatabase, faults.TestSuspend, SqliteDatabase):
+    """`Suspend` on SQLite."""
+
+
+class SqliteALostWorkerTest(OnDatabase, faults.TestALostWorker, SqliteDatabase):
+    """`ALostWorker` on SQLite."""
+
+
+class SqliteRoundsTest(OnDatabase, health.TestRounds, SqliteDatabase):
+    """`Rounds` on SQLite."""
+
+
+class SqliteItsEndTest(OnDatabase, health.TestItsEnd, SqliteDatabase):
+    """`ItsEnd` on SQLite."""
+
+
+class PostgresqlCreateTest(OnDatabase, clusters.TestCreate, stores.PostgresqlDatabase):
+    """`Create` on PostgreSQL."""
+
+
+class PostgresqlDeleteTest(OnDatabase, clusters.TestDelete, stores.PostgresqlDatabase):
+    """`Delete` on PostgreSQL."""
+
+
+class PostgresqlReplaceNodesTest(
+    OnDatabase, sizes.TestReplaceNodes, stores.PostgresqlDatabase
+):
+    """`ReplaceNodes` on PostgreSQL."""
+
+
+class PostgresqlCancelTest(OnDatabase, faults.TestCancel, stores.PostgresqlDatabase):
+    """`Cancel` on PostgreSQL."""
+
+
+class PostgresqlALostWorkerTest(
+    OnDatabase, faults.TestALostWorker, stores.PostgresqlDatabase
+):
+    """`ALostWorker` on PostgreSQL."""
+
+
+class PostgresqlRoundsTest(OnDatabase, health.TestRounds, stores.PostgresqlDatabase):
+    """`Rounds` on PostgreSQL."""

@@ -1,0 +1,380 @@
+"""What may go wrong in the middle of an action on a cluster, and what must not."""
+
+import contextlib
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tests.cluster_worlds import ClusterWorld
+from tests.specs.cluster_case import ClusterActionCase
+from watcherlite.domain.clusters import Node
+from watcherlite.engine.clusters import actions
+from watcherlite.states import action as action_states
+
+GROWTH = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 2}
+
+
+class Fatal:
+    """A worker's way to the store, on which it dies as soon as it has stored nodes.
+
+    :ivar stored: how many it has stored
+    """
+
+    def __init__(self, world: ClusterWorld) -> None:
+        self._world = world
+        self.stored = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._world.store, name)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """Begin."""
+        with self._world.store.transaction() as tx:
+            kept = tx.insert_nodes
+
+            def insert_nodes(nodes: Sequence[Node]) -> list[int]:
+                self.stored += len(nodes)
+                return list(kept(nodes))
+
+            tx.insert_nodes = insert_nodes
+            yield tx
+        if self.stored:
+            self._world.let_die(self._world.workers[0])
+            raise SystemExit
+
+
+class Single:
+    """A worker's way to the store that has one connection for each thread."""
+
+    def __init__(self, world: ClusterWorld) -> None:
+        self._store = world.store
+        self._threads = threading.local()
+
+    def __getattr__(self, name: str) -> Any:
+        if getattr(self._threads, 'busy', False):
+            raise AssertionError(f'{name} needs a second connection')
+        return getattr(self._store, name)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """Begin."""
+        self._threads.busy = True
+        try:
+            with self._store.transaction() as tx:
+                yield tx
+        finally:
+            self._threads.busy = False
+
+
+class TestConnections(ClusterActionCase):
+    """Whoever has a connection needs no other: all may be in use."""
+
+    def test_no_step_of_an_action_needs_two_at_once(self) -> None:
+        world = self.a_cluster_world()
+        way: Any = Single(world)
+        world.worker(store=way)
+        cluster = self.make(world, 2)
+        new = {'new_profile_id': world.profile('q', value='new').uuid}
+        candidates = [world.nodes(cluster)[0].uuid]
+        for action_type, inputs in (
+            (actions.CLUSTER_UPDATE, new),
+            (actions.CLUSTER_RESIZE, GROWTH),
+            (actions.CLUSTER_SCALE_OUT, {}),
+            (actions.CLUSTER_DEL_NODES, {'candidates': candidates}),
+            (actions.CLUSTER_SCALE_IN, {}),
+            (actions.CLUSTER_CHECK, {}),
+            (actions.CLUSTER_RECOVER, {'check': True, 'check_capacity': True}),
+            (actions.CLUSTER_OPERATION, {'operation': 'reboot'}),
+            (actions.CLUSTER_DELETE, {}),
+        ):
+            action = world.do(action_type, cluster, inputs)
+            self.assertEqual('SUCCEEDED', action.status, world.happened())
+
+
+class TestWaiting(ClusterActionCase):
+    """An action that waits for its nodes holds no thread, and is shown as it is."""
+
+    def test_one_thread_is_enough_for_many_clusters_at_once(self) -> None:
+        world = self.a_world_of_one()
+        begun = [self.begin(world, 3, name=f'c{at}') for at in range(4)]
+        world.worker()
+        for cluster, action in begun:
+            self.assertEqual('SUCCEEDED', world.ended(action).status)
+            self.assertEqual('ACTIVE', self.now(world, cluster).status)
+
+    def test_it_is_waiting_and_has_no_end_until_it_ends(self) -> None:
+        world = self.a_cluster_world()
+        gate = self.a_gate_at(world, 'create', 'n1')
+        world.worker()
+        _, action = self.begin(world, 1)
+        gate.until_entered()
+        waiting = world.store.get_action(action.uuid)
+        self.assertEqual(
+            ('WAITING', None, None),
+            (waiting.status, waiting.owner, waiting.end_time),
+        )
+        self.assertIsNotNone(waiting.start_time)
+        gate.open()
+        ended = world.ended(action)
+        self.assertEqual(('SUCCEEDED', 1), (ended.status, len(ended.outputs or {})))
+        self.assertIsNotNone(ended.end_time)
+        self.assertEqual(ended.end_time, ended.updated_at)
+        self.assertEqual(waiting.start_time, ended.start_time)
+
+    def test_its_statuses_are_those_of_its_life_and_no_others(self) -> None:
+        world = self.a_cluster_world()
+        world.worker()
+        _, action = self.begin(world, 1)
+        world.ended(action)
+        self.assertEqual(
+            [
+                ('cluster_create', 'READY', 'RUNNING'),
+                ('cluster_create', 'RUNNING', 'WAITING'),
+                ('cluster_create', 'READY', 'RUNNING'),
+                ('cluster_create', 'RUNNING', 'SUCCEEDED'),
+            ],
+            [
+                line
+                for line in world.history('cluster_create')
+                if line[1:] != ('WAITING', 'READY')
+            ],
+        )
+
+
+class TestAFailedMember(ClusterActionCase):
+    """The others end before the action on the cluster does, and its lock with it."""
+
+    def test_the_lock_is_held_until_the_last_of_them_has_ended(self) -> None:
+        world = self.a_cluster_world()
+        world.outside.fails.add(('create', 'n1'))
+        gate = self.a_gate_at(world, 'create', 'n2')
+        world.worker()
+        cluster, action = self.begin(world, 2)
+        gate.until_entered()
+        world.until(lambda: 'ERROR' in self.statuses(world, cluster).values())
+        after = world.ask(actions.CLUSTER_CHECK, cluster, wait=True)
+        world.until(lambda: world.store.get_action(after.uuid).blocked_on is not None)
+        self.assertEqual(
+            ('WAITING', 'CREATING', {'n1': 'ERROR', 'n2': 'CREATING'}),
+            (
+                world.store.get_action(action.uuid).status,
+                self.now(world, cluster).status,
+                self.statuses(world, cluster),
+            ),
+        )
+        gate.open()
+        self.assertEqual('FAILED', world.ended(action).status)
+        self.assertEqual('SUCCEEDED', world.ended(after).status)
+        order = [told for name, told, _ in world.facts() if name in ('c', 'n2')]
+        self.assertEqual(
+            ['create.start', 'create.start', 'create.end', 'create.error'], order[:4]
+        )
+        self.assertEqual('check.start', order[4])
+
+
+class TestCancel(ClusterActionCase):
+    """CANCEL reaches the members, and the lock is held until the last has ended."""
+
+    def test_what_runs_ends_first_and_the_cluster_says_what_is_there(self) -> None:
+        world = self.a_world_of_one()
+        gate = self.a_gate_at(world, 'create', 'n1')
+        world.worker()
+        cluster, action = self.begin(world, 9)
+        gate.until_entered()
+        world.plans.signal_action(action.uuid, action_states.CANCEL)
+        after = world.ask(actions.CLUSTER_CHECK, cluster, wait=True)
+        world.until(lambda: self.statuses(world, cluster)['n9'] == 'ERROR')
+        self.assertEqual(
+            ('WAITING', 'CREATING', 'CREATING', True),
+            (
+                world.store.get_action(action.uuid).status,
+                self.now(world, cluster).status,
+                self.statuses(world, cluster)['n1'],
+                self.held(world, cluster),
+            ),
+        )
+        gate.open()
+        self.assertEqual('CANCELLED', world.ended(action).status)
+        world.ended(after)
+        # A worker may have taken a few before it heard of the signal.
+        made = world.outside.of('create')
+        self.assertNotIn('n9', made)
+        self.assertEqual(
+            {
+                f'n{at}': 'ACTIVE' if f'n{at}' in made else 'ERROR'
+                for at in range(1, 10)
+            },
+            self.statuses(world, cluster),
+        )
+        told = [fact for fact in world.facts() if fact[0] == 'c']
+        self.assertEqual(
+            [
+                ('c', 'create.start', 'CREATING'),
+                ('c', 'create.error', 'ERROR'),
+                ('c', 'check.start', 'CHECKING'),
+                ('c', 'check.end', 'WARNING'),
+            ],
+            told,
+        )
+
+    def test_a_cancelled_growth_shows_that_nodes_are_lacking(self) -> None:
+        world = self.a_world_of_one()
+        cluster = self.make(world, 1)
+        gate = self.a_gate_at(world, 'create', 'n2')
+        action = world.ask(actions.CLUSTER_SCALE_OUT, cluster, {'count': 8})
+        gate.until_entered()
+        world.plans.signal_action(action.uuid, action_states.CANCEL)
+        gate.open()
+        self.assertEqual('CANCELLED', world.ended(action).status)
+        cluster = self.now(world, cluster)
+        self.assertEqual(
+            (
+                *('WARNING', 9),
+                'CLUSTER_SCALE_OUT: number of active nodes is below desired_capacity '
+                '(9).',
+            ),
+            (cluster.status, cluster.desired_capacity, cluster.status_reason),
+        )
+
+    def test_one_that_has_not_begun_leaves_the_cluster_as_it_is(self) -> None:
+        world = self.a_cluster_world()
+        cluster = self.make(world, 1)
+        gate = self.a_gate_at(world, 'check', 'n1')
+        first = world.ask(actions.CLUSTER_CHECK, cluster)
+        gate.until_entered()
+        second = world.ask(actions.CLUSTER_SCALE_IN, cluster, wait=True)
+        world.plans.signal_action(second.uuid, action_states.CANCEL)
+        gate.open()
+        world.ended(first)
+        self.assertEqual('CANCELLED', world.ended(second).status)
+        self.assertEqual(1, len(world.nodes(cluster)))
+        self.assertEqual('ACTIVE', self.now(world, cluster).status)
+
+
+class TestSuspend(ClusterActionCase):
+    """A suspended action begins with no further member; RESUME goes on."""
+
+    def test_no_further_node_is_made_until_it_is_resumed(self) -> None:
+        world = self.a_world_of_one()
+        gate = self.a_gate_at(world, 'create', 'n1')
+        world.worker()
+        cluster, action = self.begin(world, 9)
+        gate.until_entered()
+        world.plans.signal_action(action.uuid, action_states.SUSPEND)
+        gate.open()
+        world.until(lambda: self.statuses(world, cluster)['n1'] == 'ACTIVE')
+        last = self.derived(world, action)[-1]
+        self.assertEqual(('READY', action.uuid), (last.status, last.blocked_on))
+        self.assertEqual(
+            ('SUSPENDED', 'ACTIVE', 'INIT', True),
+            (
+                world.store.get_action(action.uuid).status,
+                self.statuses(world, cluster)['n1'],
+                self.statuses(world, cluster)['n9'],
+                self.held(world, cluster),
+            ),
+        )
+        self.assertNotIn('n9', world.outside.of('create'))
+        world.plans.signal_action(action.uuid, action_states.RESUME)
+        self.assertEqual('SUCCEEDED', world.ended(action).status)
+        self.assertEqual('ACTIVE', self.now(world, cluster).status)
+
+
+class TestTimeout(ClusterActionCase):
+    """The timeout of a cluster is that of its actions, members included."""
+
+    def test_members_get_what_is_left_of_it(self) -> None:
+        world = self.a_cluster_world()
+        world.worker()
+        _, action = self.begin(world, 2, timeout=77)
+        action = world.ended(action)
+        timeouts = [one.timeout for one in self.derived(world, action)]
+        self.assertEqual(77, action.timeout)
+        self.assertEqual([True, True], [70 < seconds <= 77 for seconds in timeouts])
+
+    def test_a_member_that_takes_too_long_fails_it(self) -> None:
+        world = self.a_cluster_world()
+        gate = self.a_gate_at(world, 'create', 'n1')
+        world.worker()
+        cluster, action = self.begin(world, 1, timeout=1)
+        gate.until_entered()
+        self.assertEqual('FAILED', world.ended(action).status)
+        gate.open()
+        self.assertEqual(
+            ('ERROR', {'n1': 'ERROR'}),
+            (self.now(world, cluster).status, self.statuses(world, cluster)),
+        )
+
+
+class TestALostWorker(ClusterActionCase):
+    """Another worker goes on, and makes nothing twice."""
+
+    def test_wherever_it_is_lost_the_cluster_gets_all_its_nodes(self) -> None:
+        for commit in range(1, 13):
+            self._made_though_a_worker_dies_after(commit)
+
+    def _made_though_a_worker_dies_after(self, commit: int) -> None:
+        world = self.a_cluster_world(lease=60.0)
+        lost = world.worker(dies_after=commit)
+        cluster, action = self.begin(world, 4)
+        world.until(
+            lambda: world.is_dead(lost) or world.store.get_action(action.uuid).finished
+        )
+        if world.is_dead(lost):
+            world.kill(lost)
+        world.worker()
+        self.assertEqual('SUCCEEDED', world.ended(action).status, commit)
+        self.assertEqual(
+            {f'n{at}': 'ACTIVE' for at in range(1, 5)},
+            self.statuses(world, cluster),
+            f'it died after commit {commit}',
+        )
+        self.assertEqual('ACTIVE', self.now(world, cluster).status)
+        self.assertEqual(4, len(world.outside.things))
+        world.stop()
+
+    def test_nodes_that_it_had_stored_and_not_yet_derived_are_made_and_no_others(
+        self,
+    ) -> None:
+        self._made_once(actions.CLUSTER_CREATE, desired=2)
+        self._made_once(actions.CLUSTER_SCALE_OUT, {'count': 2})
+        self._made_once(actions.CLUSTER_RESIZE, GROWTH)
+        self._made_once(actions.CLUSTER_RECOVER, {'check_capacity': True}, desired=2)
+
+    def _made_once(
+        self, action_type: str, inputs: dict[str, Any] | None = None, desired: int = 0
+    ) -> None:
+        world = self.a_cluster_world(lease=1000)
+        cluster = world.a_cluster(world.profile(), desired_capacity=desired)
+        way: Any = Fatal(world)
+        lost = world.worker(store=way)
+        action = world.ask(action_type, cluster, inputs)
+        world.until(lambda: world.is_dead(lost), world.happened)
+        self.assertEqual(['INIT'] * 2, [n.status for n in world.nodes(cluster)])
+        self.assertEqual([], self.derived(world, action))
+        world.kill(lost)
+        world.worker()
+        self.assertEqual('SUCCEEDED', world.ended(action).status, action_type)
+        self.assertEqual(['ACTIVE'] * 2, [n.status for n in world.nodes(cluster)])
+        cluster = self.now(world, cluster)
+        self.assertEqual(
+            (2, 'ACTIVE', 3),
+            (cluster.desired_capacity, cluster.status, cluster.next_index),
+        )
+
+    def test_what_comes_back_from_the_dead_changes_nothing(self) -> None:
+        world = self.a_cluster_world()
+        gate = self.a_gate_at(world, 'create', 'n1')
+        lost = world.worker()
+        cluster, action = self.begin(world, 1)
+        gate.until_entered()
+        world.kill(lost)
+        world.outside.gates.clear()
+        world.worker()
+        self.assertEqual('SUCCEEDED', world.ended(action).status)
+        facts = world.facts()
+        gate.open()
+        world.do(actions.CLUSTER_CHECK, cluster)
+        self.assertEqual(facts, world.facts()[: len(facts)])
+        self.assertEqual({'n1': 'ACTIVE'}, self.statuses(world, cluster))

@@ -1,0 +1,220 @@
+"""Clusters that are looked after: by a repeated action, under the locks of all."""
+
+from typing import Any
+
+from tests.cluster_worlds import ClusterWorld
+from tests.specs.cluster_case import ClusterActionCase
+from watcherlite.clock import EPOCH
+from watcherlite.domain import commands
+from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.domain.clusters import Cluster, PolicyObject
+from watcherlite.engine.clusters import actions, health
+from watcherlite.plugins.base import Policy
+
+
+class Watching(Policy):
+    """Has a cluster looked after once in an hour, and its nodes made anew."""
+
+    before = frozenset({actions.CLUSTER_RECOVER})
+    interval = 3600
+
+    def attach(self, context: Any) -> dict[str, Any]:
+        modes = [{'type': actions.NODE_STATUS_POLLING}]
+        return {'interval': self.interval, 'detection': {'detection_modes': modes}}
+
+    def pre_op(self, context: Any, data: dict[str, Any]) -> None:
+        data['health'] = {'recover_action': [{'name': 'RECREATE'}]}
+
+
+class Often(Watching):
+    """Likewise, every second."""
+
+    interval = 1
+
+
+class HealthCase(ClusterActionCase):
+    """A world with a cluster of two nodes that is looked after."""
+
+    def watched(self, kind: type[Policy] = Watching) -> tuple[ClusterWorld, Cluster]:
+        world = self.a_cluster_world(policies={'senlin.policy.health-1.0': kind})
+        cluster = self.make(world, 2)
+        self.policy: PolicyObject = self.a_policy(world, 'senlin.policy.health-1.0')
+        self.assertEqual('SUCCEEDED', self.attach(world, cluster, self.policy).status)
+        return world, cluster
+
+    def watch(self, world: ClusterWorld) -> Action:
+        """Return the first action that was to look after the cluster."""
+        return self.watches(world)[0]
+
+    def watches(self, world: ClusterWorld) -> list[Action]:
+        return [
+            action
+            for action in world.store.list_actions(limit=1000)
+            if action.action_type == health.CLUSTER_HEALTH and action.interval
+        ]
+
+    def lose(self, world: ClusterWorld, cluster: Cluster) -> str:
+        """Let the first node be gone; return its name."""
+        node = world.nodes(cluster)[0]
+        del world.outside.things[node.physical_id or '']
+        return str(node.name)
+
+    def round(self, world: ClusterWorld) -> str:
+        """Have a round begin now, and return what it came to."""
+        before = self.watch(world)
+        self.assertEqual('READY', before.status)
+        due = before.evolve(not_before=EPOCH)
+        with world.store.transaction() as tx:
+            self.assertTrue(tx.change_actions([ActionChange(before, due)]))
+        world.tell(commands.RunActions())
+        world.until(
+            lambda: self.watch(world).end_time not in (None, before.end_time),
+            world.happened,
+        )
+        said = str((self.watch(world).outputs or {})['round'])
+        if ' ' in said:
+            return said
+        self.begun = world.ended(said)
+        return str((self.begun.outputs or {})['round'])
+
+
+class TestRounds(HealthCase):
+    """A round has nodes checked, and those recovered that are unwell."""
+
+    def test_a_node_that_dies_is_found_and_made_anew_as_the_policy_says(self) -> None:
+        world, cluster = self.watched()
+        name = self.lose(world, cluster)
+        self.assertEqual('recovered', self.round(world))
+        check, recover = self.derived(world, self.begun)
+        self.assertEqual(
+            [
+                (actions.CLUSTER_CHECK, 'RPC Request', cluster.uuid, 'a-project'),
+                (actions.CLUSTER_RECOVER, 'RPC Request', cluster.uuid, 'a-project'),
+            ],
+            [(a.action_type, a.cause, a.target, a.tenant) for a in (check, recover)],
+        )
+        self.assertEqual(
+            {'detection': {'detection_modes': [{'type': 'NODE_STATUS_POLLING'}]}},
+            check.inputs,
+        )
+        self.assertEqual(
+            [{'name': 'RECREATE'}], recover.data['health']['recover_action']
+        )
+        self.assertEqual([name], world.outside.of('create')[2:])
+        self.assertEqual(
+            ('ACTIVE', {'n1': 'ACTIVE', 'n2': 'ACTIVE'}, 2),
+            (
+                self.now(world, cluster).status,
+                self.statuses(world, cluster),
+                len(world.outside.things),
+            ),
+        )
+
+    def test_what_is_well_is_only_looked_at(self) -> None:
+        world, _ = self.watched()
+        for _ in range(2):
+            self.assertEqual('all is well', self.round(world))
+            self.assertEqual(
+                [actions.CLUSTER_CHECK],
+                [a.action_type for a in self.derived(world, self.begun)],
+            )
+        self.assertEqual([], self.derived(world, self.watch(world)))
+        self.assertEqual([], world.outside.of('delete'))
+
+    def test_rounds_come_by_themselves_in_the_interval_of_the_policy(self) -> None:
+        world, cluster = self.watched(Often)
+        self.lose(world, cluster)
+        world.until(lambda: len(world.outside.things) == 2, world.happened)
+
+    def test_a_recovery_that_fails_is_tried_again_in_the_next_round(self) -> None:
+        world, cluster = self.watched()
+        self.lose(world, cluster)
+        world.outside.fails.add(('create', 'n1'))
+        self.assertEqual('recovered', self.round(world))
+        self.assertEqual('WARNING', self.now(world, cluster).status)
+        world.outside.fails.clear()
+        self.assertEqual('recovered', self.round(world))
+        self.assertEqual('ACTIVE', self.now(world, cluster).status)
+
+
+class TestLocks(HealthCase):
+    """A cluster that something else is done with is left alone."""
+
+    def test_it_is_left_alone_while_it_shrinks_and_looked_at_after_that(self) -> None:
+        world, cluster = self.watched()
+        gate = self.a_gate()
+        for name in ('n1', 'n2'):
+            world.outside.gates['delete', name] = gate
+        action = world.ask(actions.CLUSTER_SCALE_IN, cluster)
+        gate.until_entered()
+        self.lose(world, cluster)
+        self.assertEqual('left out: the cluster is RESIZING', self.round(world))
+        self.assertEqual([], world.outside.of('check'))
+        gate.open()
+        self.assertEqual('SUCCEEDED', world.ended(action).status)
+        self.assertIn(self.round(world), ('all is well', 'recovered'))
+        self.assertEqual(1, len(world.outside.things))
+
+    def test_it_is_left_alone_while_something_is_done_with_a_node_of_it(self) -> None:
+        world, cluster = self.watched()
+        gate = self.a_gate_at(world, 'check', 'n1')
+        action = world.ask(actions.NODE_CHECK, world.nodes(cluster)[0])
+        gate.until_entered()
+        self.assertEqual('left out: the cluster is busy', self.round(world))
+        gate.open()
+        world.ended(action)
+        self.assertEqual('all is well', self.round(world))
+
+    def test_a_request_during_a_look_waits_for_it_and_is_not_refused(self) -> None:
+        world, cluster = self.watched()
+        gate = self.a_gate_at(world, 'check', 'n1')
+        before = self.watch(world)
+        with world.store.transaction() as tx:
+            due = before.evolve(not_before=EPOCH)
+            tx.change_actions([ActionChange(before, due)])
+        world.tell(commands.RunActions())
+        gate.until_entered()
+        action = world.ask(actions.CLUSTER_SCALE_OUT, cluster)
+        gate.open()
+        self.assertEqual('SUCCEEDED', world.ended(action).status)
+        self.assertEqual(['n1', 'n2', 'n3'], self.names(world, cluster))
+
+
+class TestItsEnd(HealthCase):
+    """It is there as long as the cluster is bound to the policy, and not longer."""
+
+    def test_a_disabled_policy_looks_at_nothing(self) -> None:
+        world, cluster = self.watched()
+        inputs = {'policy_id': self.policy.uuid, 'enabled': False}
+        world.do(actions.CLUSTER_UPDATE_POLICY, cluster, inputs)
+        self.assertEqual('left out: the policy is disabled', self.round(world))
+        world.do(actions.CLUSTER_UPDATE_POLICY, cluster, {**inputs, 'enabled': True})
+        self.assertEqual('all is well', self.round(world))
+
+    def test_it_ends_when_the_policy_is_detached_and_another_begins_anew(self) -> None:
+        world, cluster = self.watched()
+        inputs = {'policy_id': self.policy.uuid}
+        world.do(actions.CLUSTER_DETACH_POLICY, cluster, inputs)
+        self.assertEqual('CANCELLED', self.watch(world).status)
+        self.attach(world, cluster, self.policy)
+        self.attach(world, cluster, self.policy)
+        self.assertEqual(
+            ['CANCELLED', 'READY'], [one.status for one in self.watches(world)]
+        )
+
+    def test_it_ends_with_the_cluster(self) -> None:
+        world, cluster = self.watched()
+        world.do(actions.CLUSTER_DELETE, cluster)
+        self.assertEqual('CANCELLED', self.watch(world).status)
+
+    def test_one_that_nobody_stopped_finds_out_by_itself(self) -> None:
+        world, cluster = self.watched()
+        (bound,) = self.bound(world, cluster)
+        with world.store.transaction() as tx:
+            tx.lock_clusters([cluster.uuid])
+            tx.delete_bindings([bound.binding.id or 0])
+        self.attach(world, cluster, self.policy)
+        self.assertEqual(2, len(self.watches(world)))
+        self.assertEqual(health.REFUSED, self.round(world))
+        self.assertEqual('SUCCEEDED', self.watch(world).status)
+        self.assertEqual([], world.outside.of('check'))

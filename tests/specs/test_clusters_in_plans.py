@@ -1,0 +1,290 @@
+"""What plans do with clusters and nodes, and what locks mean for them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tests.cluster_worlds import BY, ClusterCase
+from tests.operated_worlds import OperatedWorld
+from tests.stack_worlds import res, template
+from tests.worlds import action
+from watcherlite.applier.operations import PlanOperations
+from watcherlite.db.api import Store
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.clusters import Cluster, Node
+from watcherlite.domain.stacks import NewStack
+from watcherlite.engine.clusters.asking import Adoption
+from watcherlite.engine.clusters.progress import ClusterProgress
+from watcherlite.engine.stacks.operations import StackOperations
+from watcherlite.engine.stacks.progress import StackProgress
+from watcherlite.execution.subjects import SeveralSubjects
+from watcherlite.states import action_plan as plan_states
+from watcherlite.states import stack as stack_states
+
+#: Seconds: what only a sweep would find is not found while a test waits.
+NEVER = 600.0
+
+
+class ClusterPlanWorld(OperatedWorld):
+    """A world whose plans may do something with clusters."""
+
+    def __init__(self, store: Store, **settings: Any) -> None:
+        super().__init__(store, **{'sweep_interval': NEVER, **settings})
+        self.plans = PlanOperations(
+            *(store, self.types, self.progress, self.clock, self._tell),
+            plan_states.RESUME,
+            SeveralSubjects(StackProgress(), ClusterProgress()),
+        )
+        self.stacks = StackOperations(self.stack_parts(store), self.clock, self._signal)
+
+    def step(self, action_type: str, row: Cluster | Node, **inputs: Any) -> Any:
+        """Return an action of a plan document, called like its type."""
+        prefix = 'cluster' if isinstance(row, Cluster) else 'node'
+        return action(
+            action_type,
+            action_type,
+            target=f'{prefix}:{row.uuid}',
+            input_parameters=inputs,
+        )
+
+    def message(self, name: str) -> str | None:
+        """Return what an action says of itself."""
+        return self.action(name).status_message
+
+
+class ClusterPlanCase(ClusterCase):
+    """Plans are executed by one worker and clusters by another."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = ClusterPlanWorld(self.make_store())
+        self.addCleanup(self.world.stop)
+        self.applier = self.world.worker(lanes=('applier',))
+        self.engine = self.world.worker(lanes=('engine',))
+        self.cluster = self.world.cluster(2, config={'node.name.format': 'n$I'})
+        self.operations = self.world.operations
+
+    def run_plan(self, *actions: Mapping[str, Any], **plan: Any) -> ActionPlan:
+        return self.world.until_ended(self.world.start(*actions, **plan))
+
+
+class TestPlans(ClusterPlanCase):
+    def test_what_a_plan_asks_for_is_an_action_as_of_a_user(self) -> None:
+        plan = self.run_plan(
+            self.world.step('CLUSTER_SCALE_OUT', self.cluster, count=1)
+        )
+
+        self.assertEqual('SUCCEEDED', plan.state)
+        self.assertEqual(['ACTIVE'] * 3, self.world.statuses_of(self.cluster))
+        query_name = f'cluster_scale_out_{self.cluster.uuid[:8]}'
+        asked = self.world.store.find_cluster_action(query_name, 'a-project').action
+        self.assertEqual(
+            ('RPC Request', self.cluster.uuid, 'engine', None, {'count': 1}, 3600),
+            (
+                *(asked.cause, asked.target, asked.lane, asked.plan_id),
+                *(asked.inputs, asked.timeout),
+            ),
+        )
+        new = self.world.nodes(self.cluster)[2]
+        outputs = self.world.action('CLUSTER_SCALE_OUT').outputs
+        self.assertEqual(
+            {'nodes_added': [new.uuid], 'target': f'cluster:{self.cluster.uuid}'},
+            outputs,
+        )
+
+    def test_it_waits_for_the_lock_that_users_wait_for(self) -> None:
+        gate = self.a_gate()
+        self.world.outside.gates['create', 'n3'] = gate
+        first = self.operations.scale('c', BY, 'CLUSTER_SCALE_OUT', 1)
+        gate.until_entered()
+
+        plan = self.world.start(self.world.step('CLUSTER_CHECK', self.cluster))
+        self.world.until(
+            lambda: any(a.blocked_on == self.cluster.uuid for a in self._actions())
+        )
+        waiting = self.world.action('CLUSTER_CHECK')
+        self.assertEqual(('WAITING', None), (waiting.status, waiting.owner))
+        gate.open()
+
+        self.assertEqual('SUCCEEDED', self.world.until_ended(plan).state)
+        ended = self.world.ended(first.action).end_time
+        (check,) = [a for a in self._actions() if a.name == self._name('check')]
+        assert ended is not None and check.start_time is not None
+        self.assertLessEqual(ended, check.start_time)
+
+    def test_a_node_shares_the_lock_of_its_cluster(self) -> None:
+        node = self.world.nodes(self.cluster)[0]
+
+        plan = self.run_plan(
+            self.world.step('NODE_OPERATION', node, operation='reboot', params={})
+        )
+
+        self.assertEqual('SUCCEEDED', plan.state)
+        name = f'node_reboot_{node.uuid[:8]}'
+        asked = self.world.store.find_cluster_action(name, 'a-project').action
+        self.assertEqual((node.uuid, self.cluster.uuid), (asked.target, asked.within))
+
+    def test_it_fails_with_the_reason_of_the_cluster(self) -> None:
+        self.world.outside.fails.add(('create', 'n3'))
+
+        plan = self.run_plan(self.world.step('CLUSTER_SCALE_OUT', self.cluster))
+
+        self.assertEqual('FAILED', plan.state)
+        asked = self.world.store.find_cluster_action(self._name('scale_out'), None)
+        reason = (asked.action.status_message or '').partition(': ')[2]
+        self.assertEqual(
+            'Action failed in execute: CLUSTER_SCALE_OUT of '
+            f'cluster:{self.cluster.uuid} failed: {reason}',
+            self.world.message('CLUSTER_SCALE_OUT'),
+        )
+        self.assertIn('create of n3 does not work', reason)
+
+    def test_what_is_gone_is_skipped(self) -> None:
+        self.world.row(self.operations.delete('c', BY))
+
+        plan = self.run_plan(self.world.step('CLUSTER_RECOVER', self.cluster))
+
+        self.assertEqual('SUCCEEDED', plan.state)
+        self.assertEqual(
+            f"Action was skipped automatically: The cluster '{self.cluster.uuid}' "
+            'could not be found.',
+            self.world.message('CLUSTER_RECOVER'),
+        )
+
+    def test_a_target_that_makes_no_sense_is_a_failure_that_says_so(self) -> None:
+        wanted = self.world.step('CLUSTER_CHECK', self.cluster)
+        self.run_plan({**wanted, 'target': self.cluster.uuid})
+
+        self.assertEqual(
+            'Action failed in pre_condition: The target of CLUSTER_CHECK is '
+            f'cluster:UUID, not {self.cluster.uuid}',
+            self.world.message('CLUSTER_CHECK'),
+        )
+
+    def test_what_only_a_request_makes_is_not_for_plans(self) -> None:
+        self.run_plan(self.world.step('CLUSTER_CREATE', self.cluster))
+
+        self.assertEqual(
+            'Action failed in pre_condition: CLUSTER_CREATE is not for plans',
+            self.world.message('CLUSTER_CREATE'),
+        )
+
+    def test_a_plan_that_is_cancelled_ends_what_it_asked_for(self) -> None:
+        gate = self.a_gate()
+        self.world.outside.gates['create', 'n3'] = gate
+        plan = self.world.start(self.world.step('CLUSTER_SCALE_OUT', self.cluster))
+        gate.until_entered()
+
+        self.world.plans.cancel(plan.uuid)
+        gate.open()
+
+        self.assertEqual('CANCELLED', self.world.until_ended(plan).state)
+        name = self._name('scale_out')
+        self.world.until(
+            lambda: self.world.store.find_cluster_action(name, None).action.finished
+        )
+        self.assertEqual([], [a for a in self._actions() if not a.finished])
+
+    def _actions(self) -> list[Any]:
+        return self.world._actions()
+
+    def _name(self, verb: str) -> str:
+        return f'cluster_{verb}_{self.cluster.uuid[:8]}'
+
+
+class TestLocks(ClusterPlanCase):
+    """Spec 004: a locked stack is left alone, a node that is one included."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.stacked = self.world.profile(
+            'stacked', 'os.heat.stack', template=template({'a': res(value='1')})
+        )
+
+    def lock(self, name: str) -> None:
+        self.world.stacks.act(name, 'a-project', stack_states.LOCK)
+        self.world.quiet()
+
+    def test_a_cluster_with_a_node_that_is_a_locked_stack_is_left_alone(self) -> None:
+        cluster = self.world.cluster(1, 'stacks', self.stacked)
+        (node,) = self.world.nodes(cluster)
+        self.assertEqual('ACTIVE', node.status)
+        stack = self.world.store.find_stack(node.physical_id or '', 'a-project')
+        self.lock(stack.uuid)
+
+        self.run_plan(
+            self.world.step('CLUSTER_RECOVER', cluster),
+            self.world.step('NODE_CHECK', node),
+            action(
+                *('nop', 'nop'),
+                target=f'node:{node.uuid}',
+                input_parameters={'message': 'x'},
+            ),
+            on_failure='continue',
+        )
+
+        text = (
+            f'Action was skipped automatically: Node {node.name} is a stack: Stack '
+            f'{stack.name} is locked (LOCK_COMPLETE, level all).'
+        )
+        for name in ('CLUSTER_RECOVER', 'NODE_CHECK', 'nop'):
+            with self.subTest(name=name):
+                self.assertEqual(text, self.world.message(name))
+
+    def test_a_node_that_has_a_resource_of_a_locked_stack_is_left_alone(self) -> None:
+        new = NewStack('s', template({'a': res(value='1')}))
+        stack = self.world.stacks.create(new, 'a-project')
+        self.world.quiet()
+        (row,) = self.world.store.list_resources([stack.id or 0])
+        node = self.operations.nodes.adopt(
+            Adoption(row.physical_id or '', 'thing', 'n'), BY
+        )
+        self.world.quiet()
+        self.lock('s')
+
+        self.run_plan(self.world.step('NODE_RECOVER', node))
+
+        self.assertEqual(
+            'Action was skipped automatically: Node n is resource a of a stack: Stack '
+            's is locked (LOCK_COMPLETE, level all).',
+            self.world.message('NODE_RECOVER'),
+        )
+
+
+class TestLostWorkers(ClusterCase):
+    """What waits survives the worker that began it, and is done once."""
+
+    def test_at_every_commit_of_the_applier_it_ends_well_and_is_done_once(
+        self,
+    ) -> None:
+        for commit in range(1, 7):
+            for asked in ('CLUSTER_SCALE_OUT', 'NODE_OPERATION'):
+                with self.subTest(commit=commit, asked=asked):
+                    self._dies(commit, asked)
+
+    def _dies(self, commit: int, asked: str) -> None:
+        world = ClusterPlanWorld(self.make_store(), lease=60.0, sweep_interval=0.2)
+        try:
+            world.worker(lanes=('engine',))
+            cluster = world.cluster(1)
+            doomed = world.worker(lanes=('applier',), dies_after=commit)
+            (node,) = world.nodes(cluster)
+            wanted = world.step(asked, cluster)
+            if asked == 'NODE_OPERATION':
+                wanted = world.step(asked, node, operation='reboot', params={})
+            plan = world.start(wanted)
+            world.until(
+                lambda: (
+                    world.is_dead(doomed)
+                    or world.store.get_plan(plan.uuid).state == 'SUCCEEDED'
+                )
+            )
+            if world.is_dead(doomed):
+                world.kill(doomed)
+            world.worker(lanes=('applier',))
+
+            self.assertEqual('SUCCEEDED', world.until_ended(plan).state)
+            calls = [call for call, _ in world.outside.calls]
+            expected = 'create' if asked == 'CLUSTER_SCALE_OUT' else 'reboot'
+            self.assertEqual(['create', expected], calls)
+        finally:
+            world.stop()

@@ -1,0 +1,486 @@
+"""Actions that make clusters larger or smaller, or change who is in them."""
+
+from typing import Any, ClassVar
+
+from tests.cluster_worlds import ClusterWorld
+from tests.specs.cluster_case import ClusterActionCase, deciding
+from watcherlite.clock import EPOCH
+from watcherlite.domain import commands
+from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.domain.clusters import Cluster, Node
+from watcherlite.engine.clusters import actions
+from watcherlite.states import action as action_states
+
+MADE = [('create.start', 'CREATING'), ('create.end', 'ACTIVE')]
+GONE = [('delete.start', 'DELETING'), ('delete.end', 'DELETING')]
+
+
+class SizesCase(ClusterActionCase):
+    """A world with a cluster of three nodes, which may have one to five.
+
+    :cvar decided: before which action a policy decides what
+    """
+
+    decided: tuple[str, dict[str, Any]] | None = None
+
+    def setUp(self) -> None:
+        super().setUp()
+        policies = {'said-1.0': deciding(*self.decided)} if self.decided else {}
+        self.world: ClusterWorld = self.a_cluster_world(policies=policies)
+        self.profile = self.world.profile()
+        sizes = {'min_size': 1, 'max_size': 5}
+        self.cluster = self.make(self.world, 3, self.profile, **sizes)
+        if self.decided:
+            policy = self.a_policy(self.world, 'said-1.0')
+            self.attach(self.world, self.cluster, policy)
+        self.told = len(self.world.facts())
+
+    def do(self, action_type: str, **inputs: Any) -> Action:
+        return self.world.do(action_type, self.cluster, inputs)
+
+    def refusal(self, action_type: str, **inputs: Any) -> str:
+        """Return why an action fails, which must not change anything."""
+        before = self.now(self.world, self.cluster), self.world.nodes(self.cluster)
+        action = self.do(action_type, **inputs)
+        self.assertEqual(('FAILED', []), (action.status, self.derived_from(action)))
+        after = self.now(self.world, self.cluster), self.world.nodes(self.cluster)
+        self.assertEqual(before[1], after[1])
+        self.assertEqual(
+            self.sizes(before[0]), self.sizes(after[0]), 'the sizes have changed'
+        )
+        self.assertEqual('ACTIVE', after[0].status)
+        return str((action.outputs or {})['reason'])
+
+    def derived_from(self, action: Action) -> list[str]:
+        return [one.action_type for one in self.derived(self.world, action)]
+
+    def sizes(self, cluster: Cluster | None = None) -> tuple[int, int, int]:
+        row = cluster or self.now(self.world, self.cluster)
+        return row.desired_capacity, row.min_size, row.max_size
+
+    def orphans(self, *names: str) -> list[Node]:
+        """Return nodes that are in no cluster, and well."""
+        return [
+            self.world.made(self.world.a_node(self.profile, name)) for name in names
+        ]
+
+    def assert_nodes(self, *names: str) -> None:
+        """Check who is in the cluster, and that it is well with as many."""
+        self.assertEqual(list(names), self.names(self.world, self.cluster))
+        cluster = self.now(self.world, self.cluster)
+        self.assertEqual(
+            ('ACTIVE', len(names)), (cluster.status, cluster.desired_capacity)
+        )
+
+
+class TestScaleOut(SizesCase):
+    """CLUSTER_SCALE_OUT makes more nodes."""
+
+    def test_one_node_comes_unless_more_are_asked_for(self) -> None:
+        self.do(actions.CLUSTER_SCALE_OUT)
+        self.assertEqual(
+            {
+                'c': [('scale_out.start', 'RESIZING'), ('scale_out.end', 'ACTIVE')],
+                'n4': MADE,
+            },
+            self.story(self.world, self.told),
+        )
+        self.assert_nodes('n1', 'n2', 'n3', 'n4')
+        action = self.do(actions.CLUSTER_SCALE_OUT, count=1)
+        self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
+        added = [self.ids(self.world, self.cluster)['n5']]
+        self.assertEqual({'nodes_added': added}, action.outputs)
+
+    def test_what_the_cluster_may_not_have_is_refused(self) -> None:
+        self.assertEqual(
+            "The target capacity (6) is greater than the cluster's max_size (5).",
+            self.refusal(actions.CLUSTER_SCALE_OUT, count=3),
+        )
+
+    def test_after_a_failure_it_says_that_nodes_are_lacking(self) -> None:
+        self.world.outside.fails.add(('create', 'n4'))
+        action = self.do(actions.CLUSTER_SCALE_OUT, count=2)
+        cluster = self.now(self.world, self.cluster)
+        self.assertEqual(
+            ('FAILED', 'WARNING', 5),
+            (action.status, cluster.status, cluster.desired_capacity),
+        )
+        self.assertEqual(
+            'CLUSTER_SCALE_OUT: number of active nodes is below desired_capacity (5).',
+            cluster.status_reason,
+        )
+
+    def test_the_wanted_size_is_seen_while_nodes_are_made(self) -> None:
+        gate = self.a_gate_at(self.world, 'create', 'n4')
+        action = self.world.ask(actions.CLUSTER_SCALE_OUT, self.cluster)
+        gate.until_entered()
+        cluster = self.now(self.world, self.cluster)
+        self.assertEqual(('RESIZING', 4), (cluster.status, cluster.desired_capacity))
+        gate.open()
+        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
+
+    def test_a_repeated_one_makes_as_many_in_each_of_its_runs(self) -> None:
+        world, cluster = self.world, self.cluster
+        action = world.ask(actions.CLUSTER_SCALE_OUT, cluster, interval=3600)
+        world.until(lambda: len(world.nodes(cluster)) == 4, world.happened)
+        world.until(lambda: world.store.get_action(action.uuid).end_time is not None)
+        first = world.store.get_action(action.uuid)
+        self.assertEqual('READY', first.status)
+        with world.store.transaction() as tx:
+            tx.change_actions([ActionChange(first, first.evolve(not_before=EPOCH))])
+        world.tell(commands.RunActions())
+        world.until(
+            lambda: (
+                world.store.get_action(action.uuid).end_time
+                not in (None, first.end_time)
+            ),
+            world.happened,
+        )
+        self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
+        outputs = world.store.get_action(action.uuid).outputs
+        self.assertEqual({'nodes_added': [self.ids(world, cluster)['n5']]}, outputs)
+
+
+class TestScaleOutByPolicy(SizesCase):
+    """What a policy decided counts more than what was asked for."""
+
+    decided = (actions.CLUSTER_SCALE_OUT, {'creation': {'count': 2}})
+
+    def test_as_many_come_as_it_decided(self) -> None:
+        self.do(actions.CLUSTER_SCALE_OUT, count=1)
+        self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
+
+
+class TestScaleOutByNone(SizesCase):
+    """A policy may decide that there is nothing to do."""
+
+    decided = (actions.CLUSTER_SCALE_OUT, {'creation': {'count': 0}})
+
+    def test_nothing_is_done_then(self) -> None:
+        action = self.do(actions.CLUSTER_SCALE_OUT)
+        self.assertEqual(('SUCCEEDED', []), (action.status, self.derived_from(action)))
+        self.assert_nodes('n1', 'n2', 'n3')
+
+
+class TestScaleIn(SizesCase):
+    """CLUSTER_SCALE_IN removes nodes, first those that are not well."""
+
+    def test_one_node_goes_unless_more_are_asked_for(self) -> None:
+        sick = self.world.nodes(self.cluster)[1]
+        self.world.set(sick, status='ERROR')
+        action = self.do(actions.CLUSTER_SCALE_IN)
+        self.assertEqual(
+            {
+                'c': [('scale_in.start', 'RESIZING'), ('scale_in.end', 'ACTIVE')],
+                'n2': GONE,
+            },
+            self.story(self.world, self.told),
+        )
+        self.assert_nodes('n1', 'n3')
+        self.assertEqual({'nodes_removed': [sick.uuid]}, action.outputs)
+        self.assertEqual(2, len(self.world.outside.things))
+
+    def test_no_more_go_than_there_may_be_fewer(self) -> None:
+        self.assertEqual(
+            "The target capacity (0) is less than the cluster's min_size (1).",
+            self.refusal(actions.CLUSTER_SCALE_IN, count=7),
+        )
+        self.world.set(self.cluster, min_size=0)
+        self.do(actions.CLUSTER_SCALE_IN, count=7)
+        self.assert_nodes()
+
+    def test_one_that_cannot_be_deleted_is_named_and_stays(self) -> None:
+        sick = self.world.nodes(self.cluster)[1]
+        self.world.set(sick, status='ERROR')
+        self.world.outside.fails.add(('delete', 'n2'))
+        action = self.do(actions.CLUSTER_SCALE_IN)
+        self.assertEqual(
+            'Failed in deleting nodes: n2: delete of n2 does not work',
+            (action.outputs or {})['reason'],
+        )
+        self.assertEqual('ERROR', self.statuses(self.world, self.cluster)['n2'])
+        self.assertEqual(2, self.now(self.world, self.cluster).desired_capacity)
+
+
+class Chosen(deciding(actions.CLUSTER_SCALE_IN, {})):  # type: ignore[misc]
+    """Chooses the first node, which is to leave in peace."""
+
+    said: ClassVar[dict[str, Any]] = {'destroy_after_deletion': False}
+
+    def pre_op(self, context: Any, data: dict[str, Any]) -> None:
+        data['deletion'] = {
+            'count': 1,
+            'candidates': [context.nodes[0].uuid],
+            **self.said,
+        }
+
+
+class Graceful(Chosen):
+    """Likewise, and it is deleted after a time."""
+
+    said: ClassVar[dict[str, Any]] = {'grace_period': 3000}
+
+
+class Lasting(Chosen):
+    """Likewise, and the cluster is to be as large as before."""
+
+    said: ClassVar[dict[str, Any]] = {'reduce_desired_capacity': False}
+
+
+class TestScaleInByPolicy(SizesCase):
+    """What a policy decided of those that go counts."""
+
+    def attached(self, kind: type) -> None:
+        self.world = self.a_cluster_world(policies={'d-1.0': kind})
+        self.cluster = self.make(self.world, 3)
+        self.attach(self.world, self.cluster, self.a_policy(self.world, 'd-1.0'))
+
+    def test_the_node_that_it_chose_leaves_and_lives(self) -> None:
+        self.attached(Chosen)
+        first = self.world.nodes(self.cluster)[0]
+        action = self.do(actions.CLUSTER_SCALE_IN, count=2)
+        self.assertEqual(['NODE_LEAVE'], self.derived_from(action))
+        self.assert_nodes('n2', 'n3')
+        node = self.world.now(first)
+        self.assertEqual(
+            (None, -1, 'ACTIVE', None),
+            (node.cluster_id, node.index, node.status, node.deleted_at),
+        )
+        self.assertEqual(3, len(self.world.outside.things))
+
+    def test_it_is_deleted_when_its_time_is_over_and_no_thread_waits(self) -> None:
+        self.attached(Graceful)
+        action = self.world.ask(actions.CLUSTER_SCALE_IN, self.cluster)
+        world = self.world
+        world.until(lambda: world.store.get_action(action.uuid).token is not None)
+        self.assertEqual(
+            ('RUNNING', 'RESIZING', [], True),
+            (
+                world.store.get_action(action.uuid).status,
+                self.now(world, self.cluster).status,
+                self.derived_from(action),
+                self.held(world, self.cluster),
+            ),
+        )
+        world.plans.signal_action(action.uuid, action_states.CANCEL)
+        self.assertEqual('CANCELLED', world.ended(action).status)
+        self.assertEqual(3, len(world.nodes(self.cluster)))
+
+    def test_the_cluster_may_be_to_have_as_many_as_before(self) -> None:
+        self.attached(Lasting)
+        self.do(actions.CLUSTER_SCALE_IN)
+        cluster = self.now(self.world, self.cluster)
+        self.assertEqual(('WARNING', 3), (cluster.status, cluster.desired_capacity))
+        self.assertEqual(['n2', 'n3'], self.names(self.world, self.cluster))
+
+
+class TestResize(SizesCase):
+    """CLUSTER_RESIZE changes the sizes, and how many nodes there are."""
+
+    def test_nodes_come(self) -> None:
+        adjustment = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 2}
+        self.do(actions.CLUSTER_RESIZE, **adjustment, max_size=9)
+        self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
+        self.assertEqual((5, 1, 9), self.sizes())
+        self.assertEqual(
+            [('resize.start', 'RESIZING'), ('resize.end', 'ACTIVE')],
+            self.story(self.world, self.told)['c'],
+        )
+
+    def test_nodes_go(self) -> None:
+        adjustment = {'adjustment_type': 'EXACT_CAPACITY', 'number': 1}
+        action = self.do(actions.CLUSTER_RESIZE, **adjustment)
+        self.assertEqual(['NODE_DELETE'] * 2, self.derived_from(action))
+        self.assertEqual((1, 1, 5), self.sizes())
+        self.assertEqual(1, len(self.world.outside.things))
+
+    def test_the_limits_alone_change_unless_they_force_it(self) -> None:
+        action = self.do(actions.CLUSTER_RESIZE, min_size=2, max_size=-1)
+        self.assertEqual((3, 2, -1), self.sizes())
+        self.assertEqual([], self.derived_from(action))
+        self.do(actions.CLUSTER_RESIZE, min_size=4)
+        self.assert_nodes('n1', 'n2', 'n3', 'n4')
+
+    def test_a_strict_request_for_too_much_is_refused(self) -> None:
+        adjustment = {'adjustment_type': 'CHANGE_IN_PERCENTAGE', 'number': 100}
+        self.assertEqual(
+            "The target capacity (6) is greater than the cluster's max_size (5).",
+            self.refusal(actions.CLUSTER_RESIZE, **adjustment, strict=True),
+        )
+        self.do(actions.CLUSTER_RESIZE, **adjustment)
+        self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
+
+
+class TestResizeByPolicy(SizesCase):
+    """What a policy decided of a resize counts more than what was asked for."""
+
+    decided = (actions.CLUSTER_RESIZE, {'deletion': {'count': 1}})
+
+    def test_as_many_go_as_it_decided(self) -> None:
+        adjustment = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 2}
+        action = self.do(actions.CLUSTER_RESIZE, **adjustment, min_size=2)
+        self.assertEqual(['NODE_DELETE'], self.derived_from(action))
+        self.assertEqual((2, 2, 5), self.sizes())
+
+
+class TestAddNodes(SizesCase):
+    """CLUSTER_ADD_NODES adds nodes that are in no cluster."""
+
+    def test_they_join_with_an_index_and_the_cluster_is_larger(self) -> None:
+        one, two = self.orphans('a', 'b')
+        told = len(self.world.facts())
+        action = self.do(actions.CLUSTER_ADD_NODES, nodes=[one.uuid, two.uuid])
+        joined = [('join.start', 'ACTIVE'), ('join.end', 'ACTIVE')]
+        self.assertEqual(
+            {
+                'c': [('add_nodes.start', 'RESIZING'), ('add_nodes.end', 'ACTIVE')],
+                'a': joined,
+                'b': joined,
+            },
+            self.story(self.world, told),
+        )
+        self.assertEqual(5, self.now(self.world, self.cluster).desired_capacity)
+        self.assertEqual(
+            {1, 2, 3, 4, 5}, {n.index for n in self.world.nodes(self.cluster)}
+        )
+        self.assertEqual({'nodes_added': [one.uuid, two.uuid]}, action.outputs)
+        self.assertEqual(6, self.now(self.world, self.cluster).next_index)
+
+    def test_who_cannot_come_is_refused_with_all_reasons(self) -> None:
+        (sick,) = self.orphans('a')
+        self.world.set(sick, status='ERROR')
+        member, unknown = self.world.nodes(self.cluster)[0], 'x' * 36
+        uuids = [sick.uuid, member.uuid, unknown]
+        self.assertEqual(
+            [
+                f'Node {sick.uuid} is not in ACTIVE status.',
+                f'Node {member.uuid} is already owned by a cluster.',
+                f'Node {unknown} is not found.',
+            ],
+            self.refusal(actions.CLUSTER_ADD_NODES, nodes=uuids).splitlines(),
+        )
+
+    def test_no_more_come_than_the_cluster_may_have(self) -> None:
+        uuids = [node.uuid for node in self.orphans('a', 'b', 'c')]
+        self.assertEqual(
+            "The target capacity (6) is greater than the cluster's max_size (5).",
+            self.refusal(actions.CLUSTER_ADD_NODES, nodes=uuids),
+        )
+
+    def test_a_node_that_something_is_done_with_comes_after_that(self) -> None:
+        (node,) = self.orphans('a')
+        gate = self.a_gate_at(self.world, 'check', 'a')
+        check = self.world.ask(actions.NODE_CHECK, node)
+        gate.until_entered()
+        inputs = {'nodes': [node.uuid]}
+        action = self.world.ask(actions.CLUSTER_ADD_NODES, self.cluster, inputs)
+        world = self.world
+        world.until(lambda: self.derived_from(action) == ['NODE_JOIN'])
+        world.until(lambda: self.derived(world, action)[0].blocked_on is not None)
+        self.assertIsNone(self.world.now(node).cluster_id)
+        gate.open()
+        self.assertEqual('SUCCEEDED', world.ended(action).status)
+        self.assertEqual('SUCCEEDED', world.ended(check).status)
+        self.assertEqual(self.cluster.id, world.now(node).cluster_id)
+
+
+class TestDelNodes(SizesCase):
+    """CLUSTER_DEL_NODES has nodes leave, or deletes them."""
+
+    def test_they_leave_and_live_unless_something_else_is_said(self) -> None:
+        first = self.world.nodes(self.cluster)[0]
+        action = self.do(actions.CLUSTER_DEL_NODES, candidates=[first.uuid])
+        self.assertEqual(['NODE_LEAVE'], self.derived_from(action))
+        self.assert_nodes('n2', 'n3')
+        self.assertEqual({'nodes_removed': [first.uuid]}, action.outputs)
+        self.assertIsNone(self.world.now(first).deleted_at)
+
+    def test_they_are_deleted_if_that_is_asked_for(self) -> None:
+        uuids = [node.uuid for node in self.world.nodes(self.cluster)[1:]]
+        self.do(
+            actions.CLUSTER_DEL_NODES, candidates=uuids, destroy_after_deletion=True
+        )
+        self.assert_nodes('n1')
+        self.assertEqual(1, len(self.world.outside.things))
+
+    def test_those_that_have_gone_are_left_alone(self) -> None:
+        (stranger,) = self.orphans('a')
+        action = self.do(actions.CLUSTER_DEL_NODES, candidates=[stranger.uuid])
+        self.assertEqual(('SUCCEEDED', []), (action.status, self.derived_from(action)))
+
+    def test_nodes_that_are_not_there_and_too_few_that_are_left_are_refused(
+        self,
+    ) -> None:
+        unknown = 'x' * 36
+        self.assertEqual(
+            f'Nodes not found: {unknown}.',
+            self.refusal(actions.CLUSTER_DEL_NODES, candidates=[unknown]),
+        )
+        uuids = [node.uuid for node in self.world.nodes(self.cluster)]
+        self.assertEqual(
+            "The target capacity (0) is less than the cluster's min_size (1).",
+            self.refusal(actions.CLUSTER_DEL_NODES, candidates=uuids),
+        )
+
+
+class TestReplaceNodes(SizesCase):
+    """CLUSTER_REPLACE_NODES has nodes leave when others have taken their place."""
+
+    def test_a_node_leaves_only_after_the_other_has_joined(self) -> None:
+        (new,) = self.orphans('new')
+        old = self.world.nodes(self.cluster)[0]
+        gate = self.a_gate_at(self.world, 'check', 'new')
+        self.world.ask(actions.NODE_CHECK, new)
+        gate.until_entered()
+        inputs = {'candidates': {old.uuid: new.uuid}}
+        action = self.world.ask(actions.CLUSTER_REPLACE_NODES, self.cluster, inputs)
+        world = self.world
+        world.until(lambda: len(self.derived_from(action)) == 2)
+        world.until(lambda: self.derived(world, action)[0].blocked_on is not None)
+        self.assertEqual(self.cluster.id, world.now(old).cluster_id)
+        gate.open()
+        action = world.ended(action)
+        self.assertEqual(
+            {'nodes_added': [new.uuid], 'nodes_removed': [old.uuid]}, action.outputs
+        )
+        self.assert_nodes('n2', 'n3', 'new')
+        ends = [
+            name
+            for name, told, _ in world.facts()
+            if told in ('join.end', 'leave.start', 'replace_nodes.end')
+        ]
+        self.assertEqual(['new', 'n1', 'c'], ends)
+
+    def test_nobody_leaves_whose_place_nobody_takes(self) -> None:
+        (new,) = self.orphans('new')
+        old = self.world.nodes(self.cluster)[0]
+        gate = self.a_gate_at(self.world, 'delete', 'new')
+        gone = self.world.ask(actions.NODE_DELETE, new)
+        gate.until_entered()
+        self.world.set(new, status='ACTIVE')
+        inputs = {'candidates': {old.uuid: new.uuid}}
+        action = self.world.ask(actions.CLUSTER_REPLACE_NODES, self.cluster, inputs)
+        world = self.world
+        world.until(lambda: len(self.derived_from(action)) == 2)
+        gate.open()
+        self.assertEqual('SUCCEEDED', world.ended(gone).status)
+        action = world.ended(action)
+        self.assertEqual(
+            ('FAILED', ['FAILED', 'CANCELLED']),
+            (action.status, [a.status for a in self.derived(world, action)]),
+        )
+        self.assert_nodes('n1', 'n2', 'n3')
+
+    def test_who_cannot_be_replaced_is_refused_with_all_reasons(self) -> None:
+        (new,) = self.orphans('new')
+        member, unknown = self.world.nodes(self.cluster)[0], 'x' * 36
+        pairs = {unknown: new.uuid, new.uuid: member.uuid, member.uuid: unknown}
+        self.assertEqual(
+            [
+                f'Original node {unknown} is not found.',
+                f'Node {new.uuid} is not a member of the cluster {self.cluster.uuid}.',
+                f'Node {member.uuid} is already owned by a cluster.',
+                f'Replacement node {unknown} is not found.',
+            ],
+            self.refusal(actions.CLUSTER_REPLACE_NODES, candidates=pairs).splitlines(),
+        )

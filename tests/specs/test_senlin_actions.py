@@ -1,0 +1,687 @@
+"""Spec 001, paragraph by paragraph: the actions of clusters, as whole stories."""
+
+import datetime
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from tests.cluster_worlds import BY
+from tests.operated_worlds import OperatedCase
+from tests.worlds import Gate, kind
+from watcherlite import exceptions
+from watcherlite.clock import EPOCH
+from watcherlite.db.clustering import NounQuery
+from watcherlite.domain.actions import Action
+from watcherlite.domain.clusters import Cluster, Node, Owner, PolicyObject
+from watcherlite.engine.clusters import actions
+from watcherlite.engine.clusters.asking import Asker, NewCluster
+from watcherlite.plugins import options
+from watcherlite.plugins.action_types.command import Command
+from watcherlite.plugins.base import Policy
+from watcherlite.states import action as states
+
+#: Nodes are called n1, n2, ...
+NAMED = {'node.name.format': 'n$I'}
+OTHERS = Asker(Owner('another-project'))
+
+
+class StoryCase(OperatedCase):
+    """Stories of clusters whose nodes have names that a test can foretell."""
+
+    def create(self, size: int = 0, **new: Any) -> Cluster:
+        return self.world.cluster(size, **{'config': NAMED, **new})
+
+    def gate(self, operation: str, name: str) -> Gate:
+        """Have the handler of a node wait at a gate."""
+        gate = self.a_gate()
+        self.world.outside.gates[(operation, name)] = gate
+        return gate
+
+    def action(self, uuid: str) -> Action:
+        return self.world.store.get_action(uuid)
+
+    def of_type(self, name: str) -> list[Action]:
+        return [a for a in self.world._actions() if a.action_type == name]
+
+    def scale_out(self, count: int = 1, **keys: Any) -> str:
+        begun = self.operations.scale(
+            'c', self.by, actions.CLUSTER_SCALE_OUT, count, **keys
+        )
+        return begun.action
+
+
+class TestActions(StoryCase):
+    """Actions."""
+
+    def test_all_that_there_are_come_to_a_good_end(self) -> None:
+        clusters, nodes = self.operations, self.operations.nodes
+        cluster = self.create(2)
+        better = self.world.profile('better', value='2')
+        for name in ('x', 'y'):
+            self.world.orphan(name, better)
+        self.world.policy('senlin.policy.scaling', event='CLUSTER_SCALE_IN')
+
+        def by(call: Any, *args: Any, **keys: Any) -> None:
+            begun = call(*args, **keys)
+            self.assertEqual(
+                'SUCCEEDED',
+                self.world.ended(begun.action).status,
+                str(self.action(begun.action).status_message),
+            )
+
+        by(clusters.update, 'c', BY, {'profile_id': 'better', 'metadata': {'k': 'v'}})
+        by(clusters.add_nodes, 'c', BY, ['x'])
+        by(clusters.replace_nodes, 'c', BY, {'n1': 'y'})
+        by(clusters.del_nodes, 'c', BY, ['n2'], destroy_after_deletion=True)
+        by(
+            *(clusters.resize, 'c', BY),
+            {'adjustment_type': 'EXACT_CAPACITY', 'number': 3},
+        )
+        by(clusters.scale, 'c', BY, 'CLUSTER_SCALE_OUT', 1)
+        by(clusters.attach_policy, 'c', BY, 'po', False)
+        by(clusters.update_policy, 'c', BY, 'po', True)
+        by(clusters.scale, 'c', BY, 'CLUSTER_SCALE_IN')
+        by(clusters.detach_policy, 'c', BY, 'po')
+        by(clusters.check, 'c', BY)
+        self.world.outside.things.clear()
+        by(clusters.check, 'c', BY)
+        self.assertEqual(['ERROR'] * 3, self.world.statuses_of(cluster))
+        by(clusters.recover, 'c', BY)
+        self.assertEqual(['ACTIVE'] * 3, self.world.statuses_of(cluster))
+        by(clusters.operate, 'c', BY, 'paint', {'colour': 'red'})
+        # It left the cluster when another took its place.
+        by(nodes.update, 'n1', BY, {'role': 'master'})
+        by(nodes.check, 'n1', BY)
+        by(nodes.recover, 'n1', BY, {'operation': 'RECREATE'})
+        by(nodes.operate, 'n1', BY, 'reboot', {'type': 'SOFT'})
+        by(nodes.delete, 'n1', BY)
+        by(clusters.delete, 'c', BY)
+
+        done = {a.action_type for a in self.world._actions()}
+        self.assertEqual(set(actions.KINDS), done)
+        self.assertEqual(
+            set(),
+            {a.action_type for a in self.world._actions() if a.status != 'SUCCEEDED'},
+        )
+        self.assertEqual([], self.world.store.list_noun(Node, NounQuery()))
+
+
+class TestActionProperties(StoryCase):
+    """Action Properties."""
+
+    def test_a_request_has_them_all_at_its_end(self) -> None:
+        cluster = self.create(1)
+
+        found = self.world.ended(self.scale_out(2))
+
+        added = [node.uuid for node in self.world.nodes(cluster)[1:]]
+        self.assertEqual(
+            {
+                'name': f'cluster_scale_out_{cluster.uuid[:8]}',
+                'action_type': 'CLUSTER_SCALE_OUT',
+                'target': cluster.uuid,
+                'cause': 'RPC Request',
+                'owner': None,
+                'interval': 0,
+                'timeout': 3600,
+                'status': 'SUCCEEDED',
+                'control': None,
+                'inputs': {'count': 2},
+                'outputs': {'nodes_added': added},
+                'not_before': EPOCH,
+                'tenant': 'a-project',
+            },
+            {
+                name: getattr(found, name)
+                for name in (
+                    *('name', 'action_type', 'target', 'cause', 'owner', 'interval'),
+                    *('timeout', 'status', 'control', 'inputs', 'outputs'),
+                    *('not_before', 'tenant'),
+                )
+            },
+        )
+        times = (found.created_at, found.start_time, found.end_time, found.updated_at)
+        self.assertNotIn(None, times)
+        self.assertEqual(sorted(times[:3]), list(times[:3]))  # type: ignore[type-var]
+
+    def test_what_it_derives_is_caused_by_it_and_locks_nothing(self) -> None:
+        cluster = self.create(1)
+        (node,) = self.world.nodes(cluster)
+
+        (derived,) = self.of_type('NODE_CREATE')
+
+        self.assertEqual(
+            (
+                *('Derived Action', node.uuid, cluster.uuid, 'a-project'),
+                f'node_create_{node.uuid[:8]}',
+            ),
+            (
+                *(derived.cause, derived.target, derived.within, derived.tenant),
+                derived.name,
+            ),
+        )
+
+    def test_what_it_waits_for_depends_on_it_until_that_has_ended(self) -> None:
+        self.create(0)
+        gate = self.gate('create', 'n1')
+        uuid = self.scale_out()
+        gate.until_entered()
+
+        (child,) = self.of_type('NODE_CREATE')
+        found = self.world.store.find_cluster_action
+        self.assertEqual((child.uuid,), found(uuid, None).depends_on)
+        self.assertEqual((uuid,), found(child.uuid, None).depended_by)
+        self.assertEqual(('WAITING', None), (found(uuid, None).action.status, None))
+
+        gate.open()
+        self.world.ended(uuid)
+        self.assertEqual((), found(uuid, None).depends_on)
+        self.assertEqual((), found(child.uuid, None).depended_by)
+
+    def test_it_is_not_done_before_its_time(self) -> None:
+        cluster = self.create(0)
+        due = self.world.clock.now() + datetime.timedelta(seconds=0.2)
+
+        asked = self.world.user_action(
+            'CLUSTER_SCALE_OUT', cluster, not_before=due.isoformat()
+        )
+        other = self.world.ended(self.scale_out())
+        later = self.world.ended(asked.uuid)
+
+        self.assertEqual('SUCCEEDED', later.status)
+        assert later.start_time is not None and other.start_time is not None
+        self.assertLessEqual(due, later.start_time)
+        self.assertLess(other.start_time, later.start_time)
+        self.assertEqual(2, len(self.world.nodes(cluster)))
+
+    def test_it_is_done_again_and_again(self) -> None:
+        cluster = self.create(1)
+        asked = self.world.user_action('CLUSTER_CHECK', cluster, interval=1)
+
+        self.world.until(lambda: len(self.of_type('NODE_CHECK')) >= 2)
+
+        self.operations.actions.update(asked.uuid, BY, 'CANCELLED')
+        self.assertEqual('CANCELLED', self.world.ended(asked.uuid).status)
+        self.world.quiet()
+        self.assertEqual('ACTIVE', self.world.now(cluster).status)
+
+    def test_one_that_takes_too_long_fails_and_ends_what_it_derived(self) -> None:
+        cluster = self.create(0, timeout=1)
+        self.gate('create', 'n1')
+
+        found = self.world.ended(self.scale_out())
+
+        self.assertEqual('FAILED', found.status)
+        self.assertEqual(
+            'Action failed in execute: Failed in creating nodes: n1: it ran longer '
+            'than its timeout',
+            found.status_message,
+        )
+        self.assertEqual(['FAILED'], [a.status for a in self.of_type('NODE_CREATE')])
+        self.assertEqual('WARNING', self.world.now(cluster).status)
+
+
+class TestTheActionDataProperty(StoryCase):
+    """The Action Data Property."""
+
+    def test_policies_hand_on_what_they_decide(self) -> None:
+        cluster = self.create(4)
+        # Made side by side, they are not always ready in the order of their numbers.
+        made = sorted(self.world.nodes(cluster), key=lambda node: node.created_at)
+        oldest = [node.uuid for node in made[:2]]
+        self.world.attach(
+            cluster,
+            self.world.policy(
+                'senlin.policy.scaling',
+                'scaling',
+                event='CLUSTER_SCALE_IN',
+                adjustment={'type': 'CHANGE_IN_CAPACITY', 'number': 2},
+            ),
+        )
+        deletion = self.world.policy(
+            'senlin.policy.deletion', 'deletion', criteria='OLDEST_FIRST'
+        )
+        self.world.attach(cluster, deletion)
+
+        begun = self.operations.scale('c', BY, actions.CLUSTER_SCALE_IN)
+        found = self.world.ended(begun.action)
+
+        decided = found.data['deletion']
+        self.assertEqual((2, oldest), (decided['count'], decided['candidates']))
+        self.assertEqual({'nodes_removed': oldest}, found.outputs)
+        self.assertEqual(
+            {node.name for node in made[2:]},
+            {node.name for node in self.world.nodes(cluster)},
+        )
+        self.assertEqual(2, self.world.now(cluster).desired_capacity)
+
+    def test_a_policy_that_refuses_fails_the_action_and_leaves_the_cluster(
+        self,
+    ) -> None:
+        cluster = self.create(1)
+        self.world.attach(
+            cluster,
+            self.world.policy(
+                'senlin.policy.scaling',
+                'calm',
+                event='CLUSTER_SCALE_OUT',
+                adjustment={'cooldown': 600},
+            ),
+        )
+        self.world.ended(self.scale_out())
+
+        with self.assertRaises(exceptions.ActionCooldown) as caught:
+            self.scale_out()
+
+        policy = self.world.store.find_noun(PolicyObject, 'calm', None)
+        self.assertEqual(
+            f'The CLUSTER_SCALE_OUT action for cluster {cluster.uuid} cannot be '
+            f'processed due to Policy {policy.uuid} cooldown still in progress.',
+            str(caught.exception),
+        )
+        self.assertEqual(2, len(self.world.nodes(cluster)))
+
+
+class TestActionStatuses(StoryCase):
+    """Action Statuses."""
+
+    def test_a_request_waits_for_what_it_derived(self) -> None:
+        self.create(1)
+
+        self.assertEqual(
+            [
+                ('cluster_create', 'READY', 'RUNNING'),
+                ('cluster_create', 'RUNNING', 'WAITING'),
+                ('node_create', 'READY', 'RUNNING'),
+                ('node_create', 'RUNNING', 'SUCCEEDED'),
+                ('cluster_create', 'READY', 'RUNNING'),
+                ('cluster_create', 'RUNNING', 'SUCCEEDED'),
+            ],
+            self.world.history('cluster_create', 'node_create'),
+        )
+
+    def test_a_failure_of_one_lets_the_others_end_first(self) -> None:
+        gate = self.gate('create', 'n2')
+        self.world.outside.fails.add(('create', 'n1'))
+        new: dict[str, Any] = {'desired_capacity': 2, 'config': NAMED}
+        profile = self.world.profile()
+        begun = self.operations.create(NewCluster('c', profile.uuid, **new), BY)
+        gate.until_entered()
+        self.world.until(
+            lambda: 'FAILED' in [a.status for a in self.of_type('NODE_CREATE')]
+        )
+
+        self.assertEqual('WAITING', self.action(begun.action).status)
+        with self.assertRaises(exceptions.ResourceIsLocked):
+            self.operations.check('c', BY)
+        gate.open()
+
+        ended = self.world.ended(begun.action)
+        self.assertEqual('FAILED', ended.status)
+        self.assertIn('create of n1 does not work', ended.status_message or '')
+        self.assertEqual(['ERROR', 'ACTIVE'], self.world.statuses_of(begun.row))
+        self.assertEqual('ERROR', self.world.now(begun.row).status)
+
+    def test_who_comes_second_waits_for_the_lock_and_is_woken(self) -> None:
+        cluster = self.create(0)
+        gate = self.gate('create', 'n1')
+        first = self.scale_out()
+        gate.until_entered()
+
+        second = self.scale_out(wait=True)
+        self.world.until(lambda: self.action(second).blocked_on == cluster.uuid)
+        gate.open()
+
+        self.assertEqual('SUCCEEDED', self.world.ended(second).status)
+        ends = [self.action(uuid).end_time for uuid in (first, second)]
+        self.assertEqual(sorted(ends), ends)  # type: ignore[type-var]
+        self.assertEqual(2, len(self.world.nodes(cluster)))
+
+
+class TestExecuteAndReturnValues(StoryCase):
+    """The execute() Method and Return Values."""
+
+    types: ClassVar[Mapping[str, type]] = {
+        'ok': kind(execute=lambda context: ('OK', 'it went well')),
+        'error': kind(execute=lambda context: ('ERROR', 'it did not')),
+        'cancel': kind(execute=lambda context: ('CANCEL', 'it was told to')),
+        'timeout': kind(execute=lambda context: ('TIMEOUT', 'it took too long')),
+        'retry': kind(execute=lambda context: ('RETRY', 'later')),
+    }
+
+    def test_each_result_is_a_status(self) -> None:
+        cluster = self.create(0)
+
+        def ends(name: str) -> tuple[str, str | None]:
+            found = self.world.ended(self.world.user_action(name, cluster))
+            return found.status, found.status_message
+
+        self.assertEqual(('SUCCEEDED', None), ends('ok'))
+        self.assertEqual(
+            ('FAILED', 'Action failed in execute: it did not'), ends('error')
+        )
+        self.assertEqual('CANCELLED', ends('cancel')[0])
+        status, message = ends('timeout')
+        self.assertEqual('FAILED', status)
+        self.assertIn('it took too long', message or '')
+
+    def test_a_retry_is_ready_for_anybody_and_holds_no_lock(self) -> None:
+        cluster = self.create(0)
+        asked = self.world.user_action('retry', cluster)
+        self.world.until(lambda: self.action(asked.uuid).attempt >= 3)
+
+        self.operations.actions.update(asked.uuid, BY, 'CANCELLED')
+
+        self.assertEqual('CANCELLED', self.world.ended(asked.uuid).status)
+        self.assertEqual('SUCCEEDED', self.world.ended(self.scale_out()).status)
+
+
+class Watching(Policy):
+    """Is asked about an action type of users."""
+
+    before = frozenset({'paper'})
+    after = frozenset({'paper'})
+
+    def pre_op(self, context: Any, data: dict[str, Any]) -> None:
+        if context.inputs.get('burn'):
+            raise exceptions.Invalid('no fire here')
+        data['asked'] = context.cluster.name
+
+    def post_op(self, context: Any, data: dict[str, Any]) -> None:
+        data['told'] = context.result
+
+
+class Hello(Command):
+    """A command where the operator allows to say hello."""
+
+    def __init__(self, given: Any = None) -> None:
+        allowed = {'allowed': ['/bin/echo hello']}
+        super().__init__(options.alone(Command, allowed))
+
+
+class TestCreatingAnAction(StoryCase):
+    """Creating An Action: those of users."""
+
+    types: ClassVar[Mapping[str, type]] = {
+        'command': Hello,
+        'paper': kind(
+            schema={
+                'type': 'object',
+                'properties': {'burn': {'type': 'boolean'}},
+                'additionalProperties': False,
+            }
+        ),
+    }
+
+    def test_it_is_done_on_a_node_under_the_lock_of_the_node(self) -> None:
+        cluster = self.create(1)
+        (node,) = self.world.nodes(cluster)
+
+        asked = self.world.user_action('paper', node, name='mine', timeout=60)
+
+        self.assertEqual(
+            ('mine', node.uuid, cluster.uuid, 'a-project', 60, 'RPC Request'),
+            (
+                *(asked.name, asked.target, asked.within, asked.tenant),
+                *(asked.timeout, asked.cause),
+            ),
+        )
+        self.assertEqual('SUCCEEDED', self.world.ended(asked).status)
+
+    def test_a_command_is_run_that_the_operator_allows(self) -> None:
+        cluster = self.create(1)
+        (node,) = self.world.nodes(cluster)
+
+        def run(*argv: str) -> Action:
+            return self.world.user_action('command', node, inputs={'argv': [*argv]})
+
+        said = self.world.ended(run('/bin/echo', 'hello')).outputs or {}
+        self.assertEqual((0, 'hello\n'), (said['exit_code'], said['stdout']))
+        with self.assertRaisesRegex(
+            exceptions.InvalidInput, '/bin/echo is allowed only as /bin/echo hello'
+        ):
+            run('/bin/echo', 'good', 'bye')
+
+    def test_what_goes_on_keeps_it_away(self) -> None:
+        cluster = self.create(0)
+        gate = self.gate('create', 'n1')
+        first = self.scale_out()
+        gate.until_entered()
+
+        with self.assertRaises(exceptions.ResourceIsLocked):
+            self.world.user_action('paper', cluster)
+
+        gate.open()
+        self.world.ended(first)
+
+    def test_inputs_are_checked(self) -> None:
+        cluster = self.create(0)
+        for name, inputs, text in (
+            (
+                *('paper', {'burn': 1}),
+                'input_parameters.burn: 1 is not true or false',
+            ),
+            (
+                *('CLUSTER_SCALE_OUT', {'number': 1}),
+                "Action parameter ['number'] is not recognizable; known are count.",
+            ),
+        ):
+            with self.subTest(name=name):
+                with self.assertRaises(exceptions.Invalid) as caught:
+                    self.world.user_action(name, cluster, inputs=inputs)
+                self.assertEqual(text, str(caught.exception))
+
+    def test_what_has_a_request_of_its_own_or_is_unknown_is_refused(self) -> None:
+        cluster = self.create(0)
+        with self.assertRaisesRegex(exceptions.BadRequest, 'Illegal action'):
+            self.world.user_action('CLUSTER_DELETE', cluster)
+        with self.assertRaises(exceptions.PluginNotFound):
+            self.world.user_action('no such type', cluster)
+        with self.assertRaisesRegex(exceptions.BadRequest, 'is not for clusters'):
+            self.world.user_action('stack_update', cluster)
+
+    def test_policies_are_asked_about_it(self) -> None:
+        watched = self.watched()
+        cluster = watched.cluster(0)
+        spec = {'type': 'watching', 'version': '1.0'}
+        policy = watched.operations.policies.create('w', spec, BY)
+        watched.attach(cluster, policy)
+
+        well = watched.ended(watched.user_action('paper', cluster))
+        ill = watched.ended(
+            watched.user_action('paper', cluster, inputs={'burn': True})
+        )
+
+        self.assertEqual(
+            ('SUCCEEDED', 'c', 'OK'),
+            (well.status, well.data.get('asked'), well.data.get('told')),
+        )
+        self.assertEqual(
+            (
+                'FAILED',
+                "Policy check failure: Failed policy 'w': no fire here",
+            ),
+            (ill.status, ill.status_message),
+        )
+
+    def watched(self) -> Any:
+        world = type(self.world)(
+            self.make_store(), types=self.types, policies={'watching-1.0': Watching}
+        )
+        self.addCleanup(world.stop)
+        world.worker()
+        return world
+
+
+class TestListingActions(StoryCase):
+    """Listing Actions."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.cluster = self.create(2)
+
+    def names(self, **query: Any) -> list[str]:
+        wanted = NounQuery(**{'tenant': 'a-project', **query})
+        found = self.world.store.list_cluster_actions(wanted)
+        return [str(one.action.name).rpartition('_')[0] for one in found]
+
+    def test_by_name_target_and_type(self) -> None:
+        name = f'cluster_create_{self.cluster.uuid[:8]}'
+        for filters, names in (
+            ({'name': [name]}, ['cluster_create']),
+            ({'target': [self.cluster.uuid]}, ['cluster_create']),
+            ({'action': ['NODE_CREATE']}, ['node_create'] * 2),
+            (
+                {'action': ['NODE_CREATE', 'CLUSTER_CREATE']},
+                ['cluster_create'] + ['node_create'] * 2,
+            ),
+            ({'action': ['NODE_DELETE']}, []),
+        ):
+            with self.subTest(filters=filters):
+                self.assertEqual(names, self.names(filters=filters))
+
+    def test_in_pages_and_sorted(self) -> None:
+        self.assertEqual(['cluster_create', 'node_create'], self.names(limit=2))
+        first = self.of_type('CLUSTER_CREATE')[0].uuid
+        self.assertEqual(['node_create'] * 2, self.names(after=first))
+        self.assertEqual(
+            ['node_create', 'node_create', 'cluster_create'],
+            self.names(sort=(('name', True),)),
+        )
+
+    def test_of_the_own_project_alone(self) -> None:
+        self.assertEqual([], self.names(tenant='another-project'))
+
+
+class TestGettingAnAction(StoryCase):
+    """Getting An Action."""
+
+    def test_by_uuid_name_and_short_id_in_sequence(self) -> None:
+        self.create(1)
+        (action,) = self.of_type('CLUSTER_CREATE')
+        find = self.world.store.find_cluster_action
+
+        for name in (action.uuid, str(action.name), action.uuid[:8]):
+            self.assertEqual(action.uuid, find(name, 'a-project').action.uuid)
+        for name in ('%%%%', '____', action.uuid[:3]):
+            with self.subTest(name=name), self.assertRaises(exceptions.NotFound):
+                find(name, 'a-project')
+        with self.assertRaises(exceptions.NotFound):
+            find(action.uuid, 'another-project')
+
+    def test_several_that_are_meant_are_listed(self) -> None:
+        cluster = self.create(0)
+        one, two = (
+            self.world.ended(
+                self.world.user_action(
+                    'sleep', cluster, name='n', inputs={'duration': 0}
+                )
+            )
+            for _ in range(2)
+        )
+
+        with self.assertRaises(exceptions.Ambiguous) as caught:
+            self.world.store.find_cluster_action('n', 'a-project')
+
+        self.assertEqual(
+            "Multiple results found matching the query criteria 'n'. Please be more "
+            f'specific: {one.uuid}, {two.uuid}.',
+            str(caught.exception),
+        )
+
+
+class TestSignalingAnAction(StoryCase):
+    """Signaling An Action."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.cluster = self.create(0)
+
+    def signal(self, uuid: str, status: str, **keys: Any) -> str:
+        found = self.operations.actions.update(uuid, BY, status, **keys)
+        return found.action.status
+
+    def test_cancel_reaches_what_was_derived_and_the_cluster_tells_the_truth(
+        self,
+    ) -> None:
+        gate = self.gate('create', 'n1')
+        uuid = self.scale_out(2)
+        gate.until_entered()
+
+        self.signal(uuid, 'CANCELLED')
+        with self.assertRaises(exceptions.ResourceIsLocked):
+            self.operations.check('c', BY)
+        gate.open()
+
+        self.assertEqual('CANCELLED', self.world.ended(uuid).status)
+        self.world.quiet()
+        active = self.world.statuses_of(self.cluster).count('ACTIVE')
+        self.assertEqual(
+            'ACTIVE' if active >= 2 else 'WARNING', self.world.now(self.cluster).status
+        )
+        self.assertEqual([None], [self.action(uuid).owner])
+
+    def test_suspended_it_starts_nothing_more_until_it_is_resumed(self) -> None:
+        gate = self.gate('create', 'n1')
+        uuid = self.scale_out(1)
+        gate.until_entered()
+
+        self.assertEqual('SUSPENDED', self.signal(uuid, 'SUSPENDED'))
+        gate.open()
+        self.assertEqual('SUSPENDED', self.action(uuid).status)
+        with self.assertRaises(exceptions.ResourceIsLocked):
+            self.operations.check('c', BY)
+
+        self.signal(uuid, 'RUNNING')
+        self.assertEqual('SUCCEEDED', self.world.ended(uuid).status)
+        self.assertEqual(['ACTIVE'], self.world.statuses_of(self.cluster))
+
+    def test_one_that_has_not_begun_is_cancelled_at_once(self) -> None:
+        asked = self.world.user_action(
+            'CLUSTER_CHECK', self.cluster, not_before='2999-01-01T00:00:00Z'
+        )
+
+        self.assertEqual('CANCELLED', self.signal(asked.uuid, 'CANCELLED'))
+
+    def test_what_its_status_does_not_allow_is_refused(self) -> None:
+        uuid = self.scale_out()
+        self.world.ended(uuid)
+        for status, expected in (
+            ('CANCELLED', 'INIT, WAITING, READY, RUNNING, SUSPENDED'),
+            ('SUSPENDED', 'WAITING, RUNNING'),
+            ('RUNNING', 'SUSPENDED'),
+        ):
+            with self.subTest(status=status):
+                with self.assertRaises(exceptions.ActionImmutable) as caught:
+                    self.signal(uuid, status)
+                self.assertEqual(
+                    f'Action ({uuid}) is in status (SUCCEEDED) while expected status '
+                    f'must be one of ({expected}).',
+                    str(caught.exception),
+                )
+
+    def test_by_force_it_ends_whoever_works_on_it(self) -> None:
+        gate = self.gate('create', 'n1')
+        uuid = self.scale_out()
+        gate.until_entered()
+        (child,) = self.of_type('NODE_CREATE')
+
+        self.assertEqual('CANCELLED', self.signal(uuid, 'CANCELLED', force=True))
+        begun = self.operations.check('c', BY)
+        self.assertEqual('SUCCEEDED', self.world.ended(begun.action).status)
+        gate.open()
+        self.world.quiet()
+
+        self.assertEqual('CANCELLED', self.action(child.uuid).status)
+        self.assertEqual('CANCELLED', self.action(uuid).status)
+
+    def test_others_can_neither_see_nor_signal_it(self) -> None:
+        asked = self.world.user_action(
+            'CLUSTER_CHECK', self.cluster, not_before='2999-01-01T00:00:00Z'
+        )
+
+        with self.assertRaises(exceptions.NotFound):
+            self.operations.actions.update(asked.uuid, OTHERS, 'CANCELLED')
+        with self.assertRaises(exceptions.NotFound):
+            self.operations.actions.update(str(asked.name), BY, 'CANCELLED')
+
+        self.assertEqual(states.READY, self.action(asked.uuid).status)

@@ -1,0 +1,339 @@
+"""What becomes of nodes by the actions on them, as whole stories."""
+
+from typing import ClassVar
+
+from tests.cluster_worlds import ClusterCase
+from tests.stack_worlds import Outside, thing
+from tests.unit.engine.clusters.node_case import status_of, told, why
+from watcherlite.domain.handling import Property
+from watcherlite.engine.clusters.actions import (
+    NODE_CREATE,
+    NODE_DELETE,
+    NODE_JOIN,
+    NODE_LEAVE,
+    NODE_UPDATE,
+)
+
+
+def profile_and_status(row):
+    return row.profile_id, row.status
+
+
+def place(node):
+    return node.cluster_id, node.index
+
+
+class TestCreating(ClusterCase):
+    def test_a_node_is_made_and_its_row_says_what_it_is(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(value='red', wait=2), 'n')
+
+        action = world.do(NODE_CREATE, node)
+
+        row = world.now(node)
+        name = f'node-n-{node.uuid.replace("-", "")[:12]}'
+        self.assertEqual(('SUCCEEDED', {'physical_id': name}), told(action))
+        self.assertEqual(
+            ('ACTIVE', 'Creation succeeded', name, {'output': 'red'}),
+            (row.status, row.status_reason, row.physical_id, row.attributes),
+        )
+        self.assertEqual({'value': 'red', 'wait': 2}, row.properties)
+        self.assertIsNotNone(row.created_at)
+        self.assertEqual(action.uuid, row.last)
+        self.assertEqual(
+            [('n', 'create.start', 'CREATING'), ('n', 'create.end', 'ACTIVE')],
+            world.facts(),
+        )
+
+    def test_one_that_cannot_be_made_is_in_error_and_says_why(self):
+        world = self.a_cluster_world()
+        world.outside.fails.add(('create', 'n'))
+        node = world.a_node(world.profile(), 'n')
+
+        action = world.do(NODE_CREATE, node)
+
+        row = world.now(node)
+        self.assertEqual('FAILED', action.status)
+        self.assertEqual(
+            ('ERROR', 'create of n does not work', None),
+            (row.status, row.status_reason, row.physical_id),
+        )
+        self.assertEqual(
+            [('n', 'create.start', 'CREATING'), ('n', 'create.error', 'ERROR')],
+            world.facts(),
+        )
+
+    def test_one_whose_making_is_cancelled_before_it_begins_says_so(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(), 'n')
+        asked = world.ask(NODE_CREATE, node)
+
+        world.plans.signal_action(asked.uuid, 'CANCEL')
+
+        row = world.now(node)
+        self.assertEqual(('ERROR', []), (row.status, world.outside.calls))
+        self.assertIn('Not made', row.status_reason)
+        self.assertEqual([('n', 'create.error', 'ERROR')], world.facts())
+
+    def test_nodes_of_one_profile_differ_by_what_is_of_each(self):
+        world = self.a_cluster_world()
+        profile = world.profile(value='%name% is number %index%')
+        cluster = world.a_cluster(profile, 2, desired_capacity=0)
+
+        for node in world.nodes(cluster):
+            world.made(node)
+
+        self.assertEqual(
+            ['c-1 is number 1', 'c-2 is number 2'],
+            [node.attributes['output'] for node in world.nodes(cluster)],
+        )
+
+    def test_where_policies_have_placed_a_node_is_handed_to_its_handler(self):
+        class Placed(thing(Outside())):
+            properties: ClassVar = {
+                'placement': Property({'type': 'object'}),
+                'value': Property({'type': 'string'}),
+                'wait': Property({'type': 'integer', 'default': 0}),
+            }
+
+        world = self.a_cluster_world(handlers={'Placed': Placed})
+        profile = world.profile(type_='placed', value='x')
+        data = {'placement': {'zone': 'az1'}}
+
+        row = world.made(world.a_node(profile, 'n', data=data))
+
+        self.assertEqual({'zone': 'az1'}, row.properties['placement'])
+
+
+class TestDeleting(ClusterCase):
+    def test_one_that_was_never_made_is_deleted_without_asking_anybody(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(), 'n')
+
+        action = world.do(NODE_DELETE, node)
+
+        self.assertEqual(('SUCCEEDED', {}), told(action))
+        self.assertEqual([], world.outside.calls)
+        self.assertIsNotNone(world.now(node).deleted_at)
+
+    def test_one_whose_making_failed_may_have_left_something(self):
+        world = self.a_cluster_world()
+        world.outside.fails.add(('create', 'n'))
+        node = world.a_node(world.profile(), 'n')
+        world.do(NODE_CREATE, node)
+
+        world.do(NODE_DELETE, node)
+
+        self.assertEqual([('create', 'n'), ('delete', 'n')], world.outside.calls)
+
+    def test_the_row_of_one_that_is_deleted_says_what_there_was(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(value='red'), 'n')
+        made = world.made(node)
+
+        world.do(NODE_DELETE, node)
+
+        row = world.now(node)
+        self.assertEqual({}, world.outside.things)
+        self.assertEqual(
+            (made.physical_id, {'output': 'red'}, made.properties),
+            (row.physical_id, row.attributes, row.properties),
+        )
+
+    def test_one_that_does_not_go_is_in_error_and_stays(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(), 'n')
+        world.made(node)
+        world.outside.fails.add(('delete', 'n'))
+
+        action = world.do(NODE_DELETE, node)
+
+        row = world.now(node)
+        self.assertEqual('FAILED', action.status)
+        self.assertEqual(('ERROR', 'delete of n does not work'), status_of(row))
+        self.assertIsNone(row.deleted_at)
+
+    def test_its_grace_is_left_to_it_without_a_thread(self):
+        world = self.a_cluster_world()
+        cluster = world.a_cluster(world.profile(), 1)
+        (node,) = world.nodes(cluster)
+        world.set(node, status='ACTIVE', physical_id='x')
+        asked = world.ask(NODE_DELETE, node)
+        world.decided(asked, {'deletion': {'grace_period': 3600}})
+
+        world.worker()
+        world.until(lambda: world.store.get_action(asked.uuid).token is not None)
+
+        token = world.store.get_action(asked.uuid).token
+        self.assertEqual(('pause', ['delete']), (token['step'], token['left']))
+        self.assertEqual([], world.outside.calls)
+        self.assertEqual('DELETING', world.now(node).status)
+
+
+class TestUpdating(ClusterCase):
+    def test_what_is_of_the_row_alone_changes_without_a_new_status(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(), 'n', status='ERROR', status_reason='why')
+
+        world.do(
+            NODE_UPDATE,
+            node,
+            {'name': 'm', 'role': 'r', 'metadata': {'k': 'v'}, 'tainted': True},
+        )
+
+        row = world.now(node)
+        self.assertEqual(
+            ('m', 'r', {'k': 'v'}, True, 'ERROR', 'why'),
+            (row.name, row.role, row.metadata, row.tainted, *status_of(row)),
+        )
+        self.assertEqual(
+            [('n', 'update.start', 'ERROR'), ('m', 'update.end', 'ERROR')],
+            world.facts(),
+        )
+
+    def test_another_profile_changes_it_in_place_where_that_is_possible(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(value='red', fixed='f'), 'n')
+        made = world.made(node)
+        other = world.profile('q', value='blue', fixed='f', wait=1)
+
+        world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
+
+        row = world.now(node)
+        self.assertEqual(
+            (other.id, 'ACTIVE', {'output': 'blue'}, made.physical_id),
+            (row.profile_id, row.status, row.attributes, row.physical_id),
+        )
+        self.assertEqual(
+            [('create', 'n'), ('update', 'n'), ('poll', 'n')], world.outside.calls
+        )
+
+    def test_else_it_is_made_anew(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(fixed='f'), 'n')
+        world.made(node)
+        other = world.profile('q', fixed='g')
+
+        world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
+
+        self.assertEqual(
+            [('create', 'n'), ('delete', 'n'), ('create', 'n')], world.outside.calls
+        )
+        self.assertEqual((other.id, 'ACTIVE'), profile_and_status(world.now(node)))
+
+    def test_one_that_has_nothing_to_change_stays_as_it_was(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(fixed='f'), 'n')
+        world.made(node)
+        world.set(node, status='WARNING', status_reason='so so')
+        other = world.profile('q', fixed='f')
+
+        world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
+
+        row = world.now(node)
+        self.assertEqual((other.id, 'WARNING'), profile_and_status(row))
+        self.assertEqual('so so', row.status_reason)
+
+    def test_one_that_is_not_there_cannot_be_updated(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(), 'n')
+        other = world.profile('q', value='x')
+
+        action = world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
+
+        self.assertEqual('FAILED', action.status)
+        self.assertIn('recover it first', action.status_message)
+        self.assertEqual('INIT', world.now(node).status)
+
+    def test_a_profile_of_another_type_is_none_for_it(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(), 'n')
+        world.made(node)
+        other = world.profile('q', 'plain')
+
+        action = world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
+
+        self.assertEqual(
+            ('FAILED', 'Node n is of another type than profile q'), why(action)
+        )
+
+
+class TestMembership(ClusterCase):
+    def test_who_joins_gets_the_next_index_and_who_leaves_none(self):
+        world = self.a_cluster_world()
+        profile = world.profile()
+        cluster = world.a_cluster(profile, next_index=7)
+        node = world.a_node(profile, 'n')
+
+        world.do(NODE_JOIN, node, {'cluster_id': cluster.uuid})
+        inside, around = world.now(node), world.now(cluster)
+        world.do(NODE_LEAVE, node)
+
+        outside = world.now(node)
+        self.assertEqual((cluster.id, 7, 8), (*place(inside), around.next_index))
+        self.assertEqual((None, -1), place(outside))
+        self.assertEqual(
+            [
+                ('n', 'join.start', 'INIT'),
+                ('n', 'join.end', 'INIT'),
+                ('n', 'leave.start', 'INIT'),
+                ('n', 'leave.end', 'INIT'),
+            ],
+            world.facts(),
+        )
+
+    def test_one_that_does_not_say_which_cluster_harms_nobody_else(self):
+        world = self.a_cluster_world()
+        profile = world.profile()
+        node, other = world.a_node(profile, 'n'), world.a_node(profile, 'm')
+
+        refused = world.ask(NODE_JOIN, node)
+        asked = world.ask(NODE_CREATE, other)
+        world.worker()
+
+        self.assertEqual('FAILED', world.ended(refused).status)
+        self.assertEqual('SUCCEEDED', world.ended(asked).status)
+
+    def test_a_member_of_another_cluster_cannot_join(self):
+        world = self.a_cluster_world()
+        profile = world.profile()
+        one = world.a_cluster(profile, 1, 'one')
+        other = world.a_cluster(profile, 0, 'other')
+        (node,) = world.nodes(one)
+
+        action = world.do(NODE_JOIN, node, {'cluster_id': other.uuid})
+
+        self.assertEqual(('FAILED', 'Node one-1 is in another cluster'), why(action))
+        self.assertEqual((one.id, 1), place(world.now(node)))
+
+
+class TestCancelling(ClusterCase):
+    def test_one_that_is_cancelled_half_way_says_so_and_can_be_deleted(self):
+        world = self.a_cluster_world()
+        gate = self.a_gate()
+        world.outside.gates['poll', 'n'] = gate
+        node = world.a_node(world.profile(wait=1000), 'n')
+        world.worker()
+        asked = world.ask(NODE_CREATE, node)
+        gate.until_entered()
+
+        world.plans.signal_action(asked.uuid, 'CANCEL')
+        gate.open()
+        action = world.ended(asked)
+        cancelled = world.now(node)
+        world.do(NODE_DELETE, node)
+
+        self.assertEqual('CANCELLED', action.status)
+        self.assertEqual('ERROR', cancelled.status)
+        self.assertIn('Creation aborted', cancelled.status_reason)
+        self.assertIsNotNone(cancelled.physical_id)
+        self.assertEqual('delete', world.outside.calls[-1][0])
+        self.assertEqual(
+            [
+                ('n', 'create.start', 'CREATING'),
+                ('n', 'create.error', 'ERROR'),
+                ('n', 'delete.start', 'DELETING'),
+                ('n', 'delete.end', 'DELETING'),
+            ],
+            world.facts(),
+        )

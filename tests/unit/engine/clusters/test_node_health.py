@@ -1,0 +1,311 @@
+"""Nodes that are looked at, recovered, and that do operations."""
+
+from tests.cluster_worlds import ClusterCase, machine
+from tests.stack_worlds import Outside
+from tests.unit.engine.clusters.node_case import status_of, told, told_operation, why
+from watcherlite.domain.handling import NotYet, Ready
+from watcherlite.engine.clusters import actions
+from watcherlite.engine.clusters.actions import (
+    NODE_CHECK,
+    NODE_CREATE,
+    NODE_OPERATION,
+    NODE_RECOVER,
+)
+
+
+class TestChecking(ClusterCase):
+    def test_one_that_is_gone_is_found_and_that_is_no_failure(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(), 'n')
+        made = world.made(node)
+        del world.outside.things[made.physical_id]
+
+        action = world.do(NODE_CHECK, node)
+
+        text = f'{made.physical_id} is not there'
+        self.assertEqual(
+            ('SUCCEEDED', {'status': 'ERROR', 'reason': text}), told(action)
+        )
+        self.assertEqual(('ERROR', text), status_of(world.now(node)))
+
+    def test_one_that_is_there_again_is_active_and_one_never_made_is_not(self):
+        world = self.a_cluster_world()
+        profile = world.profile()
+        node = world.a_node(profile, 'n')
+        world.made(node)
+        world.set(node, status='ERROR', status_reason='it was away')
+        never = world.a_node(profile, 'm', status='ERROR', status_reason='no room')
+
+        world.do(NODE_CHECK, node)
+        world.do(NODE_CHECK, never)
+
+        self.assertEqual(
+            ('ACTIVE', 'Check: Node is ACTIVE.'), status_of(world.now(node))
+        )
+        self.assertEqual(('ERROR', 'no room'), status_of(world.now(never)))
+
+    def test_a_mark_of_a_user_is_not_taken_away_by_a_check(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(), 'n')
+        world.made(node)
+        world.set(node, status='ERROR', data={actions.MARK: 'it smells'})
+
+        checked = world.do(NODE_CHECK, node)
+        marked = world.now(node)
+        world.do(NODE_RECOVER, node)
+
+        self.assertEqual('SUCCEEDED', checked.status)
+        self.assertEqual(('ERROR', 'it smells'), status_of(marked))
+        row = world.now(node)
+        self.assertEqual(('ACTIVE', None), (row.status, actions.mark_of(row)))
+
+    def test_a_mistake_of_its_type_says_nothing_about_it(self):
+        def broken(self, context):
+            raise KeyError('oops')
+
+        kind = type('Odd', (machine(Outside()),), {'check': broken})
+        world = self.a_cluster_world(handlers={'Odd': kind})
+        node = world.a_node(world.profile(type_='odd'), 'n')
+        world.made(node)
+
+        action = world.do(NODE_CHECK, node)
+
+        self.assertEqual('FAILED', action.status)
+        self.assertEqual('ACTIVE', world.now(node).status)
+
+    def test_the_first_look_at_what_is_adopted_takes_it_over(self):
+        calls = []
+
+        def adopt(self, context):
+            calls.append(('adopt', context.physical_id))
+            return Ready(attributes={'output': 'taken over'}, data={'ours': True})
+
+        def check(self, context):
+            calls.append(('check', context.data))
+            return Ready()
+
+        members = {'adopt': adopt, 'check': check}
+        kind = type('Taken', (machine(Outside()),), members)
+        world = self.a_cluster_world(handlers={'Taken': kind})
+        node = world.a_node(
+            world.profile(type_='taken'), 'n', physical_id='x', kept={'adopted': True}
+        )
+
+        world.do(NODE_CHECK, node)
+        taken = world.now(node)
+        world.do(NODE_CHECK, node)
+
+        self.assertEqual(
+            ('ACTIVE', {'output': 'taken over'}), (taken.status, taken.attributes)
+        )
+        self.assertEqual([('adopt', 'x'), ('check', {'ours': True})], calls)
+
+    def test_one_that_has_just_changed_may_not_be_up_yet(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(), 'n')
+        made = world.made(node)
+        del world.outside.things[made.physical_id]
+        detection = {'node_update_timeout': 3600}
+
+        world.do(NODE_CHECK, node, {'detection': detection})
+
+        status, reason = status_of(world.now(node))
+        self.assertEqual('ACTIVE', status)
+        self.assertIn('It may not be ready yet', reason)
+
+
+class TestRecovering(ClusterCase):
+    def recovered(self, **inputs):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(), 'n')
+        world.made(node)
+        world.set(node, status='ERROR', status_reason='broken')
+        world.outside.calls.clear()
+        return world, node, world.do(NODE_RECOVER, node, inputs)
+
+    def test_each_way_does_what_it_is_called(self):
+        for operation, calls in (
+            ('REBOOT', ['reboot']),
+            ('REBUILD', ['rebuild']),
+            ('RECREATE', ['delete', 'create']),
+            (None, ['delete', 'create']),
+        ):
+            with self.subTest(operation=operation):
+                world, node, action = self.recovered(operation=operation)
+
+                done = operation or 'RECREATE'
+                self.assertEqual(('SUCCEEDED', done), told_operation(action))
+                self.assertEqual(calls, [call for call, _ in world.outside.calls])
+                row = world.now(node)
+                self.assertEqual(('ACTIVE', 'Recovery succeeded'), status_of(row))
+                self.assertEqual({'recovery': done}, row.data)
+
+    def test_one_that_a_look_finds_well_is_left_alone(self):
+        world, node, action = self.recovered(check=True, operation='REBOOT')
+
+        self.assertEqual([('check', 'n')], world.outside.calls)
+        self.assertEqual(
+            ('ACTIVE', 'Recovery not needed: the node is well'),
+            status_of(world.now(node)),
+        )
+        self.assertEqual('SUCCEEDED', action.status)
+
+    def test_one_that_a_look_finds_unwell_is_recovered(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(), 'n')
+        made = world.made(node)
+        del world.outside.things[made.physical_id]
+
+        world.do(NODE_RECOVER, node, {'check': True})
+
+        calls = [call for call, _ in world.outside.calls]
+        self.assertEqual(['create', 'check', 'delete', 'create'], calls)
+        self.assertEqual('ACTIVE', world.now(node).status)
+
+    def test_what_its_type_cannot_do_fails_and_says_what_it_can(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(type_='plain'), 'n')
+        world.made(node)
+
+        action = world.do(NODE_RECOVER, node, {'operation': 'REBOOT'})
+
+        self.assertEqual(
+            (
+                'FAILED',
+                'REBOOT is not supported by the profile type plain-1.0; RECREATE is, '
+                'by all of them',
+            ),
+            why(action),
+        )
+
+    def test_one_that_was_never_made_is_made_whatever_was_asked_for(self):
+        world = self.a_cluster_world()
+        world.outside.fails.add(('create', 'n'))
+        node = world.a_node(world.profile(), 'n')
+        world.do(NODE_CREATE, node)
+        world.outside.fails.clear()
+
+        action = world.do(NODE_RECOVER, node, {'operation': 'REBOOT', 'check': True})
+
+        self.assertEqual(('SUCCEEDED', 'RECREATE'), told_operation(action))
+        self.assertEqual(
+            ['create', 'delete', 'create'], [call for call, _ in world.outside.calls]
+        )
+
+    def test_an_old_one_that_does_not_go_stops_it_unless_it_is_forced(self):
+        for force, status, node_status in (
+            (False, 'FAILED', 'ERROR'),
+            (True, 'SUCCEEDED', 'ACTIVE'),
+        ):
+            with self.subTest(force=force):
+                world = self.a_cluster_world()
+                node = world.a_node(world.profile(), 'n')
+                world.made(node)
+                world.outside.fails.add(('delete', 'n'))
+
+                action = world.do(NODE_RECOVER, node, {'force_recreate': force})
+
+                self.assertEqual(status, action.status)
+                self.assertEqual(node_status, world.now(node).status)
+
+    def test_the_deletion_of_the_old_one_may_take_so_long_and_no_longer(self):
+        cancelled = []
+
+        def delete(self, context):
+            return NotYet({'for': 'ever'}, 3600.0)
+
+        def cancel(self, context, operation, token):
+            cancelled.append((operation, token))
+
+        members = {'delete': delete, 'cancel': cancel}
+        kind = type('Slow', (machine(Outside()),), members)
+        text = 'What the node stands for was not deleted in 0 s'
+        for force, ended in ((False, ('FAILED', text)), (True, ('SUCCEEDED', None))):
+            with self.subTest(force=force):
+                world = self.a_cluster_world(handlers={'Slow': kind})
+                node = world.a_node(world.profile(type_='slow'), 'n')
+                world.made(node)
+                cancelled.clear()
+
+                action = world.do(
+                    *(NODE_RECOVER, node),
+                    {'delete_timeout': 0, 'force_recreate': force},
+                )
+
+                self.assertEqual(ended, why(action))
+                self.assertEqual([('delete', {'for': 'ever'})], cancelled)
+
+    def test_what_a_health_policy_decided_is_done(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(), 'n')
+        world.set(node, status='ERROR', physical_id='x')
+        world.outside.things['x'] = {}
+        asked = world.ask(NODE_RECOVER, node)
+        decided = [{'name': 'REBUILD', 'params': {}}]
+        world.decided(asked, {'health': {'recover_action': decided}})
+
+        world.worker()
+
+        self.assertEqual(('SUCCEEDED', 'REBUILD'), told_operation(world.ended(asked)))
+
+
+class TestOperating(ClusterCase):
+    def operated(self, inputs, type_='thing'):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(type_=type_), 'n')
+        world.made(node)
+        return world, node, world.do(NODE_OPERATION, node, inputs)
+
+    def test_an_operation_of_its_profile_is_done(self):
+        world, node, action = self.operated(
+            {'operation': 'paint', 'params': {'colour': 'red'}}
+        )
+
+        self.assertEqual(('SUCCEEDED', {'operation': 'paint'}), told(action))
+        row = world.now(node)
+        self.assertEqual(
+            ('ACTIVE', 'Operation succeeded', {'output': 'red'}),
+            (*status_of(row), row.attributes),
+        )
+        self.assertEqual(
+            [
+                ('n', 'create.start', 'CREATING'),
+                ('n', 'create.end', 'ACTIVE'),
+                ('n', 'operation.start', 'OPERATING'),
+                ('n', 'operation.end', 'ACTIVE'),
+            ],
+            world.facts(),
+        )
+
+    def test_one_that_there_is_not_or_that_is_asked_wrongly_fails(self):
+        for inputs, text in (
+            ({'operation': 'fly'}, "The requested operation 'fly' is not supported"),
+            ({'operation': 'paint', 'params': {}}, 'params.colour: is required'),
+        ):
+            with self.subTest(inputs=inputs):
+                world, node, action = self.operated(inputs)
+
+                self.assertEqual('FAILED', action.status)
+                self.assertIn(text, action.status_message)
+                self.assertEqual('ACTIVE', world.now(node).status)
+
+    def test_one_that_fails_leaves_the_node_in_error(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(), 'n')
+        made = world.made(node)
+        del world.outside.things[made.physical_id]
+
+        action = world.do(NODE_OPERATION, node, {'operation': 'reboot'})
+
+        self.assertEqual('FAILED', action.status)
+        text = f'{made.physical_id} is not there'
+        self.assertEqual(('ERROR', text), status_of(world.now(node)))
+
+    def test_one_that_was_never_made_does_nothing(self):
+        world = self.a_cluster_world()
+        node = world.a_node(world.profile(), 'n')
+
+        action = world.do(NODE_OPERATION, node, {'operation': 'reboot'})
+
+        self.assertEqual('FAILED', action.status)
+        self.assertEqual([], world.outside.calls)

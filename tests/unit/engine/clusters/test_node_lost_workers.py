@@ -1,0 +1,177 @@
+"""What becomes of an action on a node whose worker is lost."""
+
+from tests.cluster_worlds import ClusterCase, machine
+from tests.stack_worlds import Outside
+from watcherlite.domain.handling import NotYet, Ready
+from watcherlite.engine.clusters.actions import (
+    NODE_CREATE,
+    NODE_DELETE,
+    NODE_RECOVER,
+)
+
+
+class Dying(Outside):
+    """Lets the worker die in which a call of a handler is made.
+
+    :ivar dies: (operation, name of the node)
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.dies = None
+        self.kill = None
+
+    def called(self, operation, name):
+        super().called(operation, name)
+        if self.dies == (operation, name):
+            self.dies = None
+            self.kill()
+            raise SystemExit
+
+
+class LostCase(ClusterCase):
+    def a_world(self, **members):
+        outside = Dying()
+        kind = machine(outside, **members)
+        world = self.a_cluster_world(handlers={'Mortal': kind}, lease=1000)
+        outside.kill = lambda: world._mortals[world.workers[0].me.uuid].die()
+        world.outside = outside
+        return world
+
+    def lost(self, world, node, at, action_type, inputs=None):
+        """Ask for an action; let its worker die at a call, and another go on."""
+        world.outside.dies = at
+        world.worker()
+        asked = world.ask(action_type, node, inputs)
+        first = world.workers[0]
+        world.until(lambda: world.is_dead(first), world.happened)
+        world.kill(first)
+        world.worker()
+        return world.ended(asked)
+
+    def calls(self, world):
+        return [call for call, _ in world.outside.calls]
+
+
+class TestLostWorkers(LostCase):
+    def test_what_can_be_done_twice_is_done_again(self):
+        world = self.a_world()
+        node = world.a_node(world.profile(type_='mortal'), 'n')
+
+        action = self.lost(world, node, ('create', 'n'), NODE_CREATE)
+
+        row = world.now(node)
+        self.assertEqual(('SUCCEEDED', 2), (action.status, action.attempt))
+        self.assertEqual(['create', 'create'], self.calls(world))
+        self.assertEqual(('ACTIVE', 1), (row.status, len(world.outside.things)))
+        self.assertEqual(
+            [('n', 'create.start', 'CREATING'), ('n', 'create.end', 'ACTIVE')],
+            world.facts(),
+        )
+
+    def test_what_was_made_is_found_and_not_made_again(self):
+        def find(self, context):
+            return Ready('the-first', attributes={'output': 'found'})
+
+        world = self.a_world(idempotent=False, find=find)
+        node = world.a_node(world.profile(type_='mortal'), 'n')
+
+        self.lost(world, node, ('create', 'n'), NODE_CREATE)
+
+        row = world.now(node)
+        self.assertEqual(['create'], self.calls(world))
+        self.assertEqual(('ACTIVE', 'the-first'), (row.status, row.physical_id))
+
+    def test_where_nobody_can_tell_it_fails_and_says_so(self):
+        world = self.a_world(idempotent=False)
+        node = world.a_node(world.profile(type_='mortal'), 'n')
+
+        action = self.lost(world, node, ('create', 'n'), NODE_CREATE)
+
+        self.assertEqual('FAILED', action.status)
+        self.assertIn('Outcome unknown', world.now(node).status_reason)
+        self.assertEqual('ERROR', world.now(node).status)
+        self.assertEqual(['create'], self.calls(world))
+
+    def test_a_deletion_is_begun_again_whatever_its_type_says(self):
+        world = self.a_world(idempotent=False)
+        node = world.a_node(world.profile(type_='mortal'), 'n')
+        world.set(node, status='ACTIVE', physical_id='x')
+
+        action = self.lost(world, node, ('delete', 'n'), NODE_DELETE)
+
+        self.assertEqual('SUCCEEDED', action.status)
+        self.assertEqual(['delete', 'delete'], self.calls(world))
+
+    def test_a_reboot_that_may_have_been_made_is_not_made_again(self):
+        world = self.a_world(idempotent=False)
+        node = world.a_node(world.profile(type_='mortal'), 'n')
+        world.set(node, status='ERROR', physical_id='x')
+
+        action = self.lost(
+            *(world, node, ('reboot', 'n'), NODE_RECOVER, {'operation': 'REBOOT'})
+        )
+
+        self.assertEqual('FAILED', action.status)
+        self.assertEqual(['reboot'], self.calls(world))
+
+    def test_one_made_anew_goes_on_with_the_step_that_it_had_come_to(self):
+        world = self.a_world()
+        node = world.a_node(world.profile(type_='mortal'), 'n')
+        world.set(node, status='ERROR', physical_id='old')
+
+        action = self.lost(world, node, ('create', 'n'), NODE_RECOVER)
+
+        self.assertEqual('SUCCEEDED', action.status)
+        self.assertEqual(['delete', 'create', 'create'], self.calls(world))
+        self.assertEqual('ACTIVE', world.now(node).status)
+
+    def test_one_that_is_under_way_outside_is_polled_by_another_worker(self):
+        def create(self, context):
+            return NotYet({'at': 1}, 0.0, 'its-id', {'kept': 1})
+
+        def poll(self, context, operation, token):
+            if context.attempt == 1:
+                world.outside.called('poll', 'n')
+            return Ready(attributes={'output': (context.physical_id, context.data)})
+
+        world = self.a_world(create=create, poll=poll, idempotent=False)
+        node = world.a_node(world.profile(type_='mortal'), 'n')
+
+        action = self.lost(world, node, ('poll', 'n'), NODE_CREATE)
+
+        row = world.now(node)
+        self.assertEqual(('SUCCEEDED', 'ACTIVE'), (action.status, row.status))
+        self.assertEqual('its-id', row.physical_id)
+        self.assertEqual({'output': ['its-id', {'kept': 1}]}, row.attributes)
+
+    def test_one_that_only_waited_for_a_lock_is_not_taken_for_lost(self):
+        attempts = []
+
+        def create(self, context):
+            attempts.append(context.attempt)
+            return Ready('x')
+
+        def find(self, context):
+            raise AssertionError('nothing was begun that could be found')
+
+        world = self.a_world(create=create, find=find, idempotent=False)
+        gate = self.a_gate()
+        world.outside.gates['check', 'first'] = gate
+        profile = world.profile(type_='mortal')
+        node = world.a_node(profile, 'first', physical_id='y', status='ACTIVE')
+        world.worker()
+        held = world.ask('NODE_CHECK', node)
+        gate.until_entered()
+        waiting = world.ask(NODE_CREATE, node, wait=True)
+        world.until(
+            lambda: world.store.get_action(waiting.uuid).status == 'WAITING',
+            world.happened,
+        )
+
+        gate.open()
+        world.ended(held)
+        action = world.ended(waiting)
+
+        self.assertEqual(('SUCCEEDED', 2), (action.status, action.attempt))
+        self.assertEqual([1], attempts)

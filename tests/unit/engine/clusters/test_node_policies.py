@@ -1,0 +1,90 @@
+"""What policies see of a node that is asked for."""
+
+import threading
+from typing import ClassVar
+
+from tests.cluster_worlds import BY, ClusterCase
+from watcherlite import exceptions
+from watcherlite.domain import events
+from watcherlite.domain.clusters import Binding, PolicyObject
+from watcherlite.engine.clusters.actions import NODE_CREATE, NODE_RECOVER
+from watcherlite.plugins.base import Policy
+
+SEEN: list[tuple[str, str | None, dict]] = []
+LOCK = threading.Lock()
+
+
+class Seeing(Policy):
+    """Notes what it sees of a node after an action on it."""
+
+    after: ClassVar = frozenset({NODE_CREATE, NODE_RECOVER})
+
+    def post_op(self, context, data):
+        with LOCK:
+            SEEN.append(
+                (context.result, context.node.physical_id, context.node.attributes)
+            )
+
+
+class Refusing(Policy):
+    before: ClassVar = frozenset({NODE_CREATE})
+
+    def pre_op(self, context, data):
+        raise exceptions.Invalid('not today')
+
+
+class PolicyCase(ClusterCase):
+    def setUp(self):
+        super().setUp()
+        SEEN.clear()
+
+    def in_force(self, kind):
+        """Return a world and the one node of a cluster with this policy."""
+        world = self.a_cluster_world(policies={'a.policy-1.0': kind})
+        cluster = world.a_cluster(
+            world.profile(value='red'), 1, desired_capacity=0, max_size=5
+        )
+        spec = {'type': 'a.policy', 'version': '1.0', 'properties': {}}
+        policy = PolicyObject(
+            events.new_uuid(),
+            'po',
+            'a.policy-1.0',
+            spec,
+            BY.owner,
+            created_at=world.clock.now(),
+        )
+        with world.store.transaction() as tx:
+            stored = tx.insert_noun(policy)
+            tx.lock_clusters([cluster.uuid])
+            tx.insert_binding(
+                Binding(events.new_uuid(), cluster.id, stored.id, kind.priority)
+            )
+        (node,) = world.nodes(cluster)
+        return world, cluster, node
+
+
+class TestPolicies(PolicyCase):
+    def test_after_it_was_made_they_see_what_it_has_become(self):
+        world, _, node = self.in_force(Seeing)
+
+        made = world.made(node)
+        world.outside.things.clear()
+        world.do(NODE_RECOVER, node)
+
+        told = ('OK', made.physical_id, {'output': 'red'})
+        self.assertEqual([told, told], SEEN)
+
+    def test_one_that_they_refuse_is_in_error_and_its_cluster_stays(self):
+        world, cluster, node = self.in_force(Refusing)
+
+        action = world.do(NODE_CREATE, node)
+
+        text = "Policy check failure: Failed policy 'po': not today"
+        self.assertEqual(('FAILED', text), (action.status, action.status_message))
+        row = world.now(node)
+        self.assertEqual(
+            ('ERROR', f'Not made: {text}'), (row.status, row.status_reason)
+        )
+        self.assertEqual([], world.outside.calls)
+        self.assertEqual(0, world.now(cluster).desired_capacity)
+        self.assertEqual([('c-1', 'create.error', 'ERROR')], world.facts())

@@ -1,0 +1,294 @@
+"""What nodes can be made from, as clients are told it."""
+
+from typing import ClassVar
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.domain.clusters import Node, Owner
+from watcherlite.domain.handling import Operation, Property
+from watcherlite.engine.clusters import profile_types
+from watcherlite.engine.clusters.profile_types import ProfileTypes
+from watcherlite.plugins import loader
+from watcherlite.plugins.base import NestedHandler, ResourceHandler
+
+
+class Server(ResourceHandler):
+    properties: ClassVar = {
+        'flavor': Property(
+            {'type': 'string', 'enum': ['s', 'm']}, 'Its size.', required=True
+        ),
+        'ports': Property(
+            {
+                'type': 'array',
+                'items': {
+                    'type': 'object',
+                    'properties': {'number': {'type': 'integer'}},
+                    'required': ['number'],
+                },
+                'default': [],
+            },
+            updatable=True,
+        ),
+        'port': Property({'type': 'integer'}),
+    }
+    operations: ClassVar = {
+        'reboot': Operation(
+            'Starts it anew.',
+            {
+                'type': 'object',
+                'properties': {
+                    'type': {'enum': ['SOFT', 'HARD'], 'default': 'SOFT'},
+                    'delay': {'type': 'integer'},
+                },
+                'required': ['delay'],
+                'additionalProperties': False,
+            },
+        )
+    }
+
+    def create(self, context):
+        return None
+
+    def update(self, context):
+        return None
+
+    def delete(self, context):
+        return None
+
+    def operate(self, context, operation, parameters):
+        return None
+
+    def validate(self, properties):
+        if properties.get('port') == 22:
+            raise exceptions.Invalid('port 22 is not allowed here')
+
+
+class Named(Server):
+    profile_type = 'os.nova.server'
+
+
+class Nested(NestedHandler):
+    def expand(self, context, members):
+        return ()
+
+
+HANDLERS = {
+    'My::BigServer': Server,
+    'Other': Named,
+    'OS::Heat::Stack': Nested,
+    'OS::Heat::ResourceGroup': Nested,
+}
+
+
+class TypesCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.types = ProfileTypes(loader.Plugins.of(resource_handlers=HANDLERS))
+
+    def refused(self, error, *arguments):
+        return str(self.assertRaises(error, *arguments))
+
+
+class TestNames(TypesCase):
+    def test_every_handler_is_one_but_those_that_need_a_stack_around_them(self):
+        found = {name: t.handler for name, t in self.types.all().items()}
+
+        self.assertEqual(
+            {
+                'my.big_server': 'My::BigServer',
+                'os.nova.server': 'Other',
+                'os.heat.stack': 'os.heat.stack',
+            },
+            found,
+        )
+
+    def test_names_are_in_lower_case_with_dots_and_words(self):
+        for entry, name in (
+            ('Local::Process', 'local.process'),
+            ('OS::Heat::RandomString', 'os.heat.random_string'),
+            ('HTTPServer', 'http_server'),
+            ('Plain', 'plain'),
+        ):
+            self.assertEqual(name, profile_types.name_of(entry))
+
+    def test_one_is_found_with_its_version_or_without(self):
+        for arguments in (
+            ('my.big_server',),
+            ('my.big_server-1.0',),
+            ('my.big_server', '1.0'),
+        ):
+            found = self.types.find(*arguments)
+            self.assertEqual('my.big_server-1.0', found.full_name)
+
+    def test_others_are_not_found(self):
+        for arguments, name in (
+            (('fly',), 'fly'),
+            (('my.big_server-2.0',), 'my.big_server-2.0'),
+            (('my.big_server', '1.1'), 'my.big_server-1.1'),
+        ):
+            self.assertEqual(
+                f"The profile_type '{name}' could not be found.",
+                self.refused(exceptions.NotFound, self.types.find, *arguments),
+            )
+
+
+class TestSchemas(TypesCase):
+    def test_the_schema_is_told_as_clients_know_it(self):
+        self.assertEqual(
+            {
+                'flavor': {
+                    'type': 'String',
+                    'description': 'Its size.',
+                    'required': True,
+                    'updatable': False,
+                    'constraints': [
+                        {'type': 'AllowedValues', 'constraint': ['s', 'm']}
+                    ],
+                },
+                'ports': {
+                    'type': 'List',
+                    'description': '',
+                    'required': False,
+                    'updatable': True,
+                    'default': [],
+                    'schema': {
+                        '*': {
+                            'type': 'Map',
+                            'description': '',
+                            'required': False,
+                            'updatable': False,
+                            'schema': {
+                                'number': {
+                                    'type': 'Integer',
+                                    'description': '',
+                                    'required': True,
+                                    'updatable': False,
+                                }
+                            },
+                        }
+                    },
+                },
+                'port': {
+                    'type': 'Integer',
+                    'description': '',
+                    'required': False,
+                    'updatable': False,
+                },
+            },
+            self.types.find('my.big_server').schema(),
+        )
+
+    def test_operations_are_told_with_their_parameters(self):
+        self.assertEqual(
+            {
+                'reboot': {
+                    'description': 'Starts it anew.',
+                    'parameters': {
+                        'type': {
+                            'type': 'String',
+                            'description': '',
+                            'required': False,
+                            'default': 'SOFT',
+                            'constraints': [
+                                {
+                                    'type': 'AllowedValues',
+                                    'constraint': ['SOFT', 'HARD'],
+                                }
+                            ],
+                        },
+                        'delay': {
+                            'type': 'Integer',
+                            'description': '',
+                            'required': True,
+                        },
+                    },
+                }
+            },
+            self.types.find('my.big_server').operations(),
+        )
+
+    def test_the_parameters_of_an_operation_get_their_defaults(self):
+        self.assertEqual(
+            {'type': 'SOFT', 'delay': 3},
+            profile_types.operation_parameters(Server, 'reboot', {'delay': 3}),
+        )
+
+    def test_what_is_wrong_with_an_operation_is_said(self):
+        for operation, given, text in (
+            ('fly', {}, "operation 'fly' is not supported by the profile type "
+             '(supported: reboot)'),
+            ('reboot', None, 'params.delay: is required'),
+            ('reboot', {'delay': 1, 'type': 'X'}, 'params.type: "X" is none of'),
+        ):  # fmt: skip
+            with self.subTest(operation=operation, given=given):
+                said = self.refused(
+                    exceptions.Invalid,
+                    profile_types.operation_parameters,
+                    *(Server, operation, given),
+                )
+                self.assertIn(text, said)
+
+
+class TestSpecs(TypesCase):
+    def spec(self, **properties):
+        return {'type': 'my.big_server', 'version': 1.0, 'properties': properties}
+
+    def test_a_spec_is_checked_and_gets_defaults(self):
+        checked = self.types.check(self.spec(flavor='s'))
+
+        self.assertEqual(
+            ('my.big_server-1.0', 'My::BigServer', {'flavor': 's', 'ports': []}),
+            (checked.type, checked.handler, checked.properties),
+        )
+
+    def test_what_is_no_spec_is_refused(self):
+        good = self.spec(flavor='s')
+        for spec, text in (
+            ('x', 'The provided spec is not a map.'),
+            (
+                {'version': '1.0'},
+                "The 'type' key is missing from the provided spec map.",
+            ),
+            (
+                {'type': 'my.big_server'},
+                "The 'version' key is missing from the provided spec map.",
+            ),
+            ({**good, 'colour': 1}, "Unrecognizable spec item 'colour'"),
+            ({**good, 'properties': []}, 'The properties of a spec are a map.'),
+            (self.spec(), 'properties.flavor: is required'),
+            (self.spec(flavor='x'), 'properties.flavor: "x" is none of "s", "m"'),
+            (self.spec(flavor='s', port=22), 'port 22 is not allowed here'),
+        ):
+            with self.subTest(spec=spec):
+                said = self.refused(exceptions.Invalid, self.types.check, spec)
+                self.assertIn(text, said)
+
+    def test_texts_may_say_what_is_of_one_node(self):
+        spec = self.spec(flavor='s', port='80%index%')
+        node = Node('a-uuid', 'web', Owner('t'), 1, 'My::BigServer', index=4)
+
+        handler = self.types.make('My::BigServer')
+        fitted = self.types.fit(handler, spec['properties'], node)
+
+        self.assertEqual(801, self.types.check(spec).properties['port'])
+        self.assertEqual(804, fitted['port'])
+        self.assertEqual(
+            {'a': ['web a-uuid', 3]},
+            profile_types.filled_in({'a': ['%name% %id%', 3]}, node),
+        )
+
+    def test_what_is_there_already_need_not_be_allowed_any_more(self):
+        handler = self.types.make('My::BigServer')
+
+        for given, fitted in (
+            ({'flavor': 's', 'port': 22}, {'flavor': 's', 'port': 22, 'ports': []}),
+            ({'flavor': 'xxl'}, {'flavor': 'xxl'}),
+        ):
+            found = self.types.fit(handler, given, check=False)
+            self.assertEqual(fitted, found)
+
+    def test_a_process_without_stacks_makes_none(self):
+        self.assertEqual(
+            'This process makes no stacks',
+            self.refused(exceptions.PluginError, self.types.make, 'os.heat.stack'),
+        )

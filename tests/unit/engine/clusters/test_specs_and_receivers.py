@@ -1,0 +1,489 @@
+"""What is asked of nodes, profiles, policies and receivers, and how it is refused."""
+
+import dataclasses
+import datetime
+from typing import Any
+
+from tests.cluster_worlds import BY
+from tests.operated_worlds import OperatedWorld
+from tests.unit.engine.clusters.test_operations import OTHERS, OperationsCase
+from watcherlite import exceptions
+from watcherlite.db.clustering import ClusterEventQuery
+from watcherlite.domain import events
+from watcherlite.domain.clusters import Binding, PolicyObject, Profile, Receiver
+from watcherlite.domain.handling import Ready
+from watcherlite.engine.clusters.asking import Adoption, NewAction, NewReceiver
+from watcherlite.engine.clusters.operations import ClusterOperations
+from watcherlite.engine.clusters.parts import Limits
+from watcherlite.engine.clusters.receivers import alarm_url
+
+URL = 'http://host/clustering/v1'
+
+
+class TestProfiles(OperationsCase):
+    def test_a_profile_is_kept_as_it_was_given(self) -> None:
+        spec = {'type': 'thing', 'version': '1.0', 'properties': {'value': 'x'}}
+
+        made = self.operations.profiles.create('mine', spec, BY, {'k': 'v'})
+
+        found = self.world.store.find_noun(Profile, made.uuid, 'a-project')
+        self.assertEqual(made, found)
+        self.assertEqual(
+            ('mine', 'thing-1.0', 'Thing', spec, {'k': 'v'}, BY.owner),
+            (
+                *(found.name, found.type, found.handler, found.spec),
+                *(found.metadata, found.owner),
+            ),
+        )
+
+    def test_specs_that_do_not_fit_are_refused_in_words_that_clients_know(self) -> None:
+        create, why = self.operations.profiles.create, 'Failed in creating profile x: '
+        for spec, kind, text in (
+            (
+                *({'version': '1.0'}, exceptions.InvalidSpec),
+                f"{why}The 'type' key is missing from the provided spec map.",
+            ),
+            (
+                *({'type': 'thing'}, exceptions.InvalidSpec),
+                f"{why}The 'version' key is missing from the provided spec map.",
+            ),
+            (
+                {'type': 'nope', 'version': '1.0'},
+                exceptions.NotFound,
+                "The profile_type 'nope-1.0' could not be found.",
+            ),
+            (
+                {'type': 'thing', 'version': '1.0', 'more': 1},
+                exceptions.InvalidSpec,
+                f"{why}Unrecognizable spec item 'more'",
+            ),
+        ):
+            with self.subTest(spec=spec):
+                self.refused(kind, text, create, 'x', spec, BY)
+
+    def test_one_that_is_only_looked_at_is_not_stored(self) -> None:
+        spec = {'type': 'thing', 'version': '1.0'}
+
+        found = self.operations.profiles.validate(spec, BY)
+
+        self.assertEqual(('', 'validated_profile'), (found.uuid, found.name))
+        with self.assertRaises(exceptions.NotFound):
+            self.world.store.find_noun(Profile, 'validated_profile', None)
+
+    def test_its_name_and_metadata_change_and_nothing_else(self) -> None:
+        update = self.operations.profiles.update
+        after = update('p', BY, {'name': 'q', 'metadata': {'a': 1}})
+
+        self.assertEqual(('q', {'a': 1}), (after.name, after.metadata))
+        self.refused(
+            exceptions.BadRequest,
+            'No property needs an update.',
+            *(update, 'q', BY, {'name': 'q'}),
+        )
+        with self.assertRaises(exceptions.NotFound):
+            update('q', OTHERS, {'name': 'theirs'})
+
+    def test_one_that_is_used_stays(self) -> None:
+        self.world.a_cluster(self.profile)
+
+        with self.assertRaises(exceptions.ResourceInUse) as caught:
+            self.operations.profiles.delete('p', BY)
+
+        self.assertIn(
+            f"The profile '{self.profile.uuid}' cannot be deleted: still",
+            str(caught.exception),
+        )
+        free = self.world.profile('free')
+        self.operations.profiles.delete('free', BY)
+        self.assertEqual({}, self.world.store.nouns_by_id(Profile, [free.id or 0]))
+
+
+class TestPolicies(OperationsCase):
+    def test_specs_that_do_not_fit_are_refused_in_words_that_clients_know(self) -> None:
+        create, why = self.operations.policies.create, 'Failed in creating policy x: '
+        scaling = {'type': 'senlin.policy.scaling', 'version': '1.0'}
+        for spec, kind, text in (
+            (
+                {'type': 'nope', 'version': '1.0'},
+                exceptions.NotFound,
+                "The policy_type 'nope-1.0' could not be found.",
+            ),
+            (
+                *(scaling, exceptions.InvalidSpec),
+                f"{why}Required spec item 'event' not provided",
+            ),
+            (
+                {**scaling, 'properties': {'when': 'now'}},
+                exceptions.InvalidSpec,
+                f"{why}Unrecognizable spec item 'when'",
+            ),
+            (
+                {**scaling, 'properties': {'event': 'CLUSTER_CHECK'}},
+                exceptions.InvalidSpec,
+                f'{why}properties.event: "CLUSTER_CHECK" is none of '
+                '"CLUSTER_SCALE_IN", "CLUSTER_SCALE_OUT"',
+            ),
+        ):
+            with self.subTest(spec=spec):
+                self.refused(kind, text, create, 'x', spec, BY)
+
+    def test_a_policy_is_renamed_and_deleted_unless_a_cluster_has_it(self) -> None:
+        policy = self.world.policy('senlin.policy.deletion')
+        policy = self.operations.policies.update('po', BY, {'name': 'other'})
+        cluster = self.world.a_cluster(self.profile)
+        binding = Binding('b' * 36, cluster.id or 0, policy.id or 0, 400)
+        with self.world.store.transaction() as tx:
+            stored = tx.insert_binding(binding)
+
+        with self.assertRaises(exceptions.ResourceInUse):
+            self.operations.policies.delete('other', BY)
+        found, bound = self.operations.binding('c', BY, 'other')
+        self.assertEqual((cluster.uuid, policy), (found.uuid, bound.policy))
+
+        with self.world.store.transaction() as tx:
+            tx.lock_clusters([cluster.uuid])
+            tx.delete_bindings([stored.id or 0])
+        self.refused(
+            exceptions.PolicyBindingNotFound,
+            "The policy 'other' is not found attached to the specified cluster 'c'.",
+            *(self.operations.binding, 'c', BY, 'other'),
+        )
+        self.refused(
+            exceptions.BadRequest,
+            "The policy 'other' is not attached to the specified cluster 'c'.",
+            *(self.operations.detach_policy, 'c', BY, 'other'),
+        )
+        self.operations.policies.delete('other', BY)
+        with self.assertRaises(exceptions.NotFound):
+            self.world.store.find_noun(PolicyObject, 'other', None)
+
+
+class TestReceivers(OperationsCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.cluster = self.world.a_cluster(self.profile, 1)
+
+    def create(self, **values: Any) -> Receiver:
+        given = {
+            'name': 'r',
+            'type': 'webhook',
+            'cluster': 'c',
+            'action': 'CLUSTER_SCALE_OUT',
+            **values,
+        }
+        return self.operations.receivers.create(NewReceiver(**given), BY, URL)
+
+    def test_its_webhook_is_an_address_with_its_parameters(self) -> None:
+        made = self.create(params={'count': 2, 'a b': 'c&d'})
+
+        self.assertEqual(
+            {'alarm_url': f'{URL}/webhooks/{made.uuid}/trigger?V=2&a+b=c%26d&count=2'},
+            made.channel,
+        )
+        changed = self.operations.receivers.update('r', BY, {'params': {'count': 1}})
+        self.assertEqual(
+            {'alarm_url': alarm_url(URL, made.uuid, {'count': 1})}, changed.channel
+        )
+
+    def test_what_makes_no_sense_is_refused(self) -> None:
+        for values, text in (
+            (
+                {'type': 'message'},
+                "Receivers of type 'message' are not supported; those of type "
+                "'webhook' are.",
+            ),
+            (
+                {'cluster': None},
+                'Cluster identity is required for creating webhook receiver.',
+            ),
+            (
+                {'action': None},
+                'Action name is required for creating webhook receiver.',
+            ),
+            (
+                {'cluster': 'nope'},
+                "The referenced cluster 'nope' could not be found.",
+            ),
+        ):
+            with self.subTest(values=values):
+                self.refused(
+                    exceptions.BadRequest, text, lambda v=values: self.create(**v)
+                )
+        with self.assertRaisesRegex(
+            exceptions.BadRequest, "Illegal action 'CLUSTER_CREATE' specified"
+        ):
+            self.create(action='CLUSTER_CREATE')
+
+    def test_who_knows_its_id_triggers_what_it_is_for(self) -> None:
+        made = self.create(params={'count': '1'})
+
+        begun = self.operations.receivers.trigger(made.uuid, {'count': '2'})
+
+        action = self.world.store.get_action(begun.action)
+        self.assertEqual(
+            (
+                *('CLUSTER_SCALE_OUT', f'webhook_{made.uuid[:8]}', self.cluster.uuid),
+                *({'count': 2}, 'a-project', 'RPC Request'),
+            ),
+            (
+                *(action.action_type, action.name, action.target),
+                *(action.inputs, action.tenant, action.cause),
+            ),
+        )
+        self.assertEqual(
+            {'user_id': 'a user', 'project_id': 'a-project', 'receiver': made.uuid},
+            action.context,
+        )
+
+    def test_its_name_is_no_id_and_neither_is_the_beginning_of_one(self) -> None:
+        made = self.create()
+        for name in ('r', made.uuid[:8]):
+            self.refused(
+                exceptions.NotFound,
+                f"The receiver '{name}' could not be found.",
+                *(self.operations.receivers.trigger, name),
+            )
+
+    def test_what_is_sent_is_checked(self) -> None:
+        made = self.create()
+
+        self.refused(
+            exceptions.BadRequest,
+            "Action parameter ['size'] is not recognizable; known are count.",
+            *(self.operations.receivers.trigger, made.uuid, {'size': 1}),
+        )
+
+    def test_a_busy_cluster_is_not_triggered(self) -> None:
+        made = self.create()
+        self.operations.check('c', BY)
+
+        with self.assertRaises(exceptions.ActionConflict):
+            self.operations.receivers.trigger(made.uuid)
+
+    def test_without_its_cluster_it_is_good_for_nothing(self) -> None:
+        made = self.create()
+        self.world.set(self.cluster, deleted_at=self.world.clock.now())
+
+        self.refused(
+            exceptions.BadRequest,
+            f"The cluster of the receiver '{made.uuid}' could not be found.",
+            *(self.operations.receivers.trigger, made.uuid),
+        )
+
+    def test_one_that_is_deleted_is_triggered_no_more(self) -> None:
+        made = self.create()
+        self.operations.receivers.delete('r', BY)
+
+        with self.assertRaises(exceptions.NotFound):
+            self.operations.receivers.trigger(made.uuid)
+
+
+class TestMarks(OperationsCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.cluster = self.world.a_cluster(self.profile, 1)
+        (node,) = self.world.nodes(self.cluster)
+        self.world.set(node, status='ACTIVE', status_reason='well')
+        self.node = self.world.now(node)
+
+    def mark(self, *values: Any) -> Any:
+        return self.operations.nodes.mark_unhealthy(self.node.uuid, BY, *values)
+
+    def test_a_mark_is_told_and_its_cluster_is_judged(self) -> None:
+        after = self.mark('true', 'it smokes')
+
+        self.assertEqual(
+            ('ERROR', 'it smokes', {'unhealthy': 'it smokes'}),
+            (after.status, after.status_reason, after.data),
+        )
+        cluster = self.world.now(self.cluster)
+        self.assertEqual(
+            (
+                'WARNING',
+                'NODE_UPDATE: number of active nodes is below desired_capacity (1).',
+            ),
+            (cluster.status, cluster.status_reason),
+        )
+        (told,) = self.world.store.list_cluster_events(ClusterEventQuery())
+        detail = told.event.detail or {}
+        action = self.world.store.get_action(detail['action']['uuid'])
+        self.assertEqual(
+            (
+                *('NODE_UPDATE', f'node_mark_unhealthy_{self.node.uuid[:8]}'),
+                *('SUCCEEDED', self.cluster.uuid),
+                {'mark_unhealthy': True, 'status_reason': 'it smokes'},
+            ),
+            (
+                *(action.action_type, action.name, action.status, action.within),
+                action.inputs,
+            ),
+        )
+        self.assertEqual(
+            (events.NODE, 'ACTIVE', 'ERROR', 'it smokes', 'end', self.cluster.uuid),
+            (
+                *(told.event.subject, told.event.old_status, told.event.new_status),
+                *(told.event.message, detail['phase'], detail['cluster']),
+            ),
+        )
+
+    def test_a_mark_that_is_taken_back_gives_back_what_was_before(self) -> None:
+        self.mark(True, 'once')
+        self.mark(True, 'twice')
+        after = self.mark(False, 'a mistake')
+
+        self.assertEqual(
+            ('ACTIVE', 'a mistake', {}),
+            (after.status, after.status_reason, after.data),
+        )
+        self.assertEqual('ACTIVE', self.world.now(self.cluster).status)
+
+    def test_what_was_unwell_before_is_not_healed_by_that(self) -> None:
+        self.world.set(self.node, status='ERROR', status_reason='broken')
+        self.mark(True)
+        after = self.mark(False)
+
+        self.assertEqual(('ERROR', 'broken'), (after.status, after.status_reason))
+
+    def test_nothing_is_said_while_something_goes_on(self) -> None:
+        begun = self.operations.check('c', BY)
+
+        self.refused(
+            exceptions.ActionConflict,
+            f'The NODE_UPDATE action for target {self.node.uuid} conflicts '
+            f'with the following action(s): CLUSTER_CHECK {begun.action}.',
+            *(self.mark, True),
+        )
+
+    def test_a_reason_that_cannot_be_kept_is_refused(self) -> None:
+        for reason in ('', 'x' * 256, 7):
+            self.refused(
+                exceptions.BadRequest,
+                'The value for status_reason must be text of 1 to 255 characters.',
+                *(self.mark, True, reason),
+            )
+
+
+class TestAdopting(OperationsCase):
+    def test_what_is_there_becomes_a_node_with_a_profile_of_its_own(self) -> None:
+        self.world.outside.things['here'] = {'value': 'x'}
+        wanted = Adoption('here', 'thing-1.0', 'n', 'master', overrides={'value': 'x'})
+        spec = {'type': 'thing', 'version': '1.0', 'properties': {'value': 'x'}}
+
+        self.assertEqual(spec, self.operations.nodes.preview(wanted, BY))
+        node = self.operations.nodes.adopt(wanted, BY)
+
+        profile = self.world.store.nouns_by_id(Profile, [node.profile_id])
+        self.assertEqual(spec, profile[node.profile_id].spec)
+        self.assertEqual(
+            ('n', 'master', 'here', 'INIT'),
+            (node.name, node.role, node.physical_id, node.status),
+        )
+        self.world.worker()
+        self.world.quiet()
+        self.assertEqual('ACTIVE', self.world.now(node).status)
+
+    def test_its_type_takes_it_over_once(self) -> None:
+        world = OperatedWorld(self.make_store())
+        self.addCleanup(world.stop)
+
+        def adopt(handler: Any, context: Any) -> Ready:
+            world.outside.called('adopt', context.resource_name)
+            return Ready(data={'ours': True})
+
+        found = type(
+            'Found', (world.types.resource_types()['Thing'],), {'adopt': adopt}
+        )
+        world.types = world.types.of(resource_handlers={'Found': found})
+        parts = dataclasses.replace(world.cluster_parts, plugins=world.types)
+        operations = ClusterOperations(parts, world.clock, world._signal)
+        world.outside.things['here'] = {}
+
+        node = operations.nodes.adopt(Adoption('here', 'found', 'n'), BY)
+        world.worker()
+        world.quiet()
+        world.ended(operations.nodes.check('n', BY).action)
+        world.row(operations.nodes.delete('n', BY))
+
+        calls = [call for call, _ in world.outside.calls]
+        self.assertEqual(['adopt', 'check', 'delete'], calls)
+        self.assertEqual({'data': {'ours': True}}, world.now(node).kept)
+
+    def test_what_is_not_there_is_an_unwell_node(self) -> None:
+        node = self.operations.nodes.adopt(Adoption('gone', 'thing'), BY)
+
+        self.world.worker()
+        self.world.quiet()
+
+        self.assertEqual('ERROR', self.world.now(node).status)
+
+    def test_what_makes_no_sense_is_refused(self) -> None:
+        for wanted, kind, text in (
+            (
+                Adoption('x', 'nope'),
+                exceptions.NotFound,
+                "The profile_type 'nope' could not be found.",
+            ),
+            (
+                Adoption('x', 'thing', snapshot=True),
+                exceptions.BadRequest,
+                'No type of profile makes snapshots of what is adopted.',
+            ),
+            (
+                Adoption('', 'thing'),
+                exceptions.BadRequest,
+                'The identity of what is adopted is missing.',
+            ),
+        ):
+            with self.subTest(wanted=wanted):
+                self.refused(kind, text, self.operations.nodes.preview, wanted, BY)
+
+
+class TestUserActions(OperationsCase):
+    limits = Limits(user_actions=frozenset({'sleep'}))
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.cluster = self.world.a_cluster(self.profile)
+
+    def ask(self, **values: Any) -> Any:
+        given = {'action': 'sleep', 'target': 'c', 'inputs': {'duration': 0}, **values}
+        return self.operations.actions.create(NewAction(**given), BY)
+
+    def test_a_schedule_is_kept_with_it(self) -> None:
+        begun = self.ask(interval='60', not_before='2999-01-01T01:00:00+01:00')
+
+        action = self.world.store.get_action(begun.action)
+        self.assertEqual(
+            (60, datetime.datetime(2999, 1, 1, tzinfo=datetime.UTC), 3600),
+            (action.interval, action.not_before, action.timeout),
+        )
+        self.assertEqual(
+            -0, self.world.store.get_action(self.ask(interval=-1).action).interval
+        )
+
+    def test_only_what_the_installation_allows_is_done(self) -> None:
+        with self.assertRaises(exceptions.BadRequest) as caught:
+            self.ask(action='nop')
+
+        self.assertEqual(
+            "The action type 'nop' is not for clusters and nodes; those that this "
+            'installation allows are: sleep.',
+            str(caught.exception),
+        )
+
+    def test_a_target_that_is_neither_cluster_nor_node_is_refused(self) -> None:
+        self.refused(
+            exceptions.BadRequest,
+            "The specified target 'nope' could not be found: there is neither a "
+            'cluster nor a node of that name.',
+            lambda: self.ask(target='nope'),
+        )
+
+    def test_a_time_that_is_none_is_refused(self) -> None:
+        for value, text in (
+            ('soon', "The value for not_before is no time in ISO 8601: 'soon'."),
+            (7, 'The value for not_before must be a time, not a number.'),
+        ):
+            self.refused(
+                exceptions.BadRequest, text, lambda v=value: self.ask(not_before=v)
+            )

@@ -1,0 +1,129 @@
+"""Nodes that are stacks."""
+
+from tests.cluster_worlds import TENANT, ClusterCase
+from tests.stack_worlds import res, template
+from watcherlite.db.stacking import StackQuery
+from watcherlite.engine.clusters.actions import (
+    NODE_CHECK,
+    NODE_CREATE,
+    NODE_DELETE,
+    NODE_UPDATE,
+)
+from watcherlite.engine.clusters.node_context import node_context
+from watcherlite.testing.context import FakeContext
+
+
+class StackCase(ClusterCase):
+    def a_stack(self, name='web', **things):
+        """Return a world and a node that is a stack of these things."""
+        world = self.a_cluster_world()
+        profile = world.profile(type_='os.heat.stack', **self.of(**things))
+        return world, world.a_node(profile, name)
+
+    def of(self, value='red', **more):
+        outputs = {'colour': {'value': {'get_attr': ['t', 'output']}}}
+        return {
+            'template': template({'t': res(value=value)}, outputs=outputs),
+            **more,
+        }
+
+    def stack(self, world, node):
+        return world.store.find_stack(world.now(node).physical_id, TENANT)
+
+
+class TestStacks(StackCase):
+    def test_a_stack_is_made_that_is_in_no_other(self):
+        world, node = self.a_stack(disable_rollback=True, timeout=5)
+
+        world.do(NODE_CREATE, node)
+
+        row, stack = world.now(node), self.stack(world, node)
+        self.assertEqual(('ACTIVE', stack.uuid), (row.status, row.physical_id))
+        self.assertEqual(
+            ('CREATE_COMPLETE', None, 300, True),
+            (
+                *(stack.state.name, stack.owner_id, stack.timeout),
+                stack.disable_rollback,
+            ),
+        )
+        self.assertRegex(stack.name, '^node-web-[0-9a-f]{12}$')
+        self.assertEqual(
+            {'stack_name': stack.name, 'outputs': {'colour': 'red'}}, row.attributes
+        )
+
+    def test_its_name_is_one_that_stacks_may_have(self):
+        world = self.a_cluster_world()
+        profile = world.profile(type_='os.heat.stack', **self.of())
+        cluster = world.a_cluster(profile, 1, '7~中文', desired_capacity=0)
+        (node,) = world.nodes(cluster)
+
+        made = world.made(node)
+
+        self.assertRegex(made.attributes['stack_name'], '^s7-[a-zA-Z0-9_.-]+$')
+
+    def test_one_that_cannot_be_made_says_why_and_can_be_deleted(self):
+        world, node = self.a_stack()
+        world.outside.fails.add(('create', 't'))
+
+        world.do(NODE_CREATE, node)
+        row, stack = world.now(node), self.stack(world, node)
+        world.do(NODE_DELETE, node)
+
+        self.assertEqual('ERROR', row.status)
+        self.assertIn(f'Stack {stack.name} is CREATE_FAILED', row.status_reason)
+        self.assertIn('create of t does not work', row.status_reason)
+        self.assertIsNotNone(world.now(node).deleted_at)
+        deleted = world.store.stacks_by_id([stack.id])[stack.id]
+        self.assertIsNotNone(deleted.deleted_at)
+
+    def test_what_is_in_it_is_looked_at(self):
+        world, node = self.a_stack()
+        world.made(node)
+
+        world.do(NODE_CHECK, node)
+        well = world.now(node)
+        world.outside.things.clear()
+        world.do(NODE_CHECK, node)
+
+        self.assertEqual('ACTIVE', well.status)
+        self.assertEqual('ERROR', world.now(node).status)
+        self.assertIn('CHECK_FAILED', world.now(node).status_reason)
+
+    def test_another_profile_updates_it_in_place(self):
+        world, node = self.a_stack()
+        made = world.made(node)
+        other = world.profile('q', 'os.heat.stack', **self.of('blue'))
+
+        world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
+
+        row = world.now(node)
+        self.assertEqual(
+            (made.physical_id, 'ACTIVE', {'colour': 'blue'}),
+            (row.physical_id, row.status, row.attributes['outputs']),
+        )
+        self.assertEqual('UPDATE_COMPLETE', self.stack(world, node).state.name)
+
+    def test_one_that_is_gone_is_found_and_deleted_without_it(self):
+        world, node = self.a_stack()
+        made = world.made(node)
+        operations = world.cluster_parts.stacks.operations
+        operations.delete(made.physical_id, TENANT)
+        world.quiet()
+
+        world.do(NODE_CHECK, node)
+        checked = world.now(node)
+        action = world.do(NODE_DELETE, node)
+
+        self.assertEqual('ERROR', checked.status)
+        self.assertEqual('SUCCEEDED', action.status)
+
+    def test_one_that_was_begun_before_is_not_made_twice(self):
+        world, node = self.a_stack()
+        begun = world.made(node)
+        handler = world.cluster_parts.profile_types.make('os.heat.stack')
+        context = node_context(FakeContext(), begun, None, begun.properties)
+
+        again = handler.create(context)
+
+        self.assertEqual(begun.physical_id, again.physical_id)
+        self.assertEqual(1, len(world.store.list_stacks(StackQuery(tenant=TENANT))))

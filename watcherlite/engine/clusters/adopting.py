@@ -1,0 +1,102 @@
+"""Nodes of what is there already."""
+
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.domain import events
+from watcherlite.domain.clusters import Node, Profile
+from watcherlite.engine.clusters import actions, asking, profile_types
+from watcherlite.engine.clusters.asking import Adoption, Asker
+from watcherlite.engine.clusters.requesting import Requests, Wish
+from watcherlite.execution.conflicts import again_on_conflict
+
+#: In what a node keeps: its first check takes it over, see `ResourceHandler.adopt`.
+ADOPTED = 'adopted'
+
+
+def preview(requests: Requests, wanted: Adoption, by: Asker) -> dict[str, Any]:
+    """Return the spec of the profile of what is to be adopted.
+
+    :raises NotFound: there is no such type
+    :raises BadRequest: properties are missing, or wrong
+    """
+    if wanted.snapshot:
+        raise exceptions.BadRequest(
+            'No type of profile makes snapshots of what is adopted.'
+        )
+    if not wanted.identity or not isinstance(wanted.identity, str):
+        raise exceptions.BadRequest('The identity of what is adopted is missing.')
+    found = requests.parts.profile_types.find(wanted.type)
+    given = asking.mapping_of(wanted.overrides, 'overrides')
+    if found.name == profile_types.STACK:
+        given = {**_of_stack(requests, wanted.identity, by), **given}
+    spec = {'type': found.name, 'version': profile_types.VERSION, 'properties': given}
+    try:
+        requests.parts.profile_types.check(spec)
+    except exceptions.Invalid as error:
+        raise exceptions.BadRequest(
+            f'What is adopted as {found.full_name} needs other overrides: {error}'
+        ) from None
+    return spec
+
+
+def _of_stack(requests: Requests, identity: str, by: Asker) -> dict[str, Any]:
+    """Return the properties that a stack was last made with; BadRequest."""
+    store = requests.store
+    try:
+        stack = store.find_stack(identity, by.owner.tenant)
+    except exceptions.NotFound as error:
+        raise exceptions.BadRequest(str(error)) from None
+    made: Any = store.get_definition(stack.definition_id)
+    return {
+        'template': dict(made.template),
+        'files': dict(made.files),
+        'environment': dict(made.environment),
+    }
+
+
+def adopt(requests: Requests, wanted: Adoption, by: Asker) -> Node:
+    """Store a node with a profile of its own, and have it looked at.
+
+    The look takes it over, and says whether it is well.
+    """
+    spec = preview(requests, wanted, by)
+    uuid = events.new_uuid()
+    name = f'node-{uuid[:8]}' if wanted.name is None else asking.name_of(wanted.name)
+    requests.check_unique(Node, name, by)
+    checked = requests.parts.profile_types.check(spec)
+    profile = Profile(
+        uuid=events.new_uuid(),
+        name=f'prof-{name}'[:255],
+        type=checked.type,
+        handler=checked.handler,
+        spec=spec,
+        owner=by.owner,
+        created_at=requests.clock.now(),
+    )
+    node = Node(
+        uuid=uuid,
+        name=name,
+        owner=by.owner,
+        profile_id=0,
+        handler=checked.handler,
+        role=asking.role_of(wanted.role),
+        metadata=asking.mapping_of(wanted.metadata, 'metadata'),
+        status_reason='Adopted, and not looked at yet',
+        physical_id=wanted.identity,
+        properties=dict(checked.properties),
+        kept={ADOPTED: True},
+    )
+    return _stored(requests, profile, node, by)
+
+
+@again_on_conflict
+def _stored(requests: Requests, profile: Profile, node: Node, by: Asker) -> Node:
+    now = requests.clock.now()
+    with requests.store.transaction() as tx:
+        made = tx.insert_noun(profile)
+        row = node.evolve(profile_id=made.id or 0, init_at=now, created_at=now)
+        stored = tx.insert_noun(row)
+        begun = requests.insert(tx, Wish(actions.NODE_CHECK, by), stored, None, {}, now)
+    requests.tell(begun)
+    return stored

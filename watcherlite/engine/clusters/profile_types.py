@@ -1,0 +1,244 @@
+"""What nodes can be made from: every resource handler is a type of profile.
+
+`Local::Process` is `local.process`, version 1.0. Resources that are stacks need one
+around them, and are none; a stack as a node is `os.heat.stack`, see `stack_profile`.
+"""
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.domain.clusters import Node
+from watcherlite.domain.handling import Operation
+from watcherlite.engine.clusters.stack_profile import StackProfile, Stacks
+from watcherlite.engine.stacks.handlers import Handlers
+from watcherlite.plugins import schemas, specs
+from watcherlite.plugins.base import NestedHandler, ResourceHandler
+
+#: The version of all of them.
+VERSION = '1.0'
+#: The type, and the name of the handler, of nodes that are stacks.
+STACK = 'os.heat.stack'
+SUPPORT_STATUS = {VERSION: [{'status': 'SUPPORTED', 'since': '2026.11'}]}
+
+_NO_ID = '00000000-0000-0000-0000-000000000000'
+_WORD = re.compile(r'(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])')
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ProfileType:
+    """A type of profile.
+
+    :param handler: name of the resource handler
+    :param declared: its class
+    """
+
+    name: str
+    handler: str
+    declared: type[ResourceHandler]
+
+    @property
+    def full_name(self) -> str:
+        """Return it with its version: `local.process-1.0`."""
+        return f'{self.name}-{VERSION}'
+
+    def schema(self) -> dict[str, Any]:
+        """Return the schema of the properties, as clients know it."""
+        declared = self.declared.properties
+        spec = {
+            'properties': {name: dict(one.schema) for name, one in declared.items()},
+            'required': [name for name, one in declared.items() if one.required],
+        }
+        shown = specs.told(spec)
+        for name, one in declared.items():
+            shown[name]['updatable'] = one.updatable
+            if one.description:
+                shown[name]['description'] = one.description
+        return shown
+
+    def operations(self) -> dict[str, Any]:
+        """Return what can be done with nodes of the type, as clients know it."""
+        return {
+            name: _operation(operation)
+            for name, operation in sorted(self.declared.operations.items())
+        }
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CheckedSpec:
+    """What a profile says, checked.
+
+    :param type: as clients write it: `local.process-1.0`
+    :param properties: with their defaults
+    """
+
+    type: str
+    handler: str
+    properties: Mapping[str, Any]
+
+
+class ProfileTypes:
+    """The types of profiles that are installed.
+
+    :param stacks: what stacks are made with; None: nodes cannot be stacks
+    """
+
+    def __init__(self, handlers: Handlers, stacks: Stacks | None = None) -> None:
+        self._handlers = handlers
+        self._stacks = stacks
+
+    def all(self) -> dict[str, ProfileType]:
+        """Return all types by their names, without the version."""
+        found = {
+            STACK: ProfileType(STACK, STACK, StackProfile),
+        }
+        for entry, declared in sorted(self._handlers.resource_types().items()):
+            if issubclass(declared, NestedHandler):
+                continue
+            name = declared.profile_type or name_of(entry)
+            found.setdefault(name, ProfileType(name, entry, declared))
+        return found
+
+    def find(self, name: str, version: str | None = None) -> ProfileType:
+        """Return a type by its name, with or without the version.
+
+        :raises NotFound: there is none
+        """
+        wanted = f'{name}-{version}' if version else name
+        bare, dash, given = wanted.rpartition('-')
+        if not dash:
+            bare, given = wanted, VERSION
+        found = self.all().get(bare)
+        if found is None or given != VERSION:
+            raise exceptions.NotFound(
+                f"The profile_type '{wanted}' could not be found."
+            )
+        return found
+
+    def check(self, spec: Any) -> CheckedSpec:
+        """Return what the spec of a profile says.
+
+        :raises NotFound: there is no such type
+        :raises Invalid: names every property that is wrong
+        """
+        if not isinstance(spec, Mapping):
+            raise exceptions.Invalid('The provided spec is not a map.')
+        for key in ('type', 'version'):
+            if key not in spec:
+                raise exceptions.Invalid(
+                    f"The '{key}' key is missing from the provided spec map."
+                )
+        unknown = sorted(set(spec) - {'type', 'version', 'properties', 'description'})
+        if unknown:
+            raise exceptions.Invalid(f"Unrecognizable spec item '{unknown[0]}'")
+        found = self.find(str(spec['type']), str(spec['version']))
+        given = spec.get('properties')
+        if not isinstance(given, Mapping | None):
+            raise exceptions.Invalid('The properties of a spec are a map.')
+        handler = self.make(found.handler)
+        fitted = self.fit(handler, given or {})
+        return CheckedSpec(found.full_name, found.handler, fitted)
+
+    def make(self, handler: str) -> ResourceHandler:
+        """Return a handler; raises PluginNotFound or PluginError."""
+        if handler != STACK:
+            return self._handlers.make_resource_handler(handler)
+        if self._stacks is None:
+            raise exceptions.PluginError('This process makes no stacks')
+        return StackProfile(stacks=self._stacks)
+
+    def fit(
+        self,
+        handler: ResourceHandler,
+        given: Mapping[str, Any],
+        node: Node | None = None,
+        check: bool = True,
+    ) -> dict[str, Any]:
+        """Return the properties of a profile for one of its nodes, checked.
+
+        `%index%`, `%name%` and `%id%` in texts are those of the node, so that nodes
+        of one profile can differ. Where a policy has placed the node, a property
+        `placement` says it, if there is one.
+
+        :param node: None: any, the first of a cluster for example
+        :param check: whether they have to be allowed here and now: those of what is
+            there already need not be
+        :raises Invalid: names every property that is wrong
+        """
+        filled: dict[str, Any] = filled_in(given, node)
+        placement = node.data.get('placement') if node is not None else None
+        if placement and 'placement' in handler.properties:
+            filled['placement'] = placement
+        try:
+            fitted = self._handlers.fit_properties(handler, filled)
+        except exceptions.Invalid:
+            if check:
+                raise
+            return filled
+        if check:
+            handler.validate(fitted)
+        return fitted
+
+
+def name_of(entry_point: str) -> str:
+    """Return how the profiles of a resource handler are called.
+
+    `OS::Heat::RandomString` is `os.heat.random_string`.
+    """
+    parts = (_WORD.sub('_', part).lower() for part in entry_point.split('::'))
+    return '.'.join(parts)
+
+
+def filled_in(value: Any, node: Node | None) -> Any:
+    """Return a value whose texts say what is of one node; see `ProfileTypes.fit`."""
+    if isinstance(value, str):
+        for name, text in _own(node).items():
+            value = value.replace(f'%{name}%', text)
+        return value
+    if isinstance(value, Mapping):
+        return {key: filled_in(inner, node) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [filled_in(inner, node) for inner in value]
+    return value
+
+
+def _own(node: Node | None) -> dict[str, str]:
+    if node is None:
+        return {'index': '1', 'name': 'node', 'id': _NO_ID}
+    return {'index': str(node.index), 'name': node.name, 'id': node.uuid}
+
+
+def operation_parameters(
+    handler: ResourceHandler | type[ResourceHandler],
+    operation: str,
+    given: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Return the parameters of an operation with their defaults, checked.
+
+    :raises Invalid: there is no such operation, or what is wrong with the parameters
+    """
+    declared = handler.operations.get(operation)
+    if declared is None:
+        known = ', '.join(sorted(handler.operations)) or 'none'
+        raise exceptions.Invalid(
+            f"The requested operation '{operation}' is not supported by the profile "
+            f'type (supported: {known}).'
+        )
+    properties = declared.schema.get('properties') or {}
+    filled = {k: v['default'] for k, v in properties.items() if 'default' in v}
+    filled |= given or {}
+    label = f'The schema of the operation {operation}'
+    errors = list(schemas.validator_of(declared.schema, label).iter_errors(filled))
+    if errors:
+        raise exceptions.Invalid('; '.join(schemas.problems(errors, 'params')))
+    return filled
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    parameters = specs.told(operation.schema)
+    for shown in parameters.values():
+        # What is given with a call is not changed later.
+        del shown['updatable']
+    return {'description': operation.description, 'parameters': parameters}

@@ -1,0 +1,179 @@
+"""A node that is a stack: made, updated, checked and deleted like any other stack."""
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from watcherlite import exceptions
+from watcherlite.db.api import Store
+from watcherlite.domain.handling import NotYet, Property, Ready, Result
+from watcherlite.domain.stacks import NewStack, Stack
+from watcherlite.engine.stacks.operations import StackOperations
+from watcherlite.engine.stacks.reading import StackReading
+from watcherlite.plugins.base import ResourceContext, ResourceHandler
+from watcherlite.states import stack as states
+
+#: Seconds until the first look how far a stack is, and between two at most: each wait
+#: is twice as long as the one before.
+SOON = 0.05
+LONGEST = 2.0
+_OTHER = re.compile(r'[^a-zA-Z0-9_.-]')
+_MAP: Mapping[str, Any] = {'type': 'object', 'default': {}}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Stacks:
+    """What stacks are made with, and read by."""
+
+    store: Store
+    operations: StackOperations
+    reading: StackReading
+
+
+class StackProfile(ResourceHandler):
+    """Makes a stack that is in no other; its name is that of the node, made free.
+
+    :param stacks: None for one that only says what it takes
+    """
+
+    description = 'A stack of a template.'
+    # A stack of this name is there already when it is begun again.
+    idempotent = True
+    profile_type = 'os.heat.stack'
+    properties: ClassVar[Mapping[str, Property]] = {
+        'template': Property(
+            {'type': 'object'}, 'The template.', required=True, updatable=True
+        ),
+        'context': Property(_MAP, 'Accepted, and not used.', updatable=True),
+        'parameters': Property(_MAP, 'The parameters of the template.', updatable=True),
+        'files': Property(
+            {**_MAP, 'additionalProperties': {'type': 'string'}},
+            'The files that the template refers to, by name.',
+            updatable=True,
+        ),
+        'timeout': Property(
+            {'type': 'integer', 'minimum': 1},
+            'Minutes that an operation on the stack may take.',
+            updatable=True,
+        ),
+        'disable_rollback': Property(
+            {'type': 'boolean', 'default': True},
+            'Whether what a failed operation has done is left as it is.',
+            updatable=True,
+        ),
+        'environment': Property(
+            _MAP, 'The environment of the template.', updatable=True
+        ),
+    }
+    attributes: ClassVar[Mapping[str, str]] = {
+        'stack_name': 'The name of the stack.',
+        'outputs': 'The outputs of the stack, by their names.',
+    }
+
+    def __init__(self, options: Any = None, stacks: Stacks | None = None) -> None:
+        super().__init__(options)
+        self._made_with = stacks
+
+    @property
+    def _stacks(self) -> Stacks:
+        if self._made_with is None:
+            raise exceptions.PluginError('This process makes no stacks')
+        return self._made_with
+
+    def create(self, context: ResourceContext) -> Result:
+        """Have a stack made."""
+        try:
+            stack = self._stacks.operations.create(
+                self._wanted(context, _name(context)), context.tenant
+            )
+        except exceptions.StackExists:
+            # What asked for it before this was lost is its own.
+            return self.find(context)
+        return _not_yet(stack)
+
+    def find(self, context: ResourceContext) -> Result:
+        """Return the stack that an earlier `create` has begun; None: there is none."""
+        try:
+            stack = self._find(_name(context), context)
+        except exceptions.NotFound:
+            return None
+        return _not_yet(stack)
+
+    def check(self, context: ResourceContext) -> Result:
+        """Have all that is in the stack looked at."""
+        stack = self._stacks.operations.act(
+            *(self._id(context), context.tenant, states.CHECK)
+        )
+        return _not_yet(stack)
+
+    def update(self, context: ResourceContext) -> Result:
+        """Make the stack what its template says now."""
+        stack = self._find(self._id(context), context)
+        wanted = self._wanted(context, stack.name)
+        return _not_yet(
+            self._stacks.operations.update(stack.uuid, context.tenant, wanted)
+        )
+
+    def delete(self, context: ResourceContext) -> Result:
+        """Delete the stack; one that is gone is deleted."""
+        name = context.physical_id or _name(context)
+        try:
+            stack = self._stacks.operations.delete(name, context.tenant)
+        except exceptions.NotFound:
+            return None
+        return _not_yet(stack)
+
+    def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
+        """Look how far the stack is."""
+        try:
+            stack = self._find(token['stack'], context)
+        except exceptions.NotFound:
+            if operation == 'delete':
+                return None
+            raise
+        if stack.state.busy:
+            delay = min(2 * token['delay'], LONGEST)
+            return NotYet({**token, 'delay': delay}, delay)
+        if stack.status == states.FAILED:
+            raise exceptions.Invalid(
+                f'Stack {stack.name} is {stack.state.name}: {stack.status_reason}'
+            )
+        outputs = self._stacks.reading.outputs(stack)
+        return Ready(
+            stack.uuid,
+            {
+                'stack_name': stack.name,
+                'outputs': {o.key: o.value for o in outputs if o.error is None},
+            },
+        )
+
+    def _id(self, context: ResourceContext) -> str:
+        if context.physical_id is None:
+            raise exceptions.Invalid(f'{context.resource_name} has no stack')
+        return context.physical_id
+
+    def _find(self, name: str, context: ResourceContext) -> Stack:
+        return self._stacks.store.find_stack(name, context.tenant)
+
+    def _wanted(self, context: ResourceContext, name: str) -> NewStack:
+        given = context.properties
+        return NewStack(
+            name,
+            given['template'],
+            environment=given.get('environment') or {},
+            files=given.get('files') or {},
+            parameters=given.get('parameters') or {},
+            timeout_mins=given.get('timeout'),
+            disable_rollback=given.get('disable_rollback'),
+        )
+
+
+def _name(context: ResourceContext) -> str:
+    """Return the name of the stack: of letters that names of stacks may have."""
+    name = _OTHER.sub('-', context.physical_name)
+    return name if name[0].isalpha() else f's{name}'
+
+
+def _not_yet(stack: Stack) -> NotYet:
+    return NotYet({'stack': stack.uuid, 'delay': SOON}, SOON, stack.uuid)
