@@ -7,6 +7,7 @@ from typing import Any
 from watcherlite.domain import events
 from watcherlite.notifications import envelope, payloads, rules, serializer
 from watcherlite.notifications.audit_payloads import AuditPayloads
+from watcherlite.notifications.cluster_payloads import ClusterPayloads
 from watcherlite.notifications.notification import Notification
 from watcherlite.notifications.plan_payloads import PlanPayloads
 from watcherlite.notifications.settings import NotificationSettings
@@ -85,6 +86,7 @@ class MessageBuilder:
             PlanPayloads(pinned, self._source),
             AuditPayloads(pinned, self._source),
             StackPayloads(pinned, self._source),
+            ClusterPayloads(pinned, self._source),
         )
         self._filler_of = {
             subject: filler for filler in self._fillers for subject in filler.subjects

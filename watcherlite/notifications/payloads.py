@@ -7,16 +7,19 @@ module of its own.
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from watcherlite.conf import masking
 from watcherlite.domain.action_plans import PlanSurroundings
 from watcherlite.domain.audits import AuditSurroundings, Strategy
+from watcherlite.domain.clusters import Cluster, Node, Profile
 from watcherlite.domain.events import StoredEvent
 from watcherlite.domain.stacks import StackSurroundings
 from watcherlite.notifications import serializer
 from watcherlite.notifications.rules import DELETED, Told
 from watcherlite.notifications.serializer import Encoded
+
+Noun = TypeVar('Noun', Cluster, Node, Profile)
 
 
 class Source(Protocol):
@@ -37,6 +40,9 @@ class Source(Protocol):
     ) -> Mapping[int, StackSurroundings]:
         """Return stacks with those around them, by id; see `db.stacking`."""
 
+    def nouns_by_id(self, kind: type[Noun], ids: Sequence[int]) -> Mapping[int, Noun]:
+        """Return clusters, nodes or profiles by id; see `db.clustering`."""
+
 
 class Filler(Protocol):
     """Fills the payloads of some subjects.
@@ -49,7 +55,7 @@ class Filler(Protocol):
         """Return whose events it knows."""
 
     def begin(self, batch: Sequence[StoredEvent]) -> None:
-        """Read what the payloads of a batch need, in one statement.
+        """Read what the payloads of a batch need, in one statement a kind of row.
 
         Errors of the source pass through.
 

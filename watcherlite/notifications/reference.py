@@ -9,6 +9,7 @@ _TYPES = {
     'uuid': 'UUID',
     'string': 'string',
     'boolean': 'boolean',
+    'integer': 'integer',
     'datetime': 'time',
     'dict': 'object',
     'list': 'array',

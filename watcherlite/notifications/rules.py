@@ -2,18 +2,20 @@
 
 What may be told of one kind of thing is a row of SUBJECTS. Actions, plans and audits
 are told of in the states of the infra-optim vocabulary, stacks and resources in those
-of orchestration. A change that does not show there is told to nobody.
+of orchestration, clusters and nodes in those of clustering. A change that does not show
+there is told to nobody.
 """
 
 import dataclasses
 from collections.abc import Callable, Mapping
 
 from watcherlite.domain import events
-from watcherlite.notifications import stack_rules
+from watcherlite.notifications import cluster_rules, stack_rules
 from watcherlite.notifications.notification import Notification
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as plan_states
 from watcherlite.states import audit as audit_states
+from watcherlite.states import cluster as cluster_states
 
 #: priority on the wire -> rank
 PRIORITIES = {'DEBUG': 0, 'INFO': 1, 'WARN': 2, 'ERROR': 3, 'CRITICAL': 4}
@@ -224,6 +226,8 @@ class Subject:
     :param kinds: kind -> what is told whatever the states are; where SIGNALLED is in
         it, the new status of such an event says how the signal went
     :param publisher: how the `publisher_id` begins
+    :param phase: what says the one thing that is told of any event; the tables say
+        nothing then
     """
 
     prefix: str
@@ -240,6 +244,7 @@ class Subject:
         default_factory=lambda: OF_KIND
     )
     publisher: str = 'infra-optim'
+    phase: Callable[[events.Event], str] | None = None
 
 
 #: subject of an event -> what is told of it; nothing is told of any other
@@ -281,6 +286,22 @@ SUBJECTS: dict[str, Subject] = {
         kinds=stack_rules.RESOURCE_KINDS,
         publisher=stack_rules.PUBLISHER,
     ),
+    events.CLUSTER: Subject(
+        'cluster',
+        cluster_rules.CLUSTER,
+        frozenset(cluster_states.CLUSTER_STATUSES),
+        kinds={events.STATE_CHANGED: ()},
+        publisher=cluster_rules.PUBLISHER,
+        phase=cluster_rules.phase_told,
+    ),
+    events.NODE: Subject(
+        'node',
+        cluster_rules.NODE,
+        frozenset(cluster_states.NODE_STATUSES),
+        kinds={events.STATE_CHANGED: ()},
+        publisher=cluster_rules.PUBLISHER,
+        phase=cluster_rules.phase_told,
+    ),
 }
 
 #: Kinds of events that the table `changes` says something of.
@@ -314,7 +335,9 @@ def told_of(event: events.Event) -> Told | None:
     if subject is None or (subject.only_of_plans and event.plan_id is None):
         return None
     old_state, state = _states(subject, event)
-    if event.kind in subject.kinds:
+    if subject.phase is not None and event.kind in subject.kinds:
+        names: tuple[str, ...] = _of_phase(subject, event, subject.phase)
+    elif event.kind in subject.kinds:
         names = _of_change(subject, event, old_state, state)
     elif event.kind == events.SIGNALLED:
         names = _of_detail(event, 'signal', subject.signals)
@@ -339,6 +362,16 @@ def _of_change(
         return names
     also = subject.changes.get((old_state, str(event.new_status)))
     return names if also is None else (*names, also)
+
+
+def _of_phase(
+    subject: Subject, event: events.Event, phase: Callable[[events.Event], str]
+) -> tuple[str, ...]:
+    """Return what is told of a phase of an action."""
+    name = phase(event)
+    if name not in subject.notifications:
+        raise ValueError(f'event {event.uuid}: no {event.subject} is told of by {name}')
+    return (name,)
 
 
 def _of_detail(

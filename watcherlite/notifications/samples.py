@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from watcherlite.domain import events
-from watcherlite.notifications import rules, stack_samples
+from watcherlite.notifications import cluster_samples, rules, stack_samples
 from watcherlite.notifications.notification import Notification
 from watcherlite.objects import (
     action,
@@ -278,6 +278,8 @@ _PAYLOADS: dict[str, Callable[[Notification], dict[str, Any]]] = {
     events.AUDIT: _audit_payload,
     events.STACK: lambda told: stack_samples.stack_payload(told, OCCURRED_AT),
     events.RESOURCE: lambda told: stack_samples.resource_payload(told, OCCURRED_AT),
+    events.CLUSTER: lambda told: cluster_samples.cluster_payload(told, OCCURRED_AT),
+    events.NODE: lambda told: cluster_samples.node_payload(told, OCCURRED_AT),
 }
 
 

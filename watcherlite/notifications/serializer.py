@@ -30,6 +30,7 @@ _EXPRESSIONS = {
     'uuid': 'text({value})',
     'string': 'text({value})',
     'boolean': 'boolean({value})',
+    'integer': 'integer({value})',
     'datetime': 'time({value})',
     'dict': 'document({value})',
     'list': 'document({value})',
@@ -75,6 +76,7 @@ def encoder(payload: str, version: str) -> Encoder:
         'Encoded': Encoded,
         'boolean': _boolean,
         'document': _document,
+        'integer': _integer,
         'explain': functools.partial(_explain, payload, version),
         'text': encode_basestring_ascii,
         'time': _time,
@@ -127,6 +129,12 @@ def _boolean(value: object) -> str:
     if value is None:
         raise TypeError('a boolean is None')
     return 'true' if value else 'false'
+
+
+def _integer(value: int) -> str:
+    if value is None:
+        raise TypeError('an integer is None')
+    return f'{value:d}'
 
 
 def _document(value: Mapping[str, Any] | Sequence[Any]) -> str:

@@ -10,6 +10,7 @@ from watcherlite.objects import (
     action_plan,
     audit,
     base,
+    cluster,
     exception,
     fields,
     goal,
@@ -24,6 +25,7 @@ _KINDS = {
     fields.UUIDField: 'uuid',
     fields.StringField: 'string',
     fields.BooleanField: 'boolean',
+    fields.IntegerField: 'integer',
     fields.DateTimeField: 'datetime',
     fields.FlexibleDictField: 'dict',
     fields.FlexibleListField: 'list',
@@ -45,12 +47,16 @@ PAYLOADS: dict[str, dict[str, tuple[Field, ...]]] = {
 '''
 
 
+#: Those of nested payloads first.
+_MODULES = (*(exception, goal, strategy, audit, action_plan, action, stack, cluster),)
+
+
 def payload_classes() -> dict[str, type[base.Payload]]:
     """Return all payload classes by their names on the wire, nested ones first."""
     registered = base.registered()
     return {
         cls.obj_name(): cls
-        for module in (exception, goal, strategy, audit, action_plan, action, stack)
+        for module in _MODULES
         for cls in vars(module).values()
         if isinstance(cls, type)
         and issubclass(cls, base.Payload)

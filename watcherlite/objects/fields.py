@@ -9,6 +9,7 @@ from oslo_versionedobjects import fields
 
 StringField = fields.StringField
 BooleanField = fields.BooleanField
+IntegerField = fields.IntegerField
 ObjectField = fields.ObjectField
 
 

@@ -36,6 +36,7 @@ _VALUES = {
     'uuid': st.uuids().map(str),
     'string': _TEXT,
     'boolean': st.booleans(),
+    'integer': st.integers(),
     'datetime': st.datetimes(
         # Years are written with four digits, and no zone moves the day out of them.
         min_value=_naive(1000, 1, 2),

@@ -105,6 +105,9 @@ class Store:
     def surroundings_of_stacks(self, stack_ids):
         return {key: self.stacks[key] for key in stack_ids if key in self.stacks}
 
+    def nouns_by_id(self, kind, ids):
+        return told.nouns_by_id(kind, ids)
+
 
 class Publisher:
     """A broker that confirms, or raises what the story has.

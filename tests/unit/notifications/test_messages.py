@@ -10,7 +10,7 @@ from watcherlite.domain import events
 from watcherlite.domain.action_plans import PlanSurroundings
 from watcherlite.notifications import messages, plan_payloads, samples
 from watcherlite.notifications.settings import NotificationSettings
-from watcherlite.objects import action, action_plan, audit, stack, strategy
+from watcherlite.objects import action, action_plan, audit, cluster, stack, strategy
 
 
 class Surroundings:
@@ -32,6 +32,9 @@ class Surroundings:
 
     def surroundings_of_stacks(self, stack_ids):
         return {8: told.STACK_SURROUNDINGS}
+
+    def nouns_by_id(self, kind, ids):
+        return told.nouns_by_id(kind, ids)
 
 
 class MessagesTestCase(base.TestCase):
@@ -417,7 +420,7 @@ def _object(primitive):
 _PLAIN = {}
 _CLASSES = {
     name: cls
-    for module in (action, action_plan, audit, stack, strategy)
+    for module in (action, action_plan, audit, cluster, stack, strategy)
     for name, cls in vars(module).items()
     if isinstance(cls, type)
 }

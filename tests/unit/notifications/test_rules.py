@@ -12,6 +12,7 @@ from watcherlite.states import audit as audit_states
 
 _ACTION = factories.make_action(id=7, plan_id=1, status=action_states.RUNNING)
 _PLAN = factories.make_plan(id=1)
+_OF_INFRA_OPTIM = (events.ACTION, events.ACTION_PLAN, events.AUDIT)
 
 
 def told(subject, kind, old=None, new=None, **values):
@@ -185,7 +186,7 @@ class TestChangesOfActions(base.TestCase):
         self.assertIsNone(told(action, events.STATE_CHANGED, 'READY', 'RUNNING'))
 
     def test_nothing_is_told_of_a_subject_that_is_not_known(self):
-        event = dataclasses.replace(factories.make_event(_ACTION), subject='cluster')
+        event = dataclasses.replace(factories.make_event(_ACTION), subject='profile')
 
         self.assertIsNone(rules.told_of(event))
 
@@ -385,7 +386,7 @@ class TestTables(base.TestCase):
                 name: row.priority
                 for key, subject in rules.SUBJECTS.items()
                 for name, row in subject.notifications.items()
-                if row.priority != 'INFO' and key not in (events.STACK, events.RESOURCE)
+                if row.priority != 'INFO' and key in _OF_INFRA_OPTIM
             },
         )
 

@@ -127,6 +127,17 @@ class TestErrors(base.TestCase):
             'AuditCreatePayload 1.2: auto_trigger must not be null', str(error)
         )
 
+    def test_an_integer_must_not_be_null(self):
+        fields = {**_smallest('ClusterActionPayload'), 'min_size': None}
+
+        error = self.assertRaises(
+            ValueError, serializer.encoder('ClusterActionPayload', '1.0'), **fields
+        )
+
+        self.assertEqual(
+            'ClusterActionPayload 1.0: min_size must not be null', str(error)
+        )
+
     def test_a_value_that_cannot_be_written_is_told_of_with_its_class(self):
         error = self.assertRaises(
             ValueError, serializer.encoder(NAME, '1.1'), **{**UPDATE, 'state': 7}
@@ -164,6 +175,7 @@ def _smallest(payload):
         'uuid': '4a97b9dd-2023-43dc-b713-815bdd94d4d6',
         'string': '',
         'boolean': False,
+        'integer': 0,
         'datetime': None,
         'dict': {},
         'list': [],

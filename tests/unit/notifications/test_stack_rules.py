@@ -190,6 +190,8 @@ class TestTables(base.TestCase):
                 'audit': 'infra-optim',
                 'stack': 'orchestration',
                 'resource': 'orchestration',
+                'cluster': 'clustering',
+                'node': 'clustering',
             },
             {key: subject.publisher for key, subject in rules.SUBJECTS.items()},
         )

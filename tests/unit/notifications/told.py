@@ -7,9 +7,10 @@ from tests import factories
 from watcherlite.domain import audits, events
 from watcherlite.domain.action_plans import PlanSurroundings
 from watcherlite.domain.audits import AuditSurroundings
+from watcherlite.domain.clusters import Cluster, Node, Owner, Profile
 from watcherlite.domain.events import StoredEvent
 from watcherlite.domain.stacks import Stack, StackSurroundings
-from watcherlite.notifications import rules, samples, stack_samples
+from watcherlite.notifications import cluster_samples, rules, samples, stack_samples
 
 GOAL = factories.make_goal(id=1, uuid=samples.GOAL_UUID)
 STRATEGY = audits.Strategy(
@@ -80,10 +81,51 @@ RESOURCE = {
     'type': 'Local::Process',
     'physical_id': stack_samples.PHYSICAL_ID,
 }
+OWNER = Owner(cluster_samples.TENANT, cluster_samples.USER)
+CLUSTER = Cluster(
+    cluster_samples.CLUSTER_UUID,
+    'web',
+    OWNER,
+    profile_id=12,
+    desired_capacity=3,
+    min_size=1,
+    max_size=5,
+    metadata=cluster_samples.METADATA,
+    id=10,
+    init_at=cluster_samples.INIT_AT,
+    created_at=cluster_samples.CREATED_AT,
+)
+NODE = Node(
+    cluster_samples.NODE_UUID,
+    'web-1',
+    OWNER,
+    profile_id=12,
+    handler='Local::Process',
+    cluster_id=10,
+    index=1,
+    metadata=cluster_samples.METADATA,
+    id=11,
+    init_at=cluster_samples.INIT_AT,
+    created_at=cluster_samples.CREATED_AT,
+)
+PROFILE = Profile(
+    cluster_samples.PROFILE_UUID,
+    'server',
+    'local.process-1.0',
+    'Local::Process',
+    {'type': 'local.process', 'version': '1.0', 'properties': {}},
+    OWNER,
+    id=12,
+)
+#: kind -> id -> row
+NOUNS = {Cluster: {10: CLUSTER}, Node: {11: NODE}, Profile: {12: PROFILE}}
 
 
 class Source:
-    """The plan, whatever its id, the audit and the stack; see `payloads.Source`."""
+    """The plan, whatever its id, the audit, the stack and the cluster.
+
+    See `payloads.Source`.
+    """
 
     def surroundings_of_plans(self, plan_ids):
         return dict.fromkeys(plan_ids, SURROUNDINGS)
@@ -93,6 +135,9 @@ class Source:
 
     def surroundings_of_stacks(self, stack_ids):
         return dict.fromkeys(stack_ids, STACK_SURROUNDINGS)
+
+    def nouns_by_id(self, kind, ids):
+        return nouns_by_id(kind, ids)
 
 
 def plan_event(sequence, old, new, *, plan=PLAN, **values):
@@ -157,6 +202,42 @@ def resource_event(sequence, old, new, *, resource=RESOURCE, fault=None, **value
     detail = resource if fault is None else {**resource, 'fault': fault}
     return stack_event(
         sequence, old, new, **{'subject': events.RESOURCE, 'detail': detail, **values}
+    )
+
+
+def nouns_by_id(kind, ids):
+    """Return what there is of the cluster, its node and its profile."""
+    return {key: NOUNS[kind][key] for key in ids if key in NOUNS[kind]}
+
+
+def phase_event(sequence, name, old, new, *, row=CLUSTER, **values):
+    """Return a stored event of a phase of an action: `create.start`.
+
+    :param row: the cluster or node
+    :param fault: how it failed
+    :param physical_id: of a node
+    """
+    verb, _, phase = name.partition('.')
+    of_node = isinstance(row, Node)
+    subject = events.NODE if of_node else events.CLUSTER
+    fault = values.pop('fault', None)
+    detail = {
+        'action': {
+            'uuid': cluster_samples.ACTION_UUID,
+            'name': f'{subject}_{verb}_{row.uuid[:8]}',
+            'type': f'{subject}_{verb}'.upper(),
+        },
+        'phase': phase,
+        'uuid': row.uuid,
+        'name': row.name,
+        **({'cluster': CLUSTER.uuid} if of_node else {}),
+        **({'physical_id': values.pop('physical_id', None)} if of_node else {}),
+        **({} if fault is None else {'fault': fault}),
+    }
+    return audit_event(
+        *(sequence, old, new),
+        audit=row,
+        **{'subject': subject, 'detail': detail, **values},
     )
 
 
@@ -283,6 +364,7 @@ def sample_events():
             1, step, fault=fault_of(failed) if failed else None, **common
         )
     stored |= _sample_events_of_stacks(common)
+    stored |= _sample_events_of_clusters(common)
     return stored
 
 
@@ -315,5 +397,24 @@ def _sample_events_of_stacks(common):
                 values['detail'] = {**detail, 'lock_level': level}
             stored[f'{subject}.{name}'] = make(
                 1, old, new, kind=kind, **common, **values
+            )
+    return stored
+
+
+def _sample_events_of_clusters(common):
+    stored = {}
+    for subject, row in ((events.CLUSTER, CLUSTER), (events.NODE, NODE)):
+        of_node = subject == events.NODE
+        for name, notification in rules.SUBJECTS[subject].notifications.items():
+            failed = name.endswith('.error')
+            more = {}
+            if of_node and cluster_samples.is_made(notification):
+                more['physical_id'] = cluster_samples.PHYSICAL_ID
+            stored[f'{subject}.{name}'] = phase_event(
+                *(1, name, *cluster_samples.states(notification, of_node)),
+                row=row,
+                fault=fault_of(cluster_samples.FAULT) if failed else None,
+                message=cluster_samples.reason(notification),
+                **{**common, **more},
             )
     return stored

@@ -1,0 +1,230 @@
+"""What is told of clusters and nodes, while workers make, check and recover them."""
+
+from typing import TYPE_CHECKING, Any
+
+from tests import factories
+from tests.functional.db import stores
+from tests.specs.cluster_case import ClusterActionCase
+from tests.specs.database_case import OnDatabase
+from tests.specs.test_action_plan_notifications import DEADLINE, Recorder
+from tests.unit.notifications import told
+from watcherlite.clock import SystemClock
+from watcherlite.domain.clusters import Cluster
+from watcherlite.engine.clusters import actions
+from watcherlite.notifications.relay import Relay
+from watcherlite.notifications.settings import NotificationSettings, RelaySettings
+
+SECRET = 'correct-horse'
+
+if TYPE_CHECKING:
+    Base = ClusterActionCase
+else:
+    # Mixed in before the real one.
+    Base = object
+
+
+class ClusterNotifications(Base):
+    """The store is that of the class; nothing else differs."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = self.a_world_of_one()
+        self.publisher = Recorder()
+
+    def sent(self) -> list[Any]:
+        """Publish what there is; return the messages that came since the last time."""
+        relay = Relay(
+            self.world.store,
+            self.publisher,
+            NotificationSettings('localhost'),
+            factories.new_uuid(),
+            SystemClock(),
+            RelaySettings(sweep_interval=600.0),
+        )
+        before = len(self.publisher.messages)
+        relay.stop(DEADLINE)
+        relay.run()
+        return list(self.publisher.messages[before:])
+
+    def life(self, size: int) -> Cluster:
+        """Return a cluster whose making has been told of and is not told again."""
+        cluster = self.make(self.world, size)
+        self.sent()
+        return cluster
+
+    def test_one_that_is_made_and_deleted(self) -> None:
+        profile = self.world.profile(value=SECRET)
+        cluster = self.make(
+            self.world, 1, profile, metadata={'tier': 'web', 'password': SECRET}
+        )
+        made = self.sent()
+        self.world.do(actions.CLUSTER_DELETE, cluster)
+        deleted = self.sent()
+
+        self.assertEqual(
+            [
+                'cluster.create.start: CREATING',
+                'node.create.start: CREATING',
+                'node.create.end: ACTIVE',
+                'cluster.create.end: ACTIVE',
+            ],
+            told.story(made),
+        )
+        self.assertEqual(
+            [
+                'cluster.delete.start: DELETING',
+                'node.delete.start: DELETING',
+                'node.delete.end: DELETING',
+                'cluster.delete.end: DELETING',
+            ],
+            told.story(deleted),
+        )
+        self.assertEqual(
+            [cluster.uuid] * 2,
+            [_data(m)['cluster_uuid'] for m in made if 'cluster_uuid' in _data(m)],
+        )
+        first, last = _data(made[0]), _data(deleted[-1])
+        self.assertEqual(
+            (
+                *('c', 'a-project', 'a user', profile.uuid, 1),
+                {'tier': 'web', 'password': '***'},
+                None,
+            ),
+            (
+                *(first[k] for k in ('name', 'tenant_id', 'user_id', 'profile_uuid')),
+                *(first[k] for k in ('desired_capacity', 'metadata', 'deleted_at')),
+            ),
+        )
+        self.assertIsNotNone(last['deleted_at'])
+        self.assertNotIn(SECRET, str(self.publisher.messages))
+        self.assertEqual(
+            {'clustering:localhost'},
+            {told.inner(m)['publisher_id'] for m in self.publisher.messages},
+        )
+
+    def test_one_of_whose_nodes_one_cannot_be_made(self) -> None:
+        self.world.outside.fails.add(('create', 'n2'))
+        self.world.worker()
+        _, action = self.begin(self.world, 2)
+        self.world.ended(action)
+
+        sent = self.sent()
+
+        self.assertEqual(
+            {
+                'c': ['cluster.create.start: CREATING', 'cluster.create.error: ERROR'],
+                'n1': ['node.create.start: CREATING', 'node.create.end: ACTIVE'],
+                'n2': ['node.create.start: CREATING', 'node.create.error: ERROR'],
+            },
+            _by_name(sent),
+        )
+        failed = {_data(m)['name']: _data(m) for m in sent if _fault(m)}
+        self.assertEqual({'n2', 'c'}, set(failed))
+        self.assertEqual(
+            ('BrokenThingError', 'create of n2 does not work'),
+            tuple(
+                failed['n2']['fault']['watcher_object.data'][key]
+                for key in ('exception', 'exception_message')
+            ),
+        )
+        self.assertEqual(
+            {
+                'uuid': action.uuid,
+                'name': action.name,
+                'action_type': 'CLUSTER_CREATE',
+            },
+            failed['c']['action']['watcher_object.data'],
+        )
+        self.assertEqual(
+            {'n2': None, 'c': None},
+            {name: data['created_at'] for name, data in failed.items()},
+        )
+
+    def test_a_node_that_has_died_is_found_and_recovered(self) -> None:
+        cluster = self.life(2)
+        dead = self.world.nodes(cluster)[1]
+        self.world.outside.things.pop(dead.physical_id or '')
+        self.world.do(actions.CLUSTER_CHECK, cluster)
+        checked = self.sent()
+        self.world.do(actions.CLUSTER_RECOVER, cluster)
+        recovered = self.sent()
+
+        self.assertEqual(
+            {
+                'c': ['cluster.check.start: CHECKING', 'cluster.check.end: WARNING'],
+                'n1': ['node.check.start: ACTIVE', 'node.check.end: ACTIVE'],
+                'n2': ['node.check.start: ACTIVE', 'node.check.end: ERROR'],
+            },
+            _by_name(checked),
+        )
+        self.assertEqual(
+            {
+                'c': [
+                    'cluster.recover.start: RECOVERING',
+                    'cluster.recover.end: ACTIVE',
+                ],
+                'n2': ['node.recover.start: RECOVERING', 'node.recover.end: ACTIVE'],
+            },
+            _by_name(recovered),
+        )
+        ids = [_data(m)['physical_id'] for m in recovered if _data(m)['name'] == 'n2']
+        self.assertEqual(self.world.now(dead).physical_id, ids[-1])
+
+    def test_one_that_is_scaled_and_looked_after_by_no_policy(self) -> None:
+        cluster = self.life(1)
+        self.world.do(actions.CLUSTER_SCALE_OUT, cluster, {'count': 1})
+        scaled = self.sent()
+
+        self.assertEqual(
+            {
+                'c': [
+                    'cluster.scale_out.start: RESIZING',
+                    'cluster.scale_out.end: ACTIVE',
+                ],
+                'n2': ['node.create.start: CREATING', 'node.create.end: ACTIVE'],
+            },
+            _by_name(scaled),
+        )
+        self.assertEqual(2, _data(scaled[-1])['desired_capacity'])
+
+    def test_every_phase_is_told_once_and_has_ids_that_stay(self) -> None:
+        self.make(self.world, 2)
+        ids = [told.inner(message)['message_id'] for message in self.sent()]
+
+        self.assertEqual(6, len(set(ids)))
+        self.assertEqual(6, len(ids))
+        self.assertEqual([], self.sent())
+
+
+class MemoryClusterNotificationsTest(ClusterNotifications, ClusterActionCase):
+    """On the store of tests."""
+
+
+class SqliteClusterNotificationsTest(
+    OnDatabase, ClusterNotifications, ClusterActionCase, stores.SqliteDatabase
+):
+    """On SQLite."""
+
+
+class PostgresqlClusterNotificationsTest(
+    OnDatabase, ClusterNotifications, ClusterActionCase, stores.PostgresqlDatabase
+):
+    """On PostgreSQL."""
+
+
+def _by_name(sent: list[Any]) -> dict[str, list[str]]:
+    """Return what is told of each cluster and node, by name."""
+    found: dict[str, list[str]] = {}
+    for message in sent:
+        found.setdefault(_data(message)['name'], []).extend(told.story([message]))
+    return found
+
+
+def _data(message: Any) -> dict[str, Any]:
+    data: dict[str, Any] = told.inner(message)['payload']['watcher_object.data']
+    return data
+
+
+def _fault(message: Any) -> Any:
+    fault = _data(message).get('fault')
+    return fault and fault['watcher_object.data']

@@ -1,0 +1,245 @@
+"""From batches of events of clusters and nodes to messages."""
+
+from tests import base, factories
+from tests.unit.notifications import told
+from watcherlite import exceptions
+from watcherlite.domain.clusters import Cluster, Node, Profile
+from watcherlite.notifications import cluster_samples, messages, samples
+from watcherlite.notifications.settings import NotificationSettings
+
+FAULT = {'exception': 'E', 'message': 'no port', 'module': 'm', 'function': 'f'}
+
+
+class Nouns:
+    """What there is; `asked` are the kinds and ids of each question."""
+
+    def __init__(self):
+        self.known = {kind: dict(rows) for kind, rows in told.NOUNS.items()}
+        self.asked = []
+        self.error = None
+
+    def nouns_by_id(self, kind, ids):
+        self.asked.append((kind, list(ids)))
+        if self.error is not None:
+            raise self.error
+        return {key: self.known[kind][key] for key in ids if key in self.known[kind]}
+
+    def becomes(self, row):
+        self.known[type(row)][row.id] = row
+
+
+class ClusterMessagesTestCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.nouns = Nouns()
+
+    def builder(self, **settings):
+        return messages.MessageBuilder(
+            NotificationSettings(**{'host': samples.HOST, **settings}), self.nouns
+        )
+
+    def build(self, *stored, **settings):
+        batch = self.builder(**settings).build(stored)
+        self.assertEqual([], batch.unbuildable)
+        return batch.messages
+
+
+class TestWhatIsSent(ClusterMessagesTestCase):
+    def test_the_story_of_a_cluster_of_one_node(self):
+        sent = self.build(
+            told.phase_event(1, 'create.start', 'INIT', 'CREATING'),
+            told.phase_event(2, 'create.start', 'INIT', 'CREATING', row=told.NODE),
+            told.phase_event(3, 'create.end', 'CREATING', 'ACTIVE', row=told.NODE),
+            told.phase_event(4, 'create.end', 'CREATING', 'ACTIVE'),
+        )
+
+        self.assertEqual(
+            [
+                'cluster.create.start: CREATING',
+                'node.create.start: CREATING',
+                'node.create.end: ACTIVE',
+                'cluster.create.end: ACTIVE',
+            ],
+            told.story(sent),
+        )
+        self.assertEqual(
+            [('clustering:localhost', 'INFO')] * 4,
+            [
+                (message['publisher_id'], message['priority'])
+                for message in map(told.inner, sent)
+            ],
+        )
+
+    def test_the_times_are_those_of_the_change(self):
+        at = factories.NOW.strftime('%Y-%m-%dT%H:%M:%SZ')
+        made = '2016-11-04T16:29:20Z'
+        sent = self.build(
+            told.phase_event(1, 'create.start', 'INIT', 'CREATING'),
+            told.phase_event(2, 'create.end', 'CREATING', 'ACTIVE'),
+            told.phase_event(3, 'delete.start', 'ACTIVE', 'DELETING'),
+            told.phase_event(4, 'delete.end', 'DELETING', 'DELETING'),
+        )
+
+        self.assertEqual(
+            [(None, at, None), (made, at, None), (made, at, None), (made, at, at)],
+            [
+                tuple(_data(m)[k] for k in ('created_at', 'updated_at', 'deleted_at'))
+                for m in sent
+            ],
+        )
+
+    def test_the_action_is_named_and_the_node_says_where_it_belongs(self):
+        (message,) = self.build(
+            told.phase_event(
+                *(1, 'recover.end', 'RECOVERING', 'ACTIVE'),
+                row=told.NODE,
+                physical_id='web-1-new',
+            )
+        )
+
+        data = _data(message)
+        self.assertEqual(
+            {
+                'uuid': cluster_samples.ACTION_UUID,
+                'name': f'node_recover_{told.NODE.uuid[:8]}',
+                'action_type': 'NODE_RECOVER',
+            },
+            data['action']['watcher_object.data'],
+        )
+        self.assertEqual(
+            (told.CLUSTER.uuid, 'web-1-new', 1, told.PROFILE.uuid),
+            tuple(
+                data[k]
+                for k in ('cluster_uuid', 'physical_id', 'index', 'profile_uuid')
+            ),
+        )
+
+    def test_an_error_has_its_fault_and_nothing_else_has_one(self):
+        sent = self.build(
+            told.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING'),
+            told.phase_event(
+                2, 'check.error', 'ACTIVE', 'ERROR', row=told.NODE, fault=FAULT
+            ),
+            told.phase_event(3, 'check.error', 'CHECKING', 'WARNING'),
+        )
+
+        self.assertEqual(
+            [
+                ('info', None),
+                (
+                    'error',
+                    {
+                        'exception': 'E',
+                        'exception_message': 'no port',
+                        'module_name': 'm',
+                        'function_name': 'f',
+                    },
+                ),
+                ('error', None),
+            ],
+            [(m[0].rpartition('.')[2], _fault(m)) for m in sent],
+        )
+
+
+class TestWhatIsRead(ClusterMessagesTestCase):
+    def test_all_of_a_batch_are_read_at_once_and_anew_for_the_next(self):
+        builder = self.builder()
+        stored = [
+            told.phase_event(1, 'resize.start', 'ACTIVE', 'RESIZING'),
+            told.phase_event(2, 'create.end', 'CREATING', 'ACTIVE', row=told.NODE),
+            told.phase_event(3, 'resize.end', 'RESIZING', 'ACTIVE'),
+        ]
+        sizes = []
+        for size in (4, 5):
+            self.nouns.becomes(told.CLUSTER.evolve(desired_capacity=size))
+            batch = builder.build(stored)
+            sizes.append([_data(m).get('desired_capacity') for m in batch.messages])
+
+        self.assertEqual(
+            [(Cluster, [10]), (Node, [11]), (Profile, [12])] * 2, self.nouns.asked
+        )
+        self.assertEqual([[4, None, 4], [5, None, 5]], sizes)
+
+    def test_nothing_is_read_of_what_is_below_the_level(self):
+        sent = self.build(
+            told.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING'), level='error'
+        )
+
+        self.assertEqual(([], []), (sent, self.nouns.asked))
+
+    def test_a_profile_that_is_gone_is_null(self):
+        self.nouns.known[Profile].clear()
+
+        (message,) = self.build(
+            told.phase_event(1, 'delete.end', 'DELETING', 'DELETING')
+        )
+
+        self.assertIsNone(_data(message)['profile_uuid'])
+
+    def test_errors_of_the_store_are_not_taken_for_a_fault_of_an_event(self):
+        self.nouns.error = exceptions.StoreUnavailable()
+        stored = [told.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING')]
+
+        self.assertRaises(exceptions.StoreUnavailable, self.builder().build, stored)
+
+
+class TestSecrets(ClusterMessagesTestCase):
+    def test_nothing_of_what_is_made_is_told_and_credentials_are_masked(self):
+        secret = 'correct-horse'
+        self.nouns.becomes(
+            told.CLUSTER.evolve(
+                metadata={'tier': 'web', 'db_password': secret},
+                config={'node.name.format': secret},
+                data={'loadbalancers': {'x': secret}},
+            )
+        )
+        self.nouns.becomes(
+            told.NODE.evolve(
+                properties={'command': secret},
+                attributes={'url': secret},
+                kept={'x': secret},
+                data={'x': secret},
+            )
+        )
+
+        sent = self.build(
+            told.phase_event(
+                *(1, 'check.error', 'CHECKING', 'ERROR'),
+                message=f'no answer from http://me:{secret}@host/',
+            ),
+            told.phase_event(2, 'check.start', 'ACTIVE', 'ACTIVE', row=told.NODE),
+        )
+
+        self.assertNotIn(secret, str(sent))
+        self.assertEqual(
+            (
+                {'tier': 'web', 'db_password': '***'},
+                'no answer from http://me:***@host/',
+            ),
+            (_data(sent[0])['metadata'], _data(sent[0])['status_reason']),
+        )
+
+
+class TestWhatCannotBeBuilt(ClusterMessagesTestCase):
+    def test_it_does_not_hold_up_the_rest(self):
+        gone = told.phase_event(
+            *(1, 'check.start', 'ACTIVE', 'CHECKING'), row=told.CLUSTER.evolve(id=99)
+        )
+        unknown = told.phase_event(2, 'explode.start', 'ACTIVE', 'ACTIVE')
+        fine = told.phase_event(3, 'check.start', 'ACTIVE', 'CHECKING')
+
+        batch = self.builder().build([gone, unknown, fine])
+
+        self.assertEqual(['cluster.check.start: CHECKING'], told.story(batch.messages))
+        self.assertEqual(
+            [1, 2], sorted(found.stored.sequence for found in batch.unbuildable)
+        )
+
+
+def _data(message):
+    return told.inner(message)['payload']['watcher_object.data']
+
+
+def _fault(message):
+    fault = _data(message)['fault']
+    return fault and fault['watcher_object.data']

@@ -1,0 +1,82 @@
+"""The payloads of notifications of clusters and of their nodes."""
+
+# oslo.versionedobjects reads plain dicts off the class.
+# ruff: noqa: RUF012
+
+from watcherlite.objects import base, exception, fields
+
+
+@base.register
+class ClusteringActionPayload(base.Payload):
+    """The action of which a step is told: what of it never changes."""
+
+    # Version 1.0: the first
+    VERSION = '1.0'
+
+    fields = {
+        'uuid': fields.UUIDField(),
+        'name': fields.StringField(),
+        'action_type': fields.StringField(),
+    }
+
+
+class OwnedPayload(base.Payload):
+    """What notifications of clusters and of nodes have in common.
+
+    Never the properties of the profile, nor what policies and handlers keep: what is
+    secret may be in them.
+    """
+
+    # Version 1.0: the first
+    VERSION = '1.0'
+    obj_relationships = {'action': [('1.0', '1.0')], 'fault': [('1.0', '1.0')]}
+
+    fields = {
+        'uuid': fields.UUIDField(),
+        'name': fields.StringField(),
+        'tenant_id': fields.StringField(),
+        'user_id': fields.StringField(nullable=True),
+        'domain_id': fields.StringField(nullable=True),
+        'profile_uuid': fields.UUIDField(nullable=True),
+        'metadata': fields.FlexibleDictField(),
+        'state': fields.StringField(),
+        'status_reason': fields.StringField(nullable=True),
+        'init_at': fields.DateTimeField(nullable=True),
+        'created_at': fields.DateTimeField(nullable=True),
+        'updated_at': fields.DateTimeField(nullable=True),
+        'deleted_at': fields.DateTimeField(nullable=True),
+        'action': fields.ObjectField(ClusteringActionPayload.obj_name()),
+        'fault': fields.ObjectField(
+            exception.ExceptionPayload.obj_name(), nullable=True
+        ),
+    }
+
+
+@base.register
+class ClusterActionPayload(OwnedPayload):
+    """Of what is done with a cluster: cluster.create.start and so on."""
+
+    # Version 1.0: the fields of OwnedPayload 1.0, and these
+    VERSION = '1.0'
+
+    fields = {
+        'desired_capacity': fields.IntegerField(),
+        'min_size': fields.IntegerField(),
+        'max_size': fields.IntegerField(),
+        'timeout': fields.IntegerField(),
+    }
+
+
+@base.register
+class NodeActionPayload(OwnedPayload):
+    """Of what is done with a node: node.create.start and so on."""
+
+    # Version 1.0: the fields of OwnedPayload 1.0, and these
+    VERSION = '1.0'
+
+    fields = {
+        'cluster_uuid': fields.UUIDField(nullable=True),
+        'index': fields.IntegerField(),
+        'role': fields.StringField(),
+        'physical_id': fields.StringField(nullable=True),
+    }
