@@ -2,35 +2,19 @@
 
 They show the operations of the API, its microversions, and its policy rules, as the
 code has them. Each microversion links to its OpenAPI document, which an HTML build
-has as openapi/infra-optim-1.7.json and so on; that of stacks is
-openapi/orchestration.json.
+has as openapi/infra-optim-1.7.json, openapi/clustering-1.15.json and so on; that of
+stacks is openapi/orchestration.json.
 """
 
-import abc
 import pathlib
 
-# It stands beside this file; conf.py has put the directory on the path.
+# These two stand beside this file; conf.py has put the directory on the path.
+import generated
 import rest_tables
-from docutils import nodes
-from docutils.parsers import rst
-from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 
 
-class _Table(rst.Directive, abc.ABC):
-    @abc.abstractmethod
-    def lines(self) -> list[str]:
-        """Return the lines of the table."""
-
-    def run(self) -> list[nodes.Node]:
-        """Return the table."""
-        container = nodes.container()
-        content = StringList(self.lines(), self.name)
-        self.state.nested_parse(content, self.content_offset, container)
-        return list(container.children)
-
-
-class Operations(_Table):
+class Operations(generated.Generated):
     """Shows all operations."""
 
     def lines(self) -> list[str]:
@@ -38,7 +22,7 @@ class Operations(_Table):
         return rest_tables.operations()
 
 
-class StackOperations(_Table):
+class StackOperations(generated.Generated):
     """Shows all operations on stacks."""
 
     def lines(self) -> list[str]:
@@ -46,7 +30,23 @@ class StackOperations(_Table):
         return rest_tables.stack_operations()
 
 
-class Microversions(_Table):
+class ClusterOperations(generated.Generated):
+    """Shows all operations on clusters and what belongs to them."""
+
+    def lines(self) -> list[str]:
+        """Return the lines of the table."""
+        return rest_tables.cluster_operations()
+
+
+class ClusterMicroversions(generated.Generated):
+    """Shows all microversions of clusters."""
+
+    def lines(self) -> list[str]:
+        """Return the lines of the table."""
+        return rest_tables.cluster_versions()
+
+
+class Microversions(generated.Generated):
     """Shows all microversions."""
 
     def lines(self) -> list[str]:
@@ -54,7 +54,7 @@ class Microversions(_Table):
         return rest_tables.versions()
 
 
-class Policies(_Table):
+class Policies(generated.Generated):
     """Shows all policy rules."""
 
     def lines(self) -> list[str]:
@@ -72,6 +72,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Make the directives known to Sphinx."""
     app.add_directive('rest-operations', Operations)
     app.add_directive('rest-stack-operations', StackOperations)
+    app.add_directive('rest-cluster-operations', ClusterOperations)
+    app.add_directive('rest-cluster-versions', ClusterMicroversions)
     app.add_directive('rest-versions', Microversions)
     app.add_directive('rest-policies', Policies)
     app.connect('build-finished', write_documents)

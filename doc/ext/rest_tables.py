@@ -10,7 +10,10 @@ import pathlib
 import tables
 
 from watcherlite.api import deploy, microversions, openapi, policies
+from watcherlite.api.clustering.versions import CLUSTERING
 from watcherlite.api.infra_optim.versions import INFRA_OPTIM
+from watcherlite.api.microversions import Versions
+from watcherlite.api.mounts import Mount
 from watcherlite.api.operation import Version
 from watcherlite.api.orchestration.versions import ORCHESTRATION
 
@@ -36,7 +39,15 @@ def operations() -> list[str]:
 
 def stack_operations() -> list[str]:
     """Return the table of operations on stacks: address, rule, what it does."""
-    mount = deploy.orchestration()
+    return _operations_of(deploy.orchestration())
+
+
+def cluster_operations() -> list[str]:
+    """Return the table of operations on clusters, nodes and what belongs to them."""
+    return _operations_of(deploy.clustering())
+
+
+def _operations_of(mount: Mount) -> list[str]:
     rows = [
         (
             f'``{method} {mount.prefixes[0]}{template}``'.replace('/``', '``'),
@@ -53,13 +64,22 @@ def stack_operations() -> list[str]:
 
 def versions() -> list[str]:
     """Return the table of microversions: what each brought, and its document."""
+    return _versions_of(INFRA_OPTIM)
+
+
+def cluster_versions() -> list[str]:
+    """Return the table of microversions of clusters, likewise."""
+    return _versions_of(CLUSTERING)
+
+
+def _versions_of(known: Versions) -> list[str]:
     rows = [
         (
             microversions.text(version),
             _literal(brought),
-            f'`{document_name(version)} <{DIRECTORY}/{document_name(version)}>`__',
+            _document_link(known, version),
         )
-        for version, brought in INFRA_OPTIM.history.items()
+        for version, brought in known.history.items()
     ]
     return tables.list_table(
         ('Version', 'What it brought', 'OpenAPI document'), (10, 65, 25), rows
@@ -75,9 +95,14 @@ def rules() -> list[str]:
     return tables.list_table(('Rule', 'Default', 'What it allows'), (26, 37, 37), rows)
 
 
-def document_name(version: Version) -> str:
+def document_name(version: Version, known: Versions = INFRA_OPTIM) -> str:
     """Return the name of the file of a microversion."""
-    return f'{INFRA_OPTIM.service_type}-{microversions.text(version)}.json'
+    return f'{known.service_type}-{microversions.text(version)}.json'
+
+
+def _document_link(known: Versions, version: Version) -> str:
+    name = document_name(version, known)
+    return f'`{name} <{DIRECTORY}/{name}>`__'
 
 
 def _literal(text: str) -> str:
@@ -98,11 +123,14 @@ def write_documents(home: pathlib.Path) -> None:
     """
     directory = home / DIRECTORY
     directory.mkdir(exist_ok=True)
-    mount = deploy.infra_optim()
-    for version in INFRA_OPTIM.history:
-        document = openapi.document(mount, version)
-        path = directory / document_name(version)
-        path.write_text(json.dumps(document, indent=1) + '\n')
+    for mount, known in (
+        (deploy.infra_optim(), INFRA_OPTIM),
+        (deploy.clustering(), CLUSTERING),
+    ):
+        for version in known.history:
+            document = openapi.document(mount, version)
+            path = directory / document_name(version, known)
+            path.write_text(json.dumps(document, indent=1) + '\n')
     stacks = openapi.document(deploy.orchestration(), ORCHESTRATION.maximum)
     path = directory / f'{ORCHESTRATION.service_type}.json'
     path.write_text(json.dumps(stacks, indent=1) + '\n')

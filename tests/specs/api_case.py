@@ -29,6 +29,7 @@ class Client:
             templates=None,
             stacks=None,
             reading=None,
+            clusters=None,
             plugins=world.types,
             clock=world.clock,
         )

@@ -195,12 +195,13 @@ class TestGuide(base.TestCase):
             for noun, verbs in VERBS_OF_WATCHER.items()
             for verb in verbs.split()
         }
-        # Those of stacks are Heat's.
+        # Those of stacks are Heat's, those of clusters Senlin's.
+        others = ('/orchestration', '/clustering')
         names = {
             rule.name
             for rule in policies.list_rules()
             if ':' in rule.name
-            and not all(o['path'].startswith('/orchestration') for o in rule.operations)
+            and not all(o['path'].startswith(others) for o in rule.operations)
         }
         introduction = read('policies.rst').partition('\nRoles\n')[0]
 

@@ -14,7 +14,7 @@ from typing import Any
 import falcon
 
 from watcherlite import exceptions
-from watcherlite.api import arguments, errors
+from watcherlite.api import arguments, errors, microversions
 from watcherlite.api.errors import Environ
 from watcherlite.api.microversions import HEADER
 from watcherlite.api.mounts import Mount, Mounts
@@ -40,6 +40,8 @@ CALLER = 'watcherlite.caller'
 REQUEST_ID = 'openstack.request_id'
 #: Where the template of the route is left, for the metrics.
 ROUTE = 'watcherlite.route'
+#: Where the template of an address is left that is itself a secret, for the log.
+HIDDEN_ADDRESS = 'watcherlite.hidden_address'
 
 #: The rule that says who may look into every project.
 ADMIN = 'admin_api'
@@ -109,11 +111,16 @@ def _log(
         'Request %s, %s %s, was answered with %d: %s',
         request_id,
         request.method,
-        request.env.get('PATH_INFO'),
+        logged_address(request.env),
         status,
         error,
         exc_info=error if status == 500 else None,
     )
+
+
+def logged_address(environ: Environ) -> str:
+    """Return the address of a request as it is logged, without what is a secret."""
+    return str(environ.get(HIDDEN_ADDRESS) or environ.get('PATH_INFO', ''))
 
 
 class _Placing:
@@ -157,7 +164,7 @@ class Endpoint:
         for method, operation in operations.items():
             if operation.rule is not None:
                 application.policy.check_name(operation.rule)
-            schemas = _Schemas(operation, method)
+            schemas = _Schemas(operation, method, mount.texts)
             call = functools.partial(self._answer, operation, schemas)
             setattr(self, f'on_{method.lower()}', call)
 
@@ -173,7 +180,7 @@ class Endpoint:
         request.env[ROUTE] = self._mount.prefixes[0] + self._template
         version: Version = request.context.version
         if version < operation.since:
-            raise _too_early(operation, request)
+            raise _too_early(operation, version)
         caller: Caller = request.env.get(CALLER) or Caller()
         project = path.get(self._mount.project or '')
         self._check_project(caller, project)
@@ -226,7 +233,7 @@ class Endpoint:
         request: falcon.Request,
         version: Version,
     ) -> Any:
-        if request.method == 'DELETE':
+        if request.method == 'DELETE' and operation.body is None:
             return None
         data = _read(request, self._application.max_body_size)
         if data and not arguments.accepts_json(request.content_type or ''):
@@ -239,7 +246,7 @@ class Endpoint:
             return None
         if not data:
             if operation.needs_body:
-                raise arguments.missing(checker.name)
+                raise checker.no_body()
             return None
         return checker.body(arguments.parse(data))
 
@@ -263,7 +270,10 @@ class Endpoint:
 class _Schemas:
     """The checkers of an operation, by version; each is made when first needed."""
 
-    def __init__(self, operation: Operation, method: str) -> None:
+    def __init__(
+        self, operation: Operation, method: str, texts: arguments.Texts
+    ) -> None:
+        self._texts = texts
         self._query = operation.query or NOTHING
         self._body = operation.body
         self._name = arguments.PATCH if method == 'PATCH' else arguments.BODY
@@ -278,17 +288,19 @@ class _Schemas:
     def _checker(self, schemas: Versioned, version: Version) -> arguments.Checker:
         key = (id(schemas), version)
         if key not in self._made:
-            self._made[key] = arguments.Checker(at(schemas, version), self._name)
+            schema = at(schemas, version)
+            self._made[key] = arguments.Checker(schema, self._name, self._texts)
         return self._made[key]
 
 
-def _too_early(operation: Operation, request: falcon.Request) -> Exception:
+def _too_early(operation: Operation, version: Version) -> Exception:
     text = operation.too_early_text
     if text is None:
-        major, minor = operation.since
-        text = f'API microversion {major}.{minor} or higher is required.'
+        since = microversions.text(operation.since)
+        text = f'API microversion {since} or higher is required.'
+    text = text.format(version=microversions.text(version))
     kinds: Mapping[int, Callable[[str], Exception]] = {
-        400: exceptions.Invalid,
+        400: exceptions.VersionTooEarly,
         404: exceptions.NotFound,
         406: exceptions.NotAcceptable,
     }

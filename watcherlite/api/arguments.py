@@ -48,14 +48,61 @@ def is_uuid(value: object) -> bool:
     return not isinstance(value, str) or bool(_UUID.fullmatch(value))
 
 
+class Texts:
+    """What is said of arguments and bodies that are refused: as Watcher says it.
+
+    Another vocabulary says it in its own way.
+    """
+
+    def unknown(self, name: str, arguments: str) -> str:
+        """Return the refusal of an argument that there is not.
+
+        :param arguments: the title of their schema
+        """
+        return f'Unknown argument: "{name}"'
+
+    def missing(self, name: str) -> str:
+        """Return the refusal of a request without an argument, or without a body."""
+        return f'Missing argument: "{name}"'
+
+    def not_converted(self, error: 'NotConverted') -> str:
+        """Return the refusal of a value that is none of its type."""
+        return str(error)
+
+    def broken(self, error: Any, argument: str) -> str:
+        """Return the refusal that a validation error of jsonschema stands for.
+
+        :param argument: the name of the body
+        """
+        return _explain(error, argument)
+
+
+class NotConverted(exceptions.Invalid):
+    """An argument of a URL is none of its type.
+
+    :ivar kind: of the JSON schema: integer, number, boolean
+    """
+
+    def __init__(self, name: str, value: str, kind: str, text: str) -> None:
+        self.name, self.value, self.kind = name, cut(value), kind
+        super().__init__(text)
+
+
+WATCHER = Texts()
+
+
 class Checker:
     """Checks what requests bring against one schema; made once for each.
 
     :param name: of the body in refusals
+    :param texts: how refusals are said
     """
 
-    def __init__(self, schema: Schema, name: str = BODY) -> None:
+    def __init__(
+        self, schema: Schema, name: str = BODY, texts: Texts = WATCHER
+    ) -> None:
         self._schema = schema
+        self._texts = texts
         self.name = str(schema.get('title', name))
         # An empty registry, not the default one, which would fetch from the network.
         self._validator = jsonschema.Draft202012Validator(
@@ -75,18 +122,18 @@ class Checker:
             if name not in known:
                 if not strict:
                     continue
-                raise exceptions.Invalid(f'Unknown argument: "{_cut(name)}"')
+                raise exceptions.Invalid(self._texts.unknown(cut(name), self.name))
             values = [value] if isinstance(value, str) else value
             kind = known[name]
             if kind.get('type') == 'array':
-                found[name] = [_converted(name, v, kind['items']) for v in values]
+                found[name] = [self._converted(name, v, kind['items']) for v in values]
                 continue
             if strict and len(values) > 1:
                 raise exceptions.Invalid(f'The argument "{name}" is given twice')
-            found[name] = _converted(name, values[-1], kind)
+            found[name] = self._converted(name, values[-1], kind)
         for name in self._schema.get('required', ()):
             if name not in found:
-                raise exceptions.Invalid(f'Missing argument: "{name}"')
+                raise exceptions.Invalid(self._texts.missing(name))
         self._check(found)
         return found
 
@@ -95,18 +142,23 @@ class Checker:
         self._check(value)
         return value
 
+    def no_body(self) -> exceptions.Invalid:
+        """Return the refusal of a request without a body."""
+        return exceptions.Invalid(self._texts.missing(self.name))
+
+    def _converted(self, name: str, value: str, schema: Schema) -> Any:
+        try:
+            return _converted(name, value, schema)
+        except NotConverted as error:
+            raise exceptions.Invalid(self._texts.not_converted(error)) from None
+
     def _check(self, value: Any) -> None:
         try:
             error = jsonschema.exceptions.best_match(self._validator.iter_errors(value))
         except RecursionError:
             raise exceptions.Invalid('The body is nested too deeply') from None
         if error is not None:
-            raise exceptions.Invalid(_explain(error, self.name))
-
-
-def missing(name: str) -> exceptions.Invalid:
-    """Return the refusal of a request without a body."""
-    return exceptions.Invalid(f'Missing argument: "{name}"')
+            raise exceptions.Invalid(self._texts.broken(error, self.name))
 
 
 def parse(data: bytes) -> Any:
@@ -122,7 +174,7 @@ def parse(data: bytes) -> Any:
         raise exceptions.Invalid(f'The body is not valid JSON{what}') from None
     for path, problem in json_values.problems(value):
         place = '.'.join(str(part) for part in path) or 'the body'
-        raise exceptions.Invalid(f'{_cut(place)}: {problem}')
+        raise exceptions.Invalid(f'{cut(place)}: {problem}')
     return value
 
 
@@ -151,7 +203,9 @@ def _converted(name: str, value: str, schema: Schema) -> Any:
 
 def _integer(name: str, value: str) -> int:
     if not _INTEGER.fullmatch(value.strip()):
-        raise _not_converted(name, value, 'int', 'a whole number is expected')
+        raise _not_converted(
+            name, value, 'integer', 'int', 'a whole number is expected'
+        )
     return int(value)
 
 
@@ -159,7 +213,9 @@ def _number(name: str, value: str) -> float:
     try:
         return _finite(value)
     except ValueError:
-        raise _not_converted(name, value, 'float', 'a number is expected') from None
+        raise _not_converted(
+            name, value, 'number', 'float', 'a number is expected'
+        ) from None
 
 
 def _boolean(name: str, value: str) -> bool:
@@ -167,15 +223,18 @@ def _boolean(name: str, value: str) -> bool:
         return _BOOLEANS[value.strip().lower()]
     except KeyError:
         raise _not_converted(
-            name, value, 'boolean', 'true or false is expected'
+            name, value, 'boolean', 'boolean', 'true or false is expected'
         ) from None
 
 
-def _not_converted(name: str, value: str, kind: str, reason: str) -> exceptions.Invalid:
-    return exceptions.Invalid(
-        f"Invalid input for field/attribute {name}. Value: '{_cut(value)}'. unable to "
-        f'convert to {kind}. Error: {reason}'
+def _not_converted(
+    name: str, value: str, kind: str, said: str, reason: str
+) -> NotConverted:
+    text = (
+        f"Invalid input for field/attribute {name}. Value: '{cut(value)}'. unable to "
+        f'convert to {said}. Error: {reason}'
     )
+    return NotConverted(name, value, kind, text)
 
 
 _CONVERSIONS: Mapping[str, Callable[[str, str], Any]] = {
@@ -191,10 +250,10 @@ def _explain(error: Any, argument: str) -> str:
     path = [part for part in error.absolute_path if isinstance(part, str)]
     keyword, right, value = error.validator, error.validator_value, error.instance
     if keyword == 'additionalProperties' and right is False:
-        names = list(_unknown(value, error.schema))
+        names = list(unknown(value, error.schema))
         many = 's' if len(names) > 1 else ''
         place = '.'.join([argument, *path])
-        return f'Unknown attribute{many} for argument {place}: {_cut(", ".join(names))}'
+        return f'Unknown attribute{many} for argument {place}: {cut(", ".join(names))}'
     if keyword == 'required':
         name = next(name for name in right if name not in value)
         field = '.'.join([*path, name])
@@ -207,12 +266,12 @@ def _explain(error: Any, argument: str) -> str:
         return 'Limit must be positive'
     if name == 'sort_dir' and keyword == 'enum':
         return (
-            f"Invalid sort direction: {_cut(str(value))}. Acceptable values are 'asc' "
+            f"Invalid sort direction: {cut(str(value))}. Acceptable values are 'asc' "
             "or 'desc'"
         )
     shown = ''
     if len(path) == 1 and isinstance(value, str | int | float | None):
-        shown = f"Value: '{_cut(str(value))}'. "
+        shown = f"Value: '{cut(str(value))}'. "
     return f'Invalid input for field/attribute {name}. {shown}{_rule(error)}'
 
 
@@ -230,7 +289,7 @@ def _rule(error: Any) -> str:
         case 'format' if right == 'uuid':
             return (
                 'unable to convert to uuid. Error: Expected a uuid but received '
-                f'{_cut(str(value))}'
+                f'{cut(str(value))}'
             )
         case 'minimum':
             return f'Value should be greater or equal to {right}'
@@ -248,7 +307,8 @@ def _rule(error: Any) -> str:
     return f'It breaks the rule {keyword}.'
 
 
-def _unknown(value: Mapping[str, Any], schema: Schema) -> Iterator[str]:
+def unknown(value: Mapping[str, Any], schema: Schema) -> Iterator[str]:
+    """Return the members of an object that its schema does not name."""
     patterns: Iterable[str] = schema.get('patternProperties', {})
     for name in value:
         if name not in schema.get('properties', {}) and not any(
@@ -257,7 +317,8 @@ def _unknown(value: Mapping[str, Any], schema: Schema) -> Iterator[str]:
             yield name
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
+    """Return a value as it is repeated in a refusal."""
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'
 
 

@@ -16,7 +16,11 @@ from oslo_middleware import cors, http_proxy_to_wsgi, request_id
 
 from watcherlite import bootstrap, exceptions
 from watcherlite.api import authentication, keystone, openapi, places
-from watcherlite.api.app import Application
+from watcherlite.api.app import HIDDEN_ADDRESS, Application
+from watcherlite.api.clustering import errors as clustering_errors
+from watcherlite.api.clustering.routes import ROUTES as CLUSTERING_ROUTES
+from watcherlite.api.clustering.texts import Senlin
+from watcherlite.api.clustering.versions import CLUSTERING
 from watcherlite.api.errors import Environ, Wsgi
 from watcherlite.api.event_streams import EventStreams
 from watcherlite.api.health import BrokerProbe, Health
@@ -26,7 +30,7 @@ from watcherlite.api.metrics import Metrics
 from watcherlite.api.microversions import HEADER, MAXIMUM, MINIMUM
 from watcherlite.api.mounts import Mount, Mounts, Shaping, spelled
 from watcherlite.api.observing import Contextual, Observer
-from watcherlite.api.operation import Routes
+from watcherlite.api.operation import Operation, Routes
 from watcherlite.api.orchestration.errors import SHAPE
 from watcherlite.api.orchestration.routes import ROUTES as ORCHESTRATION_ROUTES
 from watcherlite.api.orchestration.versions import ORCHESTRATION
@@ -75,9 +79,22 @@ def orchestration(routes: Routes = ORCHESTRATION_ROUTES) -> Mount:
     )
 
 
+def clustering(routes: Routes = CLUSTERING_ROUTES) -> Mount:
+    """Return the mount of OpenStack Senlin's vocabulary."""
+    return openapi.described(
+        Mount(
+            ('/clustering',),
+            CLUSTERING,
+            routes,
+            errors=clustering_errors.SHAPE,
+            texts=Senlin(),
+        )
+    )
+
+
 def served() -> Sequence[Mount]:
     """Return all mounts; the first one is at the root."""
-    return [infra_optim(), orchestration()]
+    return [infra_optim(), orchestration(), clustering()]
 
 
 def settings_of(conf: cfg.ConfigOpts) -> ApiSettings:
@@ -111,6 +128,7 @@ def services_of(runtime: bootstrap.Runtime) -> Services:
         templates=runtime.templates,
         stacks=runtime.stacks,
         reading=runtime.reading,
+        clusters=runtime.clusters,
         plugins=runtime.plugins,
         clock=runtime.clock,
         max_limit=group.max_limit,
@@ -224,10 +242,12 @@ def _public(
     """Return what says whether a request needs no authentication.
 
     Public are the version documents at the root of each mount, /metrics where it is
-    turned on, and /healthcheck for whoever does not say who they are.
+    turned on, /healthcheck for whoever does not say who they are, and the webhooks of
+    receivers, whose addresses are secrets.
     """
     table = Mounts(mounts)
-    hooks = {id(mount): _webhooks(mount) for mount in mounts}
+    hooks = {id(mount): _addresses(mount, _is_webhook) for mount in mounts}
+    open_to_all = {id(mount): _addresses(mount, _is_open) for mount in mounts}
     strategy = settings.auth_strategy
 
     def is_public(environ: Environ) -> bool:
@@ -242,20 +262,35 @@ def _public(
         mount, _, below = found
         if not below:
             return True
+        for template, place in open_to_all[id(mount)].items():
+            if place.fullmatch(below):
+                environ[HIDDEN_ADDRESS] = mount.prefixes[0] + template
+                # Without authentication only this machine may ask, for these as well
+                return strategy != NOAUTH
         return not settings.webhooks_need_authentication and any(
-            hook.fullmatch(below) for hook in hooks[id(mount)]
+            hook.fullmatch(below) for hook in hooks[id(mount)].values()
         )
 
     return is_public
 
 
-def _webhooks(mount: Mount) -> list[re.Pattern[str]]:
-    """Return what the addresses of webhooks look like."""
-    return [
-        re.compile(re.sub(r'\\{\w+\\}', '[^/]+', re.escape(template)))
+def _addresses(
+    mount: Mount, is_meant: Callable[[Operation], bool]
+) -> dict[str, re.Pattern[str]]:
+    """Return what the addresses of some operations look like, by template."""
+    return {
+        template: re.compile(re.sub(r'\\{\w+\\}', '[^/]+', re.escape(template)))
         for template, operations in mount.routes.items()
-        if any(operation.webhook for operation in operations.values())
-    ]
+        if any(is_meant(operation) for operation in operations.values())
+    }
+
+
+def _is_webhook(operation: Operation) -> bool:
+    return operation.webhook
+
+
+def _is_open(operation: Operation) -> bool:
+    return operation.public
 
 
 def _with_open_webhooks(mount: Mount) -> Mount:

@@ -6,7 +6,7 @@ known of a request has the one of clients of Watcher.
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import falcon
@@ -171,3 +171,41 @@ def fault_of(error: Exception, request_id: str) -> Fault:
             status, _TEXTS[status].format(request=request), headers, kind, True
         )
     return Fault(status, str(error), headers, kind)
+
+
+#: What clients that tell errors by their types read where nothing but the status is
+#: known: those of Heat and Senlin.
+TYPE_BY_STATUS: Mapping[int, str] = {
+    400: 'HTTPBadRequest',
+    401: 'HTTPUnauthorized',
+    403: 'HTTPForbidden',
+    404: 'HTTPNotFound',
+    405: 'HTTPMethodNotAllowed',
+    406: 'HTTPNotAcceptable',
+    413: 'HTTPRequestEntityTooLarge',
+    415: 'HTTPUnsupportedMediaType',
+    503: 'HTTPServiceUnavailable',
+}
+#: What the status means to them, whatever the message says.
+EXPLANATIONS: Mapping[int, str] = {
+    400: 'The request is not valid.',
+    401: 'The request does not prove who makes it.',
+    403: 'The caller may not do this.',
+    404: 'There is no such thing.',
+    405: 'The address does not take this method.',
+    413: 'The body is too large.',
+    415: 'The body is not JSON.',
+    503: 'The service cannot answer at the moment.',
+}
+UNEXPECTED = 'The server met an error that it did not expect.'
+
+
+def type_of(fault: Fault, types: Sequence[tuple[type[Exception], str]]) -> str:
+    """Return the type of an error as such clients read it.
+
+    :param types: of all that fits, the first one counts
+    """
+    for kind, name in types:
+        if issubclass(fault.kind, kind):
+            return name
+    return TYPE_BY_STATUS.get(fault.status, 'HTTPInternalServerError')

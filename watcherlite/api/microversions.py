@@ -32,11 +32,14 @@ class Versions:
     :param history: version -> what it brought; ascending, without a gap
     :param in_headers: whether requests name one and answers tell it; without that
         there is one version
+    :param is_strict: whether a header that names none is refused; else it stands for
+        the first version
     """
 
     service_type: str
     history: Mapping[Version, str]
     in_headers: bool = True
+    is_strict: bool = False
 
     @property
     def minimum(self) -> Version:
@@ -54,7 +57,8 @@ class Versions:
         No header, one for another service and one without a number stand for the
         first version, as upstream has it.
 
-        :raises NotAcceptable: there is no such version
+        :raises NoSuchVersion: there is no such version
+        :raises Invalid: `is_strict`, and it is none
         """
         if not header or not self.in_headers:
             return self.minimum
@@ -69,12 +73,18 @@ class Versions:
         if asked.lower() == LATEST:
             return self.maximum
         if not _NUMBERS.fullmatch(asked):
+            if self.is_strict:
+                raise exceptions.Invalid(
+                    f"The version '{asked[:_SHOWN]}' of {HEADER} is none: it should be "
+                    f'{self.service_type} {text(self.maximum)}, for instance, or '
+                    f'{self.service_type} {LATEST}.'
+                )
             return self.minimum
         numbers = [int(number) for number in asked.split('.')]
         if len(numbers) == 1:
             numbers.append(self.minimum[1])
         if tuple(numbers) not in self.history:
-            raise exceptions.NotAcceptable(
+            raise exceptions.NoSuchVersion(
                 f'Version {asked[:_SHOWN]} was requested and there is no such version; '
                 f'the supported version range is: [{text(self.minimum)}, '
                 f'{text(self.maximum)}].'

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from watcherlite.api.arguments import WATCHER, Texts
 from watcherlite.api.errors import ERROR_MESSAGE, SHAPE, Environ, Shape, Wsgi
 from watcherlite.api.microversions import Versions
 from watcherlite.api.operation import Routes
@@ -27,6 +28,7 @@ class Mount:
     :param shows_deleted: whether the header X-Show-Deleted counts
     :param project: the variable of its URLs that names a project, which has to be that
         of the caller; None: it has none
+    :param texts: how it says what is wrong with arguments and bodies
     """
 
     prefixes: Sequence[str]
@@ -37,6 +39,7 @@ class Mount:
     suffix: str = ''
     shows_deleted: bool = False
     project: str | None = None
+    texts: Texts = WATCHER
 
     def spelled(self, path: str) -> str:
         """Return a path below a prefix as the routes have it; '' for the root."""

@@ -11,7 +11,7 @@ from typing import Any
 from oslo_context import context
 
 from watcherlite.api import errors
-from watcherlite.api.app import CALLER, REQUEST_ID, ROUTE
+from watcherlite.api.app import CALLER, REQUEST_ID, ROUTE, logged_address
 from watcherlite.api.errors import Environ, Wsgi
 from watcherlite.api.metrics import Metrics
 from watcherlite.api.operation import Caller
@@ -62,7 +62,7 @@ class Observer:
                 'Request %s, %s %s, failed',
                 environ.get(REQUEST_ID),
                 environ.get('REQUEST_METHOD'),
-                environ.get('PATH_INFO'),
+                logged_address(environ),
             )
             fault = errors.fault_of(error, str(environ.get(REQUEST_ID, '')))
             return errors.answer(environ, start, fault)
@@ -76,7 +76,7 @@ class Observer:
             '%s "%s %s" status: %d time: %.4f',
             environ.get('REMOTE_ADDR', '-'),
             method,
-            environ.get('PATH_INFO', ''),
+            logged_address(environ),
             status,
             seconds,
         )

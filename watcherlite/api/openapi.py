@@ -151,7 +151,7 @@ def _operation(
     }
     if operation.rule is not None:
         made['x-policy-rule'] = operation.rule
-    elif template == '/':
+    elif template == '/' or operation.public:
         made['security'] = []
     if operation.body is not None:
         made['requestBody'] = {

@@ -135,10 +135,11 @@ class Operation:
         those that are particular to this operation
     :param since: the first microversion that has it
     :param too_early: the status for callers of an earlier one: 404, 406 or 400
-    :param too_early_text: what they are told
+    :param too_early_text: what they are told, {version} being that of the request
     :param needs_body: whether an empty body is refused
     :param streams: whether it can answer text/event-stream as well as JSON
     :param webhook: whether an operator may open it to everybody
+    :param public: whether it is open to everybody: its address is a secret
     """
 
     call: Callable[[Request], Answer]
@@ -155,6 +156,7 @@ class Operation:
     needs_body: bool = True
     streams: bool = False
     webhook: bool = False
+    public: bool = False
     rules: Callable[[Request], Iterable[str]] | None = None
 
 

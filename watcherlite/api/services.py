@@ -6,6 +6,7 @@ from watcherlite.api.event_streams import EventStreams
 from watcherlite.applier.operations import PlanOperations
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store
+from watcherlite.engine.clusters.operations import ClusterOperations
 from watcherlite.engine.operations import AuditOperations
 from watcherlite.engine.stacks.operations import StackOperations
 from watcherlite.engine.stacks.reading import StackReading
@@ -21,6 +22,7 @@ class Services:
     :param plans: the operations on plans and their actions
     :param stacks: the operations on stacks
     :param reading: what is shown of stacks
+    :param clusters: the operations on clusters, nodes and what belongs to them
     :param plugins: descriptions, schemas
     :param max_limit: rows of a page, unless fewer are asked for
     :param max_event_streams: open streams of events in this process
@@ -34,6 +36,7 @@ class Services:
     templates: TemplateOperations
     stacks: StackOperations
     reading: StackReading
+    clusters: ClusterOperations
     plugins: Plugins
     clock: Clock
     max_limit: int = 1000

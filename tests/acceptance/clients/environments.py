@@ -96,6 +96,17 @@ HEAT = Environment(
     'WATCHERLITE_TEST_HEAT_CLIENT',
     ('python-heatclient>=5.3.0', 'python-openstackclient>=8.0.0'),
 )
+#: The client that operators of OpenStack Senlin have. It works with no later osc-lib.
+SENLIN = Environment(
+    'python-senlinclient',
+    'WATCHERLITE_TEST_SENLIN_CLIENT',
+    (
+        'python-senlinclient==3.1.0',
+        'osc-lib<4.0',
+        'python-openstackclient==6.6.0',
+        'openstacksdk==4.22.0',
+    ),
+)
 #: OpenStack's identity service, and a server that it runs in.
 KEYSTONE = Environment(
     'keystone', 'WATCHERLITE_TEST_KEYSTONE', ('keystone>=27.0.0', 'cheroot>=10.0.0')
@@ -104,7 +115,7 @@ KEYSTONE = Environment(
 
 def main() -> int:
     """Make all that are named; return the exit code."""
-    known = (CLIENTS, HEAT, KEYSTONE)
+    known = (CLIENTS, HEAT, SENLIN, KEYSTONE)
     named = [(e, path) for e in known if (path := e.path()) is not None]
     with futures.ThreadPoolExecutor() as pool:
         # Raises what went wrong in one of them.

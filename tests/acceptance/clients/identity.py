@@ -36,7 +36,7 @@ password_hash_rounds = 4
 class Keystone(fixtures.Fixture):
     """A keystone with an administrator, who has made a project.
 
-    Users are made with `add_user`, and have PASSWORD and the project PROJECT.
+    Users are made with `add_user`, and have PASSWORD and roles in one project.
 
     :ivar url: where it answers, version included
     """
@@ -77,7 +77,9 @@ class Keystone(fixtures.Fixture):
         self._users = {}
         self.start()
         self._admin = self.token('admin', project='admin')
-        self._project = self._make('project', name=PROJECT, domain_id=DOMAIN['id'])
+        #: name -> id
+        self.projects = {}
+        self.add_project(PROJECT)
         listed = self._ask('GET', '/roles').json()['roles']
         self._roles = {role['name']: role['id'] for role in listed}
 
@@ -122,17 +124,20 @@ class Keystone(fixtures.Fixture):
         """Go away without a word."""
         self._server.kill()
 
-    def add_user(self, name, *roles):
-        """Make a user with these roles in PROJECT; roles are made if need be."""
+    def add_project(self, name):
+        """Make another project."""
+        made = self._make('project', name=name, domain_id=DOMAIN['id'])
+        self.projects[name] = made
+
+    def add_user(self, name, *roles, project=PROJECT):
+        """Make a user with these roles in a project; roles are made if need be."""
         user = self._make('user', name=name, password=PASSWORD, domain_id=DOMAIN['id'])
         self._users[name] = user
         for role in roles:
             if role not in self._roles:
                 self._roles[role] = self._make('role', name=role)
-            self._ask(
-                'PUT',
-                f'/projects/{self._project}/users/{user}/roles/{self._roles[role]}',
-            )
+            place = f'/projects/{self.projects[project]}/users/{user}'
+            self._ask('PUT', f'{place}/roles/{self._roles[role]}')
 
     def add_endpoint(self, service_type, url):
         """Put a service into the catalogue."""
@@ -165,7 +170,8 @@ class Keystone(fixtures.Fixture):
         """
         until = expiry.strftime('%Y-%m-%dT%H:%M:%S.%fZ')
         options = ('-I', '-W', 'ignore', str(TOKEN))
-        printed = self._run('python', *options, self._users[name], self._project, until)
+        ids = (self._users[name], self.projects[PROJECT])
+        printed = self._run('python', *options, *ids, until)
         return printed.split()[-1]
 
     @contextlib.contextmanager

@@ -8,7 +8,16 @@ import fixtures
 import requests
 from testtools import content
 
-from tests.acceptance.daemons import SCRIPTS, STANDALONE, Daemon, wait_until
+from tests import services
+from tests.acceptance.daemons import (
+    API,
+    ENGINE,
+    SCRIPTS,
+    STANDALONE,
+    Daemon,
+    wait_until,
+)
+from watcherlite.db.sqlalchemy import migration
 
 LOOPBACK = '127.0.0.1'
 #: Seconds that a request may take.
@@ -80,3 +89,48 @@ class Standalone(fixtures.Fixture):
     def log(self):
         """Return what it has logged, for the report of a failure."""
         return content.text_content(self.daemon.text())
+
+
+def with_servers(case):
+    """Start an API and two engines, with PostgreSQL and RabbitMQ.
+
+    :param case: the class of tests at whose end they end
+    :returns: where the API is
+    """
+    database = services.Database(services.POSTGRESQL)
+    vhost = services.RabbitVhost()
+    home = fixtures.TempDir()
+    for fixture in (database, vhost, home):
+        fixture.setUp()
+        case.addClassCleanup(fixture.cleanUp)
+    migration.upgrade(database.url)
+    port = free_port()
+    directory = pathlib.Path(home.path)
+    ini = directory / 'watcherlite.conf'
+    ini.write_text(
+        f'[DEFAULT]\nstate_path = {directory}\n'
+        f'[database]\nconnection = {database.url}\n'
+        f'[messaging]\nurl = {vhost.url}\n'
+        f'[api]\nport = {port}\n'
+    )
+    daemons = [
+        _started(case, what[0], number, ini)
+        for number, what in enumerate((ENGINE, ENGINE, API))
+    ]
+    for daemon in daemons[:2]:
+        daemon.wait_for_text(' serves ')
+        daemon.wait_for_text('Receiving messages from')
+    daemons[2].wait_for_text('The API is served on')
+    return f'http://{LOOPBACK}:{port}'
+
+
+def _started(case, program, number, ini):
+    home = ini.parent
+    daemon = Daemon(
+        [str(SCRIPTS / program), f'--config-file={ini}'],
+        {**os.environ, 'HOME': str(home), 'PYTHONUNBUFFERED': '1'},
+        home,
+        home / f'{program}-{number}.log',
+    )
+    case.addClassCleanup(daemon.kill)
+    return daemon

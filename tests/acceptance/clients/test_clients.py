@@ -46,6 +46,14 @@ def told_commands() -> set[str]:
     }
 
 
+class Calling:
+    """Sends requests that the clients have no command for."""
+
+    def call(self, method, path, **options):
+        """Send one."""
+        return self.standalone.request(method, path, **options)
+
+
 class Stories(
     catalogue_stories.CatalogueStories,
     catalogue_stories.TemplateStories,
@@ -53,12 +61,9 @@ class Stories(
     audit_stories.PlanStories,
     version_stories.PageStories,
     version_stories.VersionStories,
+    Calling,
 ):
     """All of them."""
-
-    def call(self, method, path, **options):
-        """Send a request that the clients have no command for."""
-        return self.standalone.request(method, path, **options)
 
 
 class TestWatcher(Stories, ClientCase):
@@ -105,7 +110,9 @@ class TestWatcher(Stories, ClientCase):
             self.assertEqual(0, done.code, str(done))
 
 
-class TestOpenStack(Stories, ClientCase):
+class TestOpenStack(
+    catalogue_stories.CatalogueStories, audit_stories.PlanStories, Calling, ClientCase
+):
     """`openstack optimize`, without authentication."""
 
     program = 'openstack'
@@ -126,8 +133,8 @@ class TestOpenStack(Stories, ClientCase):
         self.assertIn('| dummy ', done.out, str(done))
 
 
-class PasswordStories(Stories):
-    """The same with names and passwords, of which one may not do everything."""
+class PasswordStories(Calling):
+    """With names and passwords, of which one may not do everything."""
 
     @classmethod
     def settings(cls, home):
@@ -185,7 +192,9 @@ class PasswordStories(Stories):
         self.assertEqual('RECOMMENDED', after['State'])
 
 
-class TestWatcherWithPassword(PasswordStories, ClientCase):
+class TestWatcherWithPassword(
+    PasswordStories, audit_stories.AuditStories, audit_stories.PlanStories, ClientCase
+):
     """`watcher`, which takes name and password from the URL."""
 
     def test_the_url_may_be_in_the_environment_where_nobody_sees_it(self):
@@ -197,7 +206,7 @@ class TestWatcherWithPassword(PasswordStories, ClientCase):
         self.assertIn('| dummy ', done.out, str(done))
 
 
-class TestOpenStackWithPassword(PasswordStories, ClientCase):
+class TestOpenStackWithPassword(PasswordStories, Stories, ClientCase):
     """`openstack optimize`, with the plugin http_basic."""
 
     program = 'openstack'

@@ -12,14 +12,10 @@ import os
 import pathlib
 import subprocess
 
-import fixtures
-
-from tests import services
 from tests.acceptance.clients import stack_stories, stack_templates
 from tests.acceptance.clients.heat_case import PATIENCE, HeatCase
-from tests.acceptance.clients.serving import LOOPBACK, Standalone, free_port
-from tests.acceptance.daemons import API, ENGINE, SCRIPTS, Daemon
-from watcherlite.db.sqlalchemy import migration
+from tests.acceptance.clients.serving import Standalone, with_servers
+from tests.acceptance.daemons import SCRIPTS
 
 #: Hooks and software deployments are for the agents of Heat in virtual machines.
 NOT_OURS = ('software_', 'stack_hook_')
@@ -157,41 +153,4 @@ class TestHeatClientWithServers(Stories, HeatCase):
 
     @classmethod
     def serve(cls):
-        database = services.Database(services.POSTGRESQL)
-        database.setUp()
-        cls.addClassCleanup(database.cleanUp)
-        migration.upgrade(database.url)
-        vhost = services.RabbitVhost()
-        vhost.setUp()
-        cls.addClassCleanup(vhost.cleanUp)
-        home = fixtures.TempDir()
-        home.setUp()
-        cls.addClassCleanup(home.cleanUp)
-        port = free_port()
-        cls._directory = pathlib.Path(home.path)
-        ini = cls._directory / 'watcherlite.conf'
-        ini.write_text(
-            f'[DEFAULT]\nstate_path = {home.path}\n'
-            f'[database]\nconnection = {database.url}\n'
-            f'[messaging]\nurl = {vhost.url}\n'
-            f'[api]\nport = {port}\n'
-        )
-        cls._daemons = [
-            cls._start(what[0], n, ini) for n, what in enumerate((ENGINE, ENGINE, API))
-        ]
-        for daemon in cls._daemons[:2]:
-            daemon.wait_for_text(' serves ')
-            daemon.wait_for_text('Receiving messages from')
-        cls._daemons[2].wait_for_text('The API is served on')
-        return f'http://{LOOPBACK}:{port}'
-
-    @classmethod
-    def _start(cls, program, number, ini):
-        daemon = Daemon(
-            [str(SCRIPTS / program), f'--config-file={ini}'],
-            {**os.environ, 'HOME': str(cls._directory), 'PYTHONUNBUFFERED': '1'},
-            cls._directory,
-            cls._directory / f'{program}-{number}.log',
-        )
-        cls.addClassCleanup(daemon.kill)
-        return daemon
+        return with_servers(cls)

@@ -18,7 +18,9 @@ from tests.functional.api import fixtures
 from watcherlite.api.openapi import NAME
 from watcherlite.domain import documents
 from watcherlite.domain.audits import EVENT, NewAudit, NewAuditTemplate
+from watcherlite.domain.clusters import Owner
 from watcherlite.domain.stacks import NewStack
+from watcherlite.engine.clusters.asking import Asker, NewCluster, NewNode, NewReceiver
 
 #: Requests that are tried of each kind, for each operation.
 EXAMPLES = 6
@@ -30,14 +32,14 @@ CHECKS = [
 ]
 
 
-def _of_version(version):
+def _of_version(version, service='infra-optim'):
     """Return the application to which all requests are of one version.
 
     What is tried wrongly is the header too, and answers of another version look
     different.
     """
     application = fixtures.application()
-    header = {'HTTP_OPENSTACK_API_VERSION': f'infra-optim {version}'}
+    header = {'HTTP_OPENSTACK_API_VERSION': f'{service} {version}'}
     return lambda environ, start_response: application(
         {**environ, **header}, start_response
     )
@@ -208,3 +210,62 @@ class TestDescriptionOfStacks(DescriptionCase):
 
     def test_wrong_requests(self):
         self.try_stacks(GenerationMode.NEGATIVE)
+
+
+class TestDescriptionOfClusters(DescriptionCase):
+    """Of the clustering API."""
+
+    # It has many operations, and most are alike.
+    examples = 3
+
+    def store(self):
+        """Store something of each kind; return the variables of addresses."""
+        clusters = self.fixture.runtime.clusters
+        by = Asker(Owner('default', 'ada'), True)
+        spec = {'type': 'os.heat.value', 'version': '1.0', 'properties': {'value': 'x'}}
+        scaling = {
+            'type': 'senlin.policy.scaling',
+            'version': '1.0',
+            'properties': {'event': 'CLUSTER_SCALE_IN'},
+        }
+        profile = clusters.profiles.create('thing', spec, by)
+        policy = clusters.policies.create('shrink', scaling, by)
+        made = clusters.create(NewCluster('web', 'thing', desired_capacity=1), by)
+        node = clusters.nodes.create(NewNode('n1', 'thing'), by)
+        new = NewReceiver('hook', 'webhook', 'web', 'CLUSTER_SCALE_OUT')
+        receiver = clusters.receivers.create(new, by, 'http://127.0.0.1/v1')
+        return {
+            'profile': profile.uuid,
+            'policy': policy.uuid,
+            'cluster': made.row.uuid,
+            'node': node.row.uuid,
+            'action': made.action,
+            'receiver': receiver.uuid,
+            'profile_type': 'os.heat.test_resource-1.0',
+            'policy_type': 'senlin.policy.scaling-1.0',
+            'path': '$.name',
+        }
+
+    def use_what_there_is(self, case):
+        """Let every other request be about what is there."""
+        self.calls += 1
+        if case.path_parameters and self.calls % 2:
+            case.path_parameters = {
+                name: self.there.get(name, value)
+                for name, value in case.path_parameters.items()
+            }
+
+    def try_clusters(self, version: str, mode: GenerationMode) -> None:
+        """Try all operations of a version."""
+        place = f'/clustering/v1/{NAME}'
+        application = _of_version(version, 'clustering')
+        self.try_each(schemathesis.openapi.from_wsgi(place, application), mode)
+
+    def test_right_requests_of_the_last_version(self):
+        self.try_clusters('1.15', GenerationMode.POSITIVE)
+
+    def test_wrong_requests_of_the_last_version(self):
+        self.try_clusters('1.15', GenerationMode.NEGATIVE)
+
+    def test_right_requests_of_the_first_version(self):
+        self.try_clusters('1.0', GenerationMode.POSITIVE)

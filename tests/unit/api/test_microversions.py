@@ -1,5 +1,6 @@
 from tests import base
 from watcherlite import exceptions
+from watcherlite.api.clustering.versions import CLUSTERING
 from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 
 
@@ -38,6 +39,20 @@ class TestNegotiation(base.TestCase):
         ):
             with self.subTest(header=header):
                 self.assertEqual((1, 0), INFRA_OPTIM.negotiate(header))
+
+    def test_what_is_no_version_is_refused_where_clients_know_it_so(self):
+        for text in ('abc', '1.5x', '1_5', '1.'):
+            with self.subTest(text=text):
+                error = self.assertRaises(
+                    exceptions.Invalid, CLUSTERING.negotiate, f'clustering {text}'
+                )
+
+                self.assertEqual(
+                    f"The version '{text}' of OpenStack-API-Version is none: it should "
+                    'be clustering 1.15, for instance, or clustering latest.',
+                    str(error),
+                )
+        self.assertEqual((1, 0), CLUSTERING.negotiate('compute abc'))
 
     def test_the_header_may_name_several_services(self):
         header = 'compute 2.1, infra-optim 1.4'

@@ -126,9 +126,63 @@ ORCHESTRATION = {
     f'DELETE {_STACK}/snapshots/{{snapshot_id}}': MEMBERS,
     f'POST {_STACK}/snapshots/{{snapshot_id}}/restore': MEMBERS,
 }
+_CLUSTER = '/clusters/{cluster}'
+_NODE = '/nodes/{node}'
+#: Likewise of the clustering API, below `/clustering/v1`.
+CLUSTERING = {
+    'GET ': {*ROLES},
+    'GET /openapi.json': READERS,
+    'GET /build-info': READERS,
+    'GET /services': ADMINS,
+    'GET /profile-types': READERS,
+    'GET /profile-types/{profile_type}': READERS,
+    'GET /profile-types/{profile_type}/ops': READERS,
+    'GET /policy-types': READERS,
+    'GET /policy-types/{policy_type}': READERS,
+    **{
+        f'{method} /{noun}': roles
+        for noun in ('clusters', 'nodes', 'policies', 'profiles')
+        for method, roles in (('GET', READERS), ('POST', MEMBERS))
+    },
+    **{
+        f'{method} {one}': roles
+        for one in (_CLUSTER, _NODE, '/policies/{policy}', '/profiles/{profile}')
+        for method, roles in (
+            *(('GET', READERS), ('PATCH', MEMBERS), ('DELETE', MEMBERS)),
+        )
+    },
+    'POST /profiles/validate': MEMBERS,
+    'POST /policies/validate': MEMBERS,
+    f'POST {_CLUSTER}/actions': MEMBERS,
+    f'POST {_CLUSTER}/ops': MEMBERS,
+    f'GET {_CLUSTER}/attrs/{{path}}': READERS,
+    f'GET {_CLUSTER}/policies': READERS,
+    f'GET {_CLUSTER}/policies/{{policy}}': READERS,
+    'POST /nodes/adopt': MEMBERS,
+    'POST /nodes/adopt-preview': MEMBERS,
+    f'POST {_NODE}/actions': MEMBERS,
+    f'POST {_NODE}/ops': MEMBERS,
+    'GET /actions': READERS,
+    'POST /actions': MANAGERS,
+    'GET /actions/{action}': READERS,
+    'PATCH /actions/{action}': MEMBERS,
+    'GET /events': READERS,
+    'GET /events/{event}': READERS,
+    # Who sees one can trigger it
+    'GET /receivers': MEMBERS,
+    'POST /receivers': MEMBERS,
+    'GET /receivers/{receiver}': MEMBERS,
+    'PATCH /receivers/{receiver}': MEMBERS,
+    'DELETE /receivers/{receiver}': MEMBERS,
+    'POST /receivers/{receiver}/notify': MEMBERS,
+    # Who knows its address needs no token
+    'POST /webhooks/{receiver}/trigger': {*ROLES},
+}
 #: Rules that only some requests are asked for, besides that of the operation or
 #: instead of it: who may.
 BESIDES = {
+    'actions:force': ADMINS,
+    'clustering:all_projects': ADMINS,
     'stacks:global_index': set(),
     'stacks:update_no_change': MEMBERS,
     'actions:suspend': MEMBERS,
@@ -147,6 +201,10 @@ def matrix():
     for name, roles in ORCHESTRATION.items():
         method, _, path = name.partition(' ')
         found[f'{method} /orchestration/v1/{{tenant}}{path}'] = frozenset(roles)
+    for name, roles in CLUSTERING.items():
+        method, _, path = name.partition(' ')
+        found[f'{method} /clustering/v1{path}'] = frozenset(roles)
+    found['GET /clustering'] = frozenset(ROLES)
     found['GET /orchestration'] = frozenset(ROLES)
     found['GET /orchestration/v1/openapi.json'] = READERS
     return found
@@ -162,6 +220,10 @@ def operations():
         for template, by_method in mount.routes.items()
         for method, operation in by_method.items()
     }
+
+
+def _arguments(operation):
+    return operation.query[1, 0].get('properties', {})
 
 
 def configuration(*args):
@@ -239,12 +301,20 @@ class TestRules(base.TestCase):
             decided.setdefault(operation.rule, set()).add(name)
         del decided[None]
         stack = '/orchestration/v1/{tenant}/stacks/{stack_name}/{stack_id}'
-        for rule in BESIDES:
+        for rule in BESIDES.keys() - {'actions:force', 'clustering:all_projects'}:
             noun, _, verb = rule.partition(':')
             decided[rule] = {f'POST {stack}/actions'}
             if noun == 'stacks':
                 stacks = 'GET /orchestration/v1/{tenant}/stacks'
                 decided[rule] = {stacks if 'index' in verb else f'PATCH {stack}'}
+        decided['actions:force'] = {'PATCH /clustering/v1/actions/{action}'}
+        decided['clustering:all_projects'] = {
+            f'GET {url}'
+            for method, url in (name.split(' ') for name in operations())
+            if method == 'GET'
+            and url.startswith('/clustering/v1/')
+            and 'global_project' in _arguments(operations()[f'GET {url}'])
+        }
         # This one is no operation of a vocabulary.
         decided['healthcheck:detail'] = {'GET /healthcheck'}
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api.errors import Fault, Shape
+from watcherlite.api.errors import EXPLANATIONS, UNEXPECTED, Fault, Shape, type_of
 
 #: The types that clients tell errors by. Of all that fits, the first one counts.
 _TYPES: tuple[tuple[type[Exception], str], ...] = (
@@ -28,52 +28,25 @@ _TYPES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.Conflict, 'Conflict'),
     (exceptions.Forbidden, 'Forbidden'),
 )
-#: Likewise where nothing but the status is known.
-_BY_STATUS: Mapping[int, str] = {
-    400: 'HTTPBadRequest',
-    401: 'HTTPUnauthorized',
-    403: 'HTTPForbidden',
-    404: 'HTTPNotFound',
-    405: 'HTTPMethodNotAllowed',
-    406: 'HTTPNotAcceptable',
-    413: 'HTTPRequestEntityTooLarge',
-    415: 'HTTPUnsupportedMediaType',
-    503: 'HTTPServiceUnavailable',
-}
 #: What the status means, whatever the message says.
 _EXPLANATIONS: Mapping[int, str] = {
-    400: 'The request is not valid.',
-    401: 'The request does not prove who makes it.',
-    403: 'The caller may not do this.',
-    404: 'There is no such thing.',
-    405: 'The address does not take this method.',
+    **EXPLANATIONS,
     409: 'This is not possible in the state that the stack is in.',
-    413: 'The body is too large.',
-    415: 'The body is not JSON.',
-    503: 'The service cannot answer at the moment.',
 }
-_UNEXPECTED = 'The server met an error that it did not expect.'
 
 
 def _body(fault: Fault) -> Any:
     return {
         'code': fault.status,
         'title': http.HTTPStatus(fault.status).phrase,
-        'explanation': _EXPLANATIONS.get(fault.status, _UNEXPECTED),
+        'explanation': _EXPLANATIONS.get(fault.status, UNEXPECTED),
         'error': {
-            'type': _type(fault),
+            'type': type_of(fault, _TYPES),
             'message': fault.text,
             # Of no use to a client, and of much to an attacker
             'traceback': None,
         },
     }
-
-
-def _type(fault: Fault) -> str:
-    for kind, name in _TYPES:
-        if issubclass(fault.kind, kind):
-            return name
-    return _BY_STATUS.get(fault.status, 'HTTPInternalServerError')
 
 
 SHAPE = Shape(

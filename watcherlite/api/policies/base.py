@@ -9,7 +9,7 @@ from oslo_policy import policy
 ADMIN = 'rule:admin_api'
 MANAGER = 'rule:manager_api'
 READER = 'rule:reader_api'
-#: Of stacks: whoever works in a project makes and changes what is in it.
+#: Of stacks and clusters: whoever works in a project makes and changes what is in it.
 MEMBER = 'rule:member_api'
 NOBODY = '!'
 #: Another service that calls on behalf of nobody.
@@ -50,7 +50,7 @@ def list_rules() -> list[policy.RuleDefault]:
         policy.RuleDefault(
             'member_api',
             'rule:manager_api or role:member',
-            'Who may create and change stacks.',
+            'Who may create and change stacks and clusters.',
         ),
         policy.RuleDefault(
             'reader_api',

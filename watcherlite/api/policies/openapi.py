@@ -14,5 +14,6 @@ def list_rules() -> list[policy.RuleDefault]:
             'Show the description of the API itself.',
             ('GET', '/v1/openapi.json'),
             ('GET', '/orchestration/v1/openapi.json'),
+            ('GET', '/clustering/v1/openapi.json'),
         ),
     ]

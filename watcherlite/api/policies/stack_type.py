@@ -53,6 +53,7 @@ def list_rules() -> list[policy.RuleDefault]:
             base.READER,
             'Show which release this is.',
             ('GET', f'{_PROJECT}/build_info'),
+            ('GET', '/clustering/v1/build-info'),
         ),
         base.rule(
             'service:index',

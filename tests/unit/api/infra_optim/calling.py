@@ -12,7 +12,10 @@ HOST = 'http://127.0.0.1:9322'
 def services(**parts: Any) -> Services:
     """Return services; what is not given is None and must not be needed."""
     nothing: dict[str, Any] = dict.fromkeys(
-        ('store', 'plans', 'audits', 'templates', 'stacks', 'reading', 'plugins')
+        (
+            *('store', 'plans', 'audits', 'templates', 'stacks', 'reading'),
+            *('clusters', 'plugins'),
+        )
     )
     return Services(**{**nothing, 'clock': SystemClock(), **parts})
 

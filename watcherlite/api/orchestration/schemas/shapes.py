@@ -2,67 +2,23 @@
 
 from collections.abc import Mapping
 
+from watcherlite.api import shapes
 from watcherlite.api.operation import Schema, Versioned, always
 
-TEXT: Schema = {'type': 'string'}
-TEXT_OR_NULL: Schema = {'type': ['string', 'null']}
-BOOLEAN: Schema = {'type': 'boolean'}
-INTEGER: Schema = {'type': 'integer'}
-OBJECT: Schema = {'type': 'object'}
-ANYTHING: Schema = {}
-NULL: Versioned = always({'type': 'null'})
-TEXTS: Schema = {'type': 'array', 'items': TEXT}
-#: An argument that may be given several times.
-SEVERAL: Schema = TEXTS
-TIME: Schema = {
-    'type': ['string', 'null'],
-    'format': 'date-time',
-    'description': 'A time in UTC: 2026-11-20T15:52:42Z',
-}
-LINKS: Schema = {
-    'type': 'array',
-    'items': {
-        'type': 'object',
-        'properties': {
-            'href': {'type': 'string', 'format': 'uri'},
-            'rel': {
-                'type': 'string',
-                'enum': ['self', 'stack', 'nested', 'resource', 'root_stack', 'next'],
-            },
-        },
-        'required': ['href', 'rel'],
-        'additionalProperties': False,
-    },
-}
-
-
-def whole(
-    properties: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None
-) -> Schema:
-    """Return the schema of an object with exactly these members.
-
-    :param optional: of those that need not be there
-    """
-    return {
-        'type': 'object',
-        'properties': {**properties, **(optional or {})},
-        'required': list(properties),
-        'additionalProperties': False,
-    }
-
-
-def under(
-    name: str, one: Schema, optional: Mapping[str, Schema] | None = None
-) -> Versioned:
-    """Return the schema of an answer that has one thing under its name."""
-    return always(whole({name: one}, optional))
-
-
-def listed(
-    noun: str, one: Schema, optional: Mapping[str, Schema] | None = None
-) -> Versioned:
-    """Return the schema of an answer that has a list under its noun."""
-    return under(noun, {'type': 'array', 'items': one}, optional)
+TEXT = shapes.TEXT
+TEXT_OR_NULL = shapes.TEXT_OR_NULL
+BOOLEAN = shapes.BOOLEAN
+INTEGER = shapes.INTEGER
+OBJECT = shapes.OBJECT
+ANYTHING = shapes.ANYTHING
+NULL = shapes.NULL
+TEXTS = shapes.TEXTS
+SEVERAL = shapes.SEVERAL
+TIME = shapes.TIME
+LINKS = shapes.links('self', 'stack', 'nested', 'resource', 'root_stack', 'next')
+whole = shapes.whole
+under = shapes.under
+listed = shapes.listed
 
 
 def arguments(properties: Mapping[str, Schema]) -> Versioned:

@@ -1,0 +1,256 @@
+"""What users of OpenStack Senlin do with its client, and what they see then."""
+
+from tests.acceptance.clients.senlin_case import PROFILE
+
+DELETION = """\
+    type: senlin.policy.deletion
+    version: "1.1"
+    properties: {criteria: OLDEST_FIRST}
+"""
+OTHER = PROFILE.replace('hello', 'bye')
+
+
+class ScalingStories:
+    """What is done with whole clusters. Mixed in before `SenlinCase`."""
+
+    def test_a_cluster_from_its_profile_to_its_end(self):
+        self.create('life', 2)
+        other = self.profile('life-other', OTHER)
+        shown = self.json('show', 'life')
+        collected = self.json('collect', '--path', 'details.output', 'life')
+        updated = self.json('update', '--name', 'longer', '--profile', other, 'life')
+        self.quiet(shown['id'])
+        later = self.json('collect', '--path', 'details.output', 'longer')
+        deleted = self.done('delete', '--force', 'longer')
+        self.ended(deleted.split()[-1])
+        gone = self.refusal('show', 'longer')
+
+        self.assertEqual(
+            ('life', 'ACTIVE', 2, 'profile-of-life'),
+            tuple(
+                shown[key]
+                for key in ('name', 'status', 'desired_capacity', 'profile_name')
+            ),
+        )
+        self.assertEqual(shown['id'], updated['id'])
+        self.assertEqual(['hello'] * 2, [row['attr_value'] for row in collected])
+        self.assertEqual(['bye'] * 2, [row['attr_value'] for row in later])
+        self.assertIn('longer', gone)
+
+    def test_it_grows_and_shrinks(self):
+        self.create('sized', 1, '--max-size', '4')
+
+        out = self.begun('expand', '--count', '2', 'sized')
+        larger = self.members('sized')
+        back = self.begun('shrink', 'sized')
+        exact = self.begun('resize', '--capacity', '4', 'sized')
+        # The command says what the API does, and calls that a success
+        refused = self.done('resize', '--capacity', '5', '--strict', 'sized')
+
+        self.assertEqual(
+            ['SUCCEEDED'] * 3, [action['status'] for action in (out, back, exact)]
+        )
+        self.assertEqual(dict.fromkeys((1, 2, 3), 'ACTIVE'), larger)
+        self.assertEqual(4, len(self.members('sized')))
+        self.assertIn('max_size', refused)
+
+    def test_it_is_checked_and_recovered_and_does_operations(self):
+        self.create('kept', 2)
+
+        checked = self.begun('check', 'kept')
+        recovered = self.begun('recover', '--check', 'true', 'kept')
+        operated = self.begun('op', '--operation', 'reboot', 'kept')
+
+        self.assertEqual(
+            [
+                ('CLUSTER_CHECK', 'SUCCEEDED'),
+                ('CLUSTER_RECOVER', 'SUCCEEDED'),
+                ('CLUSTER_OPERATION', 'SUCCEEDED'),
+            ],
+            [(a['action'], a['status']) for a in (checked, recovered, operated)],
+        )
+        self.assertEqual({1: 'ACTIVE', 2: 'ACTIVE'}, self.members('kept'))
+
+    def test_what_is_done_and_what_happened(self):
+        self.create('told', 1)
+        cluster = self.ask('GET', '/clusters/told')['cluster']['id']
+
+        rows = self.json(
+            'action', 'list', '--full-id', '--filters', f'target={cluster}'
+        )
+        shown = self.json('action', 'show', rows[0]['id'])
+        refused = self.refusal(
+            *('action', 'update', '--status', 'CANCELLED', rows[0]['id'])
+        )
+        events = self.json('event', 'list', '--full-id', '--filters', f'oid={cluster}')
+        event = self.json('event', 'show', events[0]['id'])
+
+        self.assertEqual(['CLUSTER_CREATE'], [row['action'] for row in rows])
+        self.assertEqual('SUCCEEDED', shown['status'])
+        self.assertIn('SUCCEEDED', refused)
+        self.assertEqual(
+            [('CLUSTER_CREATE', 'start'), ('CLUSTER_CREATE', 'end')],
+            [(row['action'], row['status']) for row in events],
+        )
+        self.assertEqual('told', event['obj_name'])
+
+
+class ClusterStories(ScalingStories):
+    """All else there is."""
+
+    def test_nodes_come_and_go(self):
+        profile = self.create('team', 0)
+        for name in ('team-a', 'team-b'):
+            self.done('node', 'create', '--profile', profile, name)
+            node = self.ask('GET', f'/nodes/{name}')['node']['id']
+            (action,) = self.ask('GET', f'/actions?target={node}')['actions']
+            self.ended(action['id'])
+
+        self.begun('members', 'add', '--nodes', 'team-a', 'team')
+        self.begun('members', 'replace', '--nodes', 'team-a=team-b', 'team')
+        (member,) = self.json('members', 'list', 'team')
+        self.begun('members', 'del', '--nodes', 'team-b', 'team')
+
+        self.assertEqual(('team-b', 'ACTIVE'), (member['name'], member['status']))
+        self.assertEqual([], self.json('members', 'list', 'team'))
+
+    def test_a_node_of_its_own(self):
+        profile = self.profile('single')
+        self.json('node', 'create', '--profile', profile, '--role', 'db', 'alone')
+        node = self.ask('GET', '/nodes/alone')['node']['id']
+        (made,) = self.ask('GET', f'/actions?target={node}')['actions']
+        self.ended(made['id'])
+
+        checked = self.begun('node', 'check', 'alone')
+        recovered = self.begun('node', 'recover', '--check', 'true', 'alone')
+        # The command says what became of it, and then fails by itself
+        operated = self.command('node', 'op', '--operation', 'reboot', 'alone')
+        self.ended(operated.out.split()[-1])
+        shown = self.json('node', 'show', '--details', 'alone')
+        self.json('node', 'update', '--name', 'renamed', '--tainted', 'true', 'alone')
+        (update,) = self.ask('GET', f'/actions?target={node}&action=NODE_UPDATE')[
+            'actions'
+        ]
+        self.ended(update['id'])
+        rows = self.json('node', 'list', '--filters', 'name=renamed')
+        deleted = self.done('node', 'delete', '--force', 'renamed')
+        self.ended(deleted.split()[-1])
+
+        self.assertEqual(
+            [('NODE_CHECK', 'SUCCEEDED'), ('NODE_RECOVER', 'SUCCEEDED')],
+            [(a['action'], a['status']) for a in (checked, recovered)],
+        )
+        self.assertEqual(('db', 'ACTIVE'), (shown['role'], shown['status']))
+        self.assertIn('hello', str(shown['details']))
+        self.assertEqual([True], [row['tainted'] for row in rows])
+        self.assertIn('renamed', self.refusal('node', 'show', 'renamed'))
+
+    def test_something_that_is_there_is_adopted(self):
+        words = ('--identity', 'found', '--type', 'os.heat.test_resource-1.0')
+
+        preview = self.json('node', 'adopt', '--preview', *words)
+        adopted = self.json('node', 'adopt', *words, '--name', 'adopted')
+
+        self.assertIn('os.heat.test_resource', str(preview))
+        self.assertEqual('adopted', adopted['name'])
+
+    def test_a_policy_is_bound_and_let_go(self):
+        self.create('ruled', 1)
+        path = self.file('deletion.yaml', DELETION)
+        valid = self.json('policy', 'validate', '--spec-file', path)
+        self.json('policy', 'create', '--spec-file', path, 'oldest')
+
+        self.begun('policy', 'attach', '--policy', 'oldest', 'ruled')
+        words = ('policy', 'binding', 'update', '--policy', 'oldest')
+        self.begun(*words, '--enabled', 'false', 'ruled')
+        (listed,) = self.json('policy', 'binding', 'list', 'ruled')
+        shown = self.json('policy', 'binding', 'show', '--policy', 'oldest', 'ruled')
+        refused = self.refusal('policy', 'delete', '--force', 'oldest')
+        self.begun('policy', 'detach', '--policy', 'oldest', 'ruled')
+        self.json('policy', 'update', '--name', 'older', 'oldest')
+        found = self.json('policy', 'show', 'older')
+        names = [row['name'] for row in self.json('policy', 'list')]
+        self.done('policy', 'delete', '--force', 'older')
+
+        self.assertEqual('senlin.policy.deletion-1.1', valid['type'])
+        self.assertEqual(
+            ('oldest', False), (listed['policy_name'], listed['is_enabled'])
+        )
+        self.assertFalse(shown['is_enabled'])
+        self.assertIn('Failed to delete 1', refused)
+        self.assertEqual('older', found['name'])
+        self.assertIn('older', names)
+        self.assertIn('older', self.refusal('policy', 'show', 'older'))
+
+    def test_a_profile_and_its_type(self):
+        path = self.file('spec.yaml', PROFILE)
+        valid = self.json('profile', 'validate', '--spec-file', path)
+        self.profile('first')
+
+        self.json('profile', 'update', '--name', 'second', 'first')
+        self.json('profile', 'update', '--metadata', 'tier=web', 'second')
+        shown = self.json('profile', 'show', 'second')
+        names = [row['name'] for row in self.json('profile', 'list')]
+        types = self.json('profile', 'type', 'list')
+        one = self.done('profile', 'type', 'show', 'os.heat.test_resource-1.0')
+        operations = self.done('profile', 'type', 'ops', 'os.heat.test_resource-1.0')
+        self.done('profile', 'delete', '--force', 'second')
+
+        self.assertEqual('os.heat.test_resource-1.0', valid['type'])
+        self.assertEqual('second', shown['name'])
+        self.assertIn('web', str(shown['metadata']))
+        self.assertIn('second', names)
+        self.assertIn('local.process', {row['name'] for row in types})
+        self.assertIn('wait_secs', one)
+        self.assertIn('reboot', operations)
+        self.assertIn('second', self.refusal('profile', 'show', 'second'))
+
+    def test_a_receiver_has_an_action_be_done_for_whoever_knows_it(self):
+        self.create('heard', 1)
+        words = ('--cluster', 'heard', '--action', 'CLUSTER_SCALE_OUT')
+        made = self.json('receiver', 'create', *words, 'more')
+        self.json('receiver', 'update', '--params', 'count=2', 'more')
+        shown = self.json('receiver', 'show', 'more')
+        rows = self.json('receiver', 'list')
+
+        triggered = self.ask('POST', f'/webhooks/{made["id"]}/trigger?V=2')
+        self.ended(triggered['action'])
+        self.done('receiver', 'delete', '--force', 'more')
+
+        self.assertIn('count', str(shown['params']))
+        self.assertEqual(['more'], [r['name'] for r in rows if r['id'] in made['id']])
+        self.assertEqual(3, len(self.members('heard')))
+        self.assertIn('more', self.refusal('receiver', 'show', 'more'))
+
+    def test_what_there_is(self):
+        policies = {row['name'] for row in self.json('policy', 'type', 'list')}
+        one = self.done('policy', 'type', 'show', 'senlin.policy.deletion-1.1')
+        services = self.json('service', 'list')
+        build = self.done('build', 'info')
+
+        self.assertLessEqual(
+            {f'senlin.policy.{name}' for name in ('scaling', 'health', 'loadbalance')},
+            policies,
+        )
+        self.assertIn('criteria', one)
+        self.assertIn('up', {row['state'] for row in services})
+        self.assertIn('revision', build)
+
+    def test_pages_of_a_list_are_followed(self):
+        for name in ('page-a', 'page-b', 'page-c'):
+            self.profile(name)
+
+        rows = self.json('profile', 'list', '--limit', '1', '--sort', 'name')
+
+        names = [row['name'] for row in rows if row['name'].startswith('page-')]
+        self.assertEqual(['page-a', 'page-b', 'page-c'], names)
+
+    def test_names_that_mean_nothing_or_too_much_are_refused(self):
+        for _ in range(2):
+            self.profile('twice')
+
+        several = self.refusal('profile', 'show', 'twice')
+        nothing = self.refusal('show', 'nobody')
+
+        self.assertIn('twice', several)
+        self.assertIn('nobody', nothing)

@@ -1,0 +1,136 @@
+"""What tests of the client of Senlin have in common: the client, and who answers it."""
+
+import textwrap
+from collections.abc import Callable
+
+import requests
+
+from tests import base
+from tests.acceptance.clients import environments
+from tests.acceptance.clients.commands import Clients
+from tests.acceptance.daemons import wait_until
+
+#: Seconds that a request may take.
+PATIENCE = 30
+#: What a node is made from: something that is only noted down.
+PROFILE = """\
+    type: os.heat.test_resource
+    version: "1.0"
+    properties: {value: hello}
+"""
+ENDED = ('SUCCEEDED', 'FAILED', 'CANCELLED')
+
+
+class SenlinCase(base.TestCase):
+    """Processes of ours, and `openstack cluster` that talks to them.
+
+    What a test needs it makes itself, under names that no other test uses.
+
+    :ivar url: where the API is
+    """
+
+    #: Starts our processes, and returns where their API is; from the class.
+    serve: Callable[[], str]
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.clients = Clients(environments.SENLIN)
+        cls.clients.setUp()
+        cls.addClassCleanup(cls.clients.cleanUp)
+        cls.url = cls.serve()
+
+    def endpoint(self):
+        """Return where clusters are."""
+        return f'{self.url}/clustering'
+
+    def command(self, *argv):
+        """Run `openstack cluster ...`; return what became of it."""
+        return self.clients.run(
+            *('openstack', '--os-auth-type=none'),
+            f'--os-endpoint={self.endpoint()}',
+            *('cluster', *argv),
+        )
+
+    def json(self, *argv):
+        """Run a command that succeeds; return what it shows."""
+        return self.command(*argv, '-f', 'json').json()
+
+    def refusal(self, *argv):
+        """Run a command that fails; return the text that it says why with."""
+        return self.command(*argv).refusal()
+
+    def done(self, *argv):
+        """Run a command that succeeds; return the text that it shows."""
+        found = self.command(*argv)
+        self.assertEqual(0, found.code, str(found))
+        return found.out
+
+    def begun(self, *argv):
+        """Run a command that begins an action, and wait for the action; return it."""
+        return self.ended(self.done(*argv).rstrip(' .\n').rpartition(' ')[2])
+
+    def ended(self, uuid):
+        """Wait until an action has ended; return it."""
+
+        def now():
+            return self.ask('GET', f'/actions/{uuid}')['action']
+
+        wait_until(
+            lambda: now()['status'] in ENDED, lambda: f'the end of the action {now()}'
+        )
+        return now()
+
+    def file(self, name, text):
+        """Write a file; return its path."""
+        path = self.home / name
+        path.write_text(textwrap.dedent(text))
+        return str(path)
+
+    def ask(self, method, path, **options):
+        """Ask without a client; return the JSON of the answer."""
+        answer = requests.request(
+            method,
+            f'{self.endpoint()}/v1{path}',
+            timeout=PATIENCE,
+            headers={'OpenStack-API-Version': 'clustering 1.15'},
+            **options,
+        )
+        answer.raise_for_status()
+        return answer.json() if answer.content else None
+
+    def quiet(self, name):
+        """Wait until nothing is done with a cluster any more."""
+        cluster = self.ask('GET', f'/clusters/{name}')['cluster']['id']
+
+        def busy():
+            found = self.ask('GET', f'/actions?cluster_id={cluster}')['actions']
+            return [a['name'] for a in found if a['status'] not in ENDED]
+
+        wait_until(lambda: not busy(), lambda: f'the end of {busy()}')
+
+    def profile(self, name, text=PROFILE):
+        """Store a profile; return its name."""
+        path = self.file(f'{name}.yaml', text)
+        self.done('profile', 'create', '--spec-file', path, name)
+        return name
+
+    def create(self, name, size, *argv):
+        """Have a cluster made, and wait until it is ACTIVE; return its profile."""
+        profile = self.profile(f'profile-of-{name}')
+        self.done(
+            *('create', '--profile', profile, '--desired-capacity', str(size)),
+            *(*argv, name),
+        )
+        self.quiet(name)
+        self.assertEqual('ACTIVE', self.status(name))
+        return profile
+
+    def status(self, name):
+        """Return the status of a cluster."""
+        return self.ask('GET', f'/clusters/{name}')['cluster']['status']
+
+    def members(self, name):
+        """Return the status of each node of a cluster, by its index."""
+        rows = self.json('members', 'list', name)
+        return {row['index']: row['status'] for row in rows}

@@ -1,0 +1,123 @@
+"""The client of OpenStack Senlin, as it is on PyPI, against our processes.
+
+Every command that makes sense without the services of a cloud, on a file of SQLite with
+everything in one process; and openstacksdk by itself. What is done with whole clusters
+also on PostgreSQL and RabbitMQ with a process for each task.
+"""
+
+import ast
+import inspect
+import itertools
+
+from tests.acceptance.clients import cluster_stories
+from tests.acceptance.clients.senlin_case import SenlinCase
+from tests.acceptance.clients.serving import Standalone, with_servers
+
+#: It logs in to virtual machines by SSH.
+NOT_OURS = {'cluster_run'}
+NAMES = """
+import importlib.metadata
+for point in importlib.metadata.entry_points(group='openstack.clustering.v1'):
+    print(point.name)
+"""
+#: A program of somebody's that uses the SDK.
+PROGRAM = """
+import json
+import sys
+import openstack
+cloud = openstack.connect(
+    auth_type='none', endpoint=sys.argv[1], clustering_api_version='1'
+)
+clustering = cloud.clustering
+spec = {'type': 'os.heat.test_resource', 'version': '1.0', 'properties': {}}
+profile = clustering.create_profile(name='by-sdk', spec=spec)
+cluster = clustering.create_cluster(
+    name='by-sdk', profile_id=profile.id, desired_capacity=2
+)
+clustering.wait_for_status(cluster, 'ACTIVE', ['ERROR'], interval=0.1, wait=30)
+answer = clustering.scale_out_cluster(cluster, 1)
+action = clustering.get_action(answer['action'])
+clustering.wait_for_status(
+    action, 'SUCCEEDED', ['FAILED', 'CANCELLED'], interval=0.1, wait=30
+)
+nodes = list(clustering.nodes(cluster_id=cluster.id))
+events = list(clustering.events(cluster_id=cluster.id, limit=2))
+clustering.delete_cluster(cluster, ignore_missing=False)
+clustering.wait_for_delete(cluster, interval=0.1, wait=30)
+print(json.dumps([sorted(node.status for node in nodes), len(events)]))
+"""
+
+
+def told_commands():
+    """Return the words that stories begin commands with, joined, however many."""
+    found = set()
+    for node in ast.walk(ast.parse(inspect.getsource(cluster_stories))):
+        args = getattr(node, 'elts', getattr(node, 'args', None))
+        taken = itertools.takewhile(
+            lambda arg: isinstance(arg, ast.Constant),
+            args if isinstance(args, list) else [],
+        )
+        words = [str(arg.value) for arg in taken]
+        found |= {'_'.join(words[: at + 1]) for at in range(len(words))}
+    return {f'cluster_{name}' for name in found}
+
+
+class TestSenlinClient(cluster_stories.ClusterStories, SenlinCase):
+    """One process, and a file."""
+
+    @classmethod
+    def serve(cls):
+        cls.standalone = Standalone(lambda home: {})
+        cls.standalone.setUp()
+        cls.addClassCleanup(cls.standalone.cleanUp)
+        return cls.standalone.url
+
+    def setUp(self):
+        super().setUp()
+        self.addOnException(
+            lambda _: self.addDetail('standalone.log', self.standalone.log())
+        )
+
+    def test_the_client_has_no_command_that_is_not_tried(self):
+        done = self.clients.run_script('python', '-I', '-c', NAMES)
+
+        names = set(done.out.split()) - NOT_OURS
+        told = told_commands() | {
+            # `create` and `list` of clusters stand in what all stories share
+            *('cluster_create', 'cluster_list', 'cluster_profile_create'),
+            'cluster_members_list',
+        }
+        self.assertLess(50, len(names))
+        self.assertEqual(set(), names - told)
+
+    def test_clusters_are_listed(self):
+        self.create('listed', 0)
+
+        rows = self.json('list', '--filters', 'name=listed')
+
+        self.assertEqual(
+            [('listed', 'ACTIVE')], [(r['name'], r['status']) for r in rows]
+        )
+
+    def test_a_program_that_uses_the_sdk(self):
+        done = self.clients.run_script(
+            *('python', '-I', '-W', 'ignore', '-c', PROGRAM, self.endpoint())
+        )
+
+        self.assertEqual([['ACTIVE'] * 3, 10], done.json())
+
+    def test_a_token_is_no_hindrance_where_there_is_no_authentication(self):
+        done = self.clients.run(
+            *('openstack', '--os-auth-type=admin_token', '--os-token=anything'),
+            *(f'--os-endpoint={self.endpoint()}', 'cluster', 'list'),
+        )
+
+        self.assertEqual(0, done.code, str(done))
+
+
+class TestSenlinClientWithServers(cluster_stories.ScalingStories, SenlinCase):
+    """An API and two engines, with PostgreSQL and RabbitMQ."""
+
+    @classmethod
+    def serve(cls):
+        return with_servers(cls)

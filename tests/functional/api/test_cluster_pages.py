@@ -1,0 +1,73 @@
+"""What a page of the clustering API costs: the same for one row and for many."""
+
+import sqlalchemy
+
+from tests import base
+from tests.functional.api import fixtures
+from tests.unit.api.asking import ask
+from watcherlite.domain.clusters import Owner
+from watcherlite.engine.clusters.asking import (
+    Asker,
+    NewCluster,
+    NewNode,
+    NewReceiver,
+)
+
+SPEC = {'type': 'os.heat.value', 'version': '1.0', 'properties': {'value': 'x'}}
+#: noun -> statements: the page itself, and what its rows refer to.
+COSTS = {
+    'profiles': 1,
+    'clusters': 4,
+    'nodes': 3,
+    'receivers': 2,
+    'actions': 2,
+}
+
+
+class TestPages(base.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.fixture = fixtures.ApiFixture()
+        self.fixture.start_fixture()
+        self.addCleanup(self.fixture.stop_fixture)
+        self.clusters = self.fixture.runtime.clusters
+        self.by = Asker(Owner('default', 'ada'), True)
+        self.statements: list[str] = []
+        told = (self.fixture.runtime.store.engine, 'before_cursor_execute', self._note)
+        sqlalchemy.event.listen(*told)
+        self.addCleanup(sqlalchemy.event.remove, *told)
+
+    def _note(self, connection, cursor, statement, *rest) -> None:
+        if statement.lstrip().upper().startswith('SELECT'):
+            self.statements.append(statement)
+
+    def make(self, name: str) -> None:
+        """Store one of each, each of another profile."""
+        self.clusters.profiles.create(f'p-{name}', SPEC, self.by)
+        made = self.clusters.create(NewCluster(f'c-{name}', f'p-{name}'), self.by)
+        member = NewNode(f'n-{name}', f'p-{name}', made.row.uuid)
+        self.clusters.nodes.create(member, self.by, wait=True)
+        new = NewReceiver(f'r-{name}', 'webhook', made.row.uuid, 'CLUSTER_CHECK')
+        self.clusters.receivers.create(new, self.by, 'http://127.0.0.1/v1')
+
+    def costs(self) -> dict[str, int]:
+        """Return how many statements each list costs."""
+        found = {}
+        for noun in COSTS:
+            self.statements.clear()
+            answer = ask(
+                *(fixtures.application(), 'GET', f'/clustering/v1/{noun}'),
+                Host='localhost',
+                OpenStack_API_Version='clustering 1.15',
+            )
+            self.assertEqual(200, answer.status)
+            found[noun] = len(self.statements)
+        return found
+
+    def test_each_costs_the_same_for_one_row_and_for_many(self) -> None:
+        self.make('a')
+        first = self.costs()
+        for name in 'bcdef':
+            self.make(name)
+
+        self.assertEqual((COSTS, COSTS), (first, self.costs()))

@@ -1,0 +1,78 @@
+import json
+
+import jsonschema
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.api.clustering.errors import SHAPE
+from watcherlite.api.errors import fault_of
+
+#: Exception -> (status, title, type) as clients of Senlin tell them apart.
+ERRORS = {
+    exceptions.Invalid('x'): (400, 'Bad Request', 'HTTPBadRequest'),
+    exceptions.BadRequest('x'): (400, 'Bad Request', 'BadRequest'),
+    exceptions.InvalidSpec('x'): (400, 'Bad Request', 'InvalidSpec'),
+    exceptions.Ambiguous('x', ['u']): (400, 'Bad Request', 'MultipleChoices'),
+    exceptions.RequestLimitExceeded('x'): (400, 'Bad Request', 'RequestLimitExceeded'),
+    exceptions.VersionTooEarly('x'): (400, 'Bad Request', 'MethodVersionNotFound'),
+    exceptions.Unauthorized('x'): (401, 'Unauthorized', 'HTTPUnauthorized'),
+    exceptions.Forbidden('x'): (403, 'Forbidden', 'Forbidden'),
+    exceptions.OverQuota('x'): (403, 'Forbidden', 'OverQuota'),
+    exceptions.NotFound('x'): (404, 'Not Found', 'ResourceNotFound'),
+    exceptions.PolicyBindingNotFound('x'): (
+        *(404, 'Not Found'),
+        'PolicyBindingNotFound',
+    ),
+    exceptions.NotAcceptable('x'): (406, 'Not Acceptable', 'HTTPNotAcceptable'),
+    exceptions.NoSuchVersion('x'): (406, 'Not Acceptable', 'InvalidGlobalAPIVersion'),
+    exceptions.ResourceIsLocked('x'): (409, 'Conflict', 'ResourceIsLocked'),
+    exceptions.ActionConflict('x'): (409, 'Conflict', 'ActionConflict'),
+    exceptions.ActionCooldown('x'): (409, 'Conflict', 'ActionCooldown'),
+    exceptions.ActionInProgress('x'): (409, 'Conflict', 'ActionInProgress'),
+    exceptions.ActionImmutable('x'): (409, 'Conflict', 'ActionImmutable'),
+    exceptions.FeatureNotSupported('x'): (409, 'Conflict', 'FeatureNotSupported'),
+    exceptions.NodeNotOrphan('x'): (409, 'Conflict', 'NodeNotOrphan'),
+    exceptions.ResourceInUse('x'): (409, 'Conflict', 'ResourceInUse'),
+    exceptions.StoreUnavailable('x'): (
+        *(503, 'Service Unavailable'),
+        'HTTPServiceUnavailable',
+    ),
+    KeyError('x'): (500, 'Internal Server Error', 'HTTPInternalServerError'),
+}
+
+
+def written(error):
+    return json.loads(SHAPE.data(fault_of(error, 'req-1')))
+
+
+class TestShape(base.TestCase):
+    """How errors are written."""
+
+    def test_each_has_the_status_and_the_type_that_clients_know(self):
+        self.assertEqual(
+            {repr(error): row for error, row in ERRORS.items()},
+            {
+                repr(error): (body['code'], body['title'], body['error']['type'])
+                for error in ERRORS
+                for body in [written(error)]
+            },
+        )
+
+    def test_each_is_as_the_description_says(self):
+        for error in ERRORS:
+            jsonschema.validate(written(error), SHAPE.schema)
+
+    def test_the_whole_of_one(self):
+        self.assertEqual(
+            {
+                'code': 409,
+                'title': 'Conflict',
+                'explanation': 'This is not possible at the moment.',
+                'error': {
+                    'code': 409,
+                    'message': 'The cluster is busy.',
+                    'type': 'ResourceIsLocked',
+                },
+            },
+            written(exceptions.ResourceIsLocked('The cluster is busy.')),
+        )

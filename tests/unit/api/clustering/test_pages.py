@@ -1,0 +1,145 @@
+"""Pages, and who sees what is on them."""
+
+from tests import base
+from tests.unit.api.infra_optim import calling
+from watcherlite import exceptions
+from watcherlite.api.clustering import asking, pages
+from watcherlite.api.operation import Caller
+from watcherlite.db.clustering import NounQuery
+from watcherlite.domain.clusters import Cluster, Owner
+
+URL = f'{calling.HOST}/clustering'
+ADA = Caller(user_id='ada', project_id='here', roles=frozenset({'member'}))
+ROOT = Caller(user_id='root', project_id='there', roles=frozenset({'admin'}))
+UUIDS = [f'0000000{n}-0000-4000-8000-000000000000' for n in range(5)]
+
+
+def make_request(caller=ADA, most=1000, **query):
+    return calling.request(
+        calling.services(max_limit=most),
+        caller=caller,
+        query=query,
+        mount_url=URL,
+        place='/v1/clusters',
+    )
+
+
+class TestQueries(base.TestCase):
+    """Which rows a request asks for."""
+
+    def query(self, caller=ADA, filters=None, **asked):
+        return pages.query(make_request(caller, **asked), Cluster, filters or {}, 10)
+
+    def test_those_of_the_project_in_the_usual_order(self):
+        self.assertEqual(NounQuery(tenant='here', limit=10), self.query())
+
+    def test_the_order_is_that_of_the_keys(self):
+        found = self.query(sort='name:desc, status,init_at:asc,name')
+
+        self.assertEqual(
+            (('name', True), ('status', False), ('init_at', False)), found.sort
+        )
+
+    def test_what_nothing_is_sorted_by_is_refused(self):
+        for sort, text in (
+            ('colour', "Unsupported sort key 'colour' for 'sort'."),
+            ('name:up', "Unsupported sort dir 'up' for 'sort'."),
+            (':asc', "Unsupported sort key '' for 'sort'."),
+        ):
+            error = self.assertRaises(exceptions.Invalid, self.query, sort=sort)
+
+            self.assertEqual(text, str(error))
+
+    def test_an_administrator_sees_all_projects_where_that_is_asked_for(self):
+        self.assertEqual('there', self.query(ROOT).tenant)
+        self.assertIsNone(self.query(ROOT, global_project=True).tenant)
+
+    def test_where_nobody_has_a_project_everything_is_seen(self):
+        found = self.query(Caller(user_id='noauth', in_all_projects=True))
+
+        self.assertIsNone(found.tenant)
+
+    def test_filters_and_the_marker_are_passed_on(self):
+        found = self.query(filters={'name': {'a'}}, marker=UUIDS[0])
+
+        self.assertEqual(({'name': {'a'}}, UUIDS[0]), (found.filters, found.after))
+
+
+class TestPages(base.TestCase):
+    """What is answered."""
+
+    def answer(self, rows=5, **asked):
+        self.asked = []
+
+        def find(limit):
+            self.asked.append(limit)
+            return UUIDS[:rows][:limit]
+
+        return pages.answer(
+            make_request(**asked),
+            'clusters',
+            find,
+            lambda found: [{'id': uuid} for uuid in found],
+        ).body
+
+    def test_a_page_that_is_full_says_where_the_next_one_is(self):
+        body = self.answer(limit=2, name=['a', 'b'], global_project=False)
+
+        self.assertEqual(
+            {
+                'clusters': [{'id': UUIDS[0]}, {'id': UUIDS[1]}],
+                'links': [
+                    {
+                        'href': f'{URL}/v1/clusters?limit=2&name=a&name=b&'
+                        f'global_project=false&marker={UUIDS[1]}',
+                        'rel': 'next',
+                    }
+                ],
+            },
+            body,
+        )
+
+    def test_the_last_page_says_nothing_of_another_one(self):
+        self.assertEqual(['clusters'], list(self.answer(limit=9)))
+
+    def test_a_limit_of_nothing_is_answered_without_looking(self):
+        self.assertEqual({'clusters': []}, self.answer(limit=0))
+        self.assertEqual([], self.asked)
+
+    def test_no_page_is_longer_than_the_operator_allows(self):
+        self.answer(most=3)
+        first = self.asked
+        self.answer(most=3, limit=4)
+
+        self.assertEqual(([3], [3]), (first, self.asked))
+
+
+class TestAskers(base.TestCase):
+    """Who asks."""
+
+    def test_what_they_make_is_of_their_project(self):
+        by = asking.who(make_request())
+
+        self.assertEqual(
+            (Owner('here', 'ada'), False, 'here'), (by.owner, by.everywhere, by.tenant)
+        )
+
+    def test_who_has_no_project_where_there_are_projects_is_refused(self):
+        nobody = Caller(user_id='ada', roles=frozenset({'member'}))
+
+        error = self.assertRaises(
+            exceptions.Forbidden, asking.who, make_request(nobody)
+        )
+
+        self.assertIn('for no project', str(error))
+
+    def test_where_nobody_has_one_all_is_in_the_same(self):
+        by = asking.who(make_request(Caller(user_id='noauth', in_all_projects=True)))
+
+        self.assertEqual(
+            ('default', True, None), (by.owner.tenant, by.everywhere, by.tenant)
+        )
+
+    def test_only_administrators_are_asked_as_such(self):
+        self.assertIsNone(asking.administrator(make_request()))
+        self.assertIsNone(asking.administrator(make_request(ROOT)).tenant)

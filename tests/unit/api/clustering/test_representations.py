@@ -1,0 +1,172 @@
+"""What is shown of rows, and what is not."""
+
+import datetime
+
+from tests import base
+from watcherlite.api.clustering.representations import (
+    actions,
+    common,
+    events,
+    specs,
+    types,
+)
+from watcherlite.db.clustering import ListedAction
+from watcherlite.domain.actions import Action
+from watcherlite.domain.clusters import Owner, Profile
+from watcherlite.domain.events import CLUSTER, NODE, Event, StoredEvent
+from watcherlite.plugins.base import Policy
+
+NOW = datetime.datetime(2026, 11, 20, 15, 52, 42, 123456, datetime.UTC)
+LATEST = (1, 15)
+
+
+def action(**values):
+    made = Action('a-uuid', 'NODE_CHECK', tenant='here', **values)
+    return actions.represent(ListedAction(made), LATEST)
+
+
+class TestTimes(base.TestCase):
+    def test_they_are_in_utc_to_the_second(self):
+        east = NOW.astimezone(datetime.timezone(datetime.timedelta(hours=5)))
+
+        self.assertEqual('2026-11-20T15:52:42Z', common.time(east))
+        self.assertIsNone(common.time(None))
+
+    def test_those_of_actions_are_seconds_with_their_parts(self):
+        self.assertEqual(1795189962.123456, common.epoch(NOW))
+        self.assertIsNone(common.epoch(None))
+
+
+class TestActions(base.TestCase):
+    def test_outputs_for_the_rows_that_follow_an_action_are_not_shown(self):
+        shown = action(outputs={'nodes_added': ['n'], '_physical_id': 'p'})
+
+        self.assertEqual({'nodes_added': ['n']}, shown['outputs'])
+
+    def test_credentials_are_masked(self):
+        shown = action(
+            inputs={'params': {'admin_pass': 'hush', 'type': 'SOFT'}},
+            outputs={'password': 'hush'},
+            data={'token': 'hush'},
+        )
+
+        self.assertNotIn('hush', str(shown))
+        self.assertEqual('SOFT', shown['inputs']['params']['type'])
+
+    def test_the_cluster_is_what_it_is_about_or_what_its_target_is_in(self):
+        of_cluster = Action('u', 'CLUSTER_CHECK', target='c')
+        of_member = Action('u', 'NODE_CHECK', target='n', within='c')
+        of_orphan = Action('u', 'NODE_CHECK', target='n')
+
+        self.assertEqual(
+            ['c', 'c', ''],
+            [actions.cluster_of(one) for one in (of_cluster, of_member, of_orphan)],
+        )
+
+    def test_when_it_is_not_begun_earlier(self):
+        self.assertIsNone(action()['not_before'])
+        self.assertEqual('2026-11-20T15:52:42Z', action(not_before=NOW)['not_before'])
+
+
+class TestEvents(base.TestCase):
+    def event(self, subject, detail):
+        return StoredEvent(
+            7,
+            Event(
+                *(subject, 'stepped', None, None, None, 'ERROR', 'it broke', None),
+                *(None, NOW),
+                detail,
+                subject_id=1,
+                uuid='e-uuid',
+            ),
+        )
+
+    def test_one_of_a_node_that_nobody_knows_any_more(self):
+        detail = {
+            'action': {'uuid': 'a', 'name': 'node_check', 'type': 'NODE_CHECK'},
+            'phase': 'error',
+            'uuid': 'n-uuid',
+            'name': 'n1',
+            'cluster': 'c-uuid',
+        }
+
+        self.assertEqual(
+            {
+                'id': 'e-uuid',
+                'timestamp': '2026-11-20T15:52:42Z',
+                'oid': 'n-uuid',
+                'oname': 'n1',
+                'otype': 'NODE',
+                'cluster_id': 'c-uuid',
+                'level': '40',
+                'user': None,
+                'project': '',
+                'action': 'NODE_CHECK',
+                'status': 'error',
+                'status_reason': 'it broke',
+                'meta_data': {'action': detail['action']},
+            },
+            events.represent(self.event(NODE, detail), None),
+        )
+
+    def test_one_that_no_action_gave_rise_to(self):
+        detail = {'uuid': 'c-uuid', 'name': 'web'}
+
+        shown = events.represent(self.event(CLUSTER, detail), None)
+
+        self.assertEqual(
+            (None, '', {}, 'c-uuid', '20'),
+            (
+                *(shown['action'], shown['status'], shown['meta_data']),
+                *(shown['cluster_id'], shown['level']),
+            ),
+        )
+
+
+class TestSpecs(base.TestCase):
+    def test_what_is_not_stored_has_no_id(self):
+        row = Profile('', 'validated_profile', 't-1.0', 'T', {}, Owner('here'))
+
+        self.assertIsNone(specs.profile(row)['id'])
+
+    def test_credentials_are_masked(self):
+        spec = {'type': 't', 'properties': {'password': 'hush', 'value': 'x'}}
+        row = Profile('u', 'p', 't-1.0', 'T', spec, Owner('here'))
+
+        shown = specs.profile(row)['spec']
+
+        self.assertNotIn('hush', str(shown))
+        self.assertEqual('x', shown['properties']['value'])
+
+
+class TestTypes(base.TestCase):
+    """Of profiles and policies."""
+
+    def test_support_is_told_by_version(self):
+        class Told(Policy):
+            support_status = (
+                {'version': '1.0', 'status': 'DEPRECATED', 'since': '2016.04'},
+                {'version': '1.1', 'status': 'SUPPORTED', 'since': '2018.01'},
+            )
+
+        self.assertEqual(
+            {
+                '1.0': [{'status': 'DEPRECATED', 'since': '2016.04'}],
+                '1.1': [{'status': 'SUPPORTED', 'since': '2018.01'}],
+            },
+            types.support_of(Told, '1.1'),
+        )
+
+    def test_of_a_type_that_tells_nothing_the_version_is_known(self):
+        self.assertEqual({'1.0': []}, types.support_of(Policy, '1.0'))
+
+    def test_in_lists_the_version_is_in_the_name_first_and_then_apart(self):
+        support = {'1.0': [{'status': 'SUPPORTED'}]}
+
+        self.assertEqual(
+            [
+                {'name': 't-1.0'},
+                {'name': 't', 'version': '1.0', 'support_status': support},
+            ],
+            [types.listed('t', '1.0', support, (1, minor)) for minor in (4, 5)],
+        )

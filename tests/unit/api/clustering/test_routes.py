@@ -1,0 +1,147 @@
+"""The table of routes: complete, and each row sound."""
+
+import re
+
+import jsonschema
+import openapi_spec_validator
+
+from tests import base
+from watcherlite.api import deploy, openapi
+from watcherlite.api.clustering import routes
+from watcherlite.api.clustering.versions import CLUSTERING
+from watcherlite.api.operation import at
+
+#: What clients of Senlin ask for, and where: method -> the first version that has it.
+ASKED = {
+    '/': {'GET': 0},
+    '/v1': {'GET': 0},
+    '/v1/build-info': {'GET': 0},
+    '/v1/services': {'GET': 0},
+    '/v1/profile-types': {'GET': 0},
+    '/v1/profile-types/{profile_type}': {'GET': 0},
+    '/v1/profile-types/{profile_type}/ops': {'GET': 4},
+    '/v1/profiles': {'GET': 0, 'POST': 0},
+    '/v1/profiles/{profile}': {'GET': 0, 'PATCH': 0, 'DELETE': 0},
+    '/v1/profiles/validate': {'POST': 2},
+    '/v1/policy-types': {'GET': 0},
+    '/v1/policy-types/{policy_type}': {'GET': 0},
+    '/v1/policies': {'GET': 0, 'POST': 0},
+    '/v1/policies/{policy}': {'GET': 0, 'PATCH': 0, 'DELETE': 0},
+    '/v1/policies/validate': {'POST': 2},
+    '/v1/clusters': {'GET': 0, 'POST': 0},
+    '/v1/clusters/{cluster}': {'GET': 0, 'PATCH': 0, 'DELETE': 0},
+    '/v1/clusters/{cluster}/actions': {'POST': 0},
+    '/v1/clusters/{cluster}/ops': {'POST': 4},
+    '/v1/clusters/{cluster}/attrs/{path}': {'GET': 2},
+    '/v1/clusters/{cluster}/policies': {'GET': 0},
+    '/v1/clusters/{cluster}/policies/{policy}': {'GET': 0},
+    '/v1/nodes': {'GET': 0, 'POST': 0},
+    '/v1/nodes/adopt': {'POST': 7},
+    '/v1/nodes/adopt-preview': {'POST': 7},
+    '/v1/nodes/{node}': {'GET': 0, 'PATCH': 0, 'DELETE': 0},
+    '/v1/nodes/{node}/actions': {'POST': 0},
+    '/v1/nodes/{node}/ops': {'POST': 4},
+    '/v1/actions': {'GET': 0, 'POST': 15},
+    '/v1/actions/{action}': {'GET': 0, 'PATCH': 12},
+    '/v1/events': {'GET': 0},
+    '/v1/events/{event}': {'GET': 0},
+    '/v1/receivers': {'GET': 0, 'POST': 0},
+    '/v1/receivers/{receiver}': {'GET': 0, 'PATCH': 7, 'DELETE': 0},
+    '/v1/receivers/{receiver}/notify': {'POST': 0},
+    '/v1/webhooks/{receiver}/trigger': {'POST': 0},
+}
+
+
+class TestTheTable(base.TestCase):
+    def test_it_has_what_clients_ask_for_from_the_version_on_that_they_know(self):
+        there = {
+            template: {
+                method: operation.since[1] for method, operation in operations.items()
+            }
+            for template, operations in routes.ROUTES.items()
+        }
+
+        self.assertEqual(ASKED, there)
+
+    def test_everything_but_versions_and_webhooks_has_a_policy_rule(self):
+        without = {
+            template
+            for template, operations in routes.ROUTES.items()
+            for operation in operations.values()
+            if operation.rule is None
+        }
+
+        self.assertEqual({'/', '/v1', '/v1/webhooks/{receiver}/trigger'}, without)
+
+    def test_what_is_not_there_yet_is_told_as_clients_know_it(self):
+        for operations in routes.ROUTES.values():
+            for operation in operations.values():
+                if operation.since > (1, 0):
+                    self.assertEqual(400, operation.too_early)
+
+    def test_every_schema_is_one(self):
+        for operations in routes.ROUTES.values():
+            for operation in operations.values():
+                for schemas in (
+                    *(operation.query, operation.body),
+                    *operation.answers.values(),
+                ):
+                    for version in CLUSTERING.history if schemas else ():
+                        jsonschema.Draft202012Validator.check_schema(
+                            at(schemas, version)
+                        )
+
+    def test_summaries_are_sentences(self):
+        for operations in routes.ROUTES.values():
+            for operation in operations.values():
+                self.assertTrue(re.fullmatch(r'[A-Z].*\.', operation.summary))
+
+
+class TestDocuments(base.TestCase):
+    """The descriptions of the API."""
+
+    def setUp(self):
+        super().setUp()
+        self.mount = deploy.clustering()
+
+    def document(self, minor):
+        return openapi.document(self.mount, (1, minor))
+
+    def test_the_first_and_the_last_are_valid(self):
+        for minor in (0, 15):
+            openapi_spec_validator.validate(self.document(minor))
+
+    def test_each_has_the_operations_of_its_version(self):
+        for _, minor in CLUSTERING.history:
+            there = {
+                (template, method.upper())
+                for template, item in self.document(minor)['paths'].items()
+                for method in item
+                if method != 'parameters'
+            }
+
+            self.assertEqual(
+                {
+                    (template, method)
+                    for template, methods in ASKED.items()
+                    for method, since in methods.items()
+                    if since <= minor
+                }
+                | {('/v1/openapi.json', 'GET')},
+                there,
+            )
+
+    def test_no_two_operations_have_the_same_id(self):
+        ids = [
+            operation['operationId']
+            for item in self.document(15)['paths'].values()
+            for method, operation in item.items()
+            if method != 'parameters'
+        ]
+
+        self.assertEqual(len(ids), len(set(ids)))
+
+    def test_a_webhook_needs_no_token(self):
+        there = self.document(15)['paths']['/v1/webhooks/{receiver}/trigger']['post']
+
+        self.assertEqual([], there['security'])

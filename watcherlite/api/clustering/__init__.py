@@ -1,0 +1,1 @@
+"""The clustering vocabulary: what clients of Senlin speak."""

@@ -1,0 +1,159 @@
+"""What happened to clusters and their nodes."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.api import arguments
+from watcherlite.api.clustering import asking, finding, pages, rules
+from watcherlite.api.clustering.representations import events as representations
+from watcherlite.api.clustering.schemas import events as schemas
+from watcherlite.api.clustering.schemas import shapes
+from watcherlite.api.operation import Answer, Operation, Request, Routes
+from watcherlite.db.clustering import ERROR, INFO, ClusterEventQuery
+from watcherlite.domain import events
+from watcherlite.domain.clusters import Cluster, Node
+from watcherlite.domain.events import StoredEvent
+
+#: As clients name what can be sorted by.
+_KEYS = (
+    *('timestamp', 'level', 'otype', 'oname', 'action', 'status', 'oid'),
+    'cluster_id',
+)
+_TIME = 'timestamp'
+_SUBJECTS = {schemas.CLUSTER: events.CLUSTER, schemas.NODE: events.NODE}
+#: The levels that there are here.
+_LEVELS = (ERROR, INFO)
+
+
+def index(request: Request) -> Answer:
+    """Answer a page of events, in the order in which they happened."""
+    filters = _filters(request)
+    descending = _descending(request.query.get('sort', ''))
+    tenant = asking.scope(request)
+    store = request.services.store
+
+    def find(limit: int) -> list[StoredEvent]:
+        if not all(filters.values()):
+            return []
+        return store.list_cluster_events(
+            ClusterEventQuery(
+                tenant, filters, descending, request.query.get('marker'), limit
+            )
+        )
+
+    return pages.answer(request, 'events', find, lambda rows: _shown(request, rows))
+
+
+def show(request: Request) -> Answer:
+    """Answer one event; NotFound."""
+    uuid = request.path['event']
+    everywhere = asking.administrator(request)
+    tenant = None if everywhere else asking.who(request).tenant
+    found: list[StoredEvent] = []
+    if arguments.is_uuid(uuid):
+        query = ClusterEventQuery(tenant, {'uuid': {uuid.lower()}}, limit=1)
+        found = request.services.store.list_cluster_events(query)
+    if not found:
+        raise exceptions.NotFound(
+            f"The event '{arguments.cut(uuid)}' could not be found."
+        )
+    return Answer({'event': _shown(request, found)[0]})
+
+
+def _shown(request: Request, rows: Sequence[StoredEvent]) -> list[dict[str, Any]]:
+    store = request.services.store
+    clusters = store.nouns_by_id(Cluster, _ids(rows, events.CLUSTER))
+    nodes = store.nouns_by_id(Node, _ids(rows, events.NODE))
+    found = []
+    for row in rows:
+        there: Mapping[int, Cluster | Node]
+        there = clusters if row.event.subject == events.CLUSTER else nodes
+        found.append(
+            representations.represent(row, there.get(row.event.subject_id or 0))
+        )
+    return found
+
+
+def _ids(rows: Sequence[StoredEvent], subject: str) -> set[int]:
+    return {row.event.subject_id or 0 for row in rows if row.event.subject == subject}
+
+
+def _filters(request: Request) -> dict[str, Collection[Any]]:
+    """Return what the store filters by; none of something is an empty collection."""
+    asked = request.query
+    filters: dict[str, Collection[Any]] = pages.given(request, 'action')
+    if 'oname' in asked:
+        filters['name'] = set(asked['oname'])
+    if 'level' in asked:
+        filters['level'] = {name for name in asked['level'] if name in _LEVELS}
+    if 'otype' in asked:
+        named = {_SUBJECTS.get(name.upper()) for name in asked['otype']}
+        filters['subject'] = named - {None}
+    if 'cluster_id' in asked:
+        filters['cluster_id'] = {
+            _cluster_id(request, name) for name in asked['cluster_id']
+        }
+    if 'oid' in asked:
+        filters |= _of_objects(request, asked['oid'])
+    return filters
+
+
+def _cluster_id(request: Request, name: str) -> int | None:
+    """Return the id of the cluster that an argument names.
+
+    By its uuid also one that is deleted: what happened to it is still known.
+
+    :raises BadRequest: there is none
+    """
+    uuid = name.lower()
+    if arguments.is_uuid(uuid):
+        row = request.services.store.clusters_by_uuid([uuid]).get(uuid)
+        if row is not None and asking.scope(request) in (None, row.owner.tenant):
+            return row.id
+    return finding.cluster_id(request, name)
+
+
+def _of_objects(request: Request, uuids: Sequence[str]) -> dict[str, Collection[Any]]:
+    store = request.services.store
+    clusters = store.clusters_by_uuid(uuids)
+    nodes = {} if clusters else store.nodes_by_uuid(uuids)
+    found = clusters or nodes
+    subject = events.CLUSTER if clusters else events.NODE
+    return {
+        'subject': {subject},
+        'subject_id': {row.id for row in found.values()},
+    }
+
+
+def _descending(sort: str) -> bool:
+    asked = pages.order(sort, _KEYS)
+    other = [key for key, _ in asked if key != _TIME]
+    if other:
+        raise exceptions.Invalid(
+            f'Events are in the order of {_TIME}; they are not sorted by {other[0]}.'
+        )
+    return bool(asked) and asked[0][1]
+
+
+ROUTES: Routes = {
+    '/v1/events': {
+        'GET': Operation(
+            index,
+            'cluster_events:index',
+            'List what happened to clusters and nodes.',
+            query=schemas.INDEX,
+            answers={200: schemas.COLLECTION},
+            rules=rules.index('cluster_events:index'),
+        )
+    },
+    '/v1/events/{event}': {
+        'GET': Operation(
+            show,
+            'cluster_events:get',
+            'Show what happened once.',
+            query=shapes.NO_ARGUMENTS,
+            answers={200: schemas.EVENT},
+        )
+    },
+}

@@ -1,0 +1,1 @@
+"""From rows to what clients read: one module per noun."""
