@@ -14,6 +14,7 @@ version = release
 extensions = [
     'oslo_config.sphinxext',
     'reno.sphinxext',
+    'cluster_states',
     'policy_types',
     'resource_types',
     'rest',

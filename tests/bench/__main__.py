@@ -3,13 +3,15 @@
     python -m tests.bench core [--quick | --full] [--only NAME ...] [--json FILE]
     python -m tests.bench api [--quick] [--place NAME ...] [--json FILE]
     python -m tests.bench stacks [--quick] [--json FILE]
+    python -m tests.bench clusters [--quick] [--json FILE]
     python -m tests.bench profile [--size N] [--chain] [--sqlite]
 
 `core` measures the daemon beside the bare work of the same actions, prints tables
 and writes all figures as JSON. `api` measures lists of large tables beside those of
 small ones, requests beside a bare application, and the start of the command. `stacks`
-creates, updates and deletes stacks of resources that do nothing. `profile` says where
-the time of one plan goes.
+creates, updates and deletes stacks of resources that do nothing, `clusters` creates,
+checks and deletes clusters of such nodes. `profile` says where the time of one plan
+goes.
 """
 
 import argparse
@@ -17,7 +19,7 @@ import pathlib
 import sys
 import unittest
 
-from tests.bench import api, cases, core, lists, profiling, stacks
+from tests.bench import api, cases, clusters, core, lists, profiling, stacks
 
 
 def main() -> int:
@@ -53,6 +55,11 @@ def _api(options: argparse.Namespace) -> str:
 def _stacks(options: argparse.Namespace) -> str:
     chosen = stacks.cases(quick=options.quick)
     return stacks.run(chosen, options.rounds, options.json, _say)
+
+
+def _clusters(options: argparse.Namespace) -> str:
+    chosen = clusters.cases(quick=options.quick)
+    return clusters.run(chosen, options.rounds, options.json, _say)
 
 
 def _profile(options: argparse.Namespace) -> str:
@@ -131,6 +138,20 @@ def _parser() -> argparse.ArgumentParser:
         help='where all figures go',
     )
     made.set_defaults(run=_stacks)
+
+    grouped = commands.add_parser('clusters', help='how fast clusters are made')
+    grouped.add_argument(
+        '--quick', action='store_true', help='nothing larger than 100 nodes'
+    )
+    grouped.add_argument('--rounds', type=int, default=3, help='of each case')
+    grouped.add_argument(
+        '--json',
+        type=pathlib.Path,
+        default=pathlib.Path('bench-clusters.json'),
+        metavar='FILE',
+        help='where all figures go',
+    )
+    grouped.set_defaults(run=_clusters)
 
     profiled = commands.add_parser('profile', help='where the time of one plan goes')
     profiled.add_argument('--size', type=int, help='actions of the plan')

@@ -111,6 +111,12 @@ IN_FUNCTIONS = {
         'only a file needs YAML'
     ),
     ('watcherlite.cli.audits', 'watcherlite.cli.plan_file'): 'only a file needs YAML',
+    ('watcherlite.cli.cluster_command', 'watcherlite.cli.cluster_following'): (
+        'only --wait needs it'
+    ),
+    ('watcherlite.cli.cluster_specs', 'watcherlite.cli.plan_file'): (
+        'only a file needs YAML'
+    ),
     ('watcherlite.cli.command', 'watcherlite.conf'): 'help needs no oslo.config',
     ('watcherlite.cli.executing', 'watcherlite.cli.live'): 'only a terminal needs rich',
     ('watcherlite.cli.plugin_list', 'watcherlite.plugins.loader'): (

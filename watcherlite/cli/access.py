@@ -25,6 +25,7 @@ FIXED = 'admin_token'
 #: The vocabularies, as a catalogue of services names them.
 INFRA_OPTIM = 'infra-optim'
 ORCHESTRATION = 'orchestration'
+CLUSTERING = 'clustering'
 #: The project of stacks, where nothing says another one.
 DEFAULT_PROJECT = 'default'
 
@@ -114,6 +115,12 @@ OPTIONS = (
         ('OS_INFRA_OPTIM_API_VERSION',),
     ),
     _Option(
+        ('--os-clustering-api-version',),
+        'VERSION',
+        'likewise of clusters',
+        ('OS_CLUSTERING_API_VERSION',),
+    ),
+    _Option(
         ('--timeout',),
         'SECONDS',
         f'how long to wait for an answer; {TIMEOUT:g} if not given',
@@ -121,6 +128,11 @@ OPTIONS = (
     ),
 )
 INSECURE = 'insecure'
+#: vocabulary -> what names the microversion to ask for
+_VERSIONS = {
+    INFRA_OPTIM: 'os_infra_optim_api_version',
+    CLUSTERING: 'os_clustering_api_version',
+}
 #: Whoever has one of these in the environment means keystone.
 _KEYSTONE = ('OS_CLOUD', 'OS_AUTH_URL')
 
@@ -130,7 +142,7 @@ class Access:
     """Where the API is, and how to say who asks.
 
     :param endpoint: without a slash, and without the version, at its end; that of
-        stacks with what stands before the version
+        stacks and of clusters with what stands before the version
     :param headers: called before each request
     :param renew: gets new credentials after a 401; False: there are none
     :param verify: check certificates: by these authorities, by the usual ones
@@ -139,6 +151,7 @@ class Access:
     :param version: the only microversion to ask for, or LATEST
     :param timeout: seconds
     :param project: whose stacks are meant
+    :param service: the vocabulary that is spoken
     """
 
     endpoint: str
@@ -149,6 +162,7 @@ class Access:
     version: str = LATEST
     timeout: float = TIMEOUT
     project: str = DEFAULT_PROJECT
+    service: str = INFRA_OPTIM
 
 
 def add_options(parser: argparse.ArgumentParser, without: Collection[str] = ()) -> None:
@@ -247,13 +261,16 @@ def _access(
     project = ''
     if service == ORCHESTRATION:
         place, project = _of_stacks(place)
+    elif service == CLUSTERING:
+        place = f'{_root(place)}/{CLUSTERING}'
     return Access(
         endpoint=place,
         project=given.get('os_project_id') or project or DEFAULT_PROJECT,
         headers=headers,
         verify=False if given.get(INSECURE) else given.get('os_cacert') or True,
-        version=_version(given.get('os_infra_optim_api_version')),
+        version=_version(given.get(_VERSIONS.get(service, ''))),
         timeout=_timeout(given.get('timeout')),
+        service=service,
     )
 
 
@@ -288,8 +305,15 @@ def _of_stacks(place: str) -> tuple[str, str]:
     before, _, project = place.partition('/v1/')
     if project:
         return before, parse.unquote(project)
-    root = place.removesuffix(f'/{ORCHESTRATION}').removesuffix(f'/{INFRA_OPTIM}')
-    return f'{root}/{ORCHESTRATION}', ''
+    return f'{_root(place)}/{ORCHESTRATION}', ''
+
+
+def _root(place: str) -> str:
+    """Return where the whole API is, of which an endpoint may be one vocabulary."""
+    before = place.partition('/v1/')[0]
+    for service in (INFRA_OPTIM, ORCHESTRATION, CLUSTERING):
+        before = before.removesuffix(f'/{service}')
+    return before
 
 
 def _basic(given: Mapping[str, str]) -> Callable[[], Mapping[str, str]]:

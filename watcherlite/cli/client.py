@@ -16,12 +16,13 @@ import requests
 import urllib3.exceptions
 
 from watcherlite import exceptions
-from watcherlite.cli.access import LATEST, Access
+from watcherlite.cli.access import CLUSTERING, LATEST, Access
 from watcherlite.cmd import exits
 from watcherlite.domain.json_values import kind
 
-#: The latest microversion that the commands know how to show.
+#: The latest microversion that the commands know how to show; that of clusters.
 VERSION = '1.7'
+CLUSTERING_VERSION = '1.15'
 VERSION_HEADER = 'OpenStack-API-Version'
 MINIMUM_HEADER = 'OpenStack-API-Minimum-Version'
 MAXIMUM_HEADER = 'OpenStack-API-Maximum-Version'
@@ -56,7 +57,10 @@ class Client:
         self.endpoint = access.endpoint
         self.project = access.project
         self._access = access
-        self._version = VERSION if access.version == LATEST else access.version
+        of_clusters = access.service == CLUSTERING
+        self._service = CLUSTERING if of_clusters else SERVICE
+        latest = CLUSTERING_VERSION if of_clusters else VERSION
+        self._version = latest if access.version == LATEST else access.version
         self._session = requests.Session()
         self._session.auth = self._authenticate
         self._session.verify = access.verify
@@ -134,6 +138,17 @@ class Client:
         """Return the JSON value that a request is answered with, None for none."""
         return self._call(method, address(*path), query=query, body=body)
 
+    def begin(
+        self, method: str, *path: str, query: Query | None = None, body: Any = None
+    ) -> tuple[Any, str]:
+        """Return what a request is answered with, None for nothing; and where to look.
+
+        The second is the path that the answer names, '' if it names none.
+        """
+        with self._send(method, address(*path), query=query, body=body) as got:
+            where = parse.urlsplit(got.headers.get('Location', '')).path
+            return self._value(got), where
+
     def location(self, *path: str) -> str:
         """Return the path that an address sends to, '' if it sends nowhere."""
         with self._send('GET', address(*path), sends_on=True) as got:
@@ -210,14 +225,18 @@ class Client:
     ) -> Any:
         headers = {SHOW_DELETED: 'true'} if deleted else {}
         with self._send(method, where, query=query, body=body, headers=headers) as got:
-            media_type = got.headers.get('Content-Type', 'nothing known')
-            # What is told in words is for people who watch the wire
-            if not got.content or media_type.startswith('text/plain'):
-                return None
-            try:
-                return got.json()
-            except ValueError:
-                raise self._foreign(f'its answer is {media_type}, no JSON') from None
+            return self._value(got)
+
+    def _value(self, got: requests.Response) -> Any:
+        """Return the JSON value of an answer, None for none."""
+        media_type = got.headers.get('Content-Type', 'nothing known')
+        # What is told in words is for people who watch the wire
+        if not got.content or media_type.startswith('text/plain'):
+            return None
+        try:
+            return got.json()
+        except ValueError:
+            raise self._foreign(f'its answer is {media_type}, no JSON') from None
 
     def _send(
         self,
@@ -259,7 +278,7 @@ class Client:
         sent = {
             'Accept': 'application/json',
             'User-Agent': 'watcherlite',
-            VERSION_HEADER: f'{SERVICE} {self._version}',
+            VERSION_HEADER: f'{self._service} {self._version}',
             **headers,
         }
         # A stream says nothing for a while, and then that it is alive
@@ -396,7 +415,8 @@ def fault_of(response: requests.Response) -> str:
     """Return what an answer says of what went wrong, '' if nothing that is known.
 
     `error_message` holds JSON as text, and in it `faultstring`; other servers, and
-    other parts of Watcher, put a page of HTML there. Of stacks, `error` holds it.
+    other parts of Watcher, put a page of HTML there. Of stacks and clusters,
+    `error` holds it.
     """
     try:
         found = response.json()

@@ -6,6 +6,8 @@ sentence, would triple the time that `--help` takes.
 
 from collections.abc import Iterator, Mapping
 
+from watcherlite.cli.cluster_commands import CLUSTERING
+
 #: noun -> (its module, the classes of its verbs: verb -> (class, one sentence)).
 #: These talk to the API and to nothing else.
 _REMOTE: Mapping[str, tuple[str, Mapping[str, tuple[str, str]]]] = {
@@ -210,6 +212,9 @@ def _remote() -> Iterator[tuple[str, tuple[str, str]]]:
             yield f'{noun} {verb}', (f'watcherlite.cli.{module}:{name}', said)
     for verb, (module, name, said) in _STACK.items():
         yield f'stack {verb}', (f'watcherlite.cli.{module}:{name}', said)
+    for noun, commands in CLUSTERING.items():
+        for verb, (module, name, said) in commands.items():
+            yield f'{noun} {verb}', (f'watcherlite.cli.{module}:{name}', said)
 
 
 #: name -> (module:class, one sentence), by name.

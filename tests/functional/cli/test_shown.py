@@ -3,8 +3,11 @@
 import jsonschema
 
 from tests import base
-from tests.functional.cli import shown, shown_stacks
+from tests.functional.cli import shown, shown_clusters, shown_stacks
 from watcherlite.api import operation
+from watcherlite.api.clustering.schemas import actions as cluster_actions
+from watcherlite.api.clustering.schemas import clusters, nodes, receivers, specs, types
+from watcherlite.api.clustering.schemas import events as cluster_events
 from watcherlite.api.infra_optim.schemas import (
     action_plans,
     actions,
@@ -19,6 +22,7 @@ from watcherlite.api.orchestration.schemas import events as stack_events
 from watcherlite.api.orchestration.schemas import resources, stacks
 
 LATEST = (1, 7)
+LATEST_OF_CLUSTERS = (1, 15)
 
 
 class ShownTest(base.TestCase):
@@ -60,3 +64,22 @@ class ShownTest(base.TestCase):
             (stack_events.COLLECTION, {'events': [shown_stacks.EVENT]}),
         ):
             self.check(schema, value)
+
+    def test_clusters_fit_the_schemas_of_the_api(self):
+        found = shown_clusters
+        for schema, value in (
+            (clusters.CLUSTER, {'cluster': found.CLUSTER}),
+            (clusters.COLLECTION, {'clusters': [found.CLUSTER]}),
+            (clusters.BINDINGS, {'cluster_policies': [found.BINDING]}),
+            (nodes.NODE, {'node': found.NODE}),
+            (nodes.COLLECTION, {'nodes': [found.NODE]}),
+            (cluster_actions.ACTION, {'action': found.ACTION}),
+            (cluster_events.COLLECTION, {'events': [found.EVENT]}),
+            (receivers.RECEIVER, {'receiver': found.RECEIVER}),
+            (specs.PROFILE, {'profile': found.PROFILE}),
+            (specs.POLICY, {'policy': found.POLICY}),
+            (types.listed('profile_types'), {'profile_types': [found.PROFILE_TYPE]}),
+            (types.one('profile_type'), {'profile_type': found.SHOWN_TYPE}),
+            (types.OPERATIONS, {'operations': found.OPERATIONS}),
+        ):
+            jsonschema.validate(value, operation.at(schema, LATEST_OF_CLUSTERS))

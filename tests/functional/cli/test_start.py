@@ -51,6 +51,7 @@ print(*sys.modules)
 HELP = [
     'watcherlite.cli',
     'watcherlite.cli.access',
+    'watcherlite.cli.cluster_commands',
     'watcherlite.cli.commands',
     'watcherlite.cli.main',
     'watcherlite.cmd',

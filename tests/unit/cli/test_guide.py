@@ -8,7 +8,10 @@ from tests import base
 from watcherlite.cli import access, main
 
 SOURCE = pathlib.Path(__file__).parents[3] / 'doc/source'
-GUIDES = (SOURCE / 'command_line.rst', SOURCE / 'stacks_command_line.rst')
+GUIDES = tuple(
+    SOURCE / f'{name}.rst'
+    for name in ('command_line', 'stacks_command_line', 'clusters_command_line')
+)
 #: These are told of elsewhere.
 LOCAL = {'plugin list', 'run', 'standalone'}
 

@@ -41,10 +41,21 @@ class MainTest(base.TestCase):
                 'actionplan': 'cancel create delete list show start update watch',
                 'audit': 'create delete list show trigger update',
                 'audittemplate': 'create delete list show update',
+                'cluster': 'action create action list action show action signal check '
+                'collect create delete event list event show list members add members '
+                'del members list members replace op policy attach policy detach '
+                'policy list policy show policy update recover resize scale in scale '
+                'out service list show update',
                 'complete': '',
                 'event': 'list',
                 'goal': 'list show',
+                'node': 'adopt check create delete list mark-unhealthy op recover show '
+                'update',
                 'plugin': 'list',
+                'policy': 'create delete list show type list type show update validate',
+                'profile': 'create delete list show type list type ops type show '
+                'update validate',
+                'receiver': 'create delete list show update',
                 'run': '',
                 'scoringengine': 'list show',
                 'service': 'list show',

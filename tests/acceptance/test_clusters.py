@@ -1,0 +1,251 @@
+"""What becomes of a cluster when a daemon, or what a node stands for, is killed."""
+
+import collections
+import os
+import pathlib
+import signal
+import urllib.error
+import urllib.request
+
+from tests.acceptance.daemons import ENGINE, DaemonTestCase, wait_until
+from tests.acceptance.listening import HearingCase, data
+from tests.acceptance.target import APPLIED, BEGIN
+from tests.acceptance.test_cluster_examples import ClusterExampleCase
+from tests.acceptance.test_stack_examples import README, told_commands
+from tests.acceptance.test_stacks import MARK, Middle, Orchestrator
+from watcherlite.domain.clusters import Owner
+from watcherlite.engine.clusters.asking import Asker, NewCluster
+from watcherlite.plugins import options
+from watcherlite.plugins.base import RESOURCE_HANDLERS
+from watcherlite.states import action as action_states
+
+BY = Asker(Owner('a-project'))
+COUNT = 50
+#: Names of nodes by their index: m01 and so on.
+NAMES = {'node.name.format': 'm$2I'}
+
+
+def names(count):
+    """Return the names of the first nodes of a cluster."""
+    return [f'm{at:02}' for at in range(1, count + 1)]
+
+
+class Keeper(Orchestrator):
+    """Makes and watches clusters of marks from the process of the test."""
+
+    def __init__(self, ini):
+        super().__init__(ini)
+        self.clusters = self.runtime.clusters
+        spec = {'type': 'zeta.mark', 'version': '1.0', 'properties': {'text': 'x'}}
+        self.clusters.profiles.create('mark', spec, BY)
+
+    def begin(self, size, name='shared'):
+        """Have a cluster made; return it and the uuid of the action."""
+        new = NewCluster(name, 'mark', desired_capacity=size, config=NAMES)
+        begun = self.clusters.create(new, BY)
+        return begun.row, begun.action
+
+    def cluster(self, cluster):
+        return self.store.clusters_by_uuid([cluster.uuid])[cluster.uuid]
+
+    def ended(self, action):
+        """Wait until an action has ended; return its status."""
+
+        def status():
+            return self.store.get_action(action).status
+
+        wait_until(
+            lambda: status() in action_states.FINAL,
+            lambda: f'{action} is {status()}; actions: {self.statuses(action)}',
+        )
+        return status()
+
+    def statuses(self, action):
+        """Return how many of the actions that one derived are in each status."""
+        derived = self.store.derived_actions(self.store.get_action(action).id)
+        return dict(collections.Counter(one.status for one in derived))
+
+    def nodes(self, cluster):
+        """Return (name, index, status) of the nodes of a cluster."""
+        rows = self.store.nodes_of([cluster.id])
+        return sorted((row.name, row.index, row.status) for row in rows)
+
+
+class SharedTest(HearingCase, DaemonTestCase):
+    """Two daemons on PostgreSQL and RabbitMQ; one of them is killed with SIGKILL."""
+
+    def ini(self, name='watcherlite.conf', **groups):
+        lane = {'lease': 2, 'sweep_interval': 0.3}
+        own = {options.group_name(RESOURCE_HANDLERS, MARK): {'target': self.target.url}}
+        return super().ini(name, **{'engine': lane, **own, **groups})
+
+    def setUp(self):
+        super().setUp()
+        self.keeper = Keeper(self.path)
+        self.addCleanup(self.keeper.close)
+        self.daemons = [self.start_ready(ENGINE, self.path) for _ in range(2)]
+
+    def effects(self):
+        """Return how often each node was made."""
+        made = [c.name for c in self.target.calls() if c.result == APPLIED]
+        return dict(collections.Counter(made))
+
+    def test_one_that_is_created_is_active_and_each_node_was_made_once(self):
+        middle = self.target.on_call = Middle(COUNT // 2)
+        cluster, action = self.keeper.begin(COUNT)
+        pid = middle.wait()
+        (doomed,) = (d for d in self.daemons if pid in d.workers())
+        both = set.union(*(daemon.workers() for daemon in self.daemons))
+        doomed.kill()
+        middle.go_on()
+
+        status = self.keeper.ended(action)
+        cluster = self.keeper.cluster(cluster)
+
+        self.assertEqual('SUCCEEDED', status)
+        self.assertEqual(
+            ('ACTIVE', COUNT, COUNT + 1),
+            (cluster.status, cluster.desired_capacity, cluster.next_index),
+        )
+        self.assertEqual(
+            [(name, at, 'ACTIVE') for at, name in enumerate(names(COUNT), 1)],
+            self.keeper.nodes(cluster),
+        )
+        self.assertEqual(dict.fromkeys(names(COUNT), 1), self.effects())
+        # Both had a part in it.
+        self.assertEqual(both, self.target.pids())
+        self.assert_told(cluster, 'create', COUNT)
+
+    def test_one_that_is_deleted_is_gone_when_all_are_killed_and_one_comes_back(self):
+        cluster, action = self.keeper.begin(12)
+        self.keeper.ended(action)
+        gate = self.target.hold('m07', what=BEGIN)
+        action = self.keeper.clusters.delete(cluster.uuid, BY).action
+        gate.wait()
+        gate.let_newcomers_pass()
+        for daemon in self.daemons:
+            daemon.send_all(signal.SIGKILL)
+            daemon.end()
+        gate.drop()
+        self.start_ready(ENGINE, self.path)
+
+        status = self.keeper.ended(action)
+        cluster = self.keeper.cluster(cluster)
+
+        self.assertEqual('SUCCEEDED', status)
+        self.assertIsNotNone(cluster.deleted_at)
+        self.assertEqual([], self.keeper.nodes(cluster))
+        self.assert_told(cluster, 'delete', 12)
+
+    def assert_told(self, cluster, verb, count):
+        """Check that the world was told once of each start and each end."""
+        heard = {n['message_id']: n for n in self.hear()}.values()
+        told = collections.Counter(n['event_type'] for n in heard)
+        for moment in ('start', 'end'):
+            self.assertEqual(1, told[f'cluster.{verb}.{moment}'], told)
+            self.assertEqual(count, told[f'node.{verb}.{moment}'], told)
+        last = [n for n in heard if n['event_type'].startswith('cluster.')][-1]
+        self.assertEqual(f'cluster.{verb}.end', last['event_type'])
+        self.assertEqual(cluster.uuid, data(last)['uuid'])
+
+
+#: Of the cluster of the README: its name, and how many nodes it has at first.
+WEB = 'web'
+SIZE = 3
+
+
+def runs(pid):
+    """Say whether a process is there, and has not ended yet."""
+    try:
+        state = pathlib.Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2]
+    except OSError:
+        return False
+    return state.split()[0] != 'Z'
+
+
+class WebServersTest(ClusterExampleCase):
+    """The story of the README, by the processes that it is about: on SQLite."""
+
+    def own(self, text):
+        """Return a text with what this test has for itself, and with short waits."""
+        return super().own(text).replace('interval: 10\n', 'interval: 1\n')
+
+    def pids(self):
+        """Return the process of each node, by the id of the node."""
+        line = f'watcherlite cluster collect {WEB} details.pid -f value'
+        return dict(row.split() for row in self.shell(line)[1].splitlines())
+
+    def statuses(self):
+        line = f'watcherlite cluster members list {WEB} -f value -c Status'
+        return self.shell(line)[1].split()
+
+    def answering(self):
+        """Return the numbers of the nodes whose web server answers."""
+        found = []
+        for at in range(1, SIZE + 1):
+            try:
+                url = f'http://127.0.0.1:{self.prefix}{at}/'
+                with urllib.request.urlopen(url, timeout=10) as answer:
+                    found += [at] if answer.status == 200 else []
+            except urllib.error.URLError:
+                continue
+        return found
+
+    def replaced(self, before):
+        """Wait until one has ended and all is well again; return the processes."""
+
+        def found():
+            now = self.pids()
+            ended = [node for node, pid in before.items() if not runs(pid)]
+            is_new = ended and now.get(ended[0]) not in (None, before[ended[0]])
+            return now if is_new and self.statuses() == ['ACTIVE'] * SIZE else None
+
+        def problem():
+            events = self.shell('watcherlite cluster event list')[1]
+            return f'{before} became {self.pids()}:\n{events}'
+
+        return wait_until(found, problem)
+
+    def test_one_that_is_killed_is_replaced_and_two_go_in_the_end(self):
+        failed, seen, events = [], {}, ''
+        before = after = left = {}
+        for line, _ in told_commands(README, 'With clusters'):
+            line = self.own(line)
+            if line.endswith(' &'):
+                self.serve(line)
+                continue
+            code, printed = self.shell(line)
+            failed += [(line, printed)] if code else []
+            if ' cluster create ' in line:
+                before = self.pids()
+                seen['created'] = (len(before), self.answering())
+            elif line.startswith('kill '):
+                after = self.replaced(before)
+                seen['replaced'] = (
+                    len(after.items() - before.items()),
+                    self.answering(),
+                )
+                seen['the same nodes'] = after.keys() == before.keys()
+            elif ' event list ' in line:
+                events = printed
+            elif ' scale in ' in line:
+                left = self.pids()
+                seen['scaled in'] = (len(left), len(self.answering()))
+
+        self.assertEqual([], failed)
+        self.assertEqual(
+            {
+                'created': (SIZE, [1, 2, 3]),
+                'replaced': (1, [1, 2, 3]),
+                'the same nodes': True,
+                'scaled in': (1, 1),
+            },
+            seen,
+        )
+        for action in ('CLUSTER_CHECK', 'CLUSTER_RECOVER'):
+            self.assertIn(action, events)
+        self.assertLessEqual(left.items(), after.items())
+        ever = {*before.values(), *after.values()}
+        self.assertEqual([], [pid for pid in ever if runs(pid)])
+        self.assertEqual('', self.shell('watcherlite cluster list -f value')[1].strip())
+        self.assertEqual([], os.listdir(self.directory))

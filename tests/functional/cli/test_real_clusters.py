@@ -1,0 +1,228 @@
+"""The commands on clusters and the API as it is, from a profile to nothing."""
+
+from tests.functional.cli.test_real_api import RealApiCase
+
+PROFILE = """\
+type: os.heat.test_resource
+version: "1.0"
+properties: {value: hello}
+"""
+OTHER = """\
+type: os.heat.test_resource
+version: "1.0"
+properties: {value: bye}
+"""
+DELETION = """\
+type: senlin.policy.deletion
+version: "1.1"
+properties: {criteria: OLDEST_FIRST}
+"""
+
+
+class RealClusterCase(RealApiCase):
+    def setUp(self):
+        super().setUp()
+        path = self.file(PROFILE, 'profile.yaml')
+        self.succeed('profile', 'create', 'server', '--spec', path)
+
+    def done(self, *argv):
+        """Run a command that waits; return the exit code and what it said."""
+        code, _, err = self.call(*argv, '--wait')
+        return code, err
+
+    def create(self, name, size):
+        """Create a cluster of so many nodes and wait for it; return it."""
+        code, said = self.done(
+            *('cluster', 'create', name, '--profile', 'server'),
+            *('--desired-capacity', str(size)),
+        )
+        self.assertEqual(0, code, said)
+        return self.rows('cluster', 'show', name)
+
+    def members(self, name):
+        """Return the status of each node of a cluster, by its index."""
+        rows = self.rows('cluster', 'members', 'list', name)
+        return {row['Index']: row['Status'] for row in rows}
+
+
+class LifeTest(RealClusterCase):
+    """A cluster from its profile to its end."""
+
+    def test_created_scaled_checked_updated_and_deleted(self):
+        made = self.create('life', 2)
+        out, _ = self.done('cluster', 'scale', 'out', 'life')
+        larger = self.members('life')
+        self.done('cluster', 'resize', 'life', '--capacity', '1')
+        smaller = self.members('life')
+        checked, said = self.done('cluster', 'check', 'life')
+        path = self.file(OTHER, 'other.yaml')
+        self.succeed('profile', 'create', 'other', '--spec', path)
+        updated, _ = self.done('cluster', 'update', 'life', '--profile', 'other')
+        shown = self.rows('cluster', 'show', 'life')
+        deleted, gone = self.done('cluster', 'delete', 'life', '--yes')
+
+        self.assertEqual(('ACTIVE', 2), (made['Status'], len(made['Nodes'])))
+        self.assertEqual((0, dict.fromkeys((1, 2, 3), 'ACTIVE')), (out, larger))
+        self.assertEqual(1, len(smaller))
+        self.assertEqual(0, checked)
+        self.assertIn('life CLUSTER_CHECK end', said)
+        self.assertEqual((0, 'other'), (updated, shown['Profile Name']))
+        self.assertEqual(0, deleted)
+        self.assertIn('life CLUSTER_DELETE end Deletion succeeded', gone)
+        self.assertEqual([], self.rows('cluster', 'list'))
+        self.assertEqual([], self.rows('node', 'list'))
+
+    def test_a_marked_node_is_recovered(self):
+        self.create('marked', 2)
+        (first, _) = self.rows('cluster', 'members', 'list', 'marked')
+
+        marked = self.rows('node', 'mark-unhealthy', first['ID'], 'it smokes')
+        self.done('cluster', 'check', 'marked')
+        found = self.members('marked')
+        code, _ = self.done('cluster', 'recover', 'marked')
+
+        self.assertEqual(
+            ('ERROR', 'it smokes'), (marked['Status'], marked['Status Reason'])
+        )
+        self.assertEqual(['ACTIVE', 'ERROR'], sorted(found.values()))
+        self.assertEqual(0, code)
+        self.assertEqual({1: 'ACTIVE', 2: 'ACTIVE'}, self.members('marked'))
+
+    def test_nodes_come_and_go(self):
+        self.create('team', 0)
+        for name in ('a', 'b'):
+            code, said = self.done('node', 'create', name, '--profile', 'server')
+            self.assertEqual(0, code, said)
+
+        added, _ = self.done('cluster', 'members', 'add', 'team', 'a')
+        replaced, _ = self.done('cluster', 'members', 'replace', 'team', 'a=b')
+        names = [row['Name'] for row in self.rows('node', 'list', '--cluster', 'team')]
+        self.done('cluster', 'members', 'del', 'team', 'b')
+        self.done('node', 'update', 'a', '--name', 'c', '--tainted')
+        left = {row['Name']: row['Tainted'] for row in self.rows('node', 'list')}
+        deleted, _ = self.done('node', 'delete', 'c')
+
+        self.assertEqual((0, 0, 0), (added, replaced, deleted))
+        self.assertEqual(['b'], names)
+        self.assertEqual({'b': False, 'c': True}, left)
+
+    def test_what_failed_is_told(self):
+        path = self.file(
+            'type: os.heat.test_resource\nversion: "1.0"\nproperties: {fail: true}\n'
+        )
+        self.succeed('profile', 'create', 'broken', '--spec', path)
+
+        code, said = self.done('node', 'create', 'bad', '--profile', 'broken')
+
+        self.assertEqual(1, code)
+        self.assertIn('watcherlite: the action node_create_', said)
+        self.assertIn(' is FAILED: ', said)
+
+
+class AroundTest(RealClusterCase):
+    """Policies, receivers, actions, events and types."""
+
+    def test_a_policy_is_bound_and_let_go(self):
+        self.create('ruled', 1)
+        path = self.file(DELETION, 'deletion.yaml')
+        made = self.rows('policy', 'create', 'oldest', '--spec', path)
+
+        attached, said = self.done('cluster', 'policy', 'attach', 'ruled', 'oldest')
+        self.done('cluster', 'policy', 'update', 'ruled', 'oldest', '--disable')
+        (listed,) = self.rows('cluster', 'policy', 'list', 'ruled')
+        bound = self.rows('cluster', 'policy', 'show', 'ruled', 'oldest')
+        refused = self.fail('policy', 'delete', 'oldest')
+        detached, _ = self.done('cluster', 'policy', 'detach', 'ruled', 'oldest')
+        self.succeed('policy', 'delete', 'oldest')
+
+        self.assertEqual((0, 0), (attached, detached), said)
+        self.assertEqual('senlin.policy.deletion-1.1', made['Type'])
+        self.assertEqual(('oldest', False), (listed['Policy Name'], listed['Enabled']))
+        self.assertEqual(400, bound['Priority'])
+        self.assertEqual(1, refused[0])
+
+    def test_a_receiver_says_how_it_is_triggered(self):
+        self.create('heard', 1)
+
+        made = self.rows(
+            *('receiver', 'create', 'more', '--cluster', 'heard'),
+            *('--action', 'CLUSTER_SCALE_OUT', '--param', 'count=2'),
+        )
+        changed = self.rows('receiver', 'update', 'more', '--param', 'count=1')
+        self.succeed('receiver', 'delete', 'more')
+
+        self.assertIn('/clustering/v1/webhooks/', made['Channel']['alarm_url'])
+        self.assertEqual(
+            ({'count': 2}, {'count': 1}), (made['Params'], changed['Params'])
+        )
+        self.assertEqual([], self.rows('receiver', 'list'))
+
+    def test_what_is_done_and_what_happened(self):
+        made = self.create('told', 1)
+
+        rows = self.rows('cluster', 'action', 'list', '--cluster', made['ID'])
+        (create,) = (row for row in rows if row['Action'] == 'CLUSTER_CREATE')
+        shown = self.rows('cluster', 'action', 'show', create['ID'])
+        again = self.fail('cluster', 'action', 'signal', create['ID'], 'CANCEL')
+        events = self.rows('cluster', 'event', 'list', '--cluster', 'told')
+
+        self.assertEqual(
+            ['CLUSTER_CREATE', 'NODE_CREATE'], sorted(row['Action'] for row in rows)
+        )
+        self.assertEqual(
+            ('SUCCEEDED', made['ID']), (shown['Status'], shown['Cluster ID'])
+        )
+        self.assertEqual(1, again[0])
+        self.assertEqual(
+            [
+                ('CLUSTER_CREATE', 'start'),
+                ('NODE_CREATE', 'start'),
+                ('NODE_CREATE', 'end'),
+                ('CLUSTER_CREATE', 'end'),
+            ],
+            [(row['Action'], row['Status']) for row in events],
+        )
+
+    def test_an_action_of_another_type_waits_for_its_time_and_is_cancelled(self):
+        made = self.create('later', 0)
+
+        asked = self.rows(
+            *('cluster', 'action', 'create', 'CLUSTER_CHECK', 'later'),
+            *('--not-before', '2100-01-01T00:00:00Z'),
+        )
+        cancelled = self.rows('cluster', 'action', 'signal', asked['ID'], 'CANCEL')
+
+        self.assertEqual(made['ID'], asked['Target'])
+        self.assertEqual('2100-01-01T00:00:00Z', asked['Not Before'])
+        self.assertEqual('CANCELLED', cancelled['Status'])
+
+    def test_what_is_installed(self):
+        profiles = {row['Name'] for row in self.rows('profile', 'type', 'list')}
+        policies = {row['Name'] for row in self.rows('policy', 'type', 'list')}
+        one = self.rows('profile', 'type', 'show', 'local.process-1.0')
+        operations = self.rows('profile', 'type', 'ops', 'local.process-1.0')
+        services = self.rows('cluster', 'service', 'list')
+
+        self.assertLessEqual({'local.process', 'os.heat.stack'}, profiles)
+        self.assertLessEqual(
+            {'senlin.policy.scaling', 'senlin.policy.health'}, policies
+        )
+        self.assertIn('argv', one['Schema'])
+        self.assertEqual(['reboot'], [row['Operation'] for row in operations])
+        self.assertEqual(['up'], [row['State'] for row in services])
+
+    def test_refusals_are_those_of_the_api(self):
+        path = self.file('type: no.such.thing\nversion: "1.0"\nproperties: {}\n')
+
+        self.assertEqual(
+            (2, "The cluster 'nowhere' could not be found."),
+            self.fail('cluster', 'show', 'nowhere'),
+        )
+        self.assertEqual(2, self.fail('profile', 'validate', '--spec', path)[0])
+        self.assertEqual(
+            2, self.fail('cluster', 'create', 'x', '--profile', 'nobody')[0]
+        )
+        self.assertEqual(
+            2,
+            self.fail('cluster', 'list', '--sort', 'colour')[0],
+        )

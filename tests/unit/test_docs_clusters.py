@@ -1,0 +1,60 @@
+"""The documentation of clusters is compared with the code."""
+
+import re
+
+import yaml
+
+from tests import base
+from tests.unit.test_docs import ROOT, read
+from watcherlite.api.clustering import errors
+from watcherlite.api.clustering.schemas import clusters, nodes
+from watcherlite.engine.clusters import actions
+from watcherlite.engine.clusters.profile_types import ProfileTypes
+from watcherlite.plugins import base as contracts
+from watcherlite.plugins import loader, schemas
+
+EXAMPLES = ROOT / 'etc/watcherlite/examples'
+#: What nothing here raises.
+UNUSED = {'RequestLimitExceeded', 'OverQuota'}
+
+
+class ClustersTest(base.TestCase):
+    def test_every_action_is_told_of(self):
+        text = read('clusters.rst')
+
+        for name in actions.KINDS:
+            with self.subTest(action=name):
+                self.assertIn(f'``{name}``', text)
+
+    def test_every_type_of_error_is_told_of(self):
+        told = set(re.findall(r'``(\w+)``', read('clustering_api.rst')))
+
+        known = {name for _, name in errors._TYPES}
+        self.assertEqual(set(), known - told - UNUSED)
+
+    def test_what_a_request_may_ask_of_a_cluster_is_told(self):
+        text = read('clustering_api.rst')
+        for schema in (clusters.ACTIONS, nodes.ACTIONS):
+            latest = schema[max(schema)]
+            for name in set(latest['properties']) - {'complete_lifecycle'}:
+                with self.subTest(action=name):
+                    self.assertIn(f'``{name}``', text)
+
+    def test_the_examples_are_profiles_and_policies(self):
+        plugins = loader.load()
+        types = ProfileTypes(plugins)
+        policies = plugins.loadable(contracts.POLICIES)
+        for path in sorted(EXAMPLES.glob('*-policy.yaml')):
+            spec = yaml.safe_load(path.read_text())
+            with self.subTest(example=path.name):
+                policy = policies[f'{spec["type"]}-{spec["version"]}']
+                validator = schemas.validator_of(policy.schema, path.name)
+                self.assertEqual([], list(validator.iter_errors(spec['properties'])))
+        profile = yaml.safe_load((EXAMPLES / 'web-profile.yaml').read_text())
+        self.assertEqual(
+            'Local::Process', types.find(profile['type'], profile['version']).handler
+        )
+        self.assertLessEqual(
+            set(profile['properties']),
+            set(types.find(profile['type']).schema()),
+        )
