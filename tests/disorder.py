@@ -200,5 +200,3 @@ class Disorder:
     def stop(self) -> None:
         """Stop everything, zombies included."""
         self.world.stop()
-        for worker in self.world.lost:
-            worker.stop(0)

@@ -8,6 +8,7 @@ import contextlib
 import re
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -34,6 +35,9 @@ from watcherlite.testing.memory_store import MemoryStore
 PATIENCE = 20.0
 #: subject, old status, new status, message
 Line = tuple[str, str | None, str | None, str | None]
+
+#: Store -> the worlds on it.
+_on: weakref.WeakKeyDictionary[Store, list['World']] = weakref.WeakKeyDictionary()
 
 _UUID = re.compile(r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}')
 
@@ -189,6 +193,12 @@ class Mortal:
             raise SystemExit
 
 
+def stop_on(store: Store) -> None:
+    """Stop all worlds on a store, before it is closed."""
+    for world in _on.pop(store, ()):
+        world.stop()
+
+
 class World:
     """A system under test.
 
@@ -206,6 +216,7 @@ class World:
         **settings: Any,
     ) -> None:
         self.store = store
+        _on.setdefault(store, []).append(self)
         self.clock = SystemClock()
         self.types = loader.Plugins.of(action_types={'nop': kind(), **(types or {})})
         self.progress = PlanProgress(lambda name: self.types.may_revert(name))
@@ -291,9 +302,16 @@ class World:
         self.store.end_lease(worker.me.uuid)
 
     def stop(self) -> None:
-        """Stop all workers without waiting for what they run."""
-        for worker in self.workers:
-            worker.stop(0)
+        """Stop all workers, lost ones included, without waiting for what they run.
+
+        What still runs reaches the store no more: on a server, the next world has
+        the same database.
+        """
+        for worker in (*self.workers, *self.lost):
+            with contextlib.suppress(SystemExit):
+                worker.stop(0)
+        for mortal in self._mortals.values():
+            mortal.die()
 
     def tell(self, message: commands.Command | commands.Broadcast) -> None:
         """Let all workers hear something, as over a bus."""

@@ -11,14 +11,12 @@ import threading
 import time
 import unittest
 
-import sqlalchemy as sa
 from testtools import content
 
-from tests import base, services
+from tests import base, schemas, services
 from tests.acceptance.target import Target
 from tests.functional.third_party.installation import Installation
 from watcherlite import bootstrap, conf
-from watcherlite.db.sqlalchemy import migration, models
 from watcherlite.domain import documents
 from watcherlite.plugins import base as plugins
 from watcherlite.plugins.action_types import command, nop, sleep
@@ -267,11 +265,7 @@ class DaemonTestCase(base.TestCase):
         if cls.third_party:
             cls.installation.add(ZETA)
         if cls.database is not None:
-            database = services.Database(cls.database)
-            database.setUp()
-            cls.addClassCleanup(database.cleanUp)
-            cls.database_url = database.url
-            migration.upgrade(database.url)
+            cls.database_url = schemas.server(cls.database)
         if cls.broker:
             cls.vhost = services.RabbitVhost()
             cls.vhost.setUp()
@@ -285,17 +279,10 @@ class DaemonTestCase(base.TestCase):
         if self.database is None:
             self.database_url = f'sqlite:///{self.home}/watcherlite.sqlite'
         else:
-            self._empty_database()
+            schemas.empty_at(self.database_url)
         self.broker_url = self.vhost.url if self.broker else 'memory://'
         self.target = self.useFixture(Target())
         self._daemons = 0
-
-    def _empty_database(self):
-        engine = sa.create_engine(self.database_url)
-        with engine.begin() as connection:
-            for table in reversed(models.metadata.sorted_tables):
-                connection.execute(sa.delete(table))
-        engine.dispose()
 
     # the surroundings
 

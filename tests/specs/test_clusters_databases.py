@@ -5,82 +5,86 @@ from tests.specs import test_clusters as clusters
 from tests.specs import test_clusters_faults as faults
 from tests.specs import test_clusters_health as health
 from tests.specs import test_clusters_sizes as sizes
-from tests.specs.database_case import OnDatabase, SqliteDatabase
+from tests.specs.database_case import OnDatabase
 
 
-class SqliteCreateTest(OnDatabase, clusters.TestCreate, SqliteDatabase):
+class SqliteCreateTest(OnDatabase, clusters.TestCreate, stores.SqliteDatabase):
     """`Create` on SQLite."""
 
 
-class SqliteDeleteTest(OnDatabase, clusters.TestDelete, SqliteDatabase):
+class SqliteDeleteTest(OnDatabase, clusters.TestDelete, stores.SqliteDatabase):
     """`Delete` on SQLite."""
 
 
-class SqliteUpdateTest(OnDatabase, clusters.TestUpdate, SqliteDatabase):
+class SqliteUpdateTest(OnDatabase, clusters.TestUpdate, stores.SqliteDatabase):
     """`Update` on SQLite."""
 
 
-class SqliteCheckTest(OnDatabase, clusters.TestCheck, SqliteDatabase):
+class SqliteCheckTest(OnDatabase, clusters.TestCheck, stores.SqliteDatabase):
     """`Check` on SQLite."""
 
 
-class SqliteRecoverTest(OnDatabase, clusters.TestRecover, SqliteDatabase):
+class SqliteRecoverTest(OnDatabase, clusters.TestRecover, stores.SqliteDatabase):
     """`Recover` on SQLite."""
 
 
-class SqliteOperationTest(OnDatabase, clusters.TestOperation, SqliteDatabase):
+class SqliteOperationTest(OnDatabase, clusters.TestOperation, stores.SqliteDatabase):
     """`Operation` on SQLite."""
 
 
-class SqliteScaleOutTest(OnDatabase, sizes.TestScaleOut, SqliteDatabase):
+class SqliteScaleOutTest(OnDatabase, sizes.TestScaleOut, stores.SqliteDatabase):
     """`ScaleOut` on SQLite."""
 
 
-class SqliteScaleInTest(OnDatabase, sizes.TestScaleIn, SqliteDatabase):
+class SqliteScaleInTest(OnDatabase, sizes.TestScaleIn, stores.SqliteDatabase):
     """`ScaleIn` on SQLite."""
 
 
-class SqliteScaleInByPolicyTest(OnDatabase, sizes.TestScaleInByPolicy, SqliteDatabase):
+class SqliteScaleInByPolicyTest(
+    OnDatabase, sizes.TestScaleInByPolicy, stores.SqliteDatabase
+):
     """`ScaleInByPolicy` on SQLite."""
 
 
-class SqliteResizeTest(OnDatabase, sizes.TestResize, SqliteDatabase):
+class SqliteResizeTest(OnDatabase, sizes.TestResize, stores.SqliteDatabase):
     """`Resize` on SQLite."""
 
 
-class SqliteAddNodesTest(OnDatabase, sizes.TestAddNodes, SqliteDatabase):
+class SqliteAddNodesTest(OnDatabase, sizes.TestAddNodes, stores.SqliteDatabase):
     """`AddNodes` on SQLite."""
 
 
-class SqliteDelNodesTest(OnDatabase, sizes.TestDelNodes, SqliteDatabase):
+class SqliteDelNodesTest(OnDatabase, sizes.TestDelNodes, stores.SqliteDatabase):
     """`DelNodes` on SQLite."""
 
 
-class SqliteReplaceNodesTest(OnDatabase, sizes.TestReplaceNodes, SqliteDatabase):
+class SqliteReplaceNodesTest(OnDatabase, sizes.TestReplaceNodes, stores.SqliteDatabase):
     """`ReplaceNodes` on SQLite."""
 
 
-class SqliteAFailedMemberTest(OnDatabase, faults.TestAFailedMember, SqliteDatabase):
+class SqliteAFailedMemberTest(
+    OnDatabase, faults.TestAFailedMember, stores.SqliteDatabase
+):
     """`AFailedMember` on SQLite."""
 
 
-class SqliteCancelTest(OnDatabase, faults.TestCancel, SqliteDatabase):
+class SqliteCancelTest(OnDatabase, faults.TestCancel, stores.SqliteDatabase):
     """`Cancel` on SQLite."""
 
 
-class SqliteSuspendTest(OnDatabase, faults.TestSuspend, SqliteDatabase):
+class SqliteSuspendTest(OnDatabase, faults.TestSuspend, stores.SqliteDatabase):
     """`Suspend` on SQLite."""
 
 
-class SqliteALostWorkerTest(OnDatabase, faults.TestALostWorker, SqliteDatabase):
+class SqliteALostWorkerTest(OnDatabase, faults.TestALostWorker, stores.SqliteDatabase):
     """`ALostWorker` on SQLite."""
 
 
-class SqliteRoundsTest(OnDatabase, health.TestRounds, SqliteDatabase):
+class SqliteRoundsTest(OnDatabase, health.TestRounds, stores.SqliteDatabase):
     """`Rounds` on SQLite."""
 
 
-class SqliteItsEndTest(OnDatabase, health.TestItsEnd, SqliteDatabase):
+class SqliteItsEndTest(OnDatabase, health.TestItsEnd, stores.SqliteDatabase):
     """`ItsEnd` on SQLite."""
 
 

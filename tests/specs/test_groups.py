@@ -182,7 +182,7 @@ class TestResourceGroup(GroupCase):
         gate.until_entered()
         (worker,) = self.world.workers
         del self.world.outside.gates['update', '1']
-        self.world.worker()
+        self.world.worker(sweep_interval=0.2)
         self.world.kill(worker)
         self.world.settled(stack)
         self.assertEqual('UPDATE_COMPLETE', self.world.now(stack).state.name)

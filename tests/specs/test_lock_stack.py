@@ -450,7 +450,7 @@ class TestALostWorker(LockCase):
         gate.until_entered()
         (worker,) = self.world.workers
         del self.world.outside.gates['lock', 'a']
-        self.world.worker()
+        self.world.worker(sweep_interval=0.2)
         self.world.kill(worker)
         self.world.settled(self.stack)
         self.assertEqual('LOCK_COMPLETE', self.world.now(self.stack).state.name)

@@ -1,26 +1,26 @@
 """Nodes (spec 001), on databases."""
 
 from tests.functional.db import stores
-from tests.specs.database_case import OnDatabase, SqliteDatabase
+from tests.specs.database_case import OnDatabase
 from tests.unit.engine.clusters import test_node_actions as nodes
 from tests.unit.engine.clusters import test_node_health as health
 from tests.unit.engine.clusters import test_node_lost_workers as lost
 from tests.unit.engine.clusters import test_node_sizes as sizes
 
 
-class SqliteSizesTest(OnDatabase, sizes.TestSizes, SqliteDatabase):
+class SqliteSizesTest(OnDatabase, sizes.TestSizes, stores.SqliteDatabase):
     """`Sizes` on SQLite."""
 
 
-class SqliteMembershipTest(OnDatabase, nodes.TestMembership, SqliteDatabase):
+class SqliteMembershipTest(OnDatabase, nodes.TestMembership, stores.SqliteDatabase):
     """`Membership` on SQLite."""
 
 
-class SqliteRecoveringTest(OnDatabase, health.TestRecovering, SqliteDatabase):
+class SqliteRecoveringTest(OnDatabase, health.TestRecovering, stores.SqliteDatabase):
     """`Recovering` on SQLite."""
 
 
-class SqliteLostWorkersTest(OnDatabase, lost.TestLostWorkers, SqliteDatabase):
+class SqliteLostWorkersTest(OnDatabase, lost.TestLostWorkers, stores.SqliteDatabase):
     """`LostWorkers` on SQLite."""
 
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from tests.functional.db import raw, stores
-from tests.specs.database_case import OnDatabase, SqliteDatabase
+from tests.specs.database_case import OnDatabase
 from tests.specs.test_stacks_in_plans import PlanWorld
 from tests.stack_worlds import StackWorldCase, res
 from tests.worlds import action, kind
@@ -100,7 +100,7 @@ class Secrets(Base):
         self.assert_nowhere(*CANARIES, made)
 
 
-class SqliteSecretsTest(OnDatabase, Secrets, StackWorldCase, SqliteDatabase):
+class SqliteSecretsTest(OnDatabase, Secrets, StackWorldCase, stores.SqliteDatabase):
     """On SQLite, where the bytes of the files are searched as well."""
 
     def assert_nowhere(self, *secrets: str) -> None:

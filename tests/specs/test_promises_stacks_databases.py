@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.bench.counting import COMMITS, STATEMENTS, Counters
 from tests.functional.db import stores
-from tests.specs.database_case import OnDatabase, SqliteDatabase
+from tests.specs.database_case import OnDatabase
 from tests.specs.test_promises_stacks import StackPromises
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, template
 from watcherlite.domain.events import STACK, Event
@@ -22,7 +22,7 @@ PATIENCE = 120
 
 
 class SqliteStackPromisesTest(
-    OnDatabase, StackPromises, StackWorldCase, SqliteDatabase
+    OnDatabase, StackPromises, StackWorldCase, stores.SqliteDatabase
 ):
     """On SQLite."""
 
@@ -79,7 +79,7 @@ def fan(size: int, value: str) -> dict[str, Any]:
     return found
 
 
-class CostTest(OnDatabase, StackWorldCase, SqliteDatabase):
+class CostTest(OnDatabase, StackWorldCase, stores.SqliteDatabase):
     """The cost of a resource does not grow with their number."""
 
     #: How many share a transaction depends on how long a commit takes, which on a

@@ -3,68 +3,78 @@
 from tests.functional.db import stores
 from tests.specs import test_clusters_in_plans as plans
 from tests.specs import test_senlin_actions as told
-from tests.specs.database_case import OnDatabase, SqliteDatabase
+from tests.specs.database_case import OnDatabase
 from tests.unit.engine.clusters import test_operations as asked
 from tests.unit.engine.clusters import test_specs_and_receivers as specs
 
 
-class SqliteActionsTest(OnDatabase, told.TestActions, SqliteDatabase):
+class SqliteActionsTest(OnDatabase, told.TestActions, stores.SqliteDatabase):
     """`Actions` on SQLite."""
 
 
-class SqliteActionPropertiesTest(OnDatabase, told.TestActionProperties, SqliteDatabase):
+class SqliteActionPropertiesTest(
+    OnDatabase, told.TestActionProperties, stores.SqliteDatabase
+):
     """`ActionProperties` on SQLite."""
 
 
 class SqliteTheActionDataPropertyTest(
-    OnDatabase, told.TestTheActionDataProperty, SqliteDatabase
+    OnDatabase, told.TestTheActionDataProperty, stores.SqliteDatabase
 ):
     """`TheActionDataProperty` on SQLite."""
 
 
-class SqliteActionStatusesTest(OnDatabase, told.TestActionStatuses, SqliteDatabase):
+class SqliteActionStatusesTest(
+    OnDatabase, told.TestActionStatuses, stores.SqliteDatabase
+):
     """`ActionStatuses` on SQLite."""
 
 
-class SqliteCreatingAnActionTest(OnDatabase, told.TestCreatingAnAction, SqliteDatabase):
+class SqliteCreatingAnActionTest(
+    OnDatabase, told.TestCreatingAnAction, stores.SqliteDatabase
+):
     """`CreatingAnAction` on SQLite."""
 
 
-class SqliteListingActionsTest(OnDatabase, told.TestListingActions, SqliteDatabase):
+class SqliteListingActionsTest(
+    OnDatabase, told.TestListingActions, stores.SqliteDatabase
+):
     """`ListingActions` on SQLite."""
 
 
-class SqliteGettingAnActionTest(OnDatabase, told.TestGettingAnAction, SqliteDatabase):
+class SqliteGettingAnActionTest(
+    OnDatabase, told.TestGettingAnAction, stores.SqliteDatabase
+):
     """`GettingAnAction` on SQLite."""
 
 
 class SqliteSignalingAnActionTest(
-    OnDatabase, told.TestSignalingAnAction, SqliteDatabase
+    OnDatabase, told.TestSignalingAnAction, stores.SqliteDatabase
 ):
     """`SignalingAnAction` on SQLite."""
 
 
-class SqliteLocksForPlansTest(OnDatabase, plans.TestLocks, SqliteDatabase):
+class SqliteLocksForPlansTest(OnDatabase, plans.TestLocks, stores.SqliteDatabase):
     """`Locks` for plans on SQLite."""
 
 
-class SqliteBusyTest(OnDatabase, asked.TestBusy, SqliteDatabase):
+class SqliteBusyTest(OnDatabase, asked.TestBusy, stores.SqliteDatabase):
     """`Busy` on SQLite."""
 
 
-class SqliteDeleteTest(OnDatabase, asked.TestDelete, SqliteDatabase):
+class SqliteDeleteTest(OnDatabase, asked.TestDelete, stores.SqliteDatabase):
     """`Delete` on SQLite."""
 
 
-class SqliteMarksTest(OnDatabase, specs.TestMarks, SqliteDatabase):
+class SqliteMarksTest(OnDatabase, specs.TestMarks, stores.SqliteDatabase):
     """`Marks` on SQLite."""
 
 
-class SqlitePoliciesTest(OnDatabase, specs.TestPolicies, SqliteDatabase):
+class SqlitePoliciesTest(OnDatabase, specs.TestPolicies, stores.SqliteDatabase):
     """`Policies` on SQLite."""
 
 
-class SqliteReceiversTest(OnDatabase, specs.TestReceivers, SqliteDatabase):
+class SqliteReceiversTest(OnDatabase, specs.TestReceivers, stores.SqliteDatabase):
     """`Receivers` on SQLite."""
 
 

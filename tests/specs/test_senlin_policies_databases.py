@@ -1,18 +1,21 @@
 """Policies around actions on clusters (spec 001), on databases."""
 
+from tests.functional.db import stores
 from tests.specs import test_senlin_policies as policies
-from tests.specs.database_case import OnDatabase, SqliteDatabase
+from tests.specs.database_case import OnDatabase
 
 
 class SqliteTheActionDataPropertyTest(
-    OnDatabase, policies.TestTheActionDataProperty, SqliteDatabase
+    OnDatabase, policies.TestTheActionDataProperty, stores.SqliteDatabase
 ):
     """`TheActionDataProperty` on SQLite."""
 
 
-class SqliteLoadBalancingTest(OnDatabase, policies.TestLoadBalancing, SqliteDatabase):
+class SqliteLoadBalancingTest(
+    OnDatabase, policies.TestLoadBalancing, stores.SqliteDatabase
+):
     """`LoadBalancing` on SQLite."""
 
 
-class SqliteAttachmentTest(OnDatabase, policies.TestAttachment, SqliteDatabase):
+class SqliteAttachmentTest(OnDatabase, policies.TestAttachment, stores.SqliteDatabase):
     """`Attachment` on SQLite."""

@@ -6,106 +6,114 @@ from tests.specs import test_lock_stack as locks
 from tests.specs import test_lock_stack_cases as cases
 from tests.specs import test_mark_unhealthy as marks
 from tests.specs import test_stacks as stacks
-from tests.specs.database_case import OnDatabase, SqliteDatabase
+from tests.specs.database_case import OnDatabase
 
 
-class SqliteTheMarkTest(OnDatabase, marks.TestTheMark, SqliteDatabase):
+class SqliteTheMarkTest(OnDatabase, marks.TestTheMark, stores.SqliteDatabase):
     """`TheMark` on SQLite."""
 
 
-class SqliteTheResetTest(OnDatabase, marks.TestTheReset, SqliteDatabase):
+class SqliteTheResetTest(OnDatabase, marks.TestTheReset, stores.SqliteDatabase):
     """`TheReset` on SQLite."""
 
 
 class SqliteWhatTheMarkLeavesAloneTest(
-    OnDatabase, marks.TestWhatTheMarkLeavesAlone, SqliteDatabase
+    OnDatabase, marks.TestWhatTheMarkLeavesAlone, stores.SqliteDatabase
 ):
     """`WhatTheMarkLeavesAlone` on SQLite."""
 
 
 class SqliteWhileSomethingRunsTest(
-    OnDatabase, marks.TestWhileSomethingRuns, SqliteDatabase
+    OnDatabase, marks.TestWhileSomethingRuns, stores.SqliteDatabase
 ):
     """`WhileSomethingRuns` on SQLite."""
 
 
-class SqliteTheNextUpdateTest(OnDatabase, marks.TestTheNextUpdate, SqliteDatabase):
+class SqliteTheNextUpdateTest(
+    OnDatabase, marks.TestTheNextUpdate, stores.SqliteDatabase
+):
     """`TheNextUpdate` on SQLite."""
 
 
-class SqliteStacksInStacksTest(OnDatabase, marks.TestStacksInStacks, SqliteDatabase):
+class SqliteStacksInStacksTest(
+    OnDatabase, marks.TestStacksInStacks, stores.SqliteDatabase
+):
     """`StacksInStacks` on SQLite."""
 
 
-class SqliteLockInProgressTest(OnDatabase, locks.TestLockInProgress, SqliteDatabase):
+class SqliteLockInProgressTest(
+    OnDatabase, locks.TestLockInProgress, stores.SqliteDatabase
+):
     """`LockInProgress` on SQLite."""
 
 
-class SqliteLockCompleteTest(OnDatabase, locks.TestLockComplete, SqliteDatabase):
+class SqliteLockCompleteTest(OnDatabase, locks.TestLockComplete, stores.SqliteDatabase):
     """`LockComplete` on SQLite."""
 
 
-class SqliteLockFailedTest(OnDatabase, locks.TestLockFailed, SqliteDatabase):
+class SqliteLockFailedTest(OnDatabase, locks.TestLockFailed, stores.SqliteDatabase):
     """`LockFailed` on SQLite."""
 
 
 class SqliteUnlockInProgressTest(
-    OnDatabase, locks.TestUnlockInProgress, SqliteDatabase
+    OnDatabase, locks.TestUnlockInProgress, stores.SqliteDatabase
 ):
     """`UnlockInProgress` on SQLite."""
 
 
-class SqliteUnlockCompleteTest(OnDatabase, locks.TestUnlockComplete, SqliteDatabase):
+class SqliteUnlockCompleteTest(
+    OnDatabase, locks.TestUnlockComplete, stores.SqliteDatabase
+):
     """`UnlockComplete` on SQLite."""
 
 
-class SqliteUnlockFailedTest(OnDatabase, locks.TestUnlockFailed, SqliteDatabase):
+class SqliteUnlockFailedTest(OnDatabase, locks.TestUnlockFailed, stores.SqliteDatabase):
     """`UnlockFailed` on SQLite."""
 
 
-class SqliteOtherStatesTest(OnDatabase, locks.TestOtherStates, SqliteDatabase):
+class SqliteOtherStatesTest(OnDatabase, locks.TestOtherStates, stores.SqliteDatabase):
     """`OtherStates` on SQLite."""
 
 
-class SqliteLevelsTest(OnDatabase, locks.TestLevels, SqliteDatabase):
+class SqliteLevelsTest(OnDatabase, locks.TestLevels, stores.SqliteDatabase):
     """`Levels` on SQLite."""
 
 
-class SqliteNestedStacksTest(OnDatabase, locks.TestNestedStacks, SqliteDatabase):
+class SqliteNestedStacksTest(OnDatabase, locks.TestNestedStacks, stores.SqliteDatabase):
     """`NestedStacks` on SQLite."""
 
 
-class SqliteSignalsTest(OnDatabase, locks.TestSignals, SqliteDatabase):
+class SqliteSignalsTest(OnDatabase, locks.TestSignals, stores.SqliteDatabase):
     """`Signals` on SQLite."""
 
 
-class SqliteALostWorkerTest(OnDatabase, locks.TestALostWorker, SqliteDatabase):
+class SqliteALostWorkerTest(OnDatabase, locks.TestALostWorker, stores.SqliteDatabase):
     """`ALostWorker` on SQLite."""
 
 
-class SqliteLockAgainTest(OnDatabase, cases.TestLockAgain, SqliteDatabase):
+class SqliteLockAgainTest(OnDatabase, cases.TestLockAgain, stores.SqliteDatabase):
     """`LockAgain` on SQLite."""
 
 
 class SqliteSignalsUnderALockTest(
-    OnDatabase, cases.TestSignalsUnderALock, SqliteDatabase
+    OnDatabase, cases.TestSignalsUnderALock, stores.SqliteDatabase
 ):
     """`SignalsUnderALock` on SQLite."""
 
 
-class SqliteWhatIsLockedTest(OnDatabase, cases.TestWhatIsLocked, SqliteDatabase):
+class SqliteWhatIsLockedTest(OnDatabase, cases.TestWhatIsLocked, stores.SqliteDatabase):
     """`WhatIsLocked` on SQLite."""
 
 
-class SqliteTwoLocksTest(OnDatabase, cases.TestTwoLocks, SqliteDatabase):
+class SqliteTwoLocksTest(OnDatabase, cases.TestTwoLocks, stores.SqliteDatabase):
     """`TwoLocks` on SQLite."""
 
 
-class SqliteRacesTest(OnDatabase, cases.TestRaces, SqliteDatabase):
+class SqliteRacesTest(OnDatabase, cases.TestRaces, stores.SqliteDatabase):
     """`Races` on SQLite."""
 
 
-class SqliteTimeTest(OnDatabase, cases.TestTime, SqliteDatabase):
+class SqliteTimeTest(OnDatabase, cases.TestTime, stores.SqliteDatabase):
     """`Time` on SQLite."""
 
 
@@ -218,12 +226,12 @@ class PostgresqlTimeoutsTest(
 
 
 class SqliteWhileAnotherRunsTest(
-    OnDatabase, stacks.TestWhileAnotherRuns, SqliteDatabase
+    OnDatabase, stacks.TestWhileAnotherRuns, stores.SqliteDatabase
 ):
     """`WhileAnotherRuns` on SQLite."""
 
 
-class SqliteLostWorkersTest(OnDatabase, stacks.TestLostWorkers, SqliteDatabase):
+class SqliteLostWorkersTest(OnDatabase, stacks.TestLostWorkers, stores.SqliteDatabase):
     """`LostWorkers` on SQLite."""
 
 
@@ -294,7 +302,7 @@ class MysqlRacesTest(OnDatabase, cases.TestRaces, stores.MysqlDatabase):
 
 
 class SqliteWhileAGroupScalesTest(
-    OnDatabase, signalled.TestWhileAGroupScales, SqliteDatabase
+    OnDatabase, signalled.TestWhileAGroupScales, stores.SqliteDatabase
 ):
     """`WhileAGroupScales` on SQLite."""
 

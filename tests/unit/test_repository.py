@@ -47,7 +47,8 @@ class TestReadme(base.TestCase):
         self.assertEqual(
             shlex.split(
                 ".venv/bin/pip install --quiet --editable '.[test]' && "
-                '.venv/bin/stestr run'
+                '.venv/bin/stestr run --concurrency '
+                '"$(($(getconf _NPROCESSORS_ONLN) + 1))"'
             ),
             self.command('second'),
         )

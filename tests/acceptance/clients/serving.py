@@ -8,7 +8,7 @@ import fixtures
 import requests
 from testtools import content
 
-from tests import services
+from tests import schemas, services
 from tests.acceptance.daemons import (
     API,
     ENGINE,
@@ -17,7 +17,6 @@ from tests.acceptance.daemons import (
     Daemon,
     wait_until,
 )
-from watcherlite.db.sqlalchemy import migration
 
 LOOPBACK = '127.0.0.1'
 #: Seconds that a request may take.
@@ -97,19 +96,19 @@ def with_servers(case):
     :param case: the class of tests at whose end they end
     :returns: where the API is
     """
-    database = services.Database(services.POSTGRESQL)
+    database_url = schemas.server(services.POSTGRESQL)
+    schemas.empty_at(database_url)
     vhost = services.RabbitVhost()
     home = fixtures.TempDir()
-    for fixture in (database, vhost, home):
+    for fixture in (vhost, home):
         fixture.setUp()
         case.addClassCleanup(fixture.cleanUp)
-    migration.upgrade(database.url)
     port = free_port()
     directory = pathlib.Path(home.path)
     ini = directory / 'watcherlite.conf'
     ini.write_text(
         f'[DEFAULT]\nstate_path = {directory}\n'
-        f'[database]\nconnection = {database.url}\n'
+        f'[database]\nconnection = {database_url}\n'
         f'[messaging]\nurl = {vhost.url}\n'
         f'[api]\nport = {port}\n'
     )

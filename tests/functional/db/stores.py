@@ -1,19 +1,13 @@
-"""Stores on databases of their own, for the tests of this folder.
-
-Creating a schema takes a server longer than any test here. It is done once for
-each class, and the rows are deleted between its tests.
-"""
+"""Stores with nothing in them, on each kind of database; see `tests.schemas`."""
 
 import base64
+import pathlib
 import unittest
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import sqlalchemy as sa
-
-from tests import base, services
+from tests import base, schemas, services
 from watcherlite.conf.secrets import BYTES, Keys
-from watcherlite.db.sqlalchemy import migration, models
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings
 from watcherlite.db.sqlalchemy.store import SqlStore, open_store
 
@@ -60,18 +54,13 @@ class ServerDatabase(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        database = services.Database(cls.kind)
-        database.setUp()
-        cls.addClassCleanup(database.cleanUp)
-        cls.url = database.url
-        migration.upgrade(cls.url)
+        cls.url = schemas.server(cls.kind)
 
     def open_empty(self, **settings: Any) -> SqlStore:
         """Return a store with nothing in it."""
-        store = open_store(DatabaseSettings(self.url, **{**SETTINGS, **settings}))
+        store = self.open_again(**settings)
         with store.engine.connect() as connection:
-            for table in reversed(models.metadata.sorted_tables):
-                connection.execute(sa.delete(table))
+            schemas.empty(connection)
         return store
 
     def open_again(self, **settings: Any) -> SqlStore:
@@ -80,14 +69,20 @@ class ServerDatabase(unittest.TestCase):
 
 
 class SqliteDatabase(base.TestCase):
-    """The same for SQLite, in the home of the test."""
+    """The same for SQLite, in the home of the test; each is a file of its own."""
+
+    path: pathlib.Path
+
+    def open_empty(self, **settings: Any) -> SqlStore:
+        """Return a store on a file that was not there."""
+        self.path = self.home / f'{len(list(self.home.glob("*.sqlite")))}.sqlite'
+        schemas.copy_sqlite(self.path)
+        return self.open_again(**settings)
 
     def open_again(self, **settings: Any) -> SqlStore:
-        """Return a store on the file of this test."""
-        url = f'sqlite:///{self.home}/store.sqlite'
+        """Return another store on what is there."""
+        url = f'sqlite:///{self.path}'
         return open_store(DatabaseSettings(url, **{**SETTINGS, **settings}))
-
-    open_empty = open_again
 
 
 class PostgresqlDatabase(ServerDatabase, base.TestCase):

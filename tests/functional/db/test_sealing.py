@@ -2,7 +2,6 @@
 
 import base64
 import dataclasses
-import pathlib
 from collections.abc import Callable
 from typing import Any
 
@@ -340,7 +339,7 @@ class SqliteSealingTest(SealingTests, stores.SqliteDatabase):
         self.assertFalse(self.is_in_files())
 
     def is_in_files(self) -> bool:
-        files = list(pathlib.Path(self.home).glob('store.sqlite*'))
+        files = list(self.home.glob(f'{self.path.name}*'))
         return any(CANARY.encode() in path.read_bytes() for path in files)
 
 

@@ -5,9 +5,6 @@ after a deadlock. MariaDB has deadlocks when two workers die and recover at once
 that the stories of lost workers are not told on it.
 """
 
-import pathlib
-import tempfile
-
 from tests import services
 from tests.functional.db.stores import ServerDatabase, SqliteDatabase
 from tests.specs import test_audits, test_audits_continuous, test_audits_lost_workers
@@ -16,8 +13,6 @@ from watcherlite.db.api import Store
 
 class SqliteStories(SqliteDatabase):
     def make_store(self) -> Store:
-        # Some tests tell their story several times.
-        self.home = pathlib.Path(tempfile.mkdtemp(dir=self.home))
         store = self.open_empty()
         self.addCleanup(store.close)
         return store
