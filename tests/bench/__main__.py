@@ -19,7 +19,16 @@ import pathlib
 import sys
 import unittest
 
-from tests.bench import api, cases, clusters, core, lists, profiling, stacks
+from tests.bench import (
+    api,
+    cases,
+    clusters,
+    core,
+    lists,
+    operated,
+    profiling,
+    stacks,
+)
 
 
 def main() -> int:
@@ -53,13 +62,19 @@ def _api(options: argparse.Namespace) -> str:
 
 
 def _stacks(options: argparse.Namespace) -> str:
-    chosen = stacks.cases(quick=options.quick)
-    return stacks.run(chosen, options.rounds, options.json, _say)
+    return _operated(stacks.Stacks(), stacks.cases(quick=options.quick), options)
 
 
 def _clusters(options: argparse.Namespace) -> str:
-    chosen = clusters.cases(quick=options.quick)
-    return clusters.run(chosen, options.rounds, options.json, _say)
+    return _operated(clusters.Clusters(), clusters.cases(quick=options.quick), options)
+
+
+def _operated(
+    subject: operated.Subject,
+    chosen: list[operated.Case],
+    options: argparse.Namespace,
+) -> str:
+    return operated.run(subject, chosen, options.rounds, options.json, _say)
 
 
 def _profile(options: argparse.Namespace) -> str:
@@ -125,33 +140,23 @@ def _parser() -> argparse.ArgumentParser:
     )
     served.set_defaults(run=_api)
 
-    made = commands.add_parser('stacks', help='how fast stacks are made')
-    made.add_argument(
-        '--quick', action='store_true', help='nothing larger than 100 resources'
-    )
-    made.add_argument('--rounds', type=int, default=3, help='of each case')
-    made.add_argument(
-        '--json',
-        type=pathlib.Path,
-        default=pathlib.Path('bench-stacks.json'),
-        metavar='FILE',
-        help='where all figures go',
-    )
-    made.set_defaults(run=_stacks)
-
-    grouped = commands.add_parser('clusters', help='how fast clusters are made')
-    grouped.add_argument(
-        '--quick', action='store_true', help='nothing larger than 100 nodes'
-    )
-    grouped.add_argument('--rounds', type=int, default=3, help='of each case')
-    grouped.add_argument(
-        '--json',
-        type=pathlib.Path,
-        default=pathlib.Path('bench-clusters.json'),
-        metavar='FILE',
-        help='where all figures go',
-    )
-    grouped.set_defaults(run=_clusters)
+    for name, parts, function in (
+        ('stacks', 'resources', _stacks),
+        ('clusters', 'nodes', _clusters),
+    ):
+        made = commands.add_parser(name, help=f'how fast {name} are made')
+        made.add_argument(
+            '--quick', action='store_true', help=f'nothing larger than 100 {parts}'
+        )
+        made.add_argument('--rounds', type=int, default=3, help='of each case')
+        made.add_argument(
+            '--json',
+            type=pathlib.Path,
+            default=pathlib.Path(f'bench-{name}.json'),
+            metavar='FILE',
+            help='where all figures go',
+        )
+        made.set_defaults(run=function)
 
     profiled = commands.add_parser('profile', help='where the time of one plan goes')
     profiled.add_argument('--size', type=int, help='actions of the plan')
