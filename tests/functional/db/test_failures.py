@@ -1,6 +1,10 @@
 """What a store says when its database is away, busy, or cuts it off."""
 
 import functools
+import os
+import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -24,6 +28,14 @@ from watcherlite.domain.action_plans import ActionPlan
 
 #: Seconds after which a thread that should have ended counts as stuck.
 DEADLINE = 30
+#: What another process does with a file of SQLite: it opens it, looks, and closes it.
+COUNT_PLANS = """
+import contextlib
+import sqlite3
+import sys
+with contextlib.closing(sqlite3.connect(sys.argv[1])) as database:
+    print(database.execute('SELECT count(*) FROM action_plans').fetchone()[0])
+"""
 
 
 class FailureTests(stores.StoreTests):
@@ -301,6 +313,46 @@ class SqliteFailureTest(FailureTests, stores.SqliteDatabase):
         self.assertEqual(('wal', 2, 1), synchronous(self.store))
         relaxed = self.another(sqlite_synchronous='NORMAL')
         self.assertEqual(('wal', 1, 1), synchronous(relaxed))
+
+    def test_another_process_that_comes_and_goes_takes_nothing_along(self) -> None:
+        """Its last connection would remove the log, was it the last of all."""
+
+        def seen_by_another_process() -> str:
+            done = subprocess.run(
+                [sys.executable, '-c', COUNT_PLANS, str(self.path)],
+                capture_output=True,
+                text=True,
+                timeout=DEADLINE,
+                check=True,
+            )
+            return done.stdout.strip()
+
+        store_plan(self.store)
+        self.assertEqual([1], [len(all_plans(self.another()))])
+        before = seen_by_another_process()
+        store_plan(self.store)
+
+        self.assertEqual(('1', '2'), (before, seen_by_another_process()))
+
+    def test_a_directory_is_told_as_that(self) -> None:
+        with self.assertRaisesRegex(exceptions.StoreUnavailable, 'Is a directory'):
+            open_store(DatabaseSettings(f'sqlite:///{self.home}'))
+
+    def test_a_file_that_may_not_be_written_is_told_as_that(self) -> None:
+        self.path.chmod(0o400)
+        if os.access(self.path, os.W_OK):
+            self.skipTest('Nothing is forbidden to the superuser')
+        with self.assertRaisesRegex(exceptions.StoreUnavailable, 'Permission denied'):
+            self.open_again()
+
+    def test_nobody_else_may_read_a_file_that_is_made(self) -> None:
+        behind = self.home / 'behind.sqlite'
+        link = self.home / 'link.sqlite'
+        link.symlink_to(behind)
+        for path, made in ((self.home / 'new.sqlite', None), (link, behind)):
+            store = open_store(DatabaseSettings(f'sqlite:///{path}'))
+            self.addCleanup(store.close)
+            self.assertEqual(0o600, stat.S_IMODE((made or path).stat().st_mode))
 
     def test_a_full_disk_is_told_and_loses_nothing(self) -> None:
         plan, _ = store_plan(self.store)

@@ -5,8 +5,10 @@ leaves nothing to roll back; `database` begins and ends transactions in words.
 """
 
 import dataclasses
+import errno
 import os
 import sqlite3
+import threading
 from typing import Any
 
 import sqlalchemy as sa
@@ -30,6 +32,9 @@ RECYCLE = 3600
 #: A transaction never waits for anything but the database. Locks of a process
 #: that was stopped in the middle of one are given back after so many seconds.
 IDLE_IN_TRANSACTION = 15
+#: Held while the file of a database is made: whoever finds it has to wait until who
+#: made it has closed it, see `_make_private`.
+_MAKING = threading.Lock()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -192,13 +197,36 @@ def _is_locked(error: BaseException) -> bool:
     return isinstance(error, sqlite3.OperationalError) and 'locked' in str(error)
 
 
+def _make_private(path: str) -> None:
+    """Make the file of a database if there is none: nobody else may read it.
+
+    One that is there must not be opened and closed here. That drops all locks of this
+    process on it, so that the next process which ends its work with the database takes
+    itself for the only one, and removes the write-ahead log from under this one: what
+    is stored from then on is lost.
+
+    :raises OSError: it cannot be used
+    """
+    path = os.path.realpath(path)
+    with _MAKING:
+        try:
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            os.close(os.open(path, flags, 0o600))
+        except FileExistsError:
+            if os.path.isdir(path):
+                raise IsADirectoryError(
+                    errno.EISDIR, os.strerror(errno.EISDIR)
+                ) from None
+            if not os.access(path, os.R_OK | os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES)) from None
+
+
 def _prepare_sqlite(engine: sa.Engine, settings: DatabaseSettings) -> None:
     path = str(engine.url.database)
 
     def connecting(_dialect: Any, _record: Any, _args: Any, _kwargs: Any) -> None:
         try:
-            # Nobody else may read what users store.
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            _make_private(path)
         except OSError as error:
             raise errors.unavailable(engine.url, str(error.strerror)) from error
 
