@@ -324,7 +324,10 @@ class MigrationTests(Base):
         return engine
 
     def columns(self, engine: sa.Engine) -> dict[str, dict[str, tuple[object, ...]]]:
-        """Return type, nullability and default of all columns, by table."""
+        """Return what all columns are like, by table.
+
+        Type, nullability, default, and whether one that is made of others is stored.
+        """
         inspected = sa.inspect(engine)
         return {
             table: {
@@ -332,6 +335,7 @@ class MigrationTests(Base):
                     str(column['type']),
                     column['nullable'],
                     column['default'],
+                    (column.get('computed') or {}).get('persisted'),
                 )
                 for column in inspected.get_columns(table)
             }

@@ -188,8 +188,9 @@ def _create(table: str) -> None:
         null = isinstance(kind, list)
         columns.append(sa.Column(name, kind[0] if null else kind, nullable=null))
     if table in HIDDEN:
-        # Only PostgreSQL has to store what it is to have an index on.
-        stored = True if op.get_bind().dialect.name == 'postgresql' else None
+        # An index on what is not stored: PostgreSQL has none, by that of MariaDB rows
+        # are lost.
+        stored = True if op.get_bind().dialect.name != 'sqlite' else None
         case = 'CASE WHEN deleted_at IS NOT NULL THEN 1 ELSE 0 END'
         columns.append(sa.Column('hidden', FLAG, sa.Computed(case, stored)))
     op.create_table(

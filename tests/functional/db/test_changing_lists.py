@@ -1,0 +1,89 @@
+"""A list has every row, those that are changed at that moment included."""
+
+import itertools
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tests.contract.stack_case import make_definition, make_stack
+from tests.factories import at, make_action, store_plan
+from tests.functional.db import stores
+from watcherlite.db import listing
+from watcherlite.db.stacking import StackQuery
+from watcherlite.states import action_plan as states
+from watcherlite.states.stack import State
+
+#: How often a list is read: MariaDB lost a row in every sixth.
+READS = 150
+
+
+class ChangingListsTests(stores.StoreTests):
+    """What one thread changes all the time, and another lists."""
+
+    def assert_whole(
+        self,
+        count: int,
+        read: Callable[[], Iterable[Any]],
+        change: Callable[[int], Any],
+    ) -> None:
+        """Check that a list has so many rows however often these are changed."""
+        over, begun = threading.Event(), threading.Event()
+
+        def changing() -> None:
+            for number in itertools.count():
+                change(number)
+                begun.set()
+                if over.is_set():
+                    return
+
+        thread = threading.Thread(target=changing)
+        thread.start()
+        try:
+            self.assertTrue(begun.wait(60))
+            found = [len(list(read())) for _ in range(READS)]
+        finally:
+            over.set()
+            thread.join()
+        self.assertEqual([count] * READS, found)
+
+    def test_stacks(self) -> None:
+        with self.store.transaction() as tx:
+            definition = tx.insert_definition(make_definition())
+            stack, _ = (
+                tx.insert_stack(make_stack(definition.id or 0, name='s', tenant=tenant))
+                for tenant in ('one', 'another')
+            )
+
+        def change(number: int) -> None:
+            state = State('UPDATE', 'COMPLETE' if number % 2 else 'IN_PROGRESS', '')
+            with self.store.transaction() as tx:
+                tx.save_stacks([stack.at(state, updated_at=at(number))])
+
+        query = StackQuery(filters={'name': ['s']}, limit=2)
+        self.assert_whole(2, lambda: self.store.list_stacks(query), change)
+
+    def test_plans(self) -> None:
+        plan, *_ = (store_plan(self.store, make_action())[0] for _ in range(2))
+
+        def change(number: int) -> None:
+            state = states.ONGOING if number % 2 else states.PENDING
+            with self.store.transaction() as tx:
+                tx.save_plans([plan.evolve(state=state, updated_at=at(number))])
+
+        for key in ('state', 'updated_at', 'created_at'):
+            query = listing.Query(sort_key=key, limit=2)
+            self.assert_whole(
+                2, lambda query=query: self.store.list_action_plans(query), change
+            )
+
+
+class SqliteChangingListsTest(ChangingListsTests, stores.SqliteDatabase):
+    """On SQLite."""
+
+
+class PostgresqlChangingListsTest(ChangingListsTests, stores.PostgresqlDatabase):
+    """On PostgreSQL."""
+
+
+class MysqlChangingListsTest(ChangingListsTests, stores.MysqlDatabase):
+    """On MariaDB or MySQL."""
