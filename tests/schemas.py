@@ -22,11 +22,17 @@ def server(kind: str) -> str:
 
     :param kind: services.POSTGRESQL or services.MYSQL
     """
+    database = new(kind)
+    atexit.register(database.cleanUp)
+    return database.url
+
+
+def new(kind: str) -> services.Database:
+    """Make another one; it is for the caller to clean it up."""
     database = services.Database(kind)
     database.setUp()
-    atexit.register(database.cleanUp)
     migration.upgrade(database.url)
-    return database.url
+    return database
 
 
 @functools.cache

@@ -46,15 +46,25 @@ class StoreTests(Base):
 
 
 class ServerDatabase(unittest.TestCase):
-    """A database with the schema in it, on a server of one kind."""
+    """A database with the schema in it, on a server of one kind.
+
+    :cvar unknown: it is new to the class, so that the server has no statistics of it:
+        how it finds rows does not depend on what was there before
+    """
 
     kind: ClassVar[str]
     url: ClassVar[str]
+    unknown: ClassVar[bool] = False
 
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        cls.url = schemas.server(cls.kind)
+        if cls.unknown:
+            database = schemas.new(cls.kind)
+            cls.addClassCleanup(database.cleanUp)
+            cls.url = database.url
+        else:
+            cls.url = schemas.server(cls.kind)
 
     def open_empty(self, **settings: Any) -> SqlStore:
         """Return a store with nothing in it."""
