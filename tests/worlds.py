@@ -271,6 +271,7 @@ class World:
             only_plan=only_plan,
             subjects=subjects,
             keep_out=keep_out,
+            time_out=lambda uuid: mortal.dead or self.plans.time_out(uuid),
         )
         self._mortals[worker.me.uuid] = mortal
         self.listen(worker)

@@ -148,6 +148,7 @@ class Runtime:
             policies=PolicyChain(ClusterPolicies(self.store, self.plugins).of),
             subjects=_subjects(),
             keep_out=KeepingOut(self.store),
+            time_out=self.plans.time_out,
         )
         relay = Relay(
             self.store,

@@ -62,6 +62,7 @@ class StoreActionsContract(StoreCase):
             token={'job': 7},
             start_time=at(1),
             end_time=at(2.000001),
+            deadline=at(9.000001),
             outputs=EVERYTHING,
             data=EVERYTHING,
             updated_at=at(3),
@@ -204,6 +205,7 @@ class StoreActionsContract(StoreCase):
             'token': {'id': 1},
             'start_time': at(2),
             'end_time': at(3),
+            'deadline': at(6),
             'outputs': {'a': 1},
             'data': {'b': 2},
             'updated_at': at(4),
@@ -360,6 +362,17 @@ class StoreActionsContract(StoreCase):
         store_actions(self.store, make_action(derived_from=other.id))
         self.assertEqual(derived, self.store.derived_actions(asking.id or 0))
         self.assertEqual([], self.store.derived_actions(derived[0].id or 0))
+
+    def test_those_that_one_asked_for_in_earlier_runs_are_left_out(self) -> None:
+        (asking,) = store_actions(self.store, make_action())
+        _, *later = store_actions(
+            self.store,
+            *(
+                make_action(derived_from=asking.id, created_at=at(seconds))
+                for seconds in (0.999999, 1, 2)
+            ),
+        )
+        self.assertEqual(later, self.store.derived_actions(asking.id or 0, at(1)))
 
     def test_what_several_derived_and_has_not_ended_is_found_at_once(self) -> None:
         one, two, other = store_actions(

@@ -1,6 +1,7 @@
 """The store's contract: who takes which actions, and what is known of owners."""
 
 import datetime
+from typing import Any
 
 from tests.contract.store_actions import ids_of
 from tests.contract.store_case import StoreCase, names
@@ -159,6 +160,34 @@ class StoreClaimsContract(StoreCase):
         self.assertFalse(self.store.has_claimable('engine', at(5)))
         self.claim(new_uuid(), lane='applier', now=at(5))
         self.assertFalse(self.store.has_claimable('applier', at(5)))
+
+    def test_what_waits_too_long_in_a_lane_is_known_the_first_first(self) -> None:
+        def waits(seconds: float, **values: Any) -> str:
+            waiting = {'status': states.WAITING, 'phase': domain.COMPLETE, 'pending': 1}
+            values = {'deadline': at(seconds), **waiting, **values}
+            (stored,) = store_actions(self.store, make_action(**values))
+            return stored.uuid
+
+        later, first = waits(5), waits(1.000001)
+        second = waits(2, lane='applier')
+        waits(1, lane=domain.ENGINE)
+        waits(1, deadline=None)
+        # Its time was over, and it was told so; that of the other one stands still.
+        waits(1, deadline=EPOCH)
+        waits(
+            1, deadline=EPOCH + datetime.timedelta(seconds=1), status=states.SUSPENDED
+        )
+        for status in (states.READY, states.RUNNING, states.FAILED):
+            waits(1, status=status)
+
+        def ask(seconds: float, limit: int = 9) -> list[tuple[str, datetime.datetime]]:
+            return self.store.deadlines('applier', at(seconds), limit)
+
+        self.assertEqual([], ask(1))
+        self.assertEqual(
+            [(first, at(1.000001)), (second, at(2)), (later, at(5))], ask(5)
+        )
+        self.assertEqual([first, second], [uuid for uuid, _ in ask(5, limit=2)])
 
     def test_the_next_scheduled_action_of_a_lane_is_known(self) -> None:
         def ask(after: datetime.datetime = NOW) -> datetime.datetime | None:

@@ -122,6 +122,27 @@ class StorePurgingContract(StoreCase):
         self.changed(waits, status=action_states.SUCCEEDED, updated_at=OLD)
         self.assert_purged(actions=3)
 
+    def test_what_a_repeated_action_derived_goes_when_that_run_is_over(self) -> None:
+        def block(tx: Transaction) -> Action:
+            again = make_action(interval=60, start_time=at(-50), phase=COMPLETE)
+            again = again.evolve(status=action_states.WAITING)
+            (key,) = tx.insert_actions([again], [])
+            first = self.ended(derived_from=key, created_at=at(-100), name='first')
+            second = self.ended(derived_from=key, created_at=at(-50), name='second')
+            tx.insert_actions([first, second], [])
+            return again.evolve(id=key)
+
+        def left() -> list[str | None]:
+            return [action.name for action in self.store.list_actions()]
+
+        again = self.commit(block)
+        self.assert_purged(actions=1)
+        self.assertEqual([None, 'second'], left())
+        ready = {'status': action_states.READY, 'end_time': at(-40)}
+        self.changed(again, **ready, updated_at=OLD)
+        self.assert_purged(actions=1)
+        self.assertEqual([None], left())
+
     def test_old_events_without_a_plan_go_when_they_are_published(self) -> None:
         old, young = self.event(subject_id=1), self.event(occurred_at=NOW)
         self.commit(lambda tx: tx.add_events([old, young]))

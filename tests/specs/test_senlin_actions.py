@@ -208,15 +208,21 @@ class TestActionProperties(StoryCase):
         cluster = self.create(0, timeout=1)
         self.gate('create', 'n1')
 
-        found = self.world.ended(self.scale_out())
+        found = self.world.ended(self.scale_out(2))
 
-        self.assertEqual('FAILED', found.status)
+        late = 'The timeout of the cluster was over before all of it was done.'
         self.assertEqual(
-            'Action failed in execute: Failed in creating nodes: n1: it ran longer '
-            'than its timeout',
-            found.status_message,
+            ('FAILED', f'Action failed in execute: {late}'),
+            (found.status, found.status_message),
         )
-        self.assertEqual(['FAILED'], [a.status for a in self.of_type('NODE_CREATE')])
+        nodes = {node.name: node for node in self.world.nodes(cluster)}
+        self.assertEqual(
+            {'nodes_added': [nodes['n2'].uuid], 'reason': late}, found.outputs
+        )
+        self.assertEqual(
+            {'n1': 'FAILED', 'n2': 'SUCCEEDED'},
+            {name: self.action(node.last or '').status for name, node in nodes.items()},
+        )
         self.assertEqual('WARNING', self.world.now(cluster).status)
 
 

@@ -271,6 +271,15 @@ class PlanOperations:
         """
         return self._signalling.signal(uuid, signal)
 
+    def time_out(self, uuid: str) -> None:
+        """Have what an action derived end, if its time is over; NotFound, Conflict.
+
+        When the last of these has ended the action is FAILED, unless its type knows
+        better: see `ActionType.overdue`. One that does not wait for others any more,
+        or whose time is not over, is left alone.
+        """
+        self._signalling.time_out(uuid)
+
 
 def user_message(reason: str | None) -> str:
     """Return the message of a skip by a user; Invalid if it cannot be kept."""

@@ -7,7 +7,9 @@ started, SUSPEND keeps it from starting, and what runs is told.
 
 import contextlib
 import datetime
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.applier.progress import PlanProgress
@@ -17,13 +19,15 @@ from watcherlite.domain import commands, events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.events import Event
-from watcherlite.execution import locking, results, suspension
+from watcherlite.execution import locking, overdue, results, suspension
 from watcherlite.execution.conflicts import again_on_conflict
 from watcherlite.execution.facts import action_event
 from watcherlite.execution.subjects import Subjects
 from watcherlite.execution.successors import count_down, release
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
+
+LOG = logging.getLogger(__name__)
 
 Tell = Callable[[str | None, commands.Command | commands.Broadcast], None]
 
@@ -68,14 +72,65 @@ class Signalling:
                 )
             family = [action, *self._unfinished_derived(tx, action)]
             signalled, unblocked = self._signal(tx, plan, family, signal, now)
-            ids = {one.id for one in about}
-            ended = [
-                (ActionChange(before, after), None)
-                for before in family
-                if before.id in ids and (after := signalled[before.id or 0]).finished
-            ]
-            if ended:
-                tx.add_events(self._subjects.follow(tx, held, ended, now))
+            self._follow(tx, held, about, family, signalled, now)
+        self._pass_on_and_tell(plan, family, signal, unblocked)
+        return signalled[action.id or 0]
+
+    @again_on_conflict
+    def time_out(self, uuid: str) -> None:
+        """See `PlanOperations.time_out`."""
+        now = self._clock.now()
+        found = self._store.get_action(uuid)
+        about = self._with_subjects(found)
+        with self._store.transaction() as tx:
+            held = self._subjects.lock(tx, about) if about else None
+            plan, action = locked_pair(tx, found)
+            # Of two who come at the same time, the second finds that it was told.
+            over = action.deadline is not None and overdue.OVER < action.deadline <= now
+            if not over or not suspension.waits(action):
+                return
+            told = action.evolve(deadline=overdue.OVER, updated_at=now)
+            tx.change_actions([ActionChange(action, told)])
+            derived = self._unfinished_derived(tx, action)
+            signalled, unblocked = self._signal(tx, plan, derived, states.CANCEL, now)
+            self._follow(tx, held, about, derived, signalled, now)
+        LOG.warning(
+            'The time of action %s (%s) is over; what it waits for is cancelled',
+            *(action.uuid, action.action_type),
+        )
+        self._pass_on_and_tell(plan, [told, *derived], states.CANCEL, unblocked)
+
+    def _follow(
+        self,
+        tx: Transaction,
+        held: Any,
+        about: Sequence[Action],
+        family: Sequence[Action],
+        signalled: Mapping[int, Action],
+        now: datetime.datetime,
+    ) -> None:
+        """Let what actions are about follow those that a signal has ended.
+
+        :param about: those of the family that have a subject
+        :param family: as they were
+        :param signalled: as they are
+        """
+        ids = {one.id for one in about}
+        ended = [
+            (ActionChange(before, after), None)
+            for before in family
+            if before.id in ids and (after := signalled[before.id or 0]).finished
+        ]
+        if ended:
+            tx.add_events(self._subjects.follow(tx, held, ended, now))
+
+    def _pass_on_and_tell(
+        self,
+        plan: ActionPlan | None,
+        family: Sequence[Action],
+        signal: str,
+        unblocked: Sequence[Action],
+    ) -> None:
         self.pass_on(family, signal)
         if plan is not None:
             self._tell(None, commands.ActionsSignalled((plan.uuid,)))
@@ -86,7 +141,6 @@ class Signalling:
             self._tell(lane, commands.RunActions())
         self._tell_of(unblocked)
         self._tell(None, commands.EventsStored())
-        return signalled[action.id or 0]
 
     def _with_subjects(self, action: Action) -> list[Action]:
         """Return what of an action, and of all that it derived, has a subject.
@@ -165,7 +219,7 @@ class Signalling:
         if unstarted and signal == states.CANCEL:
             ended, unblocked = end_unstarted(
                 *(tx, self._progress, plan, unstarted),
-                *(states.CANCELLED, results.CANCELLED_UNSTARTED, now),
+                *(states.CANCELLED, None, now),
             )
             changes += [ActionChange(a, a) for a in ended]
         elif unstarted:
@@ -199,11 +253,12 @@ def end_unstarted(
     plan: ActionPlan | None,
     actions: Sequence[Action],
     status: str,
-    message: str,
+    message: str | None,
     now: datetime.datetime,
 ) -> tuple[list[Action], list[Action]]:
-    """End actions that have not started, and let their dependents go on.
+    """End actions that no worker executes, and let their dependents go on.
 
+    :param message: None: that they are cancelled, before they started or after
     :returns: these, and what may have its target now
     """
     changes = [
@@ -211,9 +266,11 @@ def end_unstarted(
             action,
             action.evolve(
                 status=status,
-                status_message=message,
+                status_message=message
+                or results.cancelled_text(action, results.CANCELLED_UNSTARTED),
                 owner=None,
                 end_time=now,
+                deadline=None,
                 updated_at=now,
             ),
         )

@@ -344,6 +344,15 @@ class Store(Listing, Auditing, Stacking, Clustering, Protocol):
         `not_before` keeps from being claimed.
         """
 
+    def deadlines(
+        self, lane: str, until: datetime.datetime, limit: int
+    ) -> list[tuple[str, datetime.datetime]]:
+        """Return (uuid, deadline) of what waits for what it derived, the first first.
+
+        Of a lane, WAITING, and with a deadline that is not EPOCH and not later than
+        that.
+        """
+
     def has_claimable(self, lane: str, now: datetime.datetime) -> bool:
         """Say whether a lane has actions without a plan that can be taken."""
 
@@ -397,8 +406,14 @@ class Store(Listing, Auditing, Stacking, Clustering, Protocol):
     def actions_by_id(self, action_ids: Sequence[int]) -> dict[int, Action]:
         """Return actions by their ids."""
 
-    def derived_actions(self, action_id: int) -> list[Action]:
-        """Return the actions that one action asked for, by id."""
+    def derived_actions(
+        self, action_id: int, since: datetime.datetime | None = None
+    ) -> list[Action]:
+        """Return the actions that one action asked for, by id.
+
+        :param since: those that were made before are left out; with it the answer costs
+            the same however often the action was repeated
+        """
 
     def unfinished_derived(self, action_ids: Sequence[int]) -> list[Action]:
         """Return the unfinished actions that any of these asked for, by id."""
@@ -455,8 +470,9 @@ class Store(Listing, Auditing, Stacking, Clustering, Protocol):
         plans, of what has no plan only actions and events go.
 
         What an event is about that is not published is kept, because the relay
-        still reads it. An EVENT audit that has succeeded has not ended: its webhook
-        may run it again.
+        still reads it; and so is what an unfinished action derived in a run that is
+        not over. An EVENT audit that has succeeded has not ended: its webhook may run
+        it again.
 
         :param dry_run: delete nothing, and count what would be
         :returns: how many rows: `action_plans`, `audits`, `actions`, `events`; and

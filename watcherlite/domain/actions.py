@@ -70,6 +70,9 @@ class Action:
         it was derived from, while that is suspended; or None
     :param token: of the last InProgress, or None
     :param control: the last signal, or None
+    :param deadline: when its time is over, as long as it waits for what it derived;
+        EPOCH: it is over, and what had not ended was told to; while it is SUSPENDED:
+        EPOCH and what was left of it; None: it waits for nothing
     """
 
     uuid: str
@@ -104,6 +107,7 @@ class Action:
     token: Any = None
     start_time: datetime.datetime | None = None
     end_time: datetime.datetime | None = None
+    deadline: datetime.datetime | None = None
     outputs: Mapping[str, Any] | None = None
     data: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     updated_at: datetime.datetime | None = None

@@ -109,9 +109,15 @@ class DerivedAction:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Derived:
-    """Go to WAITING until these have ended, then call `complete`."""
+    """Go to WAITING until these have ended, then call `complete`.
+
+    :param timeout: seconds that all of these may take together. None: what is left of
+        the time of the action; if that has no timeout of its own, at least as long as
+        the longest of these may take
+    """
 
     actions: tuple[DerivedAction, ...]
+    timeout: float | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

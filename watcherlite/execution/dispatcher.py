@@ -16,7 +16,7 @@ from watcherlite.db.api import Released
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import APPLIER, Action
 from watcherlite.domain.receipts import Receipt
-from watcherlite.execution import results
+from watcherlite.execution import overdue, results
 from watcherlite.execution.backlog import STUCK, Backlog
 from watcherlite.execution.committer import Committer
 from watcherlite.execution.deadlines import Deadlines
@@ -50,6 +50,7 @@ class Dispatcher:
         takes none
     :param dry: notes that a source with unfinished actions had none to take now
     :param stuck: see `Backlog`
+    :param waits: hears of actions that wait for what they derived
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Dispatcher:
         unblocked: Callable[[Sequence[Action | Released]], None],
         dry: Callable[[], None],
         stuck: Callable[[], None] = lambda: None,
+        waits: Callable[[Action], None] = lambda action: None,
     ) -> None:
         self._committer = committer
         self._scheduler = scheduler
@@ -76,6 +78,7 @@ class Dispatcher:
         self._unblocked = unblocked
         self._dry = dry
         self._stuck = stuck
+        self._waits = waits
         self._runner = runner(self)
         self._pool = Pool(settings.max_parallel, committer.drained)
         self._in_hand = InHand(clock)
@@ -349,6 +352,7 @@ class Dispatcher:
                 self._in_hand.forget(task)
                 self._ahead.forget(task.action)
                 self._schedule(task.action)
+                self._waits(task.action)
 
     def _start_dependent(self, child: Task, conclusion: Conclusion) -> None:
         child.action = conclusion.action
@@ -411,7 +415,7 @@ class Dispatcher:
         Raises Cancelled when the action is not ours any more.
         """
         status = states.SUSPENDED if suspended else states.RUNNING
-        self._store(task, task.action.evolve(status=status))
+        self._store(task, overdue.turned(task.action, status, self._clock.now()))
         self._in_hand.pause(task, suspended)
 
     def keep_data(self, task: Task) -> None:

@@ -16,7 +16,7 @@ from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.events import Event
 from watcherlite.domain.outcomes import Fault
-from watcherlite.execution import locking, results, successors
+from watcherlite.execution import locking, overdue, results, successors
 from watcherlite.execution.facts import action_event, created_event
 from watcherlite.execution.plan_rules import PlanRules
 from watcherlite.execution.results import Conclusion
@@ -224,7 +224,7 @@ class GroupCommit:
                 over = results.conclude(item.before, said, results.EXECUTE, now)
                 item.after = over.action
             elif signal == states.SUSPEND:
-                item.after = item.after.evolve(status=states.SUSPENDED)
+                item.after = overdue.turned(item.after, states.SUSPENDED, now)
             changes.append(ActionChange(item.before, item.after))
         changed = tx.change_actions(changes)
         faults: dict[int, Fault | None] = {}

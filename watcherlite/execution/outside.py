@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from watcherlite.clock import Clock
 from watcherlite.domain import outcomes
+from watcherlite.execution import overdue
 from watcherlite.execution.context import TIMEOUT
 from watcherlite.execution.in_hand import InHand
 from watcherlite.execution.results import Conclusion
@@ -113,7 +114,8 @@ class Outside:
             task.remaining = task.context.stop_clock()
 
     def _become(self, task: Task, status: str) -> None:
-        after = task.action.evolve(status=status, updated_at=self._clock.now())
+        now = self._clock.now()
+        after = overdue.turned(task.action, status, now).evolve(updated_at=now)
         self._conclude(task, Conclusion(after))
 
     def _cancelled(self, task: Task) -> None:

@@ -14,7 +14,7 @@ from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Worker
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import CHECK, COMPLETE, RUN, Action
-from watcherlite.execution import results
+from watcherlite.execution import overdue, results
 from watcherlite.execution.committer import Committer
 from watcherlite.execution.group import Item
 from watcherlite.execution.log_context import about
@@ -229,6 +229,8 @@ class Recovery:
         too_often = self._too_often(action, owner)
         if too_often is not None:
             return too_often
+        if action.status == states.SUSPENDED:
+            action = overdue.turned(action, states.READY, now)
         ready = action.evolve(
             status=states.READY,
             phase=phase,

@@ -191,6 +191,7 @@ def _end(
         owner=None,
         token=None,
         end_time=now,
+        deadline=None,
         updated_at=now,
         outputs=outputs if outputs is not None else action.outputs,
     )
@@ -211,6 +212,7 @@ def _ready(
         # A run that begins again begins at its beginning.
         phase=RUN if action.phase in (CHECK, COMPLETE) else action.phase,
         not_before=now + datetime.timedelta(seconds=delay) if delay > 0 else EPOCH,
+        deadline=None,
         outputs=outputs if outputs is not None else action.outputs,
         updated_at=now,
     )

@@ -9,16 +9,17 @@ included, is that action's failure.
 """
 
 import dataclasses
+import datetime
 import functools
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from watcherlite import exceptions
-from watcherlite.clock import Clock
+from watcherlite.clock import EPOCH, Clock
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, Action
-from watcherlite.execution import results
+from watcherlite.execution import overdue, results
 from watcherlite.execution.context import TIMEOUT, Context
 from watcherlite.execution.policy_chain import (
     ERROR,
@@ -247,8 +248,37 @@ class Runner:
         """Set the clock of a task going: its timeout counts from here."""
         if task.context is not None:
             task.context.begin()
-            left = self._timeout(task.action) - passed
+            left = self._left(task.action, passed)
             task.context.set_deadline(max(0.0, left))
+
+    def _left(self, action: Action, passed: float) -> float:
+        """Return how many seconds an action has that is begun, or gone on with.
+
+        :param passed: how many it has used of its timeout
+        """
+        if action.phase != COMPLETE or action.deadline is None:
+            return self._timeout(action) - passed
+        if action.deadline == overdue.OVER:
+            # What was to end has ended; all that is left is to say so.
+            return self._timeout(action)
+        suspended = action.status == states.SUSPENDED
+        now = EPOCH if suspended else self._clock.now()
+        left = (action.deadline - now).total_seconds()
+        return max(left, self._settings.signal_grace)
+
+    def _until(
+        self, action: Action, context: Context | None, derived: outcomes.Derived
+    ) -> datetime.datetime:
+        """Return when the time of an action is over that waits for others now."""
+        seconds = derived.timeout
+        if seconds is None and action.phase == COMPLETE and action.deadline is not None:
+            return action.deadline
+        if seconds is None:
+            left = context.remaining() if context is not None else None
+            seconds = self._timeout(action) if left is None else left
+            if not action.timeout:
+                seconds = max(seconds, *(one.timeout for one in derived.actions))
+        return self._clock.now() + datetime.timedelta(seconds=seconds)
 
     def _timeout(self, action: Action) -> float:
         return action.timeout or self._settings.default_action_timeout
@@ -267,7 +297,13 @@ class Runner:
             returned = kind.poll(context, action.token)
             return outcomes.from_returned(returned, 'poll')
         if action.phase == COMPLETE:
-            return _complete(kind, context, self._ends_of_derived(action, context))
+            ends = self._ends_of_derived(action, context)
+            if not overdue.is_cut_off(action, ends, self._clock.now()):
+                said = _complete(kind, context, ends)
+                again = isinstance(said, outcomes.Derived) and said.timeout is None
+                over = again and action.deadline == overdue.OVER
+                return outcomes.TimedOut() if over else said
+            return outcomes.from_returned(kind.overdue(context, ends), 'overdue')
         if action.phase == REVERT:
             # The outputs of the run that is undone travel in `data`.
             context.outputs = action.data.get('outputs')
@@ -366,6 +402,10 @@ class Runner:
         signal = task.context.signal if task.context is not None else None
         concluded = results.conclude(action, outcome, step, now, task.data)
         status = concluded.action.status
+        if isinstance(outcome, outcomes.Derived):
+            until = self._until(action, task.context, outcome)
+            waiting = concluded.action.evolve(deadline=until)
+            concluded = dataclasses.replace(concluded, action=waiting)
         if signal == states.CANCEL and status in states.NOT_STARTED:
             # It would run again, or what it derived would: that is over now.
             outcome = outcomes.Cancelled()

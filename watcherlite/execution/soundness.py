@@ -64,16 +64,19 @@ def _problem(outcome: Outcome) -> str | None:
             problem = _reason_problem(reason) or _outputs_problem(outputs)
             return problem or _time_problem(again)
         case outcomes.Retry(reason=reason, delay=delay):
-            return _reason_problem(reason) or _delay_problem(delay)
+            return _reason_problem(reason) or _seconds_problem('delay', delay)
         case outcomes.InProgress(token=token, delay=delay):
             if token is None:
                 return 'has no token; poll is called with it'
             problem = not_json(token)
             if problem:
                 return f'has a token that is not JSON: {problem}'
-            return _delay_problem(delay)
-        case outcomes.Derived(actions=actions):
-            return _derived_problem(actions)
+            return _seconds_problem('delay', delay)
+        case outcomes.Derived(actions=actions, timeout=timeout):
+            problem = _derived_problem(actions)
+            if problem is None and timeout is not None:
+                problem = _seconds_problem('timeout', timeout)
+            return problem
         case _:
             return _reason_problem(outcome.reason)
 
@@ -93,12 +96,12 @@ def _reason_problem(reason: object) -> str | None:
     return f'has a reason that is {json_values.kind(reason)}, not text'
 
 
-def _delay_problem(delay: object) -> str | None:
-    number = isinstance(delay, int | float) and not isinstance(delay, bool)
-    if number and math.isfinite(delay) and 0 <= delay <= MAX_DELAY:  # type: ignore[arg-type,operator]
+def _seconds_problem(name: str, value: object) -> str | None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if number and math.isfinite(value) and 0 <= value <= MAX_DELAY:  # type: ignore[arg-type,operator]
         return None
-    shown = delay if number else json_values.kind(delay)
-    return f'has a delay of {shown}; it must be a number of seconds, at least 0'
+    shown = value if number else json_values.kind(value)
+    return f'has a {name} of {shown}; it must be a number of seconds, at least 0'
 
 
 def _time_problem(time: object) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
 from watcherlite.domain.actions import COMPLETE, Action, ActionChange
-from watcherlite.execution import locking
+from watcherlite.execution import locking, overdue
 from watcherlite.states import action as states
 
 
@@ -46,7 +46,7 @@ def turn(
             status = states.WAITING if action.pending else states.READY
         else:
             continue
-        after = action.evolve(status=status, updated_at=now)
+        after = overdue.turned(action, status, now).evolve(updated_at=now)
         changes.append(ActionChange(action, after))
     tx.change_actions(changes)
     return changes

@@ -20,6 +20,7 @@ from watcherlite.execution.committer import Committer
 from watcherlite.execution.dispatcher import Dispatcher
 from watcherlite.execution.lease import Lease
 from watcherlite.execution.offers import Offers
+from watcherlite.execution.overdue import Overdue, TimeOut
 from watcherlite.execution.plan_rules import PlanRules, Step
 from watcherlite.execution.policy_chain import PolicyChain
 from watcherlite.execution.recovery import Recovery
@@ -58,6 +59,7 @@ class Worker:
         because plugins that still run cannot be stopped in any other way
     :param subjects: what actions are about, where that follows them
     :param keep_out: what it keeps from beginning is skipped
+    :param time_out: see `overdue`
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Worker:
         only_plan: str | None = None,
         subjects: Subjects | None = None,
         keep_out: KeepOut | None = None,
+        time_out: TimeOut = lambda uuid: None,
     ) -> None:
         self.me = api.Worker(
             identity.new_uuid(), host, identity.of_process(), tuple(lanes)
@@ -96,6 +99,7 @@ class Worker:
         self.lease = Lease(store, self.me.uuid, settings.lease, clock, self._lost)
         self._timers = Scheduler(clock, 'timers')
         self._chores = Scheduler(clock, 'chores')
+        self._overdue = Overdue(store, lanes, self._chores, clock, settings, time_out)
         self._offers = Offers(store, self.me.uuid, self._chores, clock, tell)
         self.committer = Committer(
             store,
@@ -129,6 +133,7 @@ class Worker:
             self._hear_of_unblocked,
             self._ask_for_due,
             self._ask_to_share,
+            self._overdue.note,
         )
         self.committer.serve(self.dispatcher)
         self._signals = Signals(store, self.me.uuid, self.dispatcher)
@@ -334,6 +339,7 @@ class Worker:
             self._recovery.sweep,
             self._look_for_orphans,
             self._store.unblock_stale,
+            self._overdue.look,
             self._look_for_work,
         ):
             try:
@@ -418,6 +424,8 @@ class Worker:
         # Before the look, so that what is written during it is looked for again.
         self._looking = False
         self._signals.look()
+        # The time of what was resumed goes on.
+        self._overdue.look()
 
     def _ask_to_share(self) -> None:
         self._chores.after(0, self._share)
@@ -435,16 +443,9 @@ class Worker:
                 child.status_message,
                 child.outputs,
             )
-            for child in self._store.derived_actions(action.id or 0)
-            if _is_of_this_run(child, action)
+            # Not those of the runs before this one.
+            for child in self._store.derived_actions(action.id or 0, action.start_time)
         ]
-
-
-def _is_of_this_run(child: Action, action: Action) -> bool:
-    """Say whether an action was derived by the last run of one that is repeated."""
-    if child.created_at is None or action.start_time is None:
-        return True
-    return child.created_at >= action.start_time
 
 
 class _Result:

@@ -24,7 +24,7 @@ from watcherlite.domain.handling import (
     Ready,
     Result,
 )
-from watcherlite.domain.outcomes import Outcome
+from watcherlite.domain.outcomes import Outcome, TimedOut
 from watcherlite.domain.solutions import Indicator, IndicatorSpecification, Solution
 
 if TYPE_CHECKING:
@@ -220,6 +220,17 @@ class ActionType:
         None, the default, means: Done if none of them FAILED or was CANCELLED.
         """
         return None
+
+    def overdue(
+        self, context: ActionContext, results: Sequence[DerivedResult]
+    ) -> Outcome | bool | tuple[str, str]:
+        """Say how the action went whose time was over before they had all ended.
+
+        Called in place of `complete` once they have ended: those that had not were
+        cancelled. By default it is FAILED. An action that derives others once more,
+        to undo what was done, gives them a time (`Derived.timeout`).
+        """
+        return TimedOut()
 
     def cancel(self, context: ActionContext, token: Any) -> None:
         """Stop the work outside that `token` stands for.

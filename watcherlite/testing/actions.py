@@ -74,7 +74,8 @@ def run_action(
     :param timeout: seconds, counted from the start
     :param context: in place of `signals`, `clock`, `attempt` and `timeout`: for a
         test that sends signals from another thread
-    :param derived_end: how a derived action ends; by default it succeeds
+    :param derived_end: how a derived action ends; by default it succeeds. One that is
+        CANCELLED when `timeout` is over, by a clock that this turns, is overdue
     :raises InvalidInput: no plan could be made with these inputs
     :raises AssertionError: it retries or polls without end
     """
@@ -211,15 +212,24 @@ class _Run:
     ) -> tuple[outcomes.Outcome, bool]:
         self._derived += outcome.actions
         self._conclude(outcome, results.EXECUTE)
+        if outcome.timeout is not None:
+            self._context.give_time(outcome.timeout)
         ends = [derived_end(action) for action in outcome.actions]
+        left = self._context.remaining()
+        cut_off = left == 0 and states.CANCELLED in {end.status for end in ends}
+        if cut_off:
+            # What comes of it is not bound by the time that is over.
+            self._context.give_time(None)
         self._change(self._action.evolve(status=states.READY, phase=COMPLETE))
         self._start()
 
         def ask(kind: ActionType) -> Any:
+            if cut_off:
+                return kind.overdue(self._context, ends)
             returned = kind.complete(self._context, ends)
             return default_completion(ends) if returned is None else returned
 
-        return self._guarded('complete', ask)
+        return self._guarded('overdue' if cut_off else 'complete', ask)
 
     def _post_condition(
         self, outcome: outcomes.Done | outcomes.Failed

@@ -140,6 +140,13 @@ class FakeContext:
         if call is not None:
             call(signal)
 
+    def give_time(self, seconds: float | None) -> None:
+        """Let the deadline be so many seconds from now; None: there is none."""
+        if seconds is None:
+            self.deadline = self._deadline_at = None
+        else:
+            self._time_out_in(seconds)
+
     def pass_time(self, seconds: float) -> None:
         """Turn the clock, heeding what arrives meanwhile, as between two polls."""
         until = self.clock.monotonic() + seconds

@@ -22,7 +22,7 @@ from watcherlite.domain.clusters import (
     Receiver,
 )
 from watcherlite.domain.events import Event, StoredEvent
-from watcherlite.testing.memory_tables import Tables, handed_out, stored
+from watcherlite.testing.memory_tables import Tables, handed_out, is_awaited, stored
 
 Noun = TypeVar('Noun', Profile, PolicyObject, Cluster, Node, Receiver)
 
@@ -315,10 +315,6 @@ class MemoryClustering:
         pending = tables.index.of('pending')
         told = {tables.events.rows[key].event.action_id for key in pending}
 
-        def asked(row: Action) -> bool:
-            origin = rows.get(row.derived_from or 0)
-            return origin is not None and not origin.finished
-
         return [
             key
             for key, row in rows.items()
@@ -326,7 +322,7 @@ class MemoryClustering:
             and row.target in targets
             and row.finished
             and key not in told
-            and not asked(row)
+            and not is_awaited(row, rows.get(row.derived_from or 0))
         ]
 
     def _row_goes(self, row: Cluster | Node, before: datetime.datetime) -> bool:

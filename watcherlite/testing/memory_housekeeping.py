@@ -17,7 +17,7 @@ from watcherlite.domain.audits import Audit
 from watcherlite.states import action_plan as plan_states
 from watcherlite.states import audit as audit_states
 from watcherlite.states import stack as stack_states
-from watcherlite.testing.memory_tables import Table, Tables
+from watcherlite.testing.memory_tables import Table, Tables, is_awaited
 
 
 class MemoryHousekeeping(abc.ABC):
@@ -110,8 +110,7 @@ class MemoryHousekeeping(abc.ABC):
             changed = rows[key].updated_at
             if changed is None or not rows[key].finished or key in told:
                 continue
-            origin = rows.get(rows[key].derived_from)
-            if origin is not None and not origin.finished:
+            if is_awaited(rows[key], rows.get(rows[key].derived_from)):
                 continue
             if changed < before:
                 found.append(key)

@@ -199,6 +199,17 @@ class MemoryStore(
             at = bisect.bisect_right(items, after, key=lambda item: item[0])
             return items[at][0] if at < len(items) else None
 
+    def deadlines(
+        self, lane: str, until: datetime.datetime, limit: int
+    ) -> list[tuple[str, datetime.datetime]]:
+        with self._lock:
+            rows = self._tables.actions.rows
+            return [
+                (rows[key].uuid, deadline)
+                for deadline, key in self._tables.index.of(('deadline', lane))
+                if EPOCH < deadline <= until
+            ][:limit]
+
     def has_claimable(self, lane: str, now: datetime.datetime) -> bool:
         with self._lock:
             return bool(claimable_ids(self._tables, ('lane', lane), now, 1))
@@ -321,11 +332,17 @@ class MemoryStore(
             rows = self._tables.actions.rows
             return {key: handed_out(rows[key]) for key in action_ids if key in rows}
 
-    def derived_actions(self, action_id: int) -> list[Action]:
+    def derived_actions(
+        self, action_id: int, since: datetime.datetime | None = None
+    ) -> list[Action]:
         with self._lock:
             rows = self._tables.actions.rows
-            keys = self._tables.index.of(('derived', action_id))
-            return [handed_out(rows[key]) for key in keys]
+            found = [rows[key] for key in self._tables.index.of(('derived', action_id))]
+            return [
+                handed_out(row)
+                for row in found
+                if since is None or (row.created_at and row.created_at >= since)
+            ]
 
     def unfinished_derived(self, action_ids: Sequence[int]) -> list[Action]:
         found = [a for key in action_ids for a in self.derived_actions(key)]

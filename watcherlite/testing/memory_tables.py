@@ -212,6 +212,9 @@ def _places(action: Action) -> set[tuple[Hashable, Any]]:
         return where
     if action.owner is not None:
         where.add((('owner', action.owner), action.id))
+    if action.deadline is not None and action.status == states.WAITING:
+        item = (action.deadline, action.id)
+        where.add((('deadline', action.lane), item))
     if action.cause == states.RPC_REQUEST:
         if action.target is not None:
             where.add((('aimed', action.target), action.id))
@@ -235,6 +238,14 @@ def _places(action: Action) -> set[tuple[Hashable, Any]]:
             where.add((('scheduled', *group), item))
             where.add((('scheduled', 'all', action.lane), item))
     return where
+
+
+def is_awaited(action: Action, origin: Action | None) -> bool:
+    """Say whether the run of an action that derived another one is not over."""
+    if origin is None or origin.finished or origin.end_time is not None:
+        return False
+    made, began = action.created_at, origin.start_time
+    return made is None or began is None or began <= made
 
 
 class Tables:

@@ -55,6 +55,7 @@ ACTION_FIELDS = (
     'blocked_on',
     'start_time',
     'end_time',
+    'deadline',
     'updated_at',
     'deleted_at',
 )

@@ -18,7 +18,7 @@ from tests.factories import (
 from tests.functional.db import counting, stores
 from watcherlite.db import listing
 from watcherlite.db.api import Transaction
-from watcherlite.db.sqlalchemy import claims, mysql
+from watcherlite.db.sqlalchemy import claims, mysql, reading, work
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.states import action as states
 
@@ -370,6 +370,17 @@ class StatementTests(counting.CountingTests):
     def test_a_claim_takes_rows_from_an_index_in_its_order(self) -> None:
         store_plan(self.store, *(make_action() for _ in range(3000)))
         self.assert_in_order(self.plan_of_a_claim())
+
+    def test_what_waits_too_long_and_what_a_run_derived_are_found_by_an_index(
+        self,
+    ) -> None:
+        store_plan(self.store, *(make_action() for _ in range(3000)))
+        now = '2026-01-01 00:00:00.000000'
+        late = self.explained(work.DEADLINES, lane='engine', until=now, limit=500)
+        derived = self.explained(reading.DERIVED_SINCE, id=1, since=now)
+        self.assertIn('ix_actions_deadline', late)
+        self.assertNotRegex(late, 'TEMP B-TREE|Sort|filesort')
+        self.assertIn('ix_actions_derived_from_created_at', derived)
 
 
 class SqliteStatementTest(StatementTests, stores.SqliteDatabase):

@@ -261,6 +261,18 @@ class TestSignal(OperationsCase):
                 self.events()[-1],
             )
 
+    def test_one_that_was_to_be_completed_had_started(self):
+        (action,) = factories.store_actions(
+            self.store, factories.make_action(status='READY', phase='complete')
+        )
+
+        after = self.operations.signal_action(action.uuid, 'CANCEL')
+
+        self.assertEqual(
+            ('CANCELLED', 'Action was cancelled while it ran.'),
+            (after.status, after.status_message),
+        )
+
     def test_a_cancel_gives_the_target_to_who_waits_for_it(self):
         holder, waiting = factories.store_actions(
             self.store,

@@ -349,6 +349,39 @@ class TestDerived(base.TestCase):
 
         self.assertEqual({'sum': 4}, result.outputs)
 
+    def overdue(self, seconds, **members):
+        """Derive what takes so long, and is cancelled then if 10 seconds are over."""
+        clock = testing.ManualClock()
+
+        def ends(action):
+            clock.advance(seconds)
+            status = 'CANCELLED' if seconds > 10 else 'SUCCEEDED'
+            return testing.DerivedEnd(action.key, status)
+
+        derives = kind(
+            execute=lambda self, context: outcomes.Derived(TestDerived.ASKED[:1]),
+            **members,
+        )
+        return testing.run_action(
+            derives, {}, clock=clock, timeout=10, derived_end=ends
+        )
+
+    def test_one_whose_time_is_over_before_has_failed(self):
+        result = self.overdue(11)
+
+        self.assertEqual(
+            ('FAILED', 'Action failed in execute: it ran longer than its timeout'),
+            (result.status, result.status_message),
+        )
+        self.assertEqual('SUCCEEDED', self.overdue(9).status)
+
+    def test_unless_it_knows_what_to_do_then(self):
+        def overdue(self, context, results):
+            context.checkpoint()
+            return outcomes.Done({one.key: one.status for one in results})
+
+        self.assertEqual({'a': 'CANCELLED'}, self.overdue(11, overdue=overdue).outputs)
+
 
 class TestSurroundings(base.TestCase):
     def test_options_have_their_defaults_unless_given(self):

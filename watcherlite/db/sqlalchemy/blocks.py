@@ -7,6 +7,15 @@ from watcherlite.db.sqlalchemy.database import Session
 #: Rows that are deleted in one transaction, which others may have to wait for.
 BLOCK = 2000
 
+#: That nobody waits for an action any more: who waits for derived actions looks at how
+#: they ended when the last of them has, and at those of this run alone.
+NOT_AWAITED = (
+    'NOT EXISTS (SELECT 1 FROM actions AS origin '
+    "WHERE origin.id = actions.derived_from AND origin.ended = '' "
+    'AND origin.end_time IS NULL '
+    'AND COALESCE(origin.start_time, actions.created_at) <= actions.created_at)'
+)
+
 DELETE_EDGES = 'DELETE FROM action_dependencies WHERE {} IN_IDS(:ids)'
 DELETE_LOCKS = 'DELETE FROM locks WHERE action_id IN_IDS(:ids)'
 DELETE_ACTIONS = 'DELETE FROM actions WHERE id IN_IDS(:ids)'

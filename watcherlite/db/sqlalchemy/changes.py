@@ -21,6 +21,7 @@ _PLAIN = (
     'token',
     'start_time',
     'end_time',
+    'deadline',
     'outputs',
     'data',
     'updated_at',

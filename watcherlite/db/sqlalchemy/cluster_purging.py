@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from watcherlite.db.sqlalchemy.blocks import BLOCK, delete_block
+from watcherlite.db.sqlalchemy.blocks import BLOCK, NOT_AWAITED, delete_block
 from watcherlite.db.sqlalchemy.database import Database
 from watcherlite.db.sqlalchemy.dialects import to_text
 
@@ -33,14 +33,11 @@ _CLUSTER = (
 )
 #: table -> (subject of its events, which of its rows go)
 _GOING = {'nodes': ('node', _NODE), 'clusters': ('cluster', _CLUSTER)}
-# Who waits for derived actions looks at how they ended when the last of them has.
 _ACTIONS = (
     "actions.tenant IS NOT NULL AND actions.ended <> '' "
     'AND actions.tenant IN_TEXTS(:tenants) AND actions.target IN_TEXTS(:uuids) '
     'AND NOT EXISTS (SELECT 1 FROM events '
-    'WHERE events.pending = 1 AND events.action_id = actions.id) '
-    'AND NOT EXISTS (SELECT 1 FROM actions AS origin '
-    "WHERE origin.id = actions.derived_from AND origin.ended = '')"
+    f'WHERE events.pending = 1 AND events.action_id = actions.id) AND {NOT_AWAITED}'
 )
 _EVENTS = "events.subject_id IN_IDS(:keys) AND events.subject = '{}'"
 DELETE_BINDINGS = 'DELETE FROM bindings WHERE cluster_id IN_IDS(:ids)'

@@ -5,7 +5,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from watcherlite.db.sqlalchemy.blocks import BLOCK, delete_block
+from watcherlite.db.sqlalchemy.blocks import BLOCK, NOT_AWAITED, delete_block
 from watcherlite.db.sqlalchemy.cluster_purging import ClusterPurging
 from watcherlite.db.sqlalchemy.dialects import to_text
 from watcherlite.db.sqlalchemy.models import ACTIVE_PLANS
@@ -44,12 +44,9 @@ PLANS_OF_AUDITS = (
 )
 _OF_PLAN = 'plan_id = :key'
 _OF_PLANS = 'plan_id IN_IDS(:ids)'
-# Who waits for derived actions looks at how they ended when the last of them has.
 _LONE_ACTION = (
     "plan_id IS NULL AND ended <> '' AND updated_at < :before "
-    f'AND NOT EXISTS ({_UNPUBLISHED}action_id = actions.id) '
-    'AND NOT EXISTS (SELECT 1 FROM actions AS origin '
-    "WHERE origin.id = actions.derived_from AND origin.ended = '')"
+    f'AND NOT EXISTS ({_UNPUBLISHED}action_id = actions.id) AND {NOT_AWAITED}'
 )
 _LONE_EVENT = 'plan_id IS NULL AND pending IS NULL AND occurred_at < :before'
 

@@ -227,6 +227,7 @@ actions = table(
     sa.Column('token', JSON),
     sa.Column('start_time', TIME),
     sa.Column('end_time', TIME),
+    sa.Column('deadline', TIME),
     sa.Column('outputs', JSON),
     column('data', JSON),
     sa.Column('updated_at', TIME),
@@ -263,15 +264,18 @@ actions = table(
         'not_before',
         **partial(f'claimable = 1 AND not_before > {NEVER_SCHEDULED}'),
     ),
+    sa.Index(
+        'ix_actions_deadline', 'lane', 'deadline', **partial('deadline IS NOT NULL')
+    ),
     sa.Index('ix_actions_owner', 'owner', 'id', **partial(f'owner {_STILL}')),
     sa.Index('ix_actions_control', 'control', 'owner', **partial(f'control {_STILL}')),
     sa.Index(
         'ix_actions_blocked_on', 'blocked_on', 'id', **partial(f'blocked_on {_STILL}')
     ),
     sa.Index(
-        'ix_actions_derived_from',
+        'ix_actions_derived_from_created_at',
         'derived_from',
-        'id',
+        'created_at',
         **partial('derived_from IS NOT NULL'),
     ),
     sa.Index(

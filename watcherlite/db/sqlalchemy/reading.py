@@ -1,5 +1,6 @@
 """The part of the store that answers readers."""
 
+import datetime
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from watcherlite.db.sqlalchemy.columns import (
     STRATEGY_COLUMNS,
 )
 from watcherlite.db.sqlalchemy.database import Database, Rows
-from watcherlite.db.sqlalchemy.dialects import Dialect
+from watcherlite.db.sqlalchemy.dialects import Dialect, to_text
 from watcherlite.domain.action_plans import ActionPlan, PlanSurroundings
 from watcherlite.domain.actions import Action
 from watcherlite.states import action as action_states
@@ -32,6 +33,7 @@ _ACTIONS = f'SELECT {ACTION_COLUMNS} FROM actions WHERE'
 ACTION_BY_UUID = f'{_ACTIONS} uuid = :uuid'
 ACTIONS_BY_ID = f'{_ACTIONS} id IN_IDS(:ids)'
 DERIVED = f'{_ACTIONS} derived_from = :id ORDER BY id'
+DERIVED_SINCE = f'{_ACTIONS} derived_from = :id AND created_at >= :since ORDER BY id'
 UNFINISHED_DERIVED = f"{_ACTIONS} derived_from IN_IDS(:ids) AND ended = '' ORDER BY id"
 COUNT = 'SELECT status, count(*) FROM actions WHERE plan_id = :plan_id GROUP BY status'
 
@@ -111,8 +113,13 @@ class Reading:
         rows = self._db.rows(ACTIONS_BY_ID, ids=self._db.dialect.ids(action_ids))
         return {action.id or 0: action for action in self._actions(rows)}
 
-    def derived_actions(self, action_id: int) -> list[Action]:
-        return self._actions(self._db.rows(DERIVED, id=action_id))
+    def derived_actions(
+        self, action_id: int, since: datetime.datetime | None = None
+    ) -> list[Action]:
+        if since is None:
+            return self._actions(self._db.rows(DERIVED, id=action_id))
+        rows = self._db.rows(DERIVED_SINCE, id=action_id, since=to_text(since))
+        return self._actions(rows)
 
     def unfinished_derived(self, action_ids: Sequence[int]) -> list[Action]:
         if not action_ids:

@@ -22,6 +22,12 @@ CLAIMABLE = (
     'SELECT 1 FROM actions BY(ix_actions_claimable_of_plan) WHERE lane = :lane '
     'AND claimable = 1 AND plan_id IS NULL AND not_before <= :now LIMIT 1'
 )
+# In the order of the index, and without those that are SUSPENDED.
+DEADLINES = (
+    'SELECT uuid, deadline FROM actions BY(ix_actions_deadline) WHERE lane = :lane '
+    f'AND deadline > {NEVER_SCHEDULED} AND deadline <= :until '
+    "AND status = 'WAITING' ORDER BY deadline LIMIT :limit"
+)
 CONTROLS = (
     'SELECT id, control FROM actions '
     "WHERE control IS NOT NULL AND owner = :worker AND ended = ''"
@@ -44,6 +50,13 @@ class Work:
     ) -> datetime.datetime | None:
         rows = self._db.rows(SCHEDULED, lane=lane, after=to_text(after))
         return self._db.mapper.time(rows[0][0]) if rows else None
+
+    def deadlines(
+        self, lane: str, until: datetime.datetime, limit: int
+    ) -> list[tuple[str, datetime.datetime]]:
+        rows = self._db.rows(DEADLINES, lane=lane, until=to_text(until), limit=limit)
+        to_time = self._db.dialect.to_time
+        return [(row[0], to_time(row[1])) for row in rows]
 
     def has_claimable(self, lane: str, now: datetime.datetime) -> bool:
         return bool(self._db.rows(CLAIMABLE, lane=lane, now=to_text(now)))

@@ -12,9 +12,9 @@ from watcherlite import exceptions
 from watcherlite.domain import commands
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Profile
-from watcherlite.domain.outcomes import Cancelled, Failed, Outcome
+from watcherlite.domain.outcomes import Cancelled, Failed, Fault, Outcome
 from watcherlite.engine.clusters import actions, expansion
-from watcherlite.engine.clusters.cluster_working import ClusterWork
+from watcherlite.engine.clusters.cluster_working import TIMED_OUT, ClusterWork
 from watcherlite.engine.clusters.parts import Parts, not_here
 from watcherlite.engine.patience import patiently
 from watcherlite.plugins.base import ActionContext, ActionType, DerivedResult
@@ -60,6 +60,13 @@ class ClusterAction(ActionType):
         """Derive the next stage, or say how it went."""
         return self._staged(context, results, begun=True)
 
+    def overdue(
+        self, context: ActionContext, results: Sequence[DerivedResult]
+    ) -> Outcome:
+        """Say what was done before its time was over."""
+        said = {**expansion.outputs(expansion.ends(results)), actions.REASON: TIMED_OUT}
+        return Failed(TIMED_OUT, Fault('TimedOut', TIMED_OUT, '', ''), said)
+
     def poll(self, context: ActionContext, token: Any) -> Outcome:
         """Go on after a pause."""
         return self._staged(context, (), token)
@@ -79,7 +86,10 @@ class ClusterAction(ActionType):
             profile = self._profile(action)
             ended, now = expansion.ends(results), context.now()
             with store.transaction() as tx:
-                work = ClusterWork.of(self.parts, action, profile, tx, ended, now)
+                work = ClusterWork.of(
+                    *(self.parts, action, profile, tx, ended, now),
+                    remaining=context.remaining(),
+                )
                 if work is None:
                     return self.gone()
                 if token is not None:

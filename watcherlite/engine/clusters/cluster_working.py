@@ -35,6 +35,7 @@ class ClusterWork:
     :param profile: that new nodes are made from
     :param nodes: of the cluster, by index
     :param ended: how the actions on nodes ended that it has derived so far
+    :param remaining: seconds until its deadline; None: nobody counts
     """
 
     parts: Parts
@@ -45,6 +46,7 @@ class ClusterWork:
     nodes: tuple[Node, ...]
     ended: tuple[Ended, ...]
     now: datetime.datetime
+    remaining: float | None = None
 
     @classmethod
     def of(
@@ -55,6 +57,7 @@ class ClusterWork:
         tx: Transaction,
         ended: Iterable[Ended],
         now: datetime.datetime,
+        remaining: float | None = None,
     ) -> 'ClusterWork | None':
         """Lock what an action is about; None: it is deleted."""
         uuid = action.target or ''
@@ -65,7 +68,8 @@ class ClusterWork:
             tx.lock_nodes_of(cluster.id or 0), key=lambda n: (n.index, n.id or 0)
         )
         return cls(
-            *(parts, action, profile, tx, cluster, tuple(nodes), tuple(ended), now)
+            *(parts, action, profile, tx, cluster, tuple(nodes), tuple(ended), now),
+            remaining=remaining,
         )
 
     # what it knows
@@ -99,9 +103,9 @@ class ClusterWork:
     @property
     def left(self) -> int:
         """Return how many seconds there are until its timeout; 0: none."""
-        started = self.action.start_time or self.now
-        timeout = self.action.timeout or self.parts.limits.timeout
-        return max(0, round(timeout - (self.now - started).total_seconds()))
+        if self.remaining is None:
+            return self.action.timeout or self.parts.limits.timeout
+        return round(self.remaining)
 
     def members(self, uuids: Iterable[str]) -> list[Node]:
         """Return those of these nodes that are in the cluster, in this order."""

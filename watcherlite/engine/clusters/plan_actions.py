@@ -21,6 +21,7 @@ from watcherlite.domain.outcomes import (
     Failed,
     Outcome,
     Skipped,
+    TimedOut,
     from_returned,
 )
 from watcherlite.engine.clusters import actions
@@ -77,6 +78,14 @@ def planned(kind: type[Any]) -> Callable[..., ActionType]:
             if context.plan_uuid is not None:
                 return _Asking(self, context).complete(results)
             return _outcome(super().complete(context, results))
+
+        def overdue(
+            self, context: ActionContext, results: Sequence[DerivedResult]
+        ) -> Outcome:
+            """Say that it has failed, in a plan."""
+            if context.plan_uuid is not None:
+                return TimedOut()
+            return from_returned(super().overdue(context, results))
 
     Planned.__name__ = Planned.__qualname__ = kind.__name__
     Planned.__module__ = kind.__module__

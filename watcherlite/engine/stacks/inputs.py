@@ -17,6 +17,10 @@ TYPES = frozenset({STACK, RESOURCE})
 CONVERGE = 'CONVERGE'
 #: Takes note of a signal.
 SIGNAL = 'SIGNAL'
+#: Seconds that what was derived has after its deadline to end by itself.
+LATER = 60.0
+#: Seconds that one waits for another one which has a time of its own.
+EVER = 315_360_000.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -115,6 +119,18 @@ def seconds_left(deadline: datetime.datetime | None, now: datetime.datetime) -> 
     if deadline is None:
         return 0
     return max(1, int((deadline - now).total_seconds()) + 1)
+
+
+def patience(
+    deadline: datetime.datetime | None, now: datetime.datetime
+) -> float | None:
+    """Return how many seconds an action waits for what it derived; None: see `Derived`.
+
+    What it derived has the same deadline, and says best why it has not done its part.
+    """
+    if deadline is None:
+        return None
+    return max(0.0, (deadline - now).total_seconds()) + LATER
 
 
 def _time(text: str | None) -> datetime.datetime | None:

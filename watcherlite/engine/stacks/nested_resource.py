@@ -132,7 +132,8 @@ class NestedResource:
         wanted = StackInputs(
             self._work.row.nested_id, do, level=inputs.level, deadline=inputs.deadline
         )
-        return Derived((handed_on.nested('stack', wanted),))
+        left = handed_on.patience(inputs.deadline, self._work.action.now())
+        return Derived((handed_on.nested('stack', wanted),), left)
 
     def _signal(self) -> Outcome:
         work = self._work
@@ -250,7 +251,7 @@ class NestedResource:
             )
             derived.append(handed_on.nested(f'batch:{at}', inputs, before))
             before = (f'batch:{at}',)
-        return Derived(tuple(derived))
+        return Derived(tuple(derived), _patience(batches, work))
 
     def _check_room(self, work: Working, wanted: Sequence[Definition]) -> None:
         """Refuse what would let the stacks around it become too large."""
@@ -322,6 +323,16 @@ class NestedResource:
         known = self._work.ask(lambda: blueprints.by_id(nested, wanted))
         references = RowReferences({row.name: row for row in rows})
         return {output.key: output.value for output in known.outputs(references)}
+
+
+def _patience(batches: Sequence[Batch], work: Working) -> float | None:
+    """Return how many seconds a resource waits for its stack, see `Derived`."""
+    deadline = work.inputs.deadline
+    if deadline is not None:
+        return handed_on.patience(deadline, work.action.now())
+    # Each has a time of its own.
+    seconds = sum((b.timeout or work.stack.timeout) + b.pause for b in batches)
+    return seconds + handed_on.LATER
 
 
 def _deadline(batch: Batch, work: Working) -> datetime.datetime | None:

@@ -25,7 +25,7 @@ from watcherlite.domain.templates.blueprint import Blueprint
 from watcherlite.engine.patience import patiently
 from watcherlite.engine.stacks import asked, beginning, expansion, facts, maintenance
 from watcherlite.engine.stacks.expansion import MAKE, REMOVE, UNDO
-from watcherlite.engine.stacks.inputs import StackInputs
+from watcherlite.engine.stacks.inputs import StackInputs, patience
 from watcherlite.engine.stacks.parts import Parts
 from watcherlite.engine.stacks.progress import REASON, reason_of
 from watcherlite.plugins.base import ActionContext, ActionType, DerivedResult
@@ -66,6 +66,12 @@ class StackAction(ActionType):
         self, context: ActionContext, results: Sequence[DerivedResult]
     ) -> Outcome:
         """Derive the next stage, or say how it went."""
+        return self._staged(context, results)
+
+    def overdue(
+        self, context: ActionContext, results: Sequence[DerivedResult]
+    ) -> Outcome:
+        """Likewise: there may be something to undo."""
         return self._staged(context, results)
 
     def _staged(
@@ -157,7 +163,7 @@ class _Operation:
         derived = expansion.converging(
             self._stack, blueprint, rows, definition_id, stage, self._now
         )
-        return _derived(derived) or self._clean_up()
+        return self._derived(derived) or self._clean_up()
 
     def _undo(self) -> Outcome:
         if self._stack.previous_id is None:
@@ -175,7 +181,8 @@ class _Operation:
         return self._remove(expansion.surplus(self._rows(), wanted))
 
     def _remove(self, rows: Sequence[Resource]) -> Outcome:
-        return _derived(expansion.removing(self._stack, rows, self._now)) or Done({})
+        derived = expansion.removing(self._stack, rows, self._now)
+        return self._derived(derived) or Done({})
 
     def _do(self) -> Outcome:
         """Do one thing to each resource that it can be done to."""
@@ -185,7 +192,7 @@ class _Operation:
         if inputs.do not in states.MAINTENANCE:
             self._uncover(row for name, row in rows.items() if name not in work)
         derived = expansion.doing(self._stack, work, inputs, self._now)
-        return _derived(derived) or self._ended(None)
+        return self._derived(derived) or self._ended(None)
 
     def _uncover(self, rows: Iterable[Resource]) -> None:
         """Show what is left alone as it is below a lock that has been taken away."""
@@ -224,6 +231,11 @@ class _Operation:
         text = trouble[:LONGEST_REASON]
         return Failed(text, outputs={REASON: text})
 
+    def _derived(self, actions: Sequence[DerivedAction]) -> Derived | None:
+        if not actions:
+            return None
+        return Derived(tuple(actions), patience(self._stack.deadline, self._now))
+
     # what it works with
 
     def _rows(self) -> list[Resource]:
@@ -240,10 +252,6 @@ class _Operation:
         for row, row_id in zip(new, ids, strict=True):
             rows[row.name] = row.evolve(id=row_id)
         return rows
-
-
-def _derived(actions: Sequence[DerivedAction]) -> Derived | None:
-    return Derived(tuple(actions)) if actions else None
 
 
 def _last_stage(results: Sequence[DerivedResult]) -> str:

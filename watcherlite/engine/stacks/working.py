@@ -14,6 +14,7 @@ from watcherlite.engine.stacks import expansion
 from watcherlite.engine.stacks import handlers as making
 from watcherlite.engine.stacks.inputs import (
     CONVERGE,
+    EVER,
     RESOURCE,
     SIGNAL,
     ResourceInputs,
@@ -220,4 +221,4 @@ class Working:
             passed=True,
         )
         derived = DerivedAction('signal', RESOURCE, inputs.as_inputs(), name=row.name)
-        return Derived((derived,))
+        return Derived((derived,), timeout=EVER)

@@ -1,7 +1,8 @@
 """Clusters, nodes, what they are made from, and what they are bound to.
 
 An event of a cluster or node also says whose it is and of which cluster, in columns
-of its own, as actions do. No table that was there is copied for that.
+of its own, as actions do; and an action that waits for others says until when. No
+table that was there is copied for that.
 """
 
 from typing import Any
@@ -140,6 +141,11 @@ INDEXES: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
             for column in ('name', 'target', 'action_type', 'ended')
         },
         'name_id': (('name', 'id'), 'tenant IS NOT NULL'),
+        'deadline': (('lane', 'deadline'), 'deadline IS NOT NULL'),
+        'derived_from_created_at': (
+            ('derived_from', 'created_at'),
+            'derived_from IS NOT NULL',
+        ),
     },
     'events': {
         column: ((column, 'sequence'), f'{column} IS NOT NULL')
@@ -151,6 +157,8 @@ INDEXES: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
 def upgrade() -> None:
     for name, kind in (('tenant', S255), ('within', S36), ('level', S32)):
         op.add_column('events', sa.Column(name, kind))
+    op.add_column('actions', sa.Column('deadline', TIME))
+    op.drop_index('ix_actions_derived_from', 'actions')
     for table in TABLES:
         _create(table)
     op.create_index(

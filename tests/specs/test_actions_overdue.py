@@ -1,0 +1,280 @@
+"""Spec 001, timeout: of an action that waits for what it derived."""
+
+import threading
+from typing import Any
+
+from tests.functional.db import stores
+from tests.specs.database_case import OnDatabase
+from tests.worlds import PATIENCE, Calls, World, WorldCase, action, kind, ran
+from watcherlite.domain.actions import ENGINE
+from watcherlite.domain.outcomes import Derived, DerivedAction, Done
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+
+LATE = 'Action failed in execute: it ran longer than its timeout'
+CANCELLED = 'Action was cancelled while it ran.'
+UNSTARTED = 'Action was cancelled before it started.'
+
+
+def child(key: str, action_type: str = 'sleeps', **values: Any) -> DerivedAction:
+    """Return what may take longer than the action that derives it."""
+    return DerivedAction(key, action_type, timeout=int(PATIENCE * 9), **values)
+
+
+#: One listens, one does not, and one comes after the first.
+CHILDREN = (
+    child('first'),
+    child('deaf', 'waits'),
+    child('later', 'nop', parents=('first',), needs='completion'),
+)
+
+
+class OverdueCase(WorldCase):
+    """A world with an action that waits for what it derived."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.gate = self.a_gate()
+        self.ready = threading.Event()
+
+    def sleep(self, context: Any) -> bool:
+        """Sleep until it may end."""
+        while not self.ready.is_set():
+            context.sleep(0.01)
+        return True
+
+    def a_waiting_world(
+        self, *children: DerivedAction, hooks: Any = None, **settings: Any
+    ) -> World:
+        return self.a_world(
+            {
+                'derives': kind(
+                    execute=lambda c: Derived(children or CHILDREN), **(hooks or {})
+                ),
+                'waits': kind(execute=self.gate),
+                'sleeps': kind(execute=self.sleep),
+            },
+            # No sweep but the first one has to find what waits.
+            **{'sweep_interval': 3600.0, **settings},
+        )
+
+    def lines(self, world: World, *names: str) -> list[Any]:
+        return [line for line in world.story() if line[0] in names]
+
+
+class TestAnActionThatWaitsTooLong(OverdueCase):
+    """What it derived is cancelled, and when that has ended it is FAILED."""
+
+    def test_it_is_failed_when_what_it_derived_has_ended(self) -> None:
+        world = self.a_waiting_world()
+        world.worker(lanes=(ENGINE,))
+        world.add(world.new_action('a', 'derives', timeout=1, target='host'))
+        world.add(world.new_action('z', target='host'))
+        world.until_action('later', states.CANCELLED)
+        world.until_action('first', states.CANCELLED)
+        # One still runs: nobody else may have the target.
+        self.assertEqual(
+            (states.WAITING, states.WAITING),
+            (world.action('a').status, world.action('z').status),
+        )
+        self.gate.open()
+        world.until_action('z', states.SUCCEEDED)
+        self.assertEqual(
+            [
+                ('a', 'READY', 'RUNNING', None),
+                ('a', 'RUNNING', 'WAITING', None),
+                *ran('a', 'FAILED', LATE),
+            ],
+            self.lines(world, 'a'),
+        )
+        self.assertEqual(
+            ran('first', 'CANCELLED', CANCELLED)[1:], self.lines(world, 'first')[1:]
+        )
+        self.assertEqual(
+            [('later', 'WAITING', 'CANCELLED', UNSTARTED)], self.lines(world, 'later')
+        )
+        self.assertEqual(ran('deaf'), self.lines(world, 'deaf'))
+        ended = world.action('a')
+        assert ended.start_time and ended.end_time
+        self.assertGreaterEqual(
+            (ended.end_time - ended.start_time).total_seconds(), 1.0
+        )
+
+    def test_its_time_stands_still_while_it_is_suspended(self) -> None:
+        world = self.a_waiting_world(child('first'))
+        worker = world.worker(lanes=(ENGINE,))
+        world.add(world.new_action('a', 'derives', timeout=1))
+        world.until_action('first', states.RUNNING)
+        uuid = world.action('a').uuid
+        world.plans.signal_action(uuid, states.SUSPEND)
+        over = world.clock.monotonic() + 1.1
+        world.until(lambda: world.clock.monotonic() > over)
+        worker.sweep()
+        self.assertEqual(states.SUSPENDED, world.action('a').status)
+        world.plans.signal_action(uuid, states.RESUME)
+        resumed = world.clock.now()
+        deadline = world.action('a').deadline
+        assert deadline is not None
+        self.assertGreater((deadline - resumed).total_seconds(), 0.1)
+        self.assertEqual(LATE, world.until_action('a', states.FAILED).status_message)
+
+    def test_in_a_plan_the_others_go_on(self) -> None:
+        world = self.a_waiting_world(child('first'), child('other', 'sleeps'))
+        world.worker()
+        plan = world.start(
+            action('a', 'derives', timeout=1), action('z', parents=['a'])
+        )
+        plan = world.until_ended(plan)
+        self.assertEqual(
+            [
+                *ran('a', 'FAILED', LATE),
+                *ran('z'),
+                (
+                    *('plan', 'ONGOING', plan_states.FAILED),
+                    'An action failed: it ran longer than its timeout',
+                ),
+            ],
+            world.story(plan, 'a', 'z', 'plan')[-5:],
+        )
+        self.assertEqual((0, 4), (plan.unfinished, plan.total))
+
+    def test_what_stands_for_itself_is_cancelled_as_well(self) -> None:
+        world = self.a_waiting_world(child('first', lane=ENGINE))
+        world.worker()
+        world.worker(lanes=(ENGINE,))
+        plan = world.start(action('a', 'derives', timeout=1))
+        self.assertEqual(plan_states.FAILED, world.until_ended(plan).state)
+        self.assertEqual(states.CANCELLED, world.action('first').status)
+        self.assertEqual(LATE, world.action('a').status_message)
+
+
+class TestWhatItsTimeIs(OverdueCase):
+    """It counts from its start, for all that it does."""
+
+    def test_without_a_timeout_it_has_that_of_the_system(self) -> None:
+        # What it derived has not even begun: nobody serves its lane.
+        begun = DerivedAction('first', 'nop', lane='applier')
+        world = self.a_waiting_world(begun, default_action_timeout=0.3)
+        world.worker(lanes=(ENGINE,))
+        world.add(world.new_action('a', 'derives'))
+        self.assertEqual(LATE, world.until_action('a', states.FAILED).status_message)
+        self.assertEqual(
+            [('first', 'READY', 'CANCELLED', UNSTARTED)], self.lines(world, 'first')
+        )
+
+    def test_unless_what_it_derived_may_take_longer(self) -> None:
+        world = self.a_waiting_world(child('first'), default_action_timeout=0.3)
+        worker = world.worker(lanes=(ENGINE,))
+        world.add(world.new_action('a', 'derives'))
+        world.until_action('first', states.RUNNING)
+        waiting = world.action('a')
+        assert waiting.deadline is not None and waiting.start_time is not None
+        self.assertGreater(
+            (waiting.deadline - waiting.start_time).total_seconds(), PATIENCE * 8
+        )
+        worker.sweep()
+        self.ready.set()
+        world.until_action('a', states.SUCCEEDED)
+        self.assertIsNone(world.action('a').deadline)
+
+    def test_all_its_stages_have_that_time_together(self) -> None:
+        stages = iter([Derived((child('second'),)), Done()])
+        world = self.a_waiting_world(
+            child('first', 'nop'), hooks={'complete': lambda *a: next(stages)}
+        )
+        world.worker(lanes=(ENGINE,))
+        world.add(world.new_action('a', 'derives', timeout=1))
+        world.until_action('second', states.RUNNING)
+        waiting = world.action('a')
+        assert waiting.deadline is not None and waiting.start_time is not None
+        left = (waiting.deadline - waiting.start_time).total_seconds()
+        self.assertLess(left, 1.5)
+        world.until_action('a', states.FAILED)
+        self.assertEqual(states.CANCELLED, world.action('second').status)
+
+    def test_what_went_well_all_the_same_counts(self) -> None:
+        """As it does for who is cancelled and was quicker."""
+        world = self.a_waiting_world(child('deaf', 'waits'))
+        world.worker(lanes=(ENGINE,))
+        world.add(world.new_action('a', 'derives', timeout=1))
+        world.until_action('deaf', states.RUNNING)
+        world.until(lambda: world.action('deaf').control == states.CANCEL)
+        self.gate.open()
+        world.until_action('a', states.SUCCEEDED)
+
+    def test_a_type_may_know_what_to_do_then(self) -> None:
+        calls = Calls()
+        told: list[Any] = []
+
+        def overdue(context: Any, results: Any) -> Any:
+            told.extend((result.key, result.status) for result in results)
+            return Derived((child('undo', 'nop'),), timeout=PATIENCE * 9)
+
+        world = self.a_waiting_world(
+            child('first'),
+            hooks={'overdue': overdue, 'complete': calls.note('complete', Done())},
+        )
+        world.worker(lanes=(ENGINE,))
+        world.add(world.new_action('a', 'derives', timeout=1))
+        world.until_action('a', states.SUCCEEDED)
+        self.assertEqual([('first', states.CANCELLED)], told)
+        self.assertEqual([('a', 'complete')], calls.made)
+        self.assertEqual(ran('undo'), self.lines(world, 'undo'))
+
+    def test_one_that_is_repeated_goes_on_with_its_next_run(self) -> None:
+        world = self.a_waiting_world(child('first'))
+        world.worker(lanes=(ENGINE,))
+        world.add(world.new_action('a', 'derives', timeout=1, interval=1))
+        world.until(lambda: world.action('a').status_message == LATE)
+        self.ready.set()
+        world.until(lambda: world.action('a').attempt > 2)
+        world.until(lambda: world.action('a').status_message is None)
+
+
+class TestWhoFindsIt(OverdueCase):
+    """Whoever serves its lane, however it came to wait."""
+
+    def test_another_worker_when_the_one_that_began_it_was_lost(self) -> None:
+        world = self.a_waiting_world(child('first', lane='applier'))
+        lost = world.worker(lanes=(ENGINE,))
+        world.add(world.new_action('a', 'derives', timeout=1))
+        world.until_action('a', states.WAITING)
+        world.kill(lost)
+        world.worker(lanes=(ENGINE,))
+        self.assertEqual(LATE, world.until_action('a', states.FAILED).status_message)
+
+    def test_two_who_find_it_at_the_same_time_end_it_once(self) -> None:
+        world = self.a_waiting_world(child('deaf', 'waits'))
+        for _ in range(2):
+            world.worker(lanes=(ENGINE,))
+        world.add(world.new_action('a', 'derives', timeout=1))
+        world.until_action('deaf', states.RUNNING)
+        world.until(lambda: world.action('deaf').control == states.CANCEL)
+        for _ in range(3):
+            world.plans.time_out(world.action('a').uuid)
+        self.assertEqual([('deaf', states.CANCEL)], world.signals())
+
+    def test_one_whose_time_is_not_over_is_left_alone(self) -> None:
+        world = self.a_waiting_world(child('first'))
+        world.worker(lanes=(ENGINE,))
+        world.add(world.new_action('a', 'derives', timeout=60))
+        world.until_action('first', states.RUNNING)
+        for name in ('a', 'first'):
+            world.plans.time_out(world.action(name).uuid)
+        self.assertEqual([], world.signals())
+
+
+class SqliteOverdueTest(
+    OnDatabase, TestAnActionThatWaitsTooLong, stores.SqliteDatabase
+):
+    """`An action that waits too long` on SQLite."""
+
+
+class PostgresqlOverdueTest(
+    OnDatabase, TestAnActionThatWaitsTooLong, stores.PostgresqlDatabase
+):
+    """`An action that waits too long` on PostgreSQL."""
+
+
+class MysqlOverdueTest(OnDatabase, TestAnActionThatWaitsTooLong, stores.MysqlDatabase):
+    """`An action that waits too long` on MariaDB or MySQL."""

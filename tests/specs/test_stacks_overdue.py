@@ -1,0 +1,37 @@
+"""Stacks whose operation waits longer than it may for its resources."""
+
+from tests.stack_worlds import StackWorldCase, res
+from watcherlite.domain.actions import ActionChange
+
+
+class TestWhatDoesNotEndByItself(StackWorldCase):
+    """An operation whose time is long over: nobody has seen to its resources."""
+
+    def test_it_is_cancelled_and_what_was_made_is_undone(
+        self,
+    ) -> None:
+        world = self.a_stack_world()
+        gate = self.a_gate_at(world, 'create', 'x')
+        worker = world.worker()
+        stack = world.begin(
+            {'x': res(), 'y': res(), 'z': res(_depends_on=['x'])},
+            disable_rollback=False,
+        )
+        gate.until_entered()
+        world.until(lambda: world.states(stack)['y'] == 'CREATE_COMPLETE')
+        (operation,) = [a for a in world._actions() if a.action_type == 'stack']
+        deadline, now = operation.deadline, world.clock.now()
+        assert deadline is not None
+        # It is to end by itself before.
+        self.assertGreater(deadline, world.now(stack).deadline)
+        with world.store.transaction() as tx:
+            tx.change_actions([ActionChange(operation, operation.evolve(deadline=now))])
+
+        worker.sweep()
+        self.assertEqual('CREATE_IN_PROGRESS', world.now(stack).state.name)
+        gate.open()
+
+        stack = world.settled(stack)
+        self.assertEqual('ROLLBACK_COMPLETE', stack.state.name)
+        self.assertEqual(['x', 'y'], sorted(world.outside.of('create')))
+        self.assertEqual({}, world.outside.things)
