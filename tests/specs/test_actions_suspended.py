@@ -296,3 +296,43 @@ class TestWhatCannotBeSuspended(SuspendedCase):
         self.resumed.set()
         self.gate.open()
         world.until_action('b', states.SUCCEEDED)
+
+
+class TestThreadsOfSuspendedActions(WorldCase):
+    """However long something is suspended, others are not to wait for that."""
+
+    def test_one_that_stays_in_its_thread_leaves_the_others_theirs(self) -> None:
+        go_on = threading.Event()
+
+        def sleep(context: Any) -> bool:
+            while not go_on.is_set():
+                context.sleep(0.01)
+            return True
+
+        world = self.a_world({'sleeps': kind(execute=sleep)}, max_parallel=1)
+        world.worker(lanes=('applier', ENGINE))
+        for name in ('a', 'b'):
+            world.add(world.new_action(name, 'sleeps'))
+            world.until_action(name, states.RUNNING)
+            self.signal(world, name, states.SUSPEND)
+            world.until_action(name, states.SUSPENDED)
+
+        world.run('something else')
+
+        go_on.set()
+        for name in ('a', 'b'):
+            self.signal(world, name, states.RESUME)
+            world.until_action(name, states.SUCCEEDED)
+        world.run('and more')
+        self.assertEqual(
+            [
+                ('a', 'READY', 'RUNNING', None),
+                ('a', 'RUNNING', 'SUSPENDED', None),
+                ('a', 'SUSPENDED', 'RUNNING', None),
+                ('a', 'RUNNING', 'SUCCEEDED', None),
+            ],
+            [line for line in world.story() if line[0] == 'a'],
+        )
+
+    def signal(self, world: World, name: str, signal: str) -> None:
+        world.plans.signal_action(world.action(name).uuid, signal)

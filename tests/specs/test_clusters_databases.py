@@ -4,6 +4,7 @@ from tests.functional.db import stores
 from tests.specs import test_clusters as clusters
 from tests.specs import test_clusters_faults as faults
 from tests.specs import test_clusters_health as health
+from tests.specs import test_clusters_signals as signals
 from tests.specs import test_clusters_sizes as sizes
 from tests.specs.database_case import OnDatabase
 
@@ -77,7 +78,23 @@ class SqliteSuspendTest(OnDatabase, faults.TestSuspend, stores.SqliteDatabase):
 
 
 class SqliteALostWorkerTest(OnDatabase, faults.TestALostWorker, stores.SqliteDatabase):
-    """`ALostWorker` on SQLite."""
+    """`ALostWorker` on SQLite, where each story takes longer than in memory."""
+
+    deaths = ('dies_after',)
+
+
+class SqliteStoredNodesTest(OnDatabase, signals.TestStoredNodes, stores.SqliteDatabase):
+    """`StoredNodes` on SQLite."""
+
+
+class SqlitePausesTest(OnDatabase, signals.TestPauses, stores.SqliteDatabase):
+    """`Pauses` on SQLite."""
+
+
+class SqliteSuspendedWithoutAWorkerTest(
+    OnDatabase, signals.TestSuspendedWithoutAWorker, stores.SqliteDatabase
+):
+    """`SuspendedWithoutAWorker` on SQLite."""
 
 
 class SqliteRoundsTest(OnDatabase, health.TestRounds, stores.SqliteDatabase):
@@ -109,7 +126,21 @@ class PostgresqlCancelTest(OnDatabase, faults.TestCancel, stores.PostgresqlDatab
 class PostgresqlALostWorkerTest(
     OnDatabase, faults.TestALostWorker, stores.PostgresqlDatabase
 ):
-    """`ALostWorker` on PostgreSQL."""
+    """`ALostWorker` on PostgreSQL, likewise."""
+
+    deaths = ('dies_after',)
+
+
+class PostgresqlStoredNodesTest(
+    OnDatabase, signals.TestStoredNodes, stores.PostgresqlDatabase
+):
+    """`StoredNodes` on PostgreSQL."""
+
+
+class PostgresqlSuspendedWithoutAWorkerTest(
+    OnDatabase, signals.TestSuspendedWithoutAWorker, stores.PostgresqlDatabase
+):
+    """`SuspendedWithoutAWorker` on PostgreSQL."""
 
 
 class PostgresqlRoundsTest(OnDatabase, health.TestRounds, stores.PostgresqlDatabase):

@@ -3,7 +3,7 @@
 import contextlib
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from tests.cluster_worlds import ClusterWorld
 from tests.specs.cluster_case import ClusterActionCase
@@ -310,29 +310,39 @@ class TestTimeout(ClusterActionCase):
 class TestALostWorker(ClusterActionCase):
     """Another worker goes on, and makes nothing twice."""
 
-    def test_wherever_it_is_lost_the_cluster_gets_all_its_nodes(self) -> None:
-        for commit in range(1, 13):
-            self._made_though_a_worker_dies_after(commit)
+    #: What becomes of the commit that it does not survive.
+    deaths: ClassVar[Sequence[str]] = ('dies_before', 'dies_after')
 
-    def _made_though_a_worker_dies_after(self, commit: int) -> None:
+    def test_wherever_it_is_lost_the_cluster_gets_all_its_nodes(self) -> None:
+        for death in self.deaths:
+            commit = 1
+            while self._made_though_a_worker_dies(death, commit):
+                commit += 1
+            # To take and to start it, the nodes, those on them, their ends, its end
+            self.assertGreater(commit, 6, death)
+
+    def _made_though_a_worker_dies(self, death: str, commit: int) -> bool:
+        """Say whether it did not come to that commit alive."""
         world = self.a_cluster_world(lease=60.0)
-        lost = world.worker(dies_after=commit)
+        lost = world.worker(**{death: commit})
         cluster, action = self.begin(world, 4)
         world.until(
             lambda: world.is_dead(lost) or world.store.get_action(action.uuid).finished
         )
-        if world.is_dead(lost):
+        died = world.is_dead(lost)
+        if died:
             world.kill(lost)
         world.worker()
         self.assertEqual('SUCCEEDED', world.ended(action).status, commit)
         self.assertEqual(
             {f'n{at}': 'ACTIVE' for at in range(1, 5)},
             self.statuses(world, cluster),
-            f'it died after commit {commit}',
+            f'it {death.replace("_", " ")} commit {commit}',
         )
         self.assertEqual('ACTIVE', self.now(world, cluster).status)
         self.assertEqual(4, len(world.outside.things))
         world.stop()
+        return died
 
     def test_nodes_that_it_had_stored_and_not_yet_derived_are_made_and_no_others(
         self,

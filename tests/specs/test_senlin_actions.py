@@ -370,15 +370,29 @@ class TestExecuteAndReturnValues(StoryCase):
         self.assertEqual('FAILED', status)
         self.assertIn('it took too long', message or '')
 
-    def test_a_retry_is_ready_for_anybody_and_holds_no_lock(self) -> None:
+    def test_a_retry_is_ready_for_anybody_and_keeps_its_target(self) -> None:
         cluster = self.create(0)
         asked = self.world.user_action('retry', cluster)
-        self.world.until(lambda: self.action(asked.uuid).attempt >= 3)
+        self.world.until(lambda: self.waits_for_its_try(asked.uuid))
+
+        found = self.action(asked.uuid)
+        self.assertEqual(('READY', None, 'later'), self.told(found))
+        self.assertLess(found.updated_at, found.not_before)
+        with self.assertRaises(exceptions.Conflict):
+            self.scale_out()
 
         self.operations.actions.update(asked.uuid, BY, 'CANCELLED')
 
         self.assertEqual('CANCELLED', self.world.ended(asked.uuid).status)
         self.assertEqual('SUCCEEDED', self.world.ended(self.scale_out()).status)
+
+    def waits_for_its_try(self, uuid: str) -> bool:
+        """Say whether it has been tried often enough to wait for a while."""
+        found = self.action(uuid)
+        return found.attempt >= 5 and found.owner is None
+
+    def told(self, action: Action) -> tuple[str, str | None, str | None]:
+        return action.status, action.owner, action.status_message
 
 
 class Watching(Policy):

@@ -218,5 +218,6 @@ def _action(
         timeout=document.timeout,
         created_at=now,
         pending=len(document.parents),
-        not_before=document.not_before or EPOCH,
+        # Earlier than that nothing is looked for.
+        not_before=max(document.not_before or EPOCH, EPOCH),
     )

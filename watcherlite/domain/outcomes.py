@@ -61,7 +61,10 @@ class Skipped:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Retry:
-    """Run it again, `delay` seconds from now, at any worker."""
+    """Run it again, `delay` seconds from now, at any worker.
+
+    One that says so again and again waits longer: see `execution.results`.
+    """
 
     reason: str
     delay: float = 0.0
@@ -125,7 +128,8 @@ class InProgress:
     """The work goes on outside; call `poll(token)` in `delay` seconds.
 
     No thread is held. `token` (JSON) is durable, so that another worker can
-    poll on after a crash.
+    poll on after a crash. What is to wait until a certain time has that in its
+    token: a poll may come sooner.
     """
 
     token: Any

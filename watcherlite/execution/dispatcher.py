@@ -417,6 +417,12 @@ class Dispatcher:
         status = states.SUSPENDED if suspended else states.RUNNING
         self._store(task, overdue.turned(task.action, status, self._clock.now()))
         self._in_hand.pause(task, suspended)
+        if suspended:
+            # It may stay for days: others are not to wait for that.
+            self._pool.lose_thread(task.job)
+            self._committer.poke()
+        else:
+            self._pool.find_thread(task.job)
 
     def keep_data(self, task: Task) -> None:
         """Make what policies decided durable; called in the plugin's thread.

@@ -11,7 +11,8 @@ class InHand:
     """The tasks of a worker.
 
     A task is busy from when it was taken until it ends, except while it is idle:
-    InProgress, with nothing to do for anybody here.
+    InProgress, or suspended, with nothing to do for anybody here. One that is suspended
+    in its thread keeps that, and another takes its place.
 
     :ivar lock: guards everything that the parts of a dispatcher share; a method
         that is called with it held says so
@@ -28,8 +29,8 @@ class InHand:
 
     @property
     def busy(self) -> int:
-        """Return how many tasks have, or wait for, a thread."""
-        return self._busy
+        """Return how many tasks have, or wait for, a thread that does something."""
+        return self._busy - self._paused
 
     def attempts(self) -> dict[int, int]:
         """Return the attempt of each action in hand, by its id."""

@@ -115,15 +115,23 @@ class Pool:
         with self._condition:
             return job in self._running
 
-    def lose_thread(self, job: Job) -> None:
-        """Count the thread of a job as lost until the job comes back after all.
+    def lose_thread(self, job: Job | None) -> None:
+        """Count the thread of a job as lost until it is found, or the job comes back.
 
         Another may start meanwhile. Nothing happens if no thread is in this job.
         """
         with self._condition:
-            if job in self._running:
+            if job is not None and job in self._running:
                 self._lost.add(job)
                 self._wake(min(1, len(self._jobs)))
+
+    def find_thread(self, job: Job | None) -> None:
+        """Count the thread of a job as one of these again; there may be too many now.
+
+        The next one that comes back ends then.
+        """
+        with self._condition:
+            self._lost.discard(job)
 
     def stop(self) -> None:
         """Let threads end when they come back; jobs that wait are dropped."""

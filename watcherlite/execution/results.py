@@ -53,6 +53,10 @@ WORKER_LOST_PLAN_ENDS = (
 )
 PARENT_FAILED = 'Not started: an action that it needs the success of did not succeed.'
 
+#: Seconds between two tries, at least: before the third one, and in the end.
+FIRST_PAUSE = 0.1
+LONGEST_PAUSE = 10.0
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Conclusion:
@@ -124,6 +128,7 @@ def conclude(
             message = reason or cancelled_text(action, CANCELLED_UNSTARTED)
             return Conclusion(_end(action, states.CANCELLED, message, now))
         case outcomes.Retry(reason=reason, delay=delay):
+            delay = max(delay, _pause(action))
             return Conclusion(_ready(action, now, delay, reason))
         case outcomes.Derived(actions=derived):
             return Conclusion(
@@ -216,6 +221,16 @@ def _ready(
         outputs=outputs if outputs is not None else action.outputs,
         updated_at=now,
     )
+
+
+def _pause(action: Action) -> float:
+    """Return the seconds that another try of an action waits for at least.
+
+    The first comes at once. Who then asks again and again, which may be for ever,
+    is not to keep the database and those who hear of each try busy with it.
+    """
+    before = min(action.attempt - 2, 20)
+    return 0.0 if before < 0 else min(FIRST_PAUSE * 2.0**before, LONGEST_PAUSE)
 
 
 def _repeat_or_end(

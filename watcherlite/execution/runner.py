@@ -201,6 +201,8 @@ class Runner:
         if not task.executing:
             task.executing = True
             self._begin(task)
+        if self._rests(task):
+            return self._rest(task)
         step = results.REVERT_STEP if task.action.phase == REVERT else results.EXECUTE
         try:
             outcome = sound(self._execute(task))
@@ -216,6 +218,20 @@ class Runner:
                 outcome = self._broken_off(task, error, step)
         return self._conclude(task, outcome, step)
 
+    def _rests(self, task: Task) -> bool:
+        """Say whether an action is to be suspended before it begins with anything."""
+        signal = task.context.signal if task.context is not None else None
+        begun = task.applied or task.action.token is not None
+        return signal == states.SUSPEND and not begun
+
+    def _rest(self, task: Task) -> Conclusion:
+        """Return an action as it is suspended, which takes no thread."""
+        if task.context is not None:
+            task.remaining = task.context.stop_clock()
+        now = self._clock.now()
+        paused = overdue.turned(task.action, states.SUSPENDED, now)
+        return Conclusion(paused.evolve(updated_at=now))
+
     def _broken_off(
         self, task: Task, error: BaseException, step: str
     ) -> outcomes.Outcome:
@@ -227,8 +243,9 @@ class Runner:
         return self._failure(task, error, step)
 
     def cancel(self, task: Task, outcome: outcomes.Outcome) -> Conclusion:
-        """Stop the work outside of an action that is InProgress."""
-        self._stop_outside(task)
+        """End an action that no thread works on, and its work outside."""
+        if task.action.token is not None:
+            self._stop_outside(task)
         outcome, step = self._tell_policies(task, outcome, results.EXECUTE)
         return self._conclude(task, outcome, step)
 

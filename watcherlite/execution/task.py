@@ -24,7 +24,7 @@ class Task:
     :ivar executing: a plugin's execute, poll, complete or revert has begun
     :ivar ended: what it came to, while its thread still checks its dependent
     :ivar abandoned: this worker has given it up; what still comes is dropped
-    :ivar idle: it is InProgress and no thread works on it
+    :ivar idle: it is InProgress, or suspended, and no thread works on it
     :ivar paused: it is suspended, in a thread that waits for a RESUME
     :ivar polls: how often it was put off; only the timer of the last one counts
     :ivar remaining: seconds left when it was suspended without a thread

@@ -208,7 +208,8 @@ class ActionType:
         """Look how far the work is that `execute` left InProgress.
 
         Called after the delay, perhaps by another worker than the one that
-        executed. Return InProgress again to be asked later.
+        executed; sooner after a RESUME, and by who takes it over from a lost
+        worker. Return InProgress again to be asked later.
         """
         raise NotImplementedError
 

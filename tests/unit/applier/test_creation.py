@@ -191,6 +191,11 @@ class TestStore(base.TestCase):
             b,
         )
 
+    def test_a_time_that_is_over_since_long_is_now(self):
+        actions = self.create({'name': 'a', 'not_before': '1960-01-01T00:00:00Z'})
+
+        self.assertEqual(EPOCH, actions['a'].not_before)
+
     def test_parents_are_stored_before_their_children(self):
         actions = self.create(
             {'name': 'd', 'parents': ['b', 'c']},

@@ -85,9 +85,9 @@ class InHandTest(base.TestCase):
         task = self.taken()
         self.hand.pause(task, True)
         self.hand.pause(task, True)
-        # At once, and still busy.
+        # At once, and it takes nobody's place.
         self.assertFalse(self.hand.wait_until_quiet(3600))
-        self.assertEqual(1, self.hand.busy)
+        self.assertEqual(0, self.hand.busy)
         other = self.taken(2)
         self.hand.forget(task)
         self.assertFalse(self.hand.wait_until_quiet(0))
@@ -99,6 +99,7 @@ class InHandTest(base.TestCase):
         self.hand.pause(task, True)
         self.hand.pause(task, False)
         self.assertFalse(self.hand.wait_until_quiet(0))
+        self.assertEqual(1, self.hand.busy)
 
     def test_what_is_given_up_hears_of_it_and_nothing_more_is_taken(self) -> None:
         task = self.taken()

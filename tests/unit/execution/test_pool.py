@@ -198,6 +198,30 @@ class TestLostThreads(PoolCase):
         self.until(lambda: self.done == ['next'])
         self.assertEqual(1, len(self.threads()))
 
+    def test_one_that_is_found_counts_again(self):
+        pool, found, other = self.a_pool(1), self.a_gate(), self.a_gate()
+        pool.submit([found, other])
+        found.until_entered()
+        pool.lose_thread(found)
+        other.until_entered()
+
+        pool.find_thread(found)
+        pool.submit([self.note('next')])
+        other.open()
+        self.until_threads(1)
+
+        self.assertEqual([], self.done)
+        self.assertTrue(pool.full)
+        found.open()
+        self.until(lambda: self.done == ['next'])
+
+    def until_threads(self, count):
+        """Wait until there are no more than so many."""
+        for thread in self.threads():
+            if len(self.threads()) > count:
+                thread.join(0.5)
+        self.assertEqual(count, len(self.threads()))
+
     def test_a_job_that_no_thread_is_in_loses_none(self):
         pool, gate = self.a_pool(1), self.a_gate()
         ended, waiting = self.note('ended'), self.note('waiting')

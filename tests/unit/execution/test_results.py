@@ -238,6 +238,19 @@ class GoOnTest(base.TestCase):
         self.assertEqual(at(2.5), again(2.5).not_before)
         self.assertIsNone(again(1, token='job').token)
 
+    def test_the_more_tries_there_were_the_longer_the_next_one_waits(self) -> None:
+        def waits(attempt: int, delay: float = 0.0) -> float:
+            said = outcomes.Retry('busy', delay)
+            running = a_running(attempt=attempt)
+            again = results.conclude(running, said, EXECUTE, NOW).action
+            return round(max(0.0, (again.not_before - NOW).total_seconds()), 1)
+
+        self.assertEqual(
+            [0.0, 0.1, 0.2, 0.4, 6.4, 10.0, 10.0],
+            [waits(attempt) for attempt in (1, 2, 3, 4, 8, 9, 10**6)],
+        )
+        self.assertEqual([2.5, 60.0], [waits(3, 2.5), waits(50, 60.0)])
+
     def test_a_run_begins_again_at_its_beginning(self) -> None:
         phases = {
             phase: results.conclude(

@@ -100,6 +100,29 @@ class PhaseTest(RunnerCase):
             ),
         )
 
+    def test_one_that_is_to_be_suspended_before_it_begins_takes_none_either(
+        self,
+    ) -> None:
+        task = self.task(timeout=30)
+        runner = self.runner(
+            execute=self.calls.note('execute', True), cancel=self.calls.note('cancel')
+        )
+        task.action = runner.prepare(task).action
+        assert task.context is not None
+        task.context.deliver(states.SUSPEND)
+        # Else it would stay here until a RESUME.
+        self.patch(Context, '_suspend', raises(AssertionError))
+        task.action = runner.perform(task).action
+        self.assertEqual((states.SUSPENDED, 30.0), (task.action.status, task.remaining))
+        self.assertIsNone(task.context.remaining())
+        self.assertEqual(
+            'CANCELLED', runner.cancel(task, outcomes.Cancelled()).action.status
+        )
+        task.context.deliver(states.RESUME)
+        task.action = task.action.evolve(status=states.RUNNING)
+        self.assertEqual('SUCCEEDED', runner.perform(task).action.status)
+        self.assertEqual([(task.action.name, 'execute')], self.calls.made)
+
     def test_complete_is_told_how_it_went_or_decides_by_default(self) -> None:
         self.derived = [DerivedEnd('x'), DerivedEnd('y', states.SKIPPED)]
         task = self.task(phase=COMPLETE)

@@ -5,6 +5,7 @@ the last of these has ended. So nothing of an action runs any more when its lock
 released.
 """
 
+import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -12,7 +13,13 @@ from watcherlite import exceptions
 from watcherlite.domain import commands
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Profile
-from watcherlite.domain.outcomes import Cancelled, Failed, Fault, Outcome
+from watcherlite.domain.outcomes import (
+    Cancelled,
+    Failed,
+    Fault,
+    InProgress,
+    Outcome,
+)
 from watcherlite.engine.clusters import actions, expansion
 from watcherlite.engine.clusters.cluster_working import TIMED_OUT, ClusterWork
 from watcherlite.engine.clusters.parts import Parts, not_here
@@ -68,7 +75,12 @@ class ClusterAction(ActionType):
         return Failed(TIMED_OUT, Fault('TimedOut', TIMED_OUT, '', ''), said)
 
     def poll(self, context: ActionContext, token: Any) -> Outcome:
-        """Go on after a pause."""
+        """Go on after a pause, when it is over; see `ClusterWork.pause`."""
+        until = datetime.datetime.fromisoformat(token['until'])
+        left = (until - context.now()).total_seconds()
+        if left > 0:
+            # It was suspended meanwhile, or another worker's.
+            return InProgress(token, left)
         return self._staged(context, (), token)
 
     def _staged(

@@ -11,7 +11,7 @@ from watcherlite import exceptions
 from watcherlite.db.clustering import NounQuery
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Bound, Cluster, Profile, Receiver
-from watcherlite.domain.outcomes import Done, InProgress, Outcome
+from watcherlite.domain.outcomes import Done, Outcome
 from watcherlite.engine.clusters import actions, health, policy_actions
 from watcherlite.engine.clusters import resizing_actions as resizing
 from watcherlite.engine.clusters.batches import Batches
@@ -127,7 +127,7 @@ class ClusterUpdate(ClusterAction):
         if not batches.next_after(ended):
             return self._end(work)
         if batches.pause > 0:
-            return InProgress({'ended': sorted(ended)}, batches.pause)
+            return work.pause(batches.pause, {'ended': sorted(ended)})
         return self._next(work, ended)
 
     def resume(self, work: ClusterWork, token: Mapping[str, Any]) -> Outcome:

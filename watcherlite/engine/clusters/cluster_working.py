@@ -15,6 +15,7 @@ from watcherlite.domain.outcomes import (
     DerivedAction,
     Done,
     Failed,
+    InProgress,
     Outcome,
     TimedOut,
 )
@@ -124,6 +125,11 @@ class ClusterWork:
         if cluster != self.cluster:
             self.tx.save_clusters([cluster])
         return dataclasses.replace(self, cluster=cluster)
+
+    def pause(self, seconds: float, token: Mapping[str, Any]) -> Outcome:
+        """Let so many seconds pass, and then `resume` with the token."""
+        until = self.now + datetime.timedelta(seconds=seconds)
+        return InProgress({**token, 'until': until.isoformat()}, seconds)
 
     def create(self, count: int, what: str) -> Outcome:
         """Have so many nodes made, or those that it has stored before."""

@@ -70,9 +70,17 @@ def under_way(
     return [
         action
         for action in tx.unfinished_actions(targets, within)
-        if not (action.status == action_states.READY and action.not_before > now)
-        and not _is_a_look(action)
+        if not _is_for_later(action, now) and not _is_a_look(action)
     ]
+
+
+def _is_for_later(action: Action, now: datetime.datetime) -> bool:
+    """Say whether an action, or its next run, only begins later.
+
+    One that waits for another try of a run has its target all the time.
+    """
+    put_off = action.status == action_states.READY and action.not_before > now
+    return put_off and (action.attempt == 0 or action.end_time is not None)
 
 
 def _is_a_look(action: Action) -> bool:

@@ -100,6 +100,9 @@ class ClusterProgress:
             counts = tx.count_nodes(sorted(key for key in wanted if key is not None))
         for change, detail in ended:
             follower.cluster(change, _fault(detail), counts)
+            if follower.may_leave_nodes(change, counts):
+                nodes = tx.lock_nodes_of(follower.cluster_id(change) or 0)
+                tx.save_nodes(follower.left(change, nodes))
         if follower.clusters:
             tx.save_clusters(list(follower.clusters.values()))
         return follower.told
@@ -178,6 +181,33 @@ class _Following:
         if phase is not None and _kind(action).on_cluster:
             event = facts.cluster_event(row, after, action, phase, self._now, fault)
             self.told.append(event)
+
+    def may_leave_nodes(
+        self, change: ActionChange, counts: Mapping[int, Mapping[str, int]]
+    ) -> bool:
+        """Say whether an action may have stored nodes that are never made now."""
+        if not ends(change) or succeeded(change) or not _kind(change.after).on_cluster:
+            return False
+        return bool(counts.get(self.cluster_id(change) or 0, {}).get(states.INIT))
+
+    def left(self, change: ActionChange, nodes: Sequence[Node]) -> list[Node]:
+        """Return what becomes of the nodes that an action has stored and left.
+
+        It ended before it derived what would have made them.
+
+        :param nodes: of its cluster
+        """
+        action = change.after
+        found = []
+        for row in nodes:
+            if row.origin == action.uuid and row.status == states.INIT:
+                after = _not_made(row, action)
+                found.append(after)
+                event = facts.node_event(
+                    *(row, after, action, facts.ERROR, self._now, action.target)
+                )
+                self.told.append(event)
+        return found
 
 
 # pure
@@ -277,9 +307,7 @@ def followed_node(row: Node, change: ActionChange, now: datetime.datetime) -> No
     elif had_begun(before):
         after = _failed(taken_over(row, said, NODE_FIELDS), action, said, now)
     elif action.action_type == actions.NODE_CREATE:
-        # It will never be made; who sees it is to know why.
-        text = action.status_message or 'cancelled'
-        after = row.evolve(status=states.ERROR, status_reason=f'Not made: {text}')
+        after = _not_made(row, action)
     else:
         return row
     kept = {key: value for key, value in after.kept.items() if key != WAS}
@@ -340,6 +368,12 @@ def _done(
         return after.evolve(status=states.ERROR, status_reason=mark)
     text = f'{_kind(action).text} succeeded'
     return after.evolve(status=states.ACTIVE, status_reason=text)
+
+
+def _not_made(row: Node, action: Action) -> Node:
+    """Return a node that will never be made, and says why."""
+    text = action.status_message or 'cancelled'
+    return row.evolve(status=states.ERROR, status_reason=f'Not made: {text}')
 
 
 def _as_before(row: Node) -> Node:

@@ -6,7 +6,7 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.domain import capacity, placement
 from watcherlite.domain.clusters import Node
-from watcherlite.domain.outcomes import DerivedAction, Done, InProgress, Outcome
+from watcherlite.domain.outcomes import DerivedAction, Done, Outcome
 from watcherlite.engine.clusters import actions, expansion
 from watcherlite.engine.clusters.cluster_action import ClusterAction
 from watcherlite.engine.clusters.cluster_working import ClusterWork
@@ -35,8 +35,7 @@ class Shrinking(ClusterAction):
         destroy = bool(said.get('destroy_after_deletion', destroy))
         grace = float(said.get('grace_period') or 0)
         if nodes and grace > 0:
-            token = {'nodes': list(nodes), 'destroy': destroy}
-            return InProgress(token, grace)
+            return work.pause(grace, {'nodes': list(nodes), 'destroy': destroy})
         return self._go(work, nodes, destroy)
 
     def _go(self, work: ClusterWork, nodes: Sequence[str], destroy: bool) -> Outcome:

@@ -5,8 +5,10 @@ from typing import ClassVar
 from tests.cluster_worlds import ClusterCase
 from tests.stack_worlds import Outside, thing
 from tests.unit.engine.clusters.node_case import status_of, told, why
+from watcherlite import exceptions
 from watcherlite.domain.handling import Property
 from watcherlite.engine.clusters.actions import (
+    CLUSTER_CHECK,
     NODE_CREATE,
     NODE_DELETE,
     NODE_JOIN,
@@ -337,3 +339,30 @@ class TestCancelling(ClusterCase):
             ],
             world.facts(),
         )
+
+
+class TestSuspending(ClusterCase):
+    def test_one_that_is_suspended_is_not_looked_at_until_it_goes_on(self):
+        world = self.a_cluster_world(max_parallel=1)
+        gate = self.a_gate()
+        world.outside.gates['poll', 'n'] = gate
+        cluster = world.a_cluster(world.profile(), 1)
+        node = world.a_node(world.profile(value='red', wait=3), 'n', cluster, 2)
+        world.worker()
+        asked = world.ask(NODE_CREATE, node)
+        gate.until_entered()
+
+        world.plans.signal_action(asked.uuid, 'SUSPEND')
+        gate.open()
+        world.until(lambda: world.store.get_action(asked.uuid).status == 'SUSPENDED')
+        polls = world.outside.of('poll')
+        world.made(world.a_node(world.profile(), 'other'))
+
+        self.assertEqual(polls, world.outside.of('poll'))
+        self.assertEqual('CREATING', world.now(node).status)
+        with self.assertRaises(exceptions.ResourceIsLocked):
+            world.ask(CLUSTER_CHECK, cluster)
+        world.plans.signal_action(asked.uuid, 'RESUME')
+        self.assertEqual('SUCCEEDED', world.ended(asked).status)
+        self.assertEqual('ACTIVE', world.now(node).status)
+        self.assertEqual(['n', 'other'], world.outside.of('create'))

@@ -1,0 +1,232 @@
+"""Signals to actions on clusters in moments that nobody would choose."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from tests.cluster_worlds import ClusterWorld
+from tests.specs.cluster_case import ClusterActionCase
+from tests.specs.test_clusters import LongPause
+from tests.specs.test_clusters_sizes import Graceful
+from watcherlite.domain.actions import Action
+from watcherlite.domain.clusters import Cluster, Node
+from watcherlite.engine.clusters import actions
+from watcherlite.execution.worker import Worker
+from watcherlite.states import action as action_states
+
+GROWTH = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 2}
+
+
+class Noticing:
+    """A way to the store on which something is done as soon as nodes are stored.
+
+    :ivar then: what
+    """
+
+    def __init__(self, world: ClusterWorld) -> None:
+        self._world = world
+        self.then: Callable[[], Any] = lambda: None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._world.store, name)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """Begin."""
+        stored: list[Node] = []
+        with self._world.store.transaction() as tx:
+            kept = tx.insert_nodes
+
+            def insert_nodes(nodes: Sequence[Node]) -> list[int]:
+                stored.extend(nodes)
+                return list(kept(nodes))
+
+            tx.insert_nodes = insert_nodes
+            yield tx
+        if stored:
+            self.then()
+
+
+class TestStoredNodes(ClusterActionCase):
+    """Who ends an action between its nodes and theirs is told what became of them."""
+
+    def test_nodes_that_are_never_made_say_so(self) -> None:
+        for action_type, inputs, signal in (
+            (actions.CLUSTER_CREATE, {}, self.cancel),
+            (actions.CLUSTER_SCALE_OUT, {'count': 2}, self.cancel),
+            (actions.CLUSTER_RESIZE, GROWTH, self.cancel),
+            (actions.CLUSTER_CREATE, {}, self.lose_for_good),
+        ):
+            with self.subTest(action_type, signal=signal.__name__):
+                self.ended_after_storing(action_type, inputs, signal)
+
+    def ended_after_storing(
+        self,
+        action_type: str,
+        inputs: dict[str, Any],
+        end: Callable[[ClusterWorld, Action], None],
+    ) -> None:
+        creates = action_type == actions.CLUSTER_CREATE
+        world = self.a_cluster_world(lease=1000, max_attempts=1)
+        way: Any = Noticing(world)
+        gate = self.a_gate()
+        cluster = world.a_cluster(world.profile(), desired_capacity=2 if creates else 0)
+        action = world.ask(action_type, cluster, inputs)
+        way.then = gate
+        world.worker(store=way)
+        gate.until_entered()
+        end(world, action)
+        gate.open()
+
+        ended = world.ended(action)
+
+        reason = f'Not made: {ended.status_message}'
+        self.assertEqual(
+            [('ERROR', reason)] * 2,
+            [(node.status, node.status_reason) for node in world.nodes(cluster)],
+        )
+        self.assertEqual([], self.derived(world, action))
+        self.assertEqual(
+            'ERROR' if creates else 'WARNING', self.now(world, cluster).status
+        )
+        told = [fact for fact in world.facts() if fact[0] != 'c']
+        verb = actions.KINDS[action_type].verb
+        self.assertEqual([(f'{verb}.error', 'ERROR')] * 2, [fact[1:] for fact in told])
+        self.assertFalse(self.held(world, cluster))
+        world.outside.calls.clear()
+        recovered = world.do(actions.CLUSTER_RECOVER, cluster)
+        self.assertEqual('SUCCEEDED', recovered.status)
+        self.assertEqual(['create', 'create'], [c for c, _ in world.outside.calls])
+
+    def cancel(self, world: ClusterWorld, action: Action) -> None:
+        world.plans.signal_action(action.uuid, action_states.CANCEL)
+
+    def lose_for_good(self, world: ClusterWorld, action: Action) -> None:
+        world.kill(world.workers[0])
+        world.worker()
+
+
+class PauseCase(ClusterActionCase):
+    """Stories of actions that let time pass, all in the one thread of a worker."""
+
+    def until_paused(self, world: ClusterWorld, action: Action) -> None:
+        world.until(lambda: world.store.get_action(action.uuid).token is not None)
+
+    def told(
+        self, world: ClusterWorld, action: Action, signal: str, status: str
+    ) -> None:
+        """Send a signal, and wait until it is heeded."""
+        world.plans.signal_action(action.uuid, signal)
+        world.until(lambda: world.store.get_action(action.uuid).status == status)
+
+    def taken_by(self, world: ClusterWorld, action: Action, worker: Worker) -> None:
+        """Wait until a worker goes on with it."""
+        mine = worker.me.uuid
+        world.until(lambda: world.store.get_action(action.uuid).owner == mine)
+
+    def shrinking(self) -> tuple[ClusterWorld, Cluster, Action]:
+        """Return an action that leaves a node its time."""
+        world = self.a_world_of_one(policies={'p-1.0': Graceful})
+        cluster = self.make(world, 2)
+        self.attach(world, cluster, self.a_policy(world, 'p-1.0'))
+        action = world.ask(actions.CLUSTER_SCALE_IN, cluster)
+        self.until_paused(world, action)
+        return world, cluster, action
+
+    def updating(self) -> tuple[ClusterWorld, Cluster, Action]:
+        """Return an action that waits for the time of its next batch."""
+        world = self.a_world_of_one(policies={'p-1.0': LongPause})
+        cluster = self.make(world, 2, world.profile(value='old'))
+        self.attach(world, cluster, self.a_policy(world, 'p-1.0'))
+        inputs = {'new_profile_id': world.profile('q', value='new').uuid}
+        action = world.ask(actions.CLUSTER_UPDATE, cluster, inputs)
+        self.until_paused(world, action)
+        return world, cluster, action
+
+    def assert_paused(self, world: ClusterWorld, action: Action, derived: int) -> None:
+        """Check that it has not gone on, after all that there is to do is done."""
+        world.do(actions.CLUSTER_CHECK, world.a_cluster(world.profile(), name='other'))
+        found = world.store.get_action(action.uuid)
+        self.assertEqual(
+            ('RUNNING', derived), (found.status, len(self.derived(world, action)))
+        )
+        self.assertIsNotNone(found.token)
+
+
+class TestPauses(PauseCase):
+    """The time that a policy leaves nodes is theirs, whatever else happens."""
+
+    def test_it_is_not_cut_short_by_a_suspension(self) -> None:
+        for begin, derived in ((self.shrinking, 0), (self.updating, 1)):
+            with self.subTest(begin.__name__):
+                world, cluster, action = begin()
+                self.told(world, action, 'SUSPEND', 'SUSPENDED')
+                self.told(world, action, 'RESUME', 'RUNNING')
+                self.assert_paused(world, action, derived)
+                self.assertEqual(2, len(world.nodes(cluster)))
+
+    def test_nor_by_the_loss_of_a_worker(self) -> None:
+        for begin, derived in ((self.shrinking, 0), (self.updating, 1)):
+            with self.subTest(begin.__name__):
+                world, cluster, action = begin()
+                world.kill(world.workers[0])
+                self.taken_by(world, action, world.worker())
+                self.assert_paused(world, action, derived)
+                self.assertEqual(2, len(world.nodes(cluster)))
+
+
+class TestSuspendedWithoutAWorker(ClusterActionCase):
+    """What is suspended rests with nobody, and whoever comes goes on with it."""
+
+    def test_it_rests_though_its_worker_is_lost_until_it_is_resumed(self) -> None:
+        world = self.a_world_of_one()
+        gate = self.a_gate_at(world, 'create', 'n1')
+        world.worker()
+        cluster, action = self.begin(world, 9)
+        gate.until_entered()
+        world.plans.signal_action(action.uuid, action_states.SUSPEND)
+        world.kill(world.workers[0])
+        world.outside.gates.clear()
+        world.worker()
+        (first, *_) = self.derived(world, action)
+        world.until(
+            lambda: world.store.get_action(first.uuid).status == 'SUSPENDED',
+            world.happened,
+        )
+        world.do(actions.CLUSTER_CHECK, world.a_cluster(world.profile(), name='other'))
+
+        self.assertEqual('SUSPENDED', world.store.get_action(action.uuid).status)
+        self.assertEqual(
+            {'n1': 'CREATING', 'n9': 'INIT'},
+            {
+                name: status
+                for name, status in self.statuses(world, cluster).items()
+                if name in ('n1', 'n9')
+            },
+        )
+        self.assertTrue(self.held(world, cluster))
+        world.plans.signal_action(action.uuid, action_states.RESUME)
+        self.assertEqual('SUCCEEDED', world.ended(action).status, world.happened())
+        self.assertEqual(['ACTIVE'] * 9, [n.status for n in world.nodes(cluster)])
+        self.assertEqual(9, len(world.outside.things))
+        gate.open()
+
+    def test_cancelled_then_it_ends_with_all_that_it_derived(self) -> None:
+        world = self.a_world_of_one()
+        gate = self.a_gate_at(world, 'create', 'n1')
+        world.worker()
+        cluster, action = self.begin(world, 3)
+        gate.until_entered()
+        world.plans.signal_action(action.uuid, action_states.SUSPEND)
+        world.kill(world.workers[0])
+        world.plans.signal_action(action.uuid, action_states.CANCEL)
+        world.outside.gates.clear()
+        world.worker()
+
+        self.assertEqual('CANCELLED', world.ended(action).status, world.happened())
+        self.assertEqual(
+            ['CANCELLED'] * 3, [one.status for one in self.derived(world, action)]
+        )
+        self.assertEqual('ERROR', self.now(world, cluster).status)
+        self.assertFalse(self.held(world, cluster))
+        gate.open()
