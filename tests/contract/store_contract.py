@@ -12,6 +12,7 @@ from tests.contract.store_listing import StoreListingContract
 from tests.contract.store_locks import StoreLocksContract
 from tests.contract.store_machine import StoreMachineContract
 from tests.contract.store_plans import StorePlansContract
+from tests.contract.store_projects import StoreProjectsContract
 from tests.contract.store_purging import StorePurgingContract
 from tests.contract.store_secrets import StoreSecretsContract
 from tests.contract.store_sharing import StoreSharingContract
@@ -37,6 +38,7 @@ class StoreContract(
     StoreStackListsContract,
     StoreClustersContract,
     StoreClusterPurgingContract,
+    StoreProjectsContract,
     StoreSecretsContract,
     StoreMachineContract,
 ):

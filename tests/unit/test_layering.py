@@ -23,6 +23,7 @@ ROOMS = {
     'watcherlite.db.clustering': 2,
     'watcherlite.db.listing': 2,
     'watcherlite.db.locking': 2,
+    'watcherlite.db.projects': 2,
     'watcherlite.db.auditing': 2,
     'watcherlite.db.stacking': 2,
     'watcherlite.db.api': 2,
@@ -63,6 +64,11 @@ SIDEWAYS = {
     ('watcherlite.db.api', 'watcherlite.db.clustering'): 'the store keeps clusters',
     ('watcherlite.db.api', 'watcherlite.db.listing'): 'the store lists',
     ('watcherlite.db.api', 'watcherlite.db.locking'): 'the store locks targets',
+    ('watcherlite.db.api', 'watcherlite.db.projects'): 'the store knows of projects',
+    (
+        'watcherlite.db.projects',
+        'watcherlite.db.clustering',
+    ): 'what has a name in a project is a noun of clusters',
     ('watcherlite.db.api', 'watcherlite.db.auditing'): 'the store keeps audits',
     ('watcherlite.db.api', 'watcherlite.db.stacking'): 'the store keeps stacks',
     ('watcherlite.engine', 'watcherlite.applier'): (

@@ -25,8 +25,8 @@ OPTS = [
         default=100,
         min=0,
         max=2**31 - 1,
-        help='How many clusters a project may have; 0: any number. Clusters that are '
-        'made in the same moment may exceed it.',
+        help='How many clusters a project may have; 0: any number. Lower it where one '
+        'project could take what others need.',
     ),
     cfg.IntOpt(
         'cluster_action_timeout',
@@ -59,7 +59,8 @@ OPTS = [
         default=False,
         help='Whether no two clusters of a project may have the same name, and no two '
         'nodes, profiles, policies or receivers. What has the same name already stays '
-        'as it is.',
+        'as it is, and nodes that clusters make are named as their configuration '
+        'says.',
     ),
     cfg.ListOpt(
         'user_action_types',

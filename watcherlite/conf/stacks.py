@@ -52,7 +52,7 @@ OPTS = [
         min=0,
         max=2**31 - 1,
         help='How many stacks a project may have, nested ones not counted; 0: any '
-        'number. Stacks that are made in the same moment may exceed it.',
+        'number.',
     ),
 ]
 

@@ -25,6 +25,7 @@ from watcherlite.db.auditing import Auditing, AuditTransaction
 from watcherlite.db.clustering import Clustering, ClusterTransaction
 from watcherlite.db.listing import Listing
 from watcherlite.db.locking import LockTransaction
+from watcherlite.db.projects import ProjectTransaction
 from watcherlite.db.stacking import Stacking, StackTransaction
 from watcherlite.domain.action_plans import ActionPlan, PlanSurroundings
 from watcherlite.domain.actions import Action, ActionChange, Edge
@@ -92,7 +93,12 @@ class Link:
 
 
 class Transaction(
-    AuditTransaction, StackTransaction, ClusterTransaction, LockTransaction, Protocol
+    AuditTransaction,
+    StackTransaction,
+    ClusterTransaction,
+    ProjectTransaction,
+    LockTransaction,
+    Protocol,
 ):
     """All or nothing.
 

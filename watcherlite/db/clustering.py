@@ -23,6 +23,8 @@ from watcherlite.domain.clusters import (
 from watcherlite.domain.events import CLUSTER, Event, StoredEvent
 
 Noun = TypeVar('Noun', Profile, PolicyObject, Cluster, Node, Receiver)
+#: What no action makes or changes.
+Plain = TypeVar('Plain', Profile, PolicyObject, Receiver)
 
 #: noun -> by what its lists are sorted, the id last
 SORT_KEYS: Mapping[type, tuple[str, ...]] = {
@@ -180,6 +182,9 @@ class ClusterTransaction(Protocol):
 
     def insert_nodes(self, nodes: Sequence[Node]) -> list[int]:
         """Store new nodes in bulk; return the ids, in the same order."""
+
+    def lock_noun(self, row: Plain) -> Plain | None:
+        """Lock a row until the end and return it as it is; None: it is gone."""
 
     def save_noun(self, row: Profile | PolicyObject | Receiver) -> None:
         """Write all of a row that may change."""

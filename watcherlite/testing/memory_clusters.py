@@ -9,7 +9,12 @@ from typing import Any, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.db import clustering
-from watcherlite.db.clustering import ClusterEventQuery, ListedAction, NounQuery
+from watcherlite.db.clustering import (
+    ClusterEventQuery,
+    ListedAction,
+    NounQuery,
+    Plain,
+)
 from watcherlite.domain import events
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import (
@@ -55,6 +60,9 @@ class MemoryClusterTransaction:
 
     def insert_nodes(self, nodes: Sequence[Node]) -> list[int]:
         return [self.insert_noun(node).id or 0 for node in nodes]
+
+    def lock_noun(self, row: Plain) -> Plain | None:
+        return next(iter(self._lock_rows(type(row), [row.id or 0])), None)
 
     def save_noun(self, row: Profile | PolicyObject | Receiver) -> None:
         self._write_noun(row)

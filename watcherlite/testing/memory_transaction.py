@@ -18,6 +18,7 @@ from watcherlite.domain.events import Event
 from watcherlite.states import action as states
 from watcherlite.testing.memory_audits import MemoryAuditTransaction
 from watcherlite.testing.memory_clusters import MemoryClusterTransaction
+from watcherlite.testing.memory_projects import MemoryProjectTransaction
 from watcherlite.testing.memory_stacks import MemoryStackTransaction
 from watcherlite.testing.memory_tables import (
     EventRow,
@@ -86,7 +87,10 @@ def claimable_ids(
 
 
 class MemoryTransaction(
-    MemoryAuditTransaction, MemoryStackTransaction, MemoryClusterTransaction
+    MemoryAuditTransaction,
+    MemoryStackTransaction,
+    MemoryClusterTransaction,
+    MemoryProjectTransaction,
 ):
     """`db.api.Transaction` on the tables of one store, whose lock is held."""
 

@@ -22,6 +22,7 @@ from watcherlite.db.clustering import (
     ClusterEventQuery,
     NounQuery,
 )
+from watcherlite.db.sqlalchemy import projects
 from watcherlite.db.sqlalchemy.cluster_events import ClusterHistory
 from watcherlite.db.sqlalchemy.cluster_lists import NounPage, named_rows
 from watcherlite.db.sqlalchemy.cluster_rows import PLACES
@@ -204,6 +205,19 @@ class ClusterStatementTests(counting.CountingTests):
                 statement, values = named_rows(kind, columns, 'abcdef', tenant)
                 said = self.explained(statement, **values)
                 self.assert_no_scan(said, f'{kind} {tenant}\n{said}')
+
+    def test_what_a_project_has_is_found_along_indexes(self) -> None:
+        self.a_world()
+        asked: list[tuple[str, dict[str, str]]] = [
+            (projects.NAMED.format(place.table, place.shown), {'name': 'x'})
+            for kind, place in PLACES.items()
+            if kind is not Action
+        ]
+        asked.append((projects.UNFINISHED, {'action_type': 'CLUSTER_UPDATE'}))
+        asked.append((projects.CLUSTERS, {}))
+        for statement, values in asked:
+            said = self.explained(statement, tenant=TENANT, **values)
+            self.assert_no_scan(said, f'{statement}\n{said}')
 
     def test_a_page_of_a_history_is_taken_from_the_index_of_it(self) -> None:
         with self.store.transaction() as tx:

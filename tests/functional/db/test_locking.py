@@ -112,9 +112,34 @@ class LockingTests(stores.StoreTests):
         with self.store.transaction() as tx:
             self.assertEqual(set(), tx.take_locks({'whole': self.holder.id or 0}))
 
+    def test_who_locks_a_project_waits_for_who_has_it(self) -> None:
+        came = threading.Event()
+
+        def lock() -> None:
+            with self.store.transaction() as tx:
+                tx.lock_tenant('here')
+                came.set()
+
+        for _ in range(2):
+            came.clear()
+            thread = threading.Thread(target=lock, daemon=True)
+            with self.store.transaction() as tx:
+                tx.lock_tenant('here')
+                tx.lock_tenant('here')
+                thread.start()
+                self.assertFalse(came.wait(A_WHILE))
+            self.assertTrue(came.wait(DEADLINE))
+            thread.join(DEADLINE)
+
 
 class ServerLockingTests(LockingTests):
     """What holds where several may write at once."""
+
+    def test_who_locks_another_project_does_not_wait(self) -> None:
+        for _ in range(2):
+            with self.store.transaction() as tx, self.store.transaction() as other:
+                tx.lock_tenant('here')
+                other.lock_tenant('there')
 
     def test_a_claim_passes_over_what_another_is_about_to_change(self) -> None:
         plan, (first, second) = store_plan(

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from watcherlite import exceptions
 from watcherlite.db import clustering
-from watcherlite.db.clustering import Noun
+from watcherlite.db.clustering import Noun, Plain
 from watcherlite.db.sqlalchemy.cluster_rows import (
     BINDING,
     BINDINGS,
@@ -171,6 +171,10 @@ class ClusterWriting(Part):
         listed = self._session.dialect.ids(wanted)
         if len(self._session.rows(HOLD_PROFILES, ids=listed)) < len(wanted):
             raise exceptions.Conflict('The profile has been deleted.')
+
+    def lock_noun(self, row: Plain) -> Plain | None:
+        found = self._lock_rows(NOUNS[type(row)], [row.id or 0])
+        return found[0] if found else None
 
     def save_noun(self, row: Profile | PolicyObject | Receiver) -> None:
         rows = NOUNS[type(row)]

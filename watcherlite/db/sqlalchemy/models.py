@@ -400,6 +400,9 @@ shared_locks = table(
     sa.Index('ix_shared_locks_action_id', 'action_id'),
 )
 
+# The projects that somebody has locked: see `lock_tenant`.
+tenants = table('tenants', sa.Column('tenant', NAME, primary_key=True))
+
 workers = table(
     'workers',
     counter(),

@@ -37,6 +37,9 @@ def _change(size: int) -> str:
 class SqliteTransaction(SqlTransaction):
     """`db.api.Transaction` on SQLite, where it is the only one that writes."""
 
+    def lock_tenant(self, tenant: str) -> None:
+        """Do nothing: all others wait already."""
+
     def _reserve(self, count: int, table: str) -> Sequence[int]:
         last = self._session.rows(LAST_ID, table=table)[0][0]
         return range(last + 1, last + 1 + count)

@@ -9,6 +9,7 @@ from watcherlite.db.sqlalchemy.dependents import Dependents
 from watcherlite.db.sqlalchemy.insertion import Insertion
 from watcherlite.db.sqlalchemy.outbox import EventWriting
 from watcherlite.db.sqlalchemy.plans import Plans
+from watcherlite.db.sqlalchemy.projects import Projects
 from watcherlite.db.sqlalchemy.stacks import StackWriting
 from watcherlite.db.sqlalchemy.targets import Targets
 
@@ -25,5 +26,6 @@ class SqlTransaction(
     AuditWriting,
     StackWriting,
     ClusterWriting,
+    Projects,
 ):
     """`db.api.Transaction` on PostgreSQL; what others do differently is overridden."""

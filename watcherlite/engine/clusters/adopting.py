@@ -63,7 +63,6 @@ def adopt(requests: Requests, wanted: Adoption, by: Asker) -> Node:
     spec = preview(requests, wanted, by)
     uuid = events.new_uuid()
     name = f'node-{uuid[:8]}' if wanted.name is None else asking.name_of(wanted.name)
-    requests.check_unique(Node, name, by)
     checked = requests.parts.profile_types.check(spec)
     profile = Profile(
         uuid=events.new_uuid(),
@@ -94,6 +93,8 @@ def adopt(requests: Requests, wanted: Adoption, by: Asker) -> Node:
 def _stored(requests: Requests, profile: Profile, node: Node, by: Asker) -> Node:
     now = requests.clock.now()
     with requests.store.transaction() as tx:
+        requests.check_unique(tx, Node, node.name, by.owner.tenant)
+        requests.check_unique(tx, Profile, profile.name, by.owner.tenant)
         made = tx.insert_noun(profile)
         row = node.evolve(profile_id=made.id or 0, init_at=now, created_at=now)
         stored = tx.insert_noun(row)

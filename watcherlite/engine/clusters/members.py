@@ -35,7 +35,6 @@ class NodeOperations(Requests):
         :raises BadRequest, Invalid: what is wrong with it
         """
         name = asking.name_of(new.name)
-        self.check_unique(Node, name, by)
         profile = self.meant(Profile, new.profile, by)
         node = Node(
             uuid=events.new_uuid(),
@@ -61,6 +60,7 @@ class NodeOperations(Requests):
     @again_on_conflict
     def _insert(self, node: Node, wish: Wish) -> Begun[Node]:
         with self.store.transaction() as tx:
+            self.check_unique(tx, Node, node.name, node.owner.tenant)
             stored = tx.insert_noun(node)
             begun = self.insert(tx, wish, stored, None, {}, self.clock.now())
         self.tell(begun)
@@ -76,6 +76,7 @@ class NodeOperations(Requests):
             capacity.check_sizes(row, size, strict=True, most=most)
             if not wish.wait:
                 guarding.check_idle(tx, wish.action_type, node, row, now)
+            self.check_unique(tx, Node, node.name, row.owner.tenant)
             # Its action counts it among those that the cluster is to have.
             tx.save_clusters([row.evolve(next_index=row.next_index + 1)])
             stored = tx.insert_noun(
@@ -111,7 +112,8 @@ class NodeOperations(Requests):
             if not inputs:
                 raise exceptions.BadRequest('No property needs an update.')
             if 'name' in inputs:
-                self.check_unique(Node, inputs['name'], by)
+                named = row.owner.tenant, row.uuid
+                self.check_unique(tx, Node, inputs['name'], *named)
             return inputs
 
         return self._on(actions.NODE_UPDATE, name, by, ask, wait)

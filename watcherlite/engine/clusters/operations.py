@@ -11,7 +11,6 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.db.api import Transaction
-from watcherlite.db.clustering import NounQuery
 from watcherlite.domain import capacity, events
 from watcherlite.domain.clusters import Bound, Cluster, Node, PolicyObject, Profile
 from watcherlite.engine.clusters import actions, asking, deleting, guarding
@@ -76,8 +75,6 @@ class ClusterOperations(Requests):
             config=_config(new.config),
             init_at=self.clock.now(),
         )
-        self.check_unique(Cluster, name, by)
-        self._check_room(by)
         return self._insert(cluster, by)
 
     def _sizes(self, new: NewCluster) -> capacity.Sizes:
@@ -97,10 +94,12 @@ class ClusterOperations(Requests):
             return self.limits.timeout
         return asking.number_of(value, 'timeout', 0)
 
-    def _check_room(self, by: Asker) -> None:
+    def _check_room(self, tx: Transaction, tenant: str) -> None:
         most = self.limits.clusters
-        query = NounQuery(tenant=by.owner.tenant, limit=most)
-        if most and len(self.store.list_noun(Cluster, query)) >= most:
+        if not most:
+            return
+        tx.lock_tenant(tenant)
+        if tx.count_clusters(tenant) >= most:
             raise exceptions.OverQuota(
                 f'Quota exceeded for resources: this project has {most} clusters, and '
                 'may not have more; delete some.'
@@ -108,8 +107,10 @@ class ClusterOperations(Requests):
 
     @again_on_conflict
     def _insert(self, cluster: Cluster, by: Asker) -> Begun[Cluster]:
-        wish = Wish(actions.CLUSTER_CREATE, by)
+        wish, tenant = Wish(actions.CLUSTER_CREATE, by), cluster.owner.tenant
         with self.store.transaction() as tx:
+            self.check_unique(tx, Cluster, cluster.name, tenant)
+            self._check_room(tx, tenant)
             stored = tx.insert_noun(cluster)
             begun = self.insert(tx, wish, stored, stored, {}, self.clock.now())
         self.tell(begun)
@@ -150,7 +151,8 @@ class ClusterOperations(Requests):
             if not inputs:
                 raise exceptions.BadRequest('No property needs an update.')
             if 'name' in inputs:
-                self.check_unique(Cluster, inputs['name'], by)
+                named = row.owner.tenant, row.uuid
+                self.check_unique(tx, Cluster, inputs['name'], *named)
             return inputs
 
         return self.on_cluster(name, Wish(actions.CLUSTER_UPDATE, by, wait), ask)

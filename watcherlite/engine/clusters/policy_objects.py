@@ -31,8 +31,7 @@ class PolicyOperations(Requests):
         """
         wanted = asking.name_of(name)
         policy = self._policy(wanted, spec, by).evolve(uuid=events.new_uuid())
-        self.check_unique(PolicyObject, wanted, by)
-        return self._insert(policy)
+        return self.store_noun(policy)
 
     def validate(self, spec: Any, by: Asker) -> PolicyObject:
         """Return the policy that a spec makes, which has no uuid; store nothing.
@@ -58,27 +57,16 @@ class PolicyOperations(Requests):
             created_at=self.clock.now(),
         )
 
-    @again_on_conflict
-    def _insert(self, policy: PolicyObject) -> PolicyObject:
-        with self.store.transaction() as tx:
-            return tx.insert_noun(policy)
-
-    @again_on_conflict
     def update(self, name: str, by: Asker, changes: Values) -> PolicyObject:
         """Change the name of a policy; its spec never changes.
 
         :param changes: of CHANGES
         """
         asking.known_keys(changes, CHANGES)
-        row = self.store.find_noun(PolicyObject, name, by.tenant)
-        wanted = changes.get('name')
-        if wanted is None or asking.name_of(wanted) == row.name:
-            raise exceptions.BadRequest('No property needs an update.')
-        self.check_unique(PolicyObject, wanted, by)
-        after = row.evolve(name=wanted, updated_at=self.clock.now())
-        with self.store.transaction() as tx:
-            tx.save_noun(after)
-        return after
+        wanted = {}
+        if changes.get('name') is not None:
+            wanted['name'] = asking.name_of(changes['name'])
+        return self.change_noun(PolicyObject, name, by, wanted)
 
     @again_on_conflict
     def delete(self, name: str, by: Asker) -> None:

@@ -31,8 +31,7 @@ class ProfileOperations(Requests):
         profile = self._profile(wanted, spec, by).evolve(
             uuid=events.new_uuid(), metadata=asking.mapping_of(metadata, 'metadata')
         )
-        self.check_unique(Profile, wanted, by)
-        return self._insert(profile)
+        return self.store_noun(profile)
 
     def validate(self, spec: Any, by: Asker) -> Profile:
         """Return the profile that a spec makes, which has no uuid; store nothing.
@@ -59,32 +58,18 @@ class ProfileOperations(Requests):
             created_at=self.clock.now(),
         )
 
-    @again_on_conflict
-    def _insert(self, profile: Profile) -> Profile:
-        with self.store.transaction() as tx:
-            return tx.insert_noun(profile)
-
-    @again_on_conflict
     def update(self, name: str, by: Asker, changes: Values) -> Profile:
         """Change the name or the metadata of a profile; its spec never changes.
 
         :param changes: of CHANGES
         """
         asking.known_keys(changes, CHANGES)
-        row = self.store.find_noun(Profile, name, by.tenant)
         wanted: dict[str, Any] = {}
         if changes.get('name') is not None:
             wanted['name'] = asking.name_of(changes['name'])
         if changes.get('metadata') is not None:
             wanted['metadata'] = asking.mapping_of(changes['metadata'], 'metadata')
-        if all(getattr(row, key) == value for key, value in wanted.items()):
-            raise exceptions.BadRequest('No property needs an update.')
-        if wanted.get('name', row.name) != row.name:
-            self.check_unique(Profile, wanted['name'], by)
-        after = row.evolve(**wanted, updated_at=self.clock.now())
-        with self.store.transaction() as tx:
-            tx.save_noun(after)
-        return after
+        return self.change_noun(Profile, name, by, wanted)
 
     @again_on_conflict
     def delete(self, name: str, by: Asker) -> None:

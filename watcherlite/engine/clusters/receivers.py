@@ -77,22 +77,14 @@ class ReceiverOperations(Requests):
             channel={'alarm_url': alarm_url(base_url, uuid, params)},
             created_at=self.clock.now(),
         )
-        self.check_unique(Receiver, name, by)
-        return self._insert(receiver)
+        return self.store_noun(receiver)
 
-    @again_on_conflict
-    def _insert(self, receiver: Receiver) -> Receiver:
-        with self.store.transaction() as tx:
-            return tx.insert_noun(receiver)
-
-    @again_on_conflict
     def update(self, name: str, by: Asker, changes: Values) -> Receiver:
         """Change what a receiver asks for.
 
         :param changes: of CHANGES
         """
         asking.known_keys(changes, CHANGES)
-        row = self.store.find_noun(Receiver, name, by.tenant)
         wanted: dict[str, Any] = {}
         if changes.get('name') is not None:
             wanted['name'] = asking.name_of(changes['name'])
@@ -101,19 +93,14 @@ class ReceiverOperations(Requests):
             wanted['action'] = changes['action']
         if changes.get('params') is not None:
             wanted['params'] = asking.mapping_of(changes['params'], 'params')
-        if all(getattr(row, key) == value for key, value in wanted.items()):
-            raise exceptions.BadRequest('No property needs an update.')
-        if wanted.get('name', row.name) != row.name:
-            self.check_unique(Receiver, wanted['name'], by)
-        url = row.channel.get('alarm_url')
-        if 'params' in wanted and url is not None:
-            base = str(url).partition(f'/webhooks/{row.uuid}')[0]
-            url = alarm_url(base, row.uuid, wanted['params'])
-            wanted['channel'] = {**row.channel, 'alarm_url': url}
-        after = row.evolve(**wanted, updated_at=self.clock.now())
-        with self.store.transaction() as tx:
-            tx.save_noun(after)
-        return after
+        return self.change_noun(Receiver, name, by, wanted, self._completed)
+
+    def _completed(self, row: Receiver) -> Values:
+        """Return what the parameters of a receiver change, as it is to be."""
+        url = str(row.channel['alarm_url'])
+        base = url.partition(f'/webhooks/{row.uuid}')[0]
+        url = alarm_url(base, row.uuid, row.params)
+        return {'channel': {**row.channel, 'alarm_url': url}}
 
     @again_on_conflict
     def delete(self, name: str, by: Asker) -> None:

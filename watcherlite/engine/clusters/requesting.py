@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Transaction
-from watcherlite.db.clustering import not_found
+from watcherlite.db.clustering import Plain, not_found
 from watcherlite.domain import commands, events
 from watcherlite.domain.actions import ENGINE, EPOCH, Action
 from watcherlite.domain.clusters import (
@@ -23,10 +23,10 @@ from watcherlite.domain.clusters import (
     Profile,
     Receiver,
 )
-from watcherlite.engine.clusters import actions, guarding
+from watcherlite.engine.clusters import actions, guarding, naming
 from watcherlite.engine.clusters.asking import Asker, Begun
 from watcherlite.engine.clusters.parts import Limits, Parts
-from watcherlite.execution.conflicts import again_on
+from watcherlite.execution.conflicts import again_on, again_on_conflict
 from watcherlite.execution.facts import created_event
 from watcherlite.states import action as action_states
 
@@ -114,22 +114,59 @@ class Requests:
             raise exceptions.BadRequest(f'Nodes not found: {missing}.')
         return list(nodes.values())
 
-    def check_unique(self, kind: type[Noun], name: str, by: Asker) -> None:
-        """Raise BadRequest where names are unique and this one is taken."""
-        if not self.limits.unique_names:
-            return
-        try:
-            row = self.store.find_noun(kind, name, by.owner.tenant)
-        except exceptions.NotFound:
-            return
-        except exceptions.Ambiguous:
-            raise self._taken(kind, name) from None
-        if row.name == name:
-            raise self._taken(kind, name)
+    def check_unique(
+        self, tx: Transaction, kind: type[Noun], name: str, tenant: str, uuid: str = ''
+    ) -> None:
+        """Raise BadRequest where names are unique and this one is taken.
 
-    def _taken(self, kind: type, name: str) -> exceptions.BadRequest:
-        title = kind.__name__.removesuffix('Object').lower()
-        return exceptions.BadRequest(f"A {title} named '{name}' already exists.")
+        Until the transaction ends nobody else names anything in the project.
+
+        :param uuid: what gets the name, if that is there already
+        """
+        if self.limits.unique_names:
+            naming.check_free(tx, kind, name, tenant, uuid)
+
+    @again_on_conflict
+    def store_noun(self, row: Plain) -> Plain:
+        """Store what no action makes; BadRequest where its name is taken."""
+        with self.store.transaction() as tx:
+            self.check_unique(tx, type(row), row.name, row.owner.tenant)
+            return tx.insert_noun(row)
+
+    @again_on_conflict
+    def change_noun(
+        self,
+        kind: type[Plain],
+        name: str,
+        by: Asker,
+        wanted: Values,
+        more: Callable[[Plain], Values] | None = None,
+    ) -> Plain:
+        """Change what no action changes; nothing of what others change is lost.
+
+        :param wanted: how it is to be
+        :param more: tells of the row, as it is to be, what changes with it
+        :raises BadRequest: it is like that already, or its name is taken
+        """
+        found = self.store.find_noun(kind, name, by.tenant)
+        with self.store.transaction() as tx:
+            if 'name' in wanted and self.limits.unique_names:
+                # Before the row, which who makes something of a profile holds as well
+                tx.lock_tenant(found.owner.tenant)
+            row = tx.lock_noun(found)
+            if row is None:
+                raise not_found(kind, name)
+            changes = {k: v for k, v in wanted.items() if v != getattr(row, k)}
+            if not changes:
+                raise exceptions.BadRequest('No property needs an update.')
+            if 'name' in changes:
+                named = row.owner.tenant, row.uuid
+                self.check_unique(tx, kind, changes['name'], *named)
+            after = row.evolve(**changes, updated_at=self.clock.now())
+            if more is not None:
+                after = after.evolve(**more(after))
+            tx.save_noun(after)
+        return after
 
     # actions
 

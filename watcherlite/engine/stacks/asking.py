@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.db.stacking import StackQuery
+from watcherlite.db.api import Transaction
 from watcherlite.domain import events
 from watcherlite.domain.json_values import kind
 from watcherlite.domain.stacks import Definition, NewStack, Stack
@@ -36,10 +36,16 @@ def check_name(name: Any) -> None:
         )
 
 
-def check_room(parts: Parts, tenant: str) -> None:
-    """Refuse another stack where there are as many as there may be."""
+def check_room(parts: Parts, tx: Transaction, tenant: str) -> None:
+    """Refuse another stack where there are as many as there may be.
+
+    Until the transaction ends nobody else makes one there.
+    """
     most = parts.limits.stacks
-    if most and parts.store.count_stacks(StackQuery(tenant=tenant)) >= most:
+    if not most:
+        return
+    tx.lock_tenant(tenant)
+    if tx.count_stacks(tenant) >= most:
         raise exceptions.RequestLimitExceeded(
             f'This project has {most} stacks, and may not have more; delete some.'
         )

@@ -94,9 +94,9 @@ class StackOperations:
         :param context: who asked; never credentials
         :raises Invalid: what is wrong with the template or the parameters
         :raises StackExists: another one of the tenant has its name
+        :raises RequestLimitExceeded: the tenant has as many as it may have
         """
         stack, definition = self._asked(new, tenant, user, context or {})
-        asking.check_room(self._parts, tenant)
         stored = self._insert(stack, definition, new)
         self._tell_of_work()
         LOG.info('Stack %s (%s) is stored', stored.uuid, stored.name)
@@ -123,6 +123,7 @@ class StackOperations:
         now = self._clock.now()
         do = states.CREATE if new.adopt is None else states.ADOPT
         with self._store.transaction() as tx:
+            asking.check_room(self._parts, tx, stack.tenant)
             known = tx.insert_definition(definition)
             uuid = events.new_uuid()
             empty = stack.evolve(definition_id=known.id or 0, created_at=now)

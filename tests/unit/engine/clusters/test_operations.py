@@ -182,6 +182,40 @@ class TestUniqueNames(OperationsCase):
             *(self.operations.profiles.create, 'p', spec, BY),
         )
 
+    def test_a_name_that_something_is_to_get_is_taken(self) -> None:
+        first = self.operations.create(NewCluster('c', 'p'), BY).row
+        self.operations.create(NewCluster('d', 'p'), BY)
+        self.operations.update('c', BY, {'name': 'e'}, wait=True)
+        taken = exceptions.BadRequest, "A cluster named 'e' already exists."
+
+        self.refused(*taken, self.operations.create, NewCluster('e', 'p'), BY)
+        self.refused(*taken, self.operations.update, 'd', BY, {'name': 'e'})
+        # By itself it may be asked for again
+        self.operations.update('c', BY, {'name': 'e', 'timeout': 9}, wait=True)
+
+        # And once that is not to be, it is free
+        self.over(first)
+        self.operations.create(NewCluster('e', 'p'), BY)
+
+    def test_a_name_is_free_that_only_looks_like_what_others_are_called(self) -> None:
+        first = self.operations.create(NewCluster('c', 'p'), BY).row
+
+        for name in (first.uuid, first.uuid[:8], 'C'):
+            self.operations.create(NewCluster(name, 'p'), BY)
+
+    def test_each_project_has_names_of_its_own(self) -> None:
+        self.operations.create(NewCluster('c', 'p'), BY)
+        boss = Asker(OTHERS.owner, everywhere=True)
+
+        # It is in the project of the cluster that the name has to be free
+        self.operations.update('c', boss, {'name': 'd'}, wait=True)
+        self.refused(
+            exceptions.BadRequest,
+            "A cluster named 'd' already exists.",
+            *(self.operations.create, NewCluster('d', 'p'), BY),
+        )
+        self.operations.create(NewCluster('c', 'p'), boss)
+
 
 class TestBusy(OperationsCase):
     def setUp(self) -> None:

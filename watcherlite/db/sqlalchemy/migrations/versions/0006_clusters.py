@@ -22,6 +22,11 @@ S32, S36, S255 = (sa.String(length) for length in (32, 36, 255))
 
 OWNER: dict[str, Any] = {'tenant': S255, 'user_name': [S255], 'domain': [S255]}
 CHANGED: dict[str, Any] = {'created_at': [TIME], 'updated_at': [TIME]}
+MYSQL: dict[str, Any] = {
+    'mysql_engine': 'InnoDB',
+    'mysql_charset': 'utf8mb4',
+    'mysql_collate': 'utf8mb4_bin',
+}
 #: table -> columns; a type in a list is one of a column that can be NULL
 TABLES: dict[str, dict[str, Any]] = {
     'profiles': {
@@ -161,6 +166,12 @@ def upgrade() -> None:
     op.drop_index('ix_actions_derived_from', 'actions')
     for table in TABLES:
         _create(table)
+    op.create_table(
+        'tenants',
+        sa.Column('tenant', S255, nullable=False),
+        sa.PrimaryKeyConstraint('tenant', name='pk_tenants'),
+        **MYSQL,
+    )
     op.create_index(
         'uq_bindings_cluster_id_policy_id',
         'bindings',
@@ -207,8 +218,6 @@ def _create(table: str) -> None:
         *columns,
         sa.PrimaryKeyConstraint('id', name=f'pk_{table}'),
         sa.UniqueConstraint('uuid', name=f'uq_{table}_uuid'),
-        mysql_engine='InnoDB',
-        mysql_charset='utf8mb4',
-        mysql_collate='utf8mb4_bin',
+        **MYSQL,
         sqlite_autoincrement=True,
     )

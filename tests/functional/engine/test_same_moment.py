@@ -1,0 +1,193 @@
+"""Two requests in the same moment: one of them has what there may be once."""
+
+import contextlib
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest import mock
+
+from tests.cluster_worlds import BY, TENANT
+from tests.functional.db import stores
+from tests.operated_worlds import OperatedCase, OperatedWorld
+from tests.specs.database_case import OnDatabase
+from tests.stack_worlds import StackWorld, res, template
+from watcherlite import exceptions
+from watcherlite.db.clustering import NounQuery
+from watcherlite.domain.clusters import Cluster, Receiver
+from watcherlite.domain.stacks import NewStack
+from watcherlite.engine.clusters.asking import (
+    Adoption,
+    NewCluster,
+    NewNode,
+    NewReceiver,
+)
+from watcherlite.engine.clusters.parts import Limits
+from watcherlite.engine.stacks.parts import Limits as StackLimits
+
+SPEC = {'type': 'thing', 'version': '1.0'}
+POLICY = {'type': 'senlin.policy.deletion', 'version': '1.0'}
+URL = 'http://host/clustering/v1'
+#: Seconds for which who has asked waits for another one to ask as well.
+A_WHILE = 0.2
+#: Seconds after which a request counts as stuck.
+DEADLINE = 30
+
+Ask = Callable[[], Any]
+
+
+class TestSameMoment(OperatedCase):
+    """In memory; nothing is executed."""
+
+    def a_world(self, limits: Limits) -> OperatedWorld:
+        world = OperatedWorld(self.make_store(), limits=limits)
+        world.profile()
+        return world
+
+    def together(self, store: Any, question: str, *asks: Ask) -> list[str]:
+        """Ask two at once for what needs a question; return what becomes of them.
+
+        Who has its answer waits for the other one: if both can ask, both are told that
+        it may be.
+        """
+        both, begin = threading.Barrier(2), store.transaction
+        became: list[str] = []
+
+        @contextlib.contextmanager
+        def transaction() -> Iterator[Any]:
+            with begin() as tx:
+                setattr(tx, question, functools.partial(asked, getattr(tx, question)))
+                yield tx
+
+        def asked(answer: Callable[..., Any], *args: Any) -> Any:
+            found = answer(*args)
+            try:
+                both.wait(A_WHILE)
+            except threading.BrokenBarrierError:
+                both.reset()
+            return found
+
+        def run(ask: Ask) -> None:
+            try:
+                ask()
+            except exceptions.WatcherliteError as error:
+                became.append(type(error).__name__)
+            else:
+                became.append('done')
+
+        threads = [threading.Thread(target=run, args=(ask,)) for ask in asks]
+        with mock.patch.object(store, 'transaction', transaction):
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(DEADLINE)
+        return sorted(became)
+
+    def test_a_project_has_no_more_clusters_than_it_may(self) -> None:
+        world = self.a_world(Limits(clusters=1))
+
+        def ask() -> None:
+            world.operations.create(NewCluster('c', 'p'), BY)
+
+        self.assertEqual(
+            ['OverQuota', 'done'],
+            self.together(world.store, 'count_clusters', ask, ask),
+        )
+
+    def test_a_project_has_no_more_stacks_than_it_may(self) -> None:
+        world = StackWorld(self.make_store(), limits=StackLimits(stacks=1))
+
+        def ask(name: str) -> Ask:
+            new = NewStack(name, template({'a': res()}))
+            return lambda: world.stacks.create(new, TENANT)
+
+        self.assertEqual(
+            ['RequestLimitExceeded', 'done'],
+            self.together(world.store, 'count_stacks', ask('a'), ask('b')),
+        )
+
+    def test_a_unique_name_is_given_once(self) -> None:
+        world = self.a_world(Limits(unique_names=True))
+        users = world.operations
+        users.create(NewCluster('c', 'p'), BY)
+        receiver = NewReceiver('r', 'webhook', 'c', 'CLUSTER_CHECK')
+        adoption = Adoption('a-thing', 'thing-1.0', 'adopted')
+        asks: dict[str, Ask] = {
+            'profile': lambda: users.profiles.create('twice', SPEC, BY),
+            'policy': lambda: users.policies.create('twice', POLICY, BY),
+            'receiver': lambda: users.receivers.create(receiver, BY, URL),
+            'cluster': lambda: users.create(NewCluster('twice', 'p'), BY),
+            'node': lambda: users.nodes.create(NewNode('twice', 'p'), BY),
+            'member': lambda: users.nodes.create(
+                NewNode('member', 'p', 'c'), BY, wait=True
+            ),
+            'adopted': lambda: users.nodes.adopt(adoption, BY),
+        }
+        for what, ask in asks.items():
+            with self.subTest(what=what):
+                self.assertEqual(
+                    ['BadRequest', 'done'],
+                    self.together(world.store, 'has_name', ask, ask),
+                )
+
+    def test_one_is_made_and_the_other_one_renamed(self) -> None:
+        world = self.a_world(Limits(unique_names=True))
+        users = world.operations
+        users.create(NewCluster('old', 'p'), BY)
+
+        became = self.together(
+            world.store,
+            'has_name',
+            lambda: users.create(NewCluster('new', 'p'), BY),
+            lambda: users.update('old', BY, {'name': 'new'}, wait=True),
+        )
+
+        self.assertEqual(['BadRequest', 'done'], became)
+
+    def test_nothing_of_two_changes_is_lost(self) -> None:
+        world = self.a_world(Limits())
+        users = world.operations.receivers
+        world.operations.create(NewCluster('c', 'p'), BY)
+        new = NewReceiver('r', 'webhook', 'c', 'CLUSTER_SCALE_OUT')
+        made = users.create(new, BY, URL)
+
+        became = self.together(
+            world.store,
+            'lock_noun',
+            lambda: users.update(made.uuid, BY, {'name': 'other'}),
+            lambda: users.update(made.uuid, BY, {'params': {'count': 1}}),
+        )
+
+        row = world.store.find_noun(Receiver, made.uuid, TENANT)
+        self.assertEqual(['done', 'done'], became)
+        self.assertEqual(
+            ('other', {'count': 1}, f'{URL}/webhooks/{made.uuid}/trigger?V=2&count=1'),
+            (row.name, row.params, row.channel['alarm_url']),
+        )
+
+
+class SqliteSameMomentTest(OnDatabase, TestSameMoment, stores.SqliteDatabase):
+    """The same on SQLite."""
+
+
+class PostgresqlSameMomentTest(OnDatabase, TestSameMoment, stores.PostgresqlDatabase):
+    """The same on PostgreSQL."""
+
+    def test_who_waits_for_a_project_keeps_nobody_from_asking(self) -> None:
+        # No question needs another connection beside that of the transaction
+        store = self.open_empty(max_pool_size=1, pool_timeout=1)
+        self.addCleanup(store.close)
+        limits = Limits(clusters=9, unique_names=True)
+        users = OperatedWorld(store, limits=limits).operations
+        users.profiles.create('p', SPEC, BY)
+
+        made = users.create(NewCluster('c', 'p'), BY).row
+        users.nodes.create(NewNode('n', 'p'), BY)
+        users.update('c', BY, {'name': 'd'}, wait=True)
+        users.profiles.update('p', BY, {'name': 'q'})
+
+        self.assertEqual([made], store.list_noun(Cluster, NounQuery(TENANT)))
+
+
+class MysqlSameMomentTest(OnDatabase, TestSameMoment, stores.MysqlDatabase):
+    """The same on MariaDB or MySQL."""
