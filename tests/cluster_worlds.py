@@ -15,6 +15,7 @@ from watcherlite.domain.handling import NotYet, Operation, Ready
 from watcherlite.engine.clusters import actions, cluster_actions, node_actions
 from watcherlite.engine.clusters.asking import Asker
 from watcherlite.engine.clusters.health import CLUSTER_HEALTH, ClusterHealth
+from watcherlite.engine.clusters.lifecycle_hooks import LIFECYCLE_HOOK, LifecycleHook
 from watcherlite.engine.clusters.parts import Limits, Parts
 from watcherlite.engine.clusters.policies import ClusterPolicies
 from watcherlite.engine.clusters.progress import ClusterProgress
@@ -153,6 +154,7 @@ class ClusterWorld(World):
         for name, kind in _cluster_types().items():
             own[name] = functools.partial(kind, parts=parts)
         own[CLUSTER_HEALTH] = functools.partial(ClusterHealth, parts)
+        own[LIFECYCLE_HOOK] = functools.partial(LifecycleHook, parts)
         return EngineTypes(self.types, own)
 
     def worker(self, **keys: Any) -> Worker:

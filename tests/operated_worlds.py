@@ -11,6 +11,7 @@ from watcherlite.engine.clusters import cluster_actions, node_actions, plan_acti
 from watcherlite.engine.clusters.asking import Begun, NewAction, NewCluster, NewNode
 from watcherlite.engine.clusters.health import CLUSTER_HEALTH
 from watcherlite.engine.clusters.keeping_out import KeepingOut
+from watcherlite.engine.clusters.lifecycle_hooks import LIFECYCLE_HOOK
 from watcherlite.engine.clusters.operations import ClusterOperations
 from watcherlite.engine.types import EngineTypes
 from watcherlite.execution.runner import ActionTypes
@@ -55,7 +56,7 @@ class OperatedWorld(ClusterWorld):
         known = super().worker_types(store)
         own: dict[str, Any] = {
             name: lambda name=name: known.make_action_type(name)
-            for name in ('stack', 'resource', CLUSTER_HEALTH)
+            for name in ('stack', 'resource', CLUSTER_HEALTH, LIFECYCLE_HOOK)
         }
         own |= plan_actions.of_worker(OWN, self.parts(store))
         return EngineTypes(self.types, own)

@@ -160,6 +160,10 @@ IN_FUNCTIONS = {
         'watcherlite.plugins.http_exchange',
     ): 'nodes that are not asked over HTTP need no requests',
     (
+        'watcherlite.engine.clusters.lifecycle_hooks',
+        'watcherlite.plugins.http_exchange',
+    ): 'nodes that go without a hook need no requests',
+    (
         'watcherlite.plugins.action_types.http_request',
         'watcherlite.plugins.http_exchange',
     ): 'plans without HTTP need no requests',

@@ -60,6 +60,28 @@ class ClusterRecover(Acting):
         return {'recover': cluster_command.said(parsed, *names)}
 
 
+class ClusterLifecycleComplete(ClusterShow):
+    """Let a node go that waits for its hook."""
+
+    columns = cluster_command.ACTION
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        cluster_command.add_identity(parser, 'clusters')
+        parser.add_argument(
+            'token',
+            metavar='TOKEN',
+            help='the lifecycle_action_token of the message that told of the node',
+        )
+        return parser
+
+    def found(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
+        """Say that it may go; return the action that waited."""
+        body = {'complete_lifecycle': {'lifecycle_action_token': parsed.token}}
+        action = clustering.act('clusters', parsed.identity, body, {})
+        return clustering.show('actions', action)
+
+
 class ClusterOperate(Acting):
     """Have the nodes of a cluster do an operation of their profile."""
 

@@ -56,6 +56,11 @@ CLUSTERING: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
             'ClusterEventShow',
             'Show what has happened once.',
         ),
+        'lifecycle complete': (
+            'cluster_actions',
+            'ClusterLifecycleComplete',
+            'Let a node go that waits for its hook.',
+        ),
         'list': (
             'clusters',
             'ClusterList',

@@ -8,6 +8,7 @@ from watcherlite.engine.audit_action import AuditAction
 from watcherlite.engine.clusters import cluster_actions, node_actions
 from watcherlite.engine.clusters import plan_actions as cluster_plan_actions
 from watcherlite.engine.clusters.health import CLUSTER_HEALTH, ClusterHealth
+from watcherlite.engine.clusters.lifecycle_hooks import LIFECYCLE_HOOK, LifecycleHook
 from watcherlite.engine.clusters.parts import Parts as ClusterParts
 from watcherlite.engine.run_actions import AUDIT
 from watcherlite.engine.runs import AuditRun
@@ -67,6 +68,7 @@ class EngineTypes:
             of_clusters = {**node_actions.TYPES, **cluster_actions.TYPES}
             own |= cluster_plan_actions.of_worker(of_clusters, clusters)
             own[CLUSTER_HEALTH] = functools.partial(ClusterHealth, clusters)
+            own[LIFECYCLE_HOOK] = functools.partial(LifecycleHook, clusters)
         return cls(plugins, own)
 
     def make_action_type(self, name: str) -> ActionType:

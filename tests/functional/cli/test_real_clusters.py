@@ -1,6 +1,9 @@
 """The commands on clusters and the API as it is, from a profile to nothing."""
 
+import json
+
 from tests.functional.cli.test_real_api import RealApiCase
+from tests.functional.plugins.http_server import Server
 
 PROFILE = """\
 type: os.heat.test_resource
@@ -16,6 +19,12 @@ DELETION = """\
 type: senlin.policy.deletion
 version: "1.1"
 properties: {criteria: OLDEST_FIRST}
+"""
+HOOKED = """\
+type: senlin.policy.deletion
+version: "1.1"
+properties:
+  hooks: {{type: webhook, params: {{url: "{url}"}}, timeout: 3600}}
 """
 
 
@@ -105,6 +114,30 @@ class LifeTest(RealClusterCase):
         self.assertEqual((0, 0, 0), (added, replaced, deleted))
         self.assertEqual(['b'], names)
         self.assertEqual({'b': False, 'c': True}, left)
+
+    def test_a_node_that_waits_for_its_hook_goes_when_it_may(self):
+        server = self.useFixture(Server(lambda exchange, _: exchange.answer()))
+        self.create('hooked', 1)
+        path = self.file(HOOKED.format(url=server.url), 'hooked.yaml')
+        self.succeed('policy', 'create', 'told', '--spec', path)
+        self.done('cluster', 'policy', 'attach', 'hooked', 'told')
+        scaled = self.rows('cluster', 'scale', 'in', 'hooked')
+        server.until_received()
+        token = json.loads(server.received[0].body)['lifecycle_action_token']
+        waits = self.members('hooked')
+
+        hook = self.rows('cluster', 'lifecycle', 'complete', 'hooked', token)
+
+        self.assertEqual({1: 'ACTIVE'}, waits)
+        self.assertEqual((token, 'SUCCEEDED'), (hook['ID'], hook['Status']))
+        self.done('cluster', 'check', 'hooked', '--queue')
+        ended = self.rows('cluster', 'action', 'show', scaled['ID'])
+        self.assertEqual(('SUCCEEDED', {}), (ended['Status'], self.members('hooked')))
+        code, _, said = self.call(
+            *('cluster', 'lifecycle', 'complete', 'hooked', token)
+        )
+        self.assertNotEqual(0, code)
+        self.assertIn('waits for no lifecycle hook', said)
 
     def test_what_failed_is_told(self):
         path = self.file(

@@ -42,10 +42,10 @@ class MainTest(base.TestCase):
                 'audit': 'create delete list show trigger update',
                 'audittemplate': 'create delete list show update',
                 'cluster': 'action create action list action show action signal check '
-                'collect create delete event list event show list members add members '
-                'del members list members replace op policy attach policy detach '
-                'policy list policy show policy update recover resize scale in scale '
-                'out service list show update',
+                'collect create delete event list event show lifecycle complete list '
+                'members add members del members list members replace op policy attach '
+                'policy detach policy list policy show policy update recover resize '
+                'scale in scale out service list show update',
                 'complete': '',
                 'event': 'list',
                 'goal': 'list show',

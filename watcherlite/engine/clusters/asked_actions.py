@@ -10,7 +10,7 @@ from watcherlite.db.clustering import ListedAction, not_found
 from watcherlite.domain import json_values
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Node
-from watcherlite.engine.clusters import actions, asking, forcing
+from watcherlite.engine.clusters import actions, asking, forcing, lifecycle_hooks
 from watcherlite.engine.clusters import inputs as making
 from watcherlite.engine.clusters.asking import Asker, Begun, NewAction
 from watcherlite.engine.clusters.requesting import Requests, Values, Wish
@@ -139,6 +139,10 @@ class ActionOperations(Requests):
         except exceptions.Conflict as error:
             raise self._immutable(found.uuid, signal, error) from None
         return self.store.find_cluster_action(found.uuid, by.tenant)
+
+    def complete_lifecycle(self, cluster: str, by: Asker, token: str) -> Action:
+        """Let the node of a lifecycle hook go; see `lifecycle_hooks.complete`."""
+        return lifecycle_hooks.complete(self, cluster, token, by)
 
     def _immutable(
         self, uuid: str, signal: str, error: exceptions.Conflict

@@ -5,7 +5,7 @@ makes instances that can execute, see `engine.types`.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from watcherlite import exceptions
@@ -13,15 +13,16 @@ from watcherlite.db.api import Transaction
 from watcherlite.domain import capacity
 from watcherlite.domain.clusters import Cluster, Node, Profile
 from watcherlite.domain.handling import KEEP, UPDATE
-from watcherlite.domain.outcomes import Done, Outcome
-from watcherlite.engine.clusters import actions, node_working
+from watcherlite.domain.outcomes import Derived, Done, Outcome
+from watcherlite.engine.clusters import actions, lifecycle_hooks, node_working
 from watcherlite.engine.clusters.cluster_actions import recovery
 from watcherlite.engine.clusters.node_checking import Checking
 from watcherlite.engine.clusters.node_working import NodeWork, Steps, failed, refused
 from watcherlite.engine.clusters.parts import Parts, not_here
 from watcherlite.engine.clusters.profile_types import operation_parameters
 from watcherlite.engine.clusters.progress import AS_BEFORE, COUNTED
-from watcherlite.plugins.base import ActionContext, ActionType
+from watcherlite.plugins.base import ActionContext, ActionType, DerivedResult
+from watcherlite.states import action as action_states
 from watcherlite.states import cluster as states
 
 GONE = 'The node is not there any more'
@@ -148,17 +149,44 @@ class NodeDelete(NodeAction):
         return Done({})
 
     def begin(self, work: NodeWork) -> Outcome:
-        """Count it no more in its cluster, leave it its grace, and delete it."""
+        """Count it no more in its cluster, leave it its grace, and delete it.
+
+        Whoever a policy wants told before that is told after the grace.
+        """
         refusal = _count(work, -1)
         if refusal is not None:
             return refused(refusal)
         if not work.has_begun:
             return Done({})
-        steps = self.steps(work)
-        grace = (work.action.data.get('deletion') or {}).get('grace_period') or 0
-        if work.is_request and grace > 0:
-            return steps.pause(float(grace), node_working.DELETE)
+        steps, data = self.steps(work), work.action.data
+        grace = (data.get('deletion') or {}).get('grace_period') or 0
+        if work.is_request:
+            within = work.action.within or ''
+            hook = lifecycle_hooks.before(data, work.node, within, grace)
+            if hook is not None:
+                return Derived((hook,))
+            if grace > 0:
+                return steps.pause(float(grace), node_working.DELETE)
         return _without_trace(steps.run(node_working.DELETE))
+
+    def complete(
+        self, context: ActionContext, results: Sequence[DerivedResult]
+    ) -> Outcome:
+        """Delete it, now that those know who wanted to."""
+        work = NodeWork.of(self.parts, context)
+        if work is None:
+            return self.gone()
+        for result in results:
+            if result.status != action_states.SUCCEEDED:
+                why = result.status_message or result.status
+                return refused(f'The node stays, because of its hook: {why}')
+        return _without_trace(self.steps(work).run(node_working.DELETE))
+
+    def overdue(
+        self, context: ActionContext, results: Sequence[DerivedResult]
+    ) -> Outcome:
+        """Leave it as it is: those who wanted to know were not ready in time."""
+        return refused('The node stays: its timeout was over before its hook was')
 
     def go_on(self, work: NodeWork, token: Any) -> Outcome:
         """Go on with the deletion."""

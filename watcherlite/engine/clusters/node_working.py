@@ -24,7 +24,7 @@ from watcherlite.domain.outcomes import (
 from watcherlite.engine.clusters import actions
 from watcherlite.engine.clusters.node_context import DATA, kept, node_context
 from watcherlite.engine.clusters.parts import Parts
-from watcherlite.engine.clusters.progress import AS_BEFORE, BEGUN, WAS
+from watcherlite.engine.clusters.progress import AS_BEFORE, BEGUN, PAUSE, WAS
 from watcherlite.engine.patience import patiently
 from watcherlite.engine.stacks.resource_context import HandlerContext
 from watcherlite.plugins.base import ActionContext, ResourceHandler
@@ -43,8 +43,6 @@ DELETE = 'delete'
 LOOK = 'look'
 #: One of the operations of the handler.
 OPERATE = 'operate'
-#: Waits, see `Steps.pause`.
-PAUSE = 'pause'
 
 UNKNOWN = (
     'Outcome unknown: a worker was lost while it ran, and its type cannot tell '

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite.db.api import Transaction
-from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.domain.actions import COMPLETE, Action, ActionChange
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.domain.events import Event
 from watcherlite.engine.clusters import actions, facts
@@ -38,6 +38,8 @@ _MERGED = ('data', 'kept')
 BEGUN = 'begun'
 #: Its status and reason before the action that is about it.
 WAS = 'was'
+#: In the token of an action: its node is left the time that policies give it.
+PAUSE = 'pause'
 #: In what a node becomes: what it was before the action. See `actions.NODE`.
 AS_BEFORE = 'as_before'
 #: In its data: the action that counts it, or counts it no more, in the size of its
@@ -305,6 +307,8 @@ def followed_node(row: Node, change: ActionChange, now: datetime.datetime) -> No
     if succeeded(change):
         after = _done(row, action, said, now)
     elif had_begun(before):
+        if _has_only_waited(before):
+            said = {**said, AS_BEFORE: True}
         after = _failed(taken_over(row, said, NODE_FIELDS), action, said, now)
     elif action.action_type == actions.NODE_CREATE:
         after = _not_made(row, action)
@@ -313,6 +317,13 @@ def followed_node(row: Node, change: ActionChange, now: datetime.datetime) -> No
     kept = {key: value for key, value in after.kept.items() if key != WAS}
     data = {key: value for key, value in after.data.items() if key != COUNTED}
     return after.evolve(kept=kept, data=data)
+
+
+def _has_only_waited(action: Action) -> bool:
+    """Say whether an action that has begun has done nothing with its node so far."""
+    # It waits until others have been told of the node, or has just done so.
+    told = action.phase == COMPLETE and action.status in action_states.NOT_STARTED
+    return told or (action.token or {}).get('step') == PAUSE
 
 
 def _transient(action: Action) -> str | None:

@@ -7,7 +7,7 @@ from watcherlite import exceptions
 from watcherlite.domain import capacity, placement
 from watcherlite.domain.clusters import Node
 from watcherlite.domain.outcomes import DerivedAction, Done, Outcome
-from watcherlite.engine.clusters import actions, expansion
+from watcherlite.engine.clusters import actions, expansion, lifecycle_hooks
 from watcherlite.engine.clusters.cluster_action import ClusterAction
 from watcherlite.engine.clusters.cluster_working import ClusterWork
 
@@ -39,9 +39,17 @@ class Shrinking(ClusterAction):
         return self._go(work, nodes, destroy)
 
     def _go(self, work: ClusterWork, nodes: Sequence[str], destroy: bool) -> Outcome:
+        kind, what = actions.NODE_LEAVE, REMOVING
         if destroy:
-            return work.each(actions.NODE_DELETE, nodes, DELETING)
-        return work.each(actions.NODE_LEAVE, nodes, REMOVING)
+            kind, what = actions.NODE_DELETE, DELETING
+        derived: list[DerivedAction] = []
+        for node in work.members(nodes):
+            hook = lifecycle_hooks.before(work.data, node, work.cluster.uuid)
+            first = [] if hook is None else [hook]
+            after = [one.key for one in first]
+            goes = expansion.on_node(kind, node.uuid, work.cluster, after=after)
+            derived += [*first, goes]
+        return work.derive(derived, what)
 
 
 class ClusterAddNodes(ClusterAction):

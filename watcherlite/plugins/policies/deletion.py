@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
+from urllib import parse
 
 from watcherlite import exceptions
 from watcherlite.domain import capacity, placement
@@ -22,6 +23,7 @@ _PROPERTIES: Mapping[str, Any] = {
     'grace_period': {
         'type': 'integer',
         'minimum': 0,
+        'maximum': sizes.LONGEST,
         'default': 0,
         'description': 'Seconds between the decision and the deletion.',
     },
@@ -31,21 +33,44 @@ _PROPERTIES: Mapping[str, Any] = {
         'description': 'Whether the cluster is to be smaller from then on.',
     },
 }
+_WEBHOOK, _ZAQAR = 'webhook', 'zaqar'
+_DATA = 'hooks'
 _HOOKS: Mapping[str, Any] = {
     'type': 'object',
-    'description': 'Who is told before a node goes; refused here, see the manual.',
+    'description': 'Who is told before a node goes, and may let it wait.',
     'properties': {
-        'type': {'enum': ['zaqar', 'webhook'], 'default': 'zaqar'},
+        'type': {
+            'enum': [_ZAQAR, _WEBHOOK],
+            'default': _ZAQAR,
+            'description': f'How they are told; {_ZAQAR} is known to clients, and '
+            'refused here.',
+        },
         'params': {
             'type': 'object',
             'default': {},
+            'description': 'Where they are told.',
             'properties': {
-                'queue': {'type': 'string', 'default': ''},
-                'url': {'type': 'string', 'default': ''},
+                'queue': {
+                    'type': 'string',
+                    'default': '',
+                    'description': f'Of {_ZAQAR}.',
+                },
+                'url': {
+                    'type': 'string',
+                    'default': '',
+                    'description': f'Of {_WEBHOOK}: gets a POST for each node.',
+                },
             },
             'additionalProperties': False,
         },
-        'timeout': {'type': 'integer', 'minimum': 0, 'default': 0},
+        'timeout': {
+            'type': 'integer',
+            'minimum': 0,
+            'maximum': sizes.LONGEST,
+            'default': 0,
+            'description': 'Seconds after which a node goes even if nobody has '
+            'completed its hook.',
+        },
     },
     'additionalProperties': False,
 }
@@ -115,7 +140,10 @@ class Deletion(Policy):
 
 
 class HookedDeletion(Deletion):
-    """The same, with the property `hooks`, which nothing here can serve."""
+    """The same, with the property `hooks`.
+
+    The engine has somebody told, see `engine.clusters.lifecycle_hooks`.
+    """
 
     schema: ClassVar[Mapping[str, Any]] = {
         'type': 'object',
@@ -127,10 +155,43 @@ class HookedDeletion(Deletion):
     )
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Refuse hooks: a node would go without anybody being told."""
-        if properties.get('hooks'):
+        """Refuse hooks by which nobody could be told."""
+        hooks = _hooks(properties)
+        if hooks is None:
+            return
+        if hooks['type'] != _WEBHOOK:
             raise exceptions.InvalidSpec(
-                'properties.hooks: nobody can be told by a hook here before a node '
-                'goes; leave them out, and use grace_period or a receiver of '
-                'notifications'
+                f'properties.hooks.type: nothing here sends messages to {_ZAQAR}; use '
+                f'{_WEBHOOK}'
             )
+        if not _is_http(hooks['params']['url']):
+            raise exceptions.InvalidSpec(
+                'properties.hooks.params.url: is needed, and begins with http:// or '
+                'https://'
+            )
+
+    def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
+        """Decide who goes, and who is told before."""
+        super().pre_op(context, data)
+        hooks = _hooks(context.properties)
+        if hooks is not None and sizes.DELETION in data:
+            data[_DATA] = dict(hooks)
+
+
+def _hooks(properties: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the hooks if there are any: clients write {} for none."""
+    hooks: Mapping[str, Any] = properties.get(_DATA) or {}
+    is_empty = hooks.get('type', _ZAQAR) == _ZAQAR and not any(
+        (hooks.get('params') or {}).values()
+    )
+    return None if is_empty else hooks
+
+
+def _is_http(url: str) -> bool:
+    try:
+        parts = parse.urlsplit(url)
+        # A port that is none raises.
+        is_fit = bool(parts.hostname) and parts.port != 0
+        return is_fit and parts.scheme in ('http', 'https')
+    except ValueError:
+        return False

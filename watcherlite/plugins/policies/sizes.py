@@ -19,6 +19,9 @@ NODE_DELETE = 'NODE_DELETE'
 NODE_UPDATE = 'NODE_UPDATE'
 NODE_RECOVER = 'NODE_RECOVER'
 
+#: Seconds that a policy may have anything wait: a year.
+LONGEST = 365 * 86400
+
 # In the data of an action
 CREATION = 'creation'
 DELETION = 'deletion'

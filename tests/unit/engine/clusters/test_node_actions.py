@@ -170,6 +170,9 @@ class TestDeleting(ClusterCase):
         self.assertEqual(('pause', ['delete']), (token['step'], token['left']))
         self.assertEqual([], world.outside.calls)
         self.assertEqual('DELETING', world.now(node).status)
+        world.plans.signal_action(asked.uuid, 'CANCEL')
+        self.assertEqual('CANCELLED', world.ended(asked).status)
+        self.assertEqual('ACTIVE', world.now(node).status)
 
 
 class TestUpdating(ClusterCase):

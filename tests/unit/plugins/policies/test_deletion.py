@@ -155,12 +155,60 @@ class DeletionTest(PolicyCase):
 
         self.assertEqual(first, self.decided(data=first, nodes=nodes(5)[1:]))
 
-    def test_hooks_are_refused_which_nobody_could_be_told_by(self) -> None:
-        hooks = {'type': 'webhook', 'params': {'url': 'http://127.0.0.1/'}}
-
-        error = self.assertRaises(
-            exceptions.InvalidSpec, fitted, HookedDeletion(), hooks=hooks
+    def test_it_says_who_is_told_before_a_node_goes(self) -> None:
+        hooks = {'type': 'webhook', 'params': {'url': 'http://127.0.0.1:1/'}}
+        whole = {**hooks, 'params': {**hooks['params'], 'queue': ''}, 'timeout': 0}
+        data: dict[str, Any] = {}
+        context = self.context(
+            *(HookedDeletion(), 'CLUSTER_SCALE_IN', {'hooks': hooks}), nodes=nodes(1)
         )
 
-        self.assertIn('properties.hooks: nobody can be told by a hook', str(error))
+        HookedDeletion().pre_op(context, data)
+
+        self.assertEqual(
+            {
+                'deletion': {'count': 1, 'candidates': uuids(1), **PLAIN},
+                'hooks': whole,
+            },
+            data,
+        )
+
+    def test_when_none_goes_nobody_is_told(self) -> None:
+        said = {'hooks': {'type': 'webhook', 'params': {'url': 'http://127.0.0.1/'}}}
+        data: dict[str, Any] = {}
+        wish = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 1}
+        context = self.context(
+            *(HookedDeletion(), 'CLUSTER_RESIZE', said), nodes=nodes(1), inputs=wish
+        )
+
+        HookedDeletion().pre_op(context, data)
+
+        self.assertEqual({}, data)
+
+    def test_hooks_are_refused_which_nobody_could_be_told_by(self) -> None:
+        url = (
+            'properties.hooks.params.url: is needed, and begins with http:// or '
+            'https://'
+        )
+        for hooks, text in (
+            (
+                {'params': {'queue': 'q'}},
+                'properties.hooks.type: nothing here sends messages to zaqar; use '
+                'webhook',
+            ),
+            ({'type': 'webhook'}, url),
+            ({'type': 'webhook', 'params': {'url': 'file:///etc/passwd'}}, url),
+            ({'type': 'webhook', 'params': {'url': 'http://'}}, url),
+            ({'type': 'webhook', 'params': {'url': 'http://h:99999/'}}, url),
+            (
+                {'type': 'webhook', 'timeout': 10**15},
+                'properties.hooks.timeout: 1000000000000000 is greater than the '
+                'maximum of 31536000',
+            ),
+        ):
+            error = self.assertRaises(
+                exceptions.InvalidSpec, fitted, HookedDeletion(), hooks=hooks
+            )
+            self.assertEqual(text, str(error))
         self.assertEqual({'criteria': 'RANDOM', **PLAIN}, fitted(HookedDeletion()))
+        fitted(HookedDeletion(), hooks={})

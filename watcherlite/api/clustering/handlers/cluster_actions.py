@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from watcherlite import exceptions
 from watcherlite.api.clustering import answers, finding
 from watcherlite.api.clustering.schemas import clusters as schemas
 from watcherlite.api.clustering.schemas import shapes
@@ -94,8 +93,7 @@ def _recover(
     return clusters.recover(uuid, by, given, wait=wait)
 
 
-#: What a body may ask for. What completes lifecycle hooks is none of it: there are
-#: no hooks.
+#: What a body may ask for, besides COMPLETE, which asks for no action.
 _ACTS: Mapping[str, Act] = {
     'add_nodes': _add_nodes,
     'del_nodes': _del_nodes,
@@ -109,6 +107,7 @@ _ACTS: Mapping[str, Act] = {
     'check': _check,
     'recover': _recover,
 }
+COMPLETE = 'complete_lifecycle'
 
 
 def act(request: Request) -> Answer:
@@ -119,21 +118,17 @@ def act(request: Request) -> Answer:
     """
     found, by = finding.reached(request, Cluster, request.path['cluster'])
     ((name, given),) = request.body.items()
-    if name not in _ACTS:
-        raise _not_waiting(request, given['lifecycle_action_token'])
+    if name == COMPLETE:
+        token = given['lifecycle_action_token']
+        ended = request.services.clusters.actions.complete_lifecycle(
+            found.uuid, by, token
+        )
+        return answers.begun(request, Begun(ended.uuid, found))
     done = _ACTS[name](
         *(request.services.clusters, found.uuid, by, given or {}),
         answers.waits(request),
     )
     return answers.begun(request, done)
-
-
-def _not_waiting(request: Request, token: str) -> exceptions.WatcherliteError:
-    """Return why no lifecycle hook is completed; raise NotFound for no action."""
-    listed = finding.action(request, token)
-    return exceptions.ActionImmutable(
-        f'The action {listed.action.uuid} waits for no lifecycle hook.'
-    )
 
 
 def operate(request: Request) -> Answer:

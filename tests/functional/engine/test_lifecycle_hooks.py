@@ -1,0 +1,341 @@
+"""Who is told before nodes go, and has them wait: on a real HTTP server."""
+
+import datetime
+import json
+
+from tests.functional.db import stores
+from tests.functional.plugins.http_server import Server
+from tests.operated_worlds import OperatedWorld
+from tests.specs.database_case import OnDatabase
+from tests.worlds import WorldCase
+from watcherlite import exceptions
+from watcherlite.domain.clusters import Owner
+from watcherlite.engine.clusters.asking import Asker
+from watcherlite.engine.clusters.lifecycle_hooks import COMPLETED, LIFECYCLE_HOOK
+from watcherlite.plugins.policies.deletion import HookedDeletion
+
+DELETION = 'senlin.policy.deletion'
+LONG = 3600
+
+
+class HookCase(WorldCase):
+    def setUp(self):
+        super().setUp()
+        self.server = self.useFixture(Server(lambda exchange, _: exchange.answer()))
+        self.world = OperatedWorld(
+            self.make_store(), policies={f'{DELETION}-1.1': HookedDeletion}
+        )
+        self.addCleanup(self.world.stop)
+        self.operations, self.by = self.world.operations, self.world.by
+        self.worker = self.world.worker()
+
+    def hooked(self, size=2, timeout=LONG, **properties):
+        """Return a cluster whose nodes somebody is told of before they go."""
+        cluster = self.world.cluster(size)
+        # They are made at the same time: which one is older is chance.
+        for node in self.world.nodes(cluster):
+            age = datetime.timedelta(hours=size - node.index)
+            self.world.set(node, created_at=node.created_at - age)
+        hooks = {
+            'type': 'webhook',
+            'params': {'url': f'{self.server.url}/drain'},
+            'timeout': timeout,
+        }
+        said = {'criteria': 'OLDEST_FIRST', 'hooks': hooks, **properties}
+        spec = {'type': DELETION, 'version': '1.1', 'properties': said}
+        policy = self.operations.policies.create('po', spec, self.by)
+        self.assertEqual('SUCCEEDED', self.world.attach(cluster, policy).status)
+        return self.world.now(cluster)
+
+    def shrunk(self, cluster, count=1):
+        """Ask for nodes to go; return the action and what was told, in order."""
+        begun = self.operations.scale(cluster.uuid, self.by, 'CLUSTER_SCALE_IN', count)
+        return begun.action, self.told(count)
+
+    def told(self, count=1):
+        self.server.until_received(count)
+        return [json.loads(one.body) for one in self.server.received]
+
+    def complete(self, cluster, message, by=None):
+        token = message['lifecycle_action_token']
+        return self.operations.actions.complete_lifecycle(
+            cluster.uuid, by or self.by, token
+        )
+
+    def derived(self, uuid):
+        """Return the types and statuses of what an action derived."""
+        key = self.world.store.get_action(uuid).id
+        return [
+            (one.action_type, one.status)
+            for one in self.world.store.derived_actions(key)
+        ]
+
+    def names(self, cluster):
+        return [node.index for node in self.world.nodes(cluster)]
+
+
+class TestHooks(HookCase):
+    def test_a_node_waits_until_whoever_was_told_lets_it_go(self):
+        cluster = self.hooked()
+        first, _ = self.world.nodes(cluster)
+
+        action, (message,) = self.shrunk(cluster)
+
+        (token,) = [
+            one.uuid
+            for one in self.world.store.derived_actions(
+                self.world.store.get_action(action).id
+            )
+            if one.action_type == LIFECYCLE_HOOK
+        ]
+        self.assertEqual(
+            {
+                'lifecycle_action_token': token,
+                'lifecycle_transition_type': 'termination',
+                'cluster_id': cluster.uuid,
+                'node_id': first.uuid,
+                'resource_id': first.physical_id,
+            },
+            message,
+        )
+        (request,) = self.server.received
+        self.assertEqual(
+            ('POST', '/drain', 'application/json'),
+            (request.method, request.path, request.headers['content-type']),
+        )
+        self.assertEqual(
+            [(LIFECYCLE_HOOK, 'RUNNING'), ('NODE_DELETE', 'WAITING')],
+            self.derived(action),
+        )
+        self.assertEqual([1, 2], self.names(cluster))
+
+        ended = self.complete(cluster, message)
+
+        self.assertEqual((token, 'SUCCEEDED'), (ended.uuid, ended.status))
+        ended = self.world.ended(action)
+        self.assertEqual('SUCCEEDED', ended.status, ended.status_message)
+        self.assertEqual({'nodes_removed': [first.uuid]}, ended.outputs)
+        self.assertEqual([2], self.names(cluster))
+        hook = self.world.store.get_action(token)
+        self.assertEqual(
+            ('SUCCEEDED', COMPLETED, None),
+            (hook.status, hook.status_message, hook.owner),
+        )
+
+    def test_it_may_be_let_go_while_it_is_told_of(self):
+        cluster = self.hooked()
+
+        def at_once(exchange, received):
+            self.complete(cluster, json.loads(received.body))
+            exchange.answer()
+
+        self.server.behaviour = at_once
+        action, _ = self.shrunk(cluster)
+
+        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
+        self.assertEqual(([2], 1), (self.names(cluster), len(self.server.received)))
+        self.assertEqual(
+            [(LIFECYCLE_HOOK, 'SUCCEEDED'), ('NODE_DELETE', 'SUCCEEDED')],
+            self.derived(action),
+        )
+
+    def test_each_of_several_goes_when_it_may(self):
+        cluster = self.hooked(3)
+        action, messages = self.shrunk(cluster, 2)
+
+        self.complete(cluster, messages[0])
+        self.world.until(lambda: len(self.names(cluster)) == 2)
+        self.assertFalse(self.world.store.get_action(action).finished)
+        self.complete(cluster, messages[1])
+
+        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
+        self.assertEqual([3], self.names(cluster))
+
+    def test_when_its_worker_is_lost_the_token_is_still_good(self):
+        cluster = self.hooked()
+        action, (message,) = self.shrunk(cluster)
+        token = message['lifecycle_action_token']
+        self.world.until(lambda: self.world.store.get_action(token).token is not None)
+        self.world.kill(self.worker)
+        other = self.world.worker()
+        self.world.until(
+            lambda: self.world.store.get_action(token).owner == other.me.uuid
+        )
+
+        self.complete(cluster, message)
+
+        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
+        self.assertEqual(([2], 1), (self.names(cluster), len(self.server.received)))
+
+
+class SqliteHooksTest(OnDatabase, TestHooks, stores.SqliteDatabase):
+    """`TestHooks` on SQLite."""
+
+
+class PostgresqlHooksTest(OnDatabase, TestHooks, stores.PostgresqlDatabase):
+    """`TestHooks` on PostgreSQL."""
+
+
+class MysqlHooksTest(OnDatabase, TestHooks, stores.MysqlDatabase):
+    """`TestHooks` on MariaDB."""
+
+
+class TestWays(HookCase):
+    def test_when_its_time_is_over_it_goes_in_any_case(self):
+        cluster = self.hooked(timeout=1)
+        action, _ = self.shrunk(cluster)
+
+        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
+        self.assertEqual([2], self.names(cluster))
+
+    def test_without_a_time_it_is_only_told(self):
+        cluster = self.hooked(timeout=0)
+        action, _ = self.shrunk(cluster)
+
+        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
+        self.assertEqual([2], self.names(cluster))
+
+    def test_one_that_leaves_and_lives_waits_as_well(self):
+        cluster = self.hooked(destroy_after_deletion=False)
+        action, (message,) = self.shrunk(cluster)
+
+        self.complete(cluster, message)
+
+        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
+        self.assertEqual(
+            [(LIFECYCLE_HOOK, 'SUCCEEDED'), ('NODE_LEAVE', 'SUCCEEDED')],
+            self.derived(action),
+        )
+        self.assertEqual(2, len(self.world.outside.things))
+
+    def test_one_that_is_deleted_by_itself_waits_as_well(self):
+        cluster = self.hooked(grace_period=1)
+        first, _ = self.world.nodes(cluster)
+        begun = self.operations.nodes.delete(first.uuid, self.by)
+        (message,) = self.told()
+        self.assertEqual('DELETING', self.world.now(first).status)
+        self.assertEqual(2, len(self.world.outside.things))
+
+        self.complete(cluster, message)
+
+        self.assertEqual('SUCCEEDED', self.world.ended(begun.action).status)
+        self.assertEqual([2], self.names(cluster))
+        self.assertEqual(1, self.world.now(cluster).desired_capacity)
+
+    def test_one_that_was_never_made_goes_at_once(self):
+        cluster = self.hooked(0)
+        node = self.world.a_node(self.world.profile(), 'new', cluster, 9)
+        self.world.set(cluster, desired_capacity=1)
+
+        begun = self.operations.nodes.delete(node.uuid, self.by)
+
+        self.assertEqual('SUCCEEDED', self.world.ended(begun.action).status)
+        self.world.a_node(self.world.profile(), 'new', cluster, 9)
+        begun = self.operations.scale(cluster.uuid, self.by, 'CLUSTER_SCALE_IN')
+        self.assertEqual('SUCCEEDED', self.world.ended(begun.action).status)
+        self.assertEqual(([], []), (self.names(cluster), self.server.received))
+
+    def test_cancelled_a_hook_keeps_its_node(self):
+        cluster = self.hooked()
+        action, (message,) = self.shrunk(cluster)
+        token = message['lifecycle_action_token']
+
+        self.operations.actions.update(token, self.by, 'CANCELLED')
+
+        self.assertEqual('CANCELLED', self.world.ended(action).status)
+        self.assertEqual([1, 2], self.names(cluster))
+        self.assertEqual(
+            ['ACTIVE', 'ACTIVE'], [node.status for node in self.world.nodes(cluster)]
+        )
+
+        (first, _) = self.world.nodes(cluster)
+        self.server.received.clear()
+        begun = self.operations.nodes.delete(first.uuid, self.by)
+        (message,) = self.told()
+        token = message['lifecycle_action_token']
+        self.operations.actions.update(token, self.by, 'CANCELLED')
+        ended = self.world.ended(begun.action)
+        self.assertEqual('FAILED', ended.status)
+        self.assertIn('The node stays, because of its hook', ended.status_message)
+        self.assertEqual('ACTIVE', self.world.now(first).status)
+
+    def test_cancelled_its_deletion_leaves_the_node_as_it_was(self):
+        cluster = self.hooked()
+        first, _ = self.world.nodes(cluster)
+        begun = self.operations.nodes.delete(first.uuid, self.by)
+        self.told()
+
+        self.operations.actions.update(begun.action, self.by, 'CANCELLED')
+
+        self.assertEqual('CANCELLED', self.world.ended(begun.action).status)
+        self.assertEqual([(LIFECYCLE_HOOK, 'CANCELLED')], self.derived(begun.action))
+        row = self.world.now(first)
+        self.assertEqual(
+            ('ACTIVE', first.status_reason, first.data, first.physical_id),
+            (row.status, row.status_reason, row.data, row.physical_id),
+        )
+
+    def test_a_deletion_that_is_out_of_time_leaves_it_so_too(self):
+        cluster = self.hooked()
+        self.world.set(cluster, timeout=1)
+        first, _ = self.world.nodes(cluster)
+
+        begun = self.operations.nodes.delete(first.uuid, self.by)
+
+        ended = self.world.ended(begun.action)
+        self.assertEqual('FAILED', ended.status)
+        self.assertIn('its timeout was over before its hook was', ended.status_message)
+        self.assertEqual('ACTIVE', self.world.now(first).status)
+
+    def test_one_that_cannot_be_deleted_after_that_says_so(self):
+        cluster = self.hooked()
+        first, _ = self.world.nodes(cluster)
+        begun = self.operations.nodes.delete(first.uuid, self.by)
+        (message,) = self.told()
+        self.world.outside.fails.add(('delete', first.name))
+
+        self.complete(cluster, message)
+
+        self.assertEqual('FAILED', self.world.ended(begun.action).status)
+        self.assertEqual('ERROR', self.world.now(first).status)
+
+    def test_cancelled_the_action_ends_its_hooks(self):
+        cluster = self.hooked()
+        action, _ = self.shrunk(cluster)
+
+        self.operations.actions.update(action, self.by, 'CANCELLED')
+
+        self.assertEqual('CANCELLED', self.world.ended(action).status)
+        self.assertEqual(
+            [(LIFECYCLE_HOOK, 'CANCELLED'), ('NODE_DELETE', 'CANCELLED')],
+            self.derived(action),
+        )
+
+    def test_only_who_may_and_only_once(self):
+        cluster = self.hooked()
+        other = self.world.cluster(name='other')
+        action, (message,) = self.shrunk(cluster)
+        stranger = Asker(Owner('another project'))
+        self.assertRaises(
+            exceptions.NotFound, self.complete, cluster, message, stranger
+        )
+        self.assertRaises(exceptions.NotFound, self.complete, other, message)
+        short = {'lifecycle_action_token': message['lifecycle_action_token'][:8]}
+        self.assertRaises(exceptions.NotFound, self.complete, cluster, short)
+        wrong = {'lifecycle_action_token': action}
+        error = self.assertRaises(
+            exceptions.ActionImmutable, self.complete, cluster, wrong
+        )
+        self.assertEqual(
+            f'The action {action} waits for no lifecycle hook: it is '
+            'CLUSTER_SCALE_IN, WAITING.',
+            str(error),
+        )
+
+        self.complete(cluster, message)
+        error = self.assertRaises(
+            exceptions.ActionImmutable, self.complete, cluster, message
+        )
+
+        self.assertIn('it is LIFECYCLE_HOOK, SUCCEEDED.', str(error))
+        self.assertEqual('SUCCEEDED', self.world.ended(action).status)
