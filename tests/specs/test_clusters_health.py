@@ -4,12 +4,16 @@ from typing import Any
 
 from tests.cluster_worlds import ClusterWorld
 from tests.specs.cluster_case import ClusterActionCase
+from tests.stack_worlds import res, template
 from watcherlite.clock import EPOCH
 from watcherlite.domain import commands
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.clusters import Cluster, PolicyObject
 from watcherlite.engine.clusters import actions, health
+from watcherlite.engine.stacks.operations import StackOperations
 from watcherlite.plugins.base import Policy
+from watcherlite.plugins.policies.health import Health
+from watcherlite.states import stack as stack_states
 
 
 class Watching(Policy):
@@ -137,6 +141,58 @@ class TestRounds(HealthCase):
         self.assertEqual('ACTIVE', self.now(world, cluster).status)
 
 
+class TestWays(HealthCase):
+    """A node that a user marked is recovered as the built-in policy is told to."""
+
+    def wanted(self, world: ClusterWorld, operation: str | None) -> PolicyObject:
+        modes = [{'type': 'LIFECYCLE_EVENTS'}]
+        detection = {'interval': 3600, 'detection_modes': modes}
+        actions_ = [{'name': operation}] if operation else []
+        said = {'detection': detection, 'recovery': {'actions': actions_}}
+        return self.a_policy(world, 'senlin.policy.health-1.0', **said)
+
+    def test_it_is_recovered_in_the_way_that_is_named(self) -> None:
+        for operation, calls in (
+            ('REBOOT', ['reboot']),
+            ('REBUILD', ['rebuild']),
+            ('RECREATE', ['delete', 'create']),
+            (None, ['delete', 'create']),
+        ):
+            with self.subTest(operation=operation):
+                world = self.a_cluster_world(
+                    policies={'senlin.policy.health-1.0': Health}
+                )
+                cluster = self.make(world, 2)
+                policy = self.wanted(world, operation)
+                self.assertEqual(
+                    'SUCCEEDED', self.attach(world, cluster, policy).status
+                )
+                first, _ = world.nodes(cluster)
+                world.set(first, data={actions.MARK: 'it smokes'})
+                world.outside.calls.clear()
+
+                self.assertEqual('recovered', self.round(world))
+
+                self.assertEqual(calls, [call for call, _ in world.outside.calls])
+                node = world.now(first)
+                self.assertEqual(
+                    ('ACTIVE', {'recovery': operation or 'RECREATE'}),
+                    (node.status, node.data),
+                )
+
+    def test_a_way_that_its_nodes_do_not_have_is_refused_at_once(self) -> None:
+        world = self.a_cluster_world(policies={'senlin.policy.health-1.0': Health})
+        cluster = self.make(world, 1, world.profile(type_='plain'))
+
+        action = self.attach(world, cluster, self.wanted(world, 'REBOOT'))
+
+        self.assertEqual(('FAILED', []), (action.status, self.bound(world, cluster)))
+        self.assertIn(
+            'REBOOT is not supported by the profile type plain-1.0',
+            action.status_message or '',
+        )
+
+
 class TestLocks(HealthCase):
     """A cluster that something else is done with is left alone."""
 
@@ -154,6 +210,35 @@ class TestLocks(HealthCase):
         self.assertEqual('SUCCEEDED', world.ended(action).status)
         self.assertIn(self.round(world), ('all is well', 'recovered'))
         self.assertEqual(1, len(world.outside.things))
+
+    def test_a_node_that_is_a_locked_stack_is_left_as_it_is(self) -> None:
+        world = self.a_cluster_world(policies={'senlin.policy.health-1.0': Watching})
+        stacked = world.profile('s', 'os.heat.stack', template=template({'a': res()}))
+        cluster = self.make(world, 1, stacked)
+        self.attach(world, cluster, self.a_policy(world, 'senlin.policy.health-1.0'))
+        (node,) = world.nodes(cluster)
+        stacks = StackOperations(
+            *(world.stack_parts(world.store), world.clock, world._signal)
+        )
+        stacks.act(node.physical_id or '', 'a-project', stack_states.LOCK)
+        world.until(
+            lambda: (
+                world.store.find_stack(node.physical_id or '', 'a-project').status
+                == stack_states.COMPLETE
+            )
+        )
+
+        self.assertEqual('all is well', self.round(world))
+        self.assertEqual(node.status_reason, world.now(node).status_reason)
+        world.set(node, status='ERROR', data={actions.MARK: 'it smokes'})
+        said = self.round(world)
+
+        self.assertTrue(said.startswith(f'left out: Node {node.name} is a stack'), said)
+        self.assertEqual(
+            [actions.CLUSTER_CHECK],
+            [a.action_type for a in self.derived(world, self.begun)],
+        )
+        self.assertEqual(node.physical_id, world.now(node).physical_id)
 
     def test_it_is_left_alone_while_something_is_done_with_a_node_of_it(self) -> None:
         world, cluster = self.watched()

@@ -91,6 +91,17 @@ class TestPlans(ClusterPlanCase):
             outputs,
         )
 
+    def test_policies_are_asked_about_it(self) -> None:
+        said = {'event': 'CLUSTER_SCALE_OUT', 'adjustment': {'number': 2}}
+        policy = self.world.policy('senlin.policy.scaling', **said)
+        self.assertEqual('SUCCEEDED', self.world.attach(self.cluster, policy).status)
+
+        self.run_plan(self.world.step('CLUSTER_SCALE_OUT', self.cluster))
+
+        asked = self.world.action(self._name('scale_out'))
+        self.assertEqual({'count': 2}, asked.data['creation'])
+        self.assertEqual(4, len(self.world.nodes(self.cluster)))
+
     def test_it_waits_for_the_lock_that_users_wait_for(self) -> None:
         gate = self.a_gate()
         self.world.outside.gates['create', 'n3'] = gate
@@ -184,6 +195,39 @@ class TestPlans(ClusterPlanCase):
         )
         self.assertEqual([], [a for a in self._actions() if not a.finished])
 
+    def test_policies_decide_about_it(self) -> None:
+        policy = self.world.policy(
+            'senlin.policy.scaling',
+            event='CLUSTER_SCALE_OUT',
+            adjustment={'type': 'CHANGE_IN_CAPACITY', 'number': 3},
+        )
+        self.world.attach(self.cluster, policy)
+
+        plan = self.run_plan(self.world.step('CLUSTER_SCALE_OUT', self.cluster))
+
+        self.assertEqual('SUCCEEDED', plan.state)
+        self.assertEqual(['ACTIVE'] * 5, self.world.statuses_of(self.cluster))
+        asked = self.world.action(self._name('scale_out'))
+        self.assertEqual({'count': 3}, asked.data['creation'])
+
+    def test_a_signal_to_it_is_one_to_what_it_asked_for(self) -> None:
+        gate = self.a_gate()
+        self.world.outside.gates['create', 'n3'] = gate
+        plan = self.world.start(self.world.step('CLUSTER_SCALE_OUT', self.cluster))
+        gate.until_entered()
+        names = ('CLUSTER_SCALE_OUT', self._name('scale_out'))
+        mine, asked = (self.world.action(name).uuid for name in names)
+
+        self.world.plans.signal_action(mine, 'SUSPEND')
+        gate.open()
+
+        self.world.until(lambda: self.world.statuses_of(self.cluster)[2] == 'ACTIVE')
+        found = [self.world.store.get_action(uuid) for uuid in (mine, asked)]
+        self.assertEqual(['SUSPENDED', 'SUSPENDED'], [one.status for one in found])
+        self.world.plans.signal_action(mine, 'RESUME')
+        self.assertEqual('SUCCEEDED', self.world.until_ended(plan).state)
+        self.assertEqual('SUCCEEDED', self.world.store.get_action(asked).status)
+
     def _actions(self) -> list[Any]:
         return self.world._actions()
 
@@ -229,6 +273,49 @@ class TestLocks(ClusterPlanCase):
         for name in ('CLUSTER_RECOVER', 'NODE_CHECK', 'nop'):
             with self.subTest(name=name):
                 self.assertEqual(text, self.world.message(name))
+
+    def test_what_users_and_health_policies_ask_for_leaves_it_as_it_is(self) -> None:
+        cluster = self.world.cluster(2, 'stacks', self.stacked)
+        node, other = self.world.nodes(cluster)
+        stack = self.world.store.find_stack(node.physical_id or '', 'a-project')
+        self.lock(stack.uuid)
+        text = f'Node {node.name} is a stack: Stack {stack.name} is locked'
+        nodes = self.operations.nodes
+        for ask, name, status in (
+            (self.operations.check, cluster.uuid, 'SUCCEEDED'),
+            (nodes.check, node.uuid, 'SUCCEEDED'),
+            (nodes.recover, node.uuid, 'FAILED'),
+            (nodes.delete, node.uuid, 'FAILED'),
+        ):
+            ended = self.world.ended(ask(name, BY).action)
+            with self.subTest(action=ended.action_type):
+                self.assertEqual(status, ended.status, ended.status_message)
+                self.assertEqual(
+                    ('ACTIVE', node.status_reason, node.physical_id),
+                    (
+                        self.world.now(node).status,
+                        self.world.now(node).status_reason,
+                        self.world.now(node).physical_id,
+                    ),
+                )
+                if ended.target == node.uuid:
+                    self.assertIn(text, (ended.outputs or {})['reason'])
+
+        nodes.mark_unhealthy(node.uuid, BY, reason='it smokes')
+        nodes.mark_unhealthy(other.uuid, BY, reason='it smokes')
+        recovered = self.operations.recover(cluster.uuid, BY)
+
+        self.assertEqual('FAILED', self.world.ended(recovered.action).status)
+        self.assertEqual(['ERROR', 'ACTIVE'], self.world.statuses_of(cluster))
+        row = self.world.now(node)
+        self.assertEqual(
+            ('it smokes', node.physical_id), (row.status_reason, row.physical_id)
+        )
+        self.world.stacks.act(stack.uuid, 'a-project', stack_states.UNLOCK)
+        self.world.quiet()
+        recovered = self.operations.recover(cluster.uuid, BY)
+        self.assertEqual('SUCCEEDED', self.world.ended(recovered.action).status)
+        self.assertEqual(['ACTIVE', 'ACTIVE'], self.world.statuses_of(cluster))
 
     def test_a_node_that_has_a_resource_of_a_locked_stack_is_left_alone(self) -> None:
         new = NewStack('s', template({'a': res(value='1')}))

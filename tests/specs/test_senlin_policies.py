@@ -287,6 +287,24 @@ class TestLoadBalancing(PolicyStories):
 
         self.assertEqual(['n1', 'n2'], self.outside.members[-1])
 
+    def test_a_node_that_is_found_unwell_gets_none_until_it_is_recovered(self) -> None:
+        first, second = self.world.nodes(self.cluster)
+        things = self.world.outside.things
+        del things[first.physical_id or '']
+
+        self.world.do(actions.CLUSTER_CHECK, self.cluster)
+        found = self.members()
+        self.world.do(actions.CLUSTER_RECOVER, self.cluster)
+        recovered = self.members()
+        del things[second.physical_id or '']
+        self.world.do(actions.NODE_CHECK, second)
+
+        self.assertEqual((['n2'], ['n1', 'n2']), (found, recovered))
+        self.assertEqual(['n1'], self.members())
+        self.assertEqual(
+            [['n1', 'n2'], ['n2'], ['n1', 'n2'], ['n1']], self.outside.members
+        )
+
     def test_a_node_that_is_deleted_gets_none_from_before_that(self) -> None:
         first, _ = self.world.nodes(self.cluster)
 
@@ -294,6 +312,20 @@ class TestLoadBalancing(PolicyStories):
 
         self.assertEqual(['n2'], self.outside.members[1])
         self.assertEqual(['n2'], self.members())
+
+    def test_one_that_stays_because_that_was_cancelled_gets_them_again(self) -> None:
+        self.attach(self.cluster, DELETION, criteria='OLDEST_FIRST', grace_period=3600)
+        action = self.world.ask(actions.CLUSTER_SCALE_IN, self.cluster)
+        self.world.until(lambda: self.members() == ['n1'])
+        self.world.until(
+            lambda: self.world.store.get_action(action.uuid).token is not None
+        )
+
+        self.world.plans.signal_action(action.uuid, 'CANCEL')
+
+        self.assertEqual('CANCELLED', self.world.ended(action).status)
+        self.assertEqual(['n1', 'n2'], self.members())
+        self.assertEqual([['n1'], ['n1', 'n2']], self.outside.members[-2:])
 
     def test_detached_it_is_gone(self) -> None:
         given = {'policy_id': self.policy.uuid}
@@ -389,6 +421,30 @@ class TestAttachment(PolicyStories):
             action.status_message or '',
         )
         self.assertEqual([], self.bound(cluster))
+
+    def test_one_that_is_deleted_meanwhile_leaves_nothing_behind(self) -> None:
+        cluster = self.a_cluster(size=1)
+        policy = self.a_policy(LOAD_BALANCE, driver='told')
+
+        def deleted() -> None:
+            with self.world.store.transaction() as tx:
+                tx.delete_noun(policy)
+
+        self.outside.meanwhile = deleted
+        action = self.attached(cluster, policy)
+
+        self.assertEqual('FAILED', action.status)
+        self.assertIn('The policy has been deleted.', action.status_message or '')
+        row = self.world.now(cluster)
+        self.assertEqual(
+            (1, [], {}, [{}]),
+            (
+                self.outside.removed,
+                self.bound(row),
+                row.data,
+                [node.data for node in self.world.nodes(row)],
+            ),
+        )
 
     def test_one_may_be_attached_and_not_asked(self) -> None:
         cluster = self.a_cluster(size=1)

@@ -7,7 +7,7 @@ store, no bus, no global configuration.
 """
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -316,6 +316,9 @@ class PolicyContext(Protocol):
 
     def profiles(self) -> Mapping[int, Profile]:
         """Return the profiles of the cluster and its nodes, by id."""
+
+    def operations(self) -> Collection[str]:
+        """Return what nodes of the cluster can be asked to do: reboot, ..."""
 
     def refresh(self) -> Sequence[Node]:
         """Read `nodes` anew, and return them.

@@ -2,7 +2,7 @@
 
 import datetime
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
@@ -58,6 +58,7 @@ class FakePolicyContext:
     :param node: uuid of the one that the action is about; None: about the cluster
     :param profiles: of the cluster and its nodes
     :param drivers: name -> what serves load balancers
+    :param operations: what nodes can be asked to do
     :ivar kept, last_op, cluster, nodes, node: as the policy has left them
     """
 
@@ -74,6 +75,7 @@ class FakePolicyContext:
         last_op: datetime.datetime | None = None,
         profiles: Sequence[Profile] = (),
         drivers: Mapping[str, LoadBalancer] | None = None,
+        operations: Collection[str] = (),
         clock: Clock | None = None,
     ) -> None:
         self.name = 'a policy'
@@ -90,6 +92,7 @@ class FakePolicyContext:
         self.node = self._named(node)
         self._known = {profile.id or 0: profile for profile in profiles}
         self._drivers = drivers or {}
+        self._operations = operations
         self._clock = clock or ManualClock()
 
     def now(self) -> datetime.datetime:
@@ -103,6 +106,10 @@ class FakePolicyContext:
     def profiles(self) -> Mapping[int, Profile]:
         """Return the profiles, by id."""
         return self._known
+
+    def operations(self) -> Collection[str]:
+        """Return what nodes can be asked to do."""
+        return self._operations
 
     def refresh(self) -> Sequence[Node]:
         """Return the nodes."""

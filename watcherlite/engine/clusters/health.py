@@ -20,7 +20,7 @@ from watcherlite.domain import commands, events
 from watcherlite.domain.actions import ENGINE, Action, ActionChange
 from watcherlite.domain.clusters import Bound, Cluster
 from watcherlite.domain.outcomes import Derived, DerivedAction, Done, Outcome
-from watcherlite.engine.clusters import actions, guarding
+from watcherlite.engine.clusters import actions, guarding, keeping_out
 from watcherlite.engine.clusters.parts import Limits, Parts
 from watcherlite.engine.patience import patiently
 from watcherlite.execution.facts import action_event, created_event
@@ -107,12 +107,17 @@ class ClusterHealth(ActionType):
         hindrance = self._hindrance(context, cluster, bound)
         if hindrance is not None:
             return Done({'round': hindrance})
-        nodes = self._ask(
-            context, lambda: self._parts.store.nodes_of([cluster.id or 0])
-        )
-        unwell = [node.uuid for node in nodes if node.status in UNWELL]
-        if not unwell:
+        store = self._parts.store
+        nodes = self._ask(context, lambda: store.nodes_of([cluster.id or 0]))
+        bad = [node for node in nodes if node.status in UNWELL]
+        if not bad:
             return Done({'round': 'all is well'})
+        # What is under the lock of a stack is repaired when that is unlocked.
+        locks = keeping_out.Locks(store)
+        found = self._ask(context, lambda: [locks.on_nodes([node]) for node in bad])
+        unwell = [n.uuid for n, lock in zip(bad, found, strict=True) if lock is None]
+        if not unwell:
+            return Done({'round': f'left out: {found[0]}'})
         LOG.warning(
             'Cluster %s has nodes that are unwell, and they are recovered: %s',
             *(cluster.uuid, ', '.join(unwell)),

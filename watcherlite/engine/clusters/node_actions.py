@@ -46,10 +46,12 @@ class NodeAction(ActionType):
     """What all of them have in common.
 
     :cvar kind: which one
+    :cvar obeys_locks: whether it leaves a node alone that is under the lock of a stack
     :param parts: None for one that only says what it takes
     """
 
     kind: ClassVar[actions.Kind]
+    obeys_locks: ClassVar[bool] = False
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -88,7 +90,8 @@ class NodeAction(ActionType):
         work = NodeWork.of(self.parts, context, self._lost)
         if work is None:
             return self.gone()
-        return self.begin(work)
+        lock = work.lock() if self.obeys_locks else None
+        return self.begin(work) if lock is None else self.kept_out(work, lock)
 
     def poll(self, context: ActionContext, token: Any) -> Outcome:
         """Go on."""
@@ -106,6 +109,10 @@ class NodeAction(ActionType):
     def gone(self) -> Outcome:
         """Say how it goes with a node that is not there."""
         return failed(GONE)
+
+    def kept_out(self, work: NodeWork, lock: str) -> Outcome:
+        """Say how it goes with a node that is under a lock."""
+        return refused(f'{lock}.')
 
     def begin(self, work: NodeWork) -> Outcome:
         """Begin with a node."""
@@ -142,6 +149,7 @@ class NodeDelete(NodeAction):
     """Deletes a node, and what it stands for."""
 
     kind = actions.KINDS[actions.NODE_DELETE]
+    obeys_locks = True
     idempotent = True
 
     def gone(self) -> Outcome:
@@ -214,6 +222,9 @@ class NodeUpdate(NodeAction):
         profile = _new_profile(work)
         if profile is None:
             return Done({actions.NODE: _own_values(work)})
+        lock = work.lock()
+        if lock is not None:
+            return self.kept_out(work, lock)
         if profile.handler != work.node.handler:
             return refused(
                 f'Node {work.node.name} is of another type than profile {profile.name}'
@@ -275,7 +286,12 @@ class NodeCheck(NodeAction):
     """Looks whether what a node stands for is well; that it is not is no failure."""
 
     kind = actions.KINDS[actions.NODE_CHECK]
+    obeys_locks = True
     idempotent = True
+
+    def kept_out(self, work: NodeWork, lock: str) -> Outcome:
+        """Leave it as well, or unwell, as it is."""
+        return Done({'status': work.node.status, actions.REASON: f'{lock}.'})
 
     def begin(self, work: NodeWork) -> Outcome:
         """Look."""
@@ -299,6 +315,7 @@ class NodeRecover(NodeAction):
     """Repairs what a node stands for, or makes it anew."""
 
     kind = actions.KINDS[actions.NODE_RECOVER]
+    obeys_locks = True
 
     def is_unsafe(self, work: NodeWork) -> bool:
         """Say whether a reboot or rebuild may have been begun."""
@@ -346,6 +363,7 @@ class NodeOperation(NodeAction):
     """Has a node do an operation of its profile."""
 
     kind = actions.KINDS[actions.NODE_OPERATION]
+    obeys_locks = True
 
     def is_unsafe(self, work: NodeWork) -> bool:
         """Say whether the operation may have been begun."""

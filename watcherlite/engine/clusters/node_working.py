@@ -21,9 +21,10 @@ from watcherlite.domain.outcomes import (
     Outcome,
     public_text,
 )
-from watcherlite.engine.clusters import actions
+from watcherlite.engine.clusters import actions, keeping_out
 from watcherlite.engine.clusters.node_context import DATA, kept, node_context
 from watcherlite.engine.clusters.parts import Parts
+from watcherlite.engine.clusters.profile_types import STACK
 from watcherlite.engine.clusters.progress import AS_BEFORE, BEGUN, PAUSE, WAS
 from watcherlite.engine.patience import patiently
 from watcherlite.engine.stacks.resource_context import HandlerContext
@@ -119,6 +120,19 @@ class NodeWork:
     def has_begun(self) -> bool:
         """Say whether there may be something of it in the world."""
         return self.is_made or bool(self.node.kept.get(BEGUN))
+
+    def lock(self) -> str | None:
+        """Return the lock of a stack that it is under, in words; None: there is none.
+
+        What has begun comes to its end all the same. A node that is no stack could
+        only have what is a resource of one; where it is one of many that the same is
+        done with, that is for its handler to refuse.
+        """
+        asked = self.action.cause == action_states.RPC_REQUEST
+        if self.lost or not (asked or self.node.handler == STACK):
+            return None
+        locks = keeping_out.Locks(self.parts.store)
+        return self.ask(lambda: locks.on_nodes([self.node]))
 
     def wanted(
         self, profile: Profile | None = None, check: bool = True

@@ -122,8 +122,8 @@ class ClusterPolicies:
             priority=plugin.priority,
             enabled=enabled,
         )
-        bound = Bound(binding, found)
-        kept = plugin.attach(self._told(plugin, bound, around))
+        told = self._told(plugin, Bound(binding, found), around)
+        kept = plugin.attach(told)
         binding = binding.evolve(data=dict(kept or {}))
 
         def stored(tx: Transaction, row: Cluster) -> Bound:
@@ -134,7 +134,12 @@ class ClusterPolicies:
                 also(tx, known)
             return known
 
-        return Attached(around.write(stored))
+        try:
+            return Attached(around.write(stored))
+        except exceptions.Conflict:
+            # It was deleted meanwhile: nobody else would ever clean up.
+            plugin.detach(told)
+            raise
 
     def detach(
         self,

@@ -1,13 +1,14 @@
 """What a policy is handed: see `plugins.base.PolicyContext`."""
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain.clusters import Binding, Bound, Cluster, Node, Profile
 from watcherlite.engine.clusters import actions, progress
 from watcherlite.engine.clusters.parts import Plugins
+from watcherlite.engine.clusters.profile_types import ProfileTypes
 from watcherlite.engine.patience import patiently
 from watcherlite.execution.policy_chain import OK
 from watcherlite.plugins.base import ActionContext, LoadBalancer
@@ -151,6 +152,13 @@ class PolicyContext:
         """Return the profiles of the cluster and its nodes, by id."""
         keys = {self.cluster.profile_id, *(node.profile_id for node in self.nodes)}
         return self._profiles(sorted(keys))
+
+    def operations(self) -> Collection[str]:
+        """Return the operations of the type of the cluster's profile."""
+        key = self.cluster.profile_id
+        types = ProfileTypes(self._around.plugins)
+        found = types.find(self._profiles([key])[key].type)
+        return tuple(found.declared.operations)
 
     def refresh(self) -> Sequence[Node]:
         """Read the nodes anew."""

@@ -35,6 +35,7 @@ class Batch(Policy):
             'pause_time': {
                 'type': 'integer',
                 'minimum': 0,
+                'maximum': sizes.LONGEST,
                 'default': 60,
                 'description': 'Seconds between the end of a batch and the next one.',
             },

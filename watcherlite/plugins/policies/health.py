@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from watcherlite import exceptions
+from watcherlite.domain import patterns
 from watcherlite.plugins.base import Policy, PolicyContext
 from watcherlite.plugins.policies import sizes
 
@@ -15,6 +16,7 @@ POLLING = 'NODE_STATUS_POLLING'
 POLL_URL = 'NODE_STATUS_POLL_URL'
 HYPERVISOR = 'HYPERVISOR_STATUS_POLLING'
 ANY, ALL = 'ANY_FAILED', 'ALL_FAILED'
+RECREATE = 'RECREATE'
 
 _DATA = 'health'
 
@@ -52,6 +54,7 @@ _OPTIONS: Mapping[str, Any] = {
         'poll_url_retry_interval': {
             'type': 'integer',
             'minimum': 0,
+            'maximum': sizes.LONGEST,
             'default': 3,
             'description': 'Seconds between these.',
         },
@@ -65,12 +68,14 @@ _DETECTION: Mapping[str, Any] = {
         'interval': {
             'type': 'integer',
             'minimum': 1,
+            'maximum': sizes.LONGEST,
             'default': 60,
             'description': 'Seconds between two looks.',
         },
         'node_update_timeout': {
             'type': 'integer',
             'minimum': 0,
+            'maximum': sizes.LONGEST,
             'default': 300,
             'description': 'Seconds after a change of a node in which it counts as '
             'well.',
@@ -114,7 +119,7 @@ _RECOVERY: Mapping[str, Any] = {
                 'type': 'object',
                 'properties': {
                     'name': {
-                        'enum': ['REBOOT', 'REBUILD', 'RECREATE'],
+                        'enum': ['REBOOT', 'REBUILD', RECREATE],
                         'description': 'What is done.',
                     },
                     'params': {
@@ -136,6 +141,7 @@ _RECOVERY: Mapping[str, Any] = {
         'node_delete_timeout': {
             'type': 'integer',
             'minimum': 0,
+            'maximum': sizes.LONGEST,
             'default': 20,
             'description': 'Seconds that the deletion of a node that is recreated may '
             'take.',
@@ -183,17 +189,19 @@ class Health(Policy):
                     f'{place}.type: nothing here knows of hypervisors; use {POLLING}, '
                     f'{POLL_URL} or {EVENTS}'
                 )
-            if mode['type'] == POLL_URL and not mode['options']['poll_url']:
-                raise exceptions.InvalidSpec(
-                    f'{place}.options.poll_url: is required for {POLL_URL}'
-                )
+            if mode['type'] == POLL_URL:
+                _check_options(f'{place}.options', mode['options'])
 
     def attach(self, context: PolicyContext) -> Mapping[str, Any]:
         """Keep what says how the cluster is looked after.
 
         Modes by which nothing is looked at are left out: what is told of a node by
         its mark counts in any case.
+
+        :raises Invalid: the nodes of this cluster cannot be recovered like that
         """
+        for action in context.properties['recovery']['actions']:
+            _check_supported(context, action['name'])
         detection = dict(context.properties['detection'])
         detection['detection_modes'] = [
             {**mode, 'options': mode['options'] if mode['type'] == POLL_URL else {}}
@@ -215,3 +223,32 @@ class Health(Policy):
             'node_delete_timeout': recovery['node_delete_timeout'],
             'node_force_recreate': recovery['node_force_recreate'],
         }
+
+
+def _check_supported(context: PolicyContext, name: str) -> None:
+    if name == RECREATE or name.lower() in context.operations():
+        return
+    spec = context.profile()
+    kind = f'{spec["type"]}-{spec["version"]}'
+    raise exceptions.Invalid(
+        f'{name} is not supported by the profile type {kind}; {RECREATE} is, by all of '
+        'them'
+    )
+
+
+def _check_options(place: str, options: Mapping[str, Any]) -> None:
+    """Refuse what would find every node unwell, or none, because it cannot be used."""
+    url = options['poll_url']
+    if not url:
+        raise exceptions.InvalidSpec(f'{place}.poll_url: is required for {POLL_URL}')
+    if not url.lower().startswith(('http://', 'https://')):
+        raise exceptions.InvalidSpec(
+            f'{place}.poll_url: begins with http:// or https://'
+        )
+    wanted = options['poll_url_healthy_response']
+    try:
+        patterns.compiled(wanted)
+    except patterns.Refused as error:
+        raise exceptions.InvalidSpec(
+            f'{place}.poll_url_healthy_response: {error}'
+        ) from None

@@ -33,14 +33,17 @@ _SHRINKING = frozenset(
         sizes.NODE_DELETE,
     }
 )
-#: Likewise those that change nodes: where they are found may be another place then.
+#: Likewise those that change nodes, or find out how they are: where they are found may
+#: be another place then.
 _CHANGING = frozenset(
     {
         sizes.ADD_NODES,
         sizes.SCALE_OUT,
+        sizes.CHECK,
         sizes.RECOVER,
         sizes.UPDATE,
         sizes.NODE_CREATE,
+        sizes.NODE_CHECK,
         sizes.NODE_RECOVER,
         sizes.NODE_UPDATE,
     }
@@ -73,7 +76,7 @@ class LoadBalance(Policy):
         self._set_members(context, context.nodes)
         try:
             told = self._apply(context)
-        except Exception:
+        except BaseException:
             # It is not attached: nobody would ever take the marks away.
             self._forget_members(context)
             raise
@@ -97,9 +100,16 @@ class LoadBalance(Policy):
         leaving = [uuid for uuid in going if uuid in members]
         if leaving:
             context.keep(node_data={uuid: {MEMBER: None} for uuid in leaving})
-        if going:
+        if not going:
+            return
+        try:
             # Asked again, they are no members any more; the driver may not know yet.
             self._apply(context)
+        except BaseException:
+            # The action fails, so that they stay, and nobody is asked after it.
+            back = [node for node in context.refresh() if node.uuid in going]
+            self._set_members(context, back)
+            raise
 
     def post_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
         """Put in the nodes that came, and take out those that are not well.

@@ -25,6 +25,7 @@ _ADJUSTMENT: Mapping[str, Any] = {
         'number': {
             'type': 'number',
             'exclusiveMinimum': 0,
+            'maximum': 10**9,
             'default': 1,
             'description': 'How many; a whole number unless it is a percentage.',
         },
@@ -43,6 +44,7 @@ _ADJUSTMENT: Mapping[str, Any] = {
         'cooldown': {
             'type': 'integer',
             'minimum': 0,
+            'maximum': sizes.LONGEST,
             'default': 0,
             'description': 'Seconds after an action by this policy in which '
             'another one is refused.',

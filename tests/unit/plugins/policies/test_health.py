@@ -36,7 +36,11 @@ class HealthTest(PolicyCase):
             'recovery': {'actions': [{'name': 'REBOOT'}]},
         }
 
-        kept = Health().attach(self.context(Health(), 'CLUSTER_ATTACH_POLICY', said))
+        kept = Health().attach(
+            self.context(
+                *(Health(), 'CLUSTER_ATTACH_POLICY', said), operations=['reboot']
+            )
+        )
 
         self.assertEqual(
             {
@@ -62,6 +66,27 @@ class HealthTest(PolicyCase):
             },
             kept,
         )
+
+    def test_a_recovery_that_its_nodes_cannot_do_is_refused(self) -> None:
+        polled = detection({'type': 'NODE_STATUS_POLLING'})
+        for name, refused in (
+            ('REBUILD', True),
+            ('REBOOT', False),
+            ('RECREATE', False),
+        ):
+            said = {**polled, 'recovery': {'actions': [{'name': name}]}}
+            context = self.context(
+                *(Health(), 'CLUSTER_ATTACH_POLICY', said), operations=['reboot']
+            )
+            if not refused:
+                Health().attach(context)
+                continue
+            error = self.assertRaises(exceptions.Invalid, Health().attach, context)
+            self.assertEqual(
+                'REBUILD is not supported by the profile type thing-1.0; RECREATE is, '
+                'by all of them',
+                str(error),
+            )
 
     def test_a_recovery_is_told_how(self) -> None:
         said = {
@@ -99,6 +124,26 @@ class HealthTest(PolicyCase):
                 {'type': 'NODE_STATUS_POLL_URL'},
                 'properties.detection.detection_modes.0.options.poll_url: is required '
                 'for NODE_STATUS_POLL_URL',
+            ),
+            # It would find all nodes unwell, and have them made anew for ever.
+            (
+                {
+                    'type': 'NODE_STATUS_POLL_URL',
+                    'options': {'poll_url': 'file:///etc/passwd'},
+                },
+                'properties.detection.detection_modes.0.options.poll_url: begins with '
+                'http:// or https://',
+            ),
+            (
+                {
+                    'type': 'NODE_STATUS_POLL_URL',
+                    'options': {
+                        'poll_url': 'http://{nodename}:80%index%/',
+                        'poll_url_healthy_response': '(',
+                    },
+                },
+                'properties.detection.detection_modes.0.options.'
+                'poll_url_healthy_response: missing ): (',
             ),
         ):
             error = self.assertRaises(

@@ -184,6 +184,25 @@ class LoadBalanceTest(PolicyCase):
 
         self.assertEqual(['n1', 'n2'], self.members(context))
 
+    def test_if_nobody_can_be_told_that_they_go_they_are_members_again(self) -> None:
+        there = [web(1), web(2), web(3, False, status='ERROR')]
+        context = self.asked('CLUSTER_SCALE_IN', there)
+
+        def fails() -> None:
+            raise exceptions.WatcherliteError('it cannot be reloaded')
+
+        self.balancer.meanwhile = [fails]
+        data = {'deletion': {'count': 2, 'candidates': uuids(1, 3)}}
+
+        error = self.assertRaises(
+            exceptions.WatcherliteError, LoadBalance().pre_op, context, data
+        )
+
+        self.assertEqual('it cannot be reloaded', str(error))
+        self.assertEqual(
+            ([['n2']], ['n1', 'n2']), (self.balancer.told, self.members(context))
+        )
+
     def test_an_action_on_one_node_is_about_that_one_alone(self) -> None:
         # Another action is about to delete the first, and has taken it out.
         (second,) = uuids(2)
