@@ -407,7 +407,10 @@ class StoreClusterListsContract(ClusterCase):
             ('', {'cluster_id': [other.id]}),
             ('', {'cluster_id': []}),
             ('1 6', {'subject': ['cluster']}),
-            ('2 4', {'subject': ['node'], 'subject_id': [node.id]}),
+            ('2 4', {'about': [('node', node.id)]}),
+            ('1 2 4 6', {'about': [('node', node.id), ('cluster', cluster.id)]}),
+            ('', {'about': [('cluster', cluster.id)], 'subject': ['node']}),
+            ('', {'about': [('cluster', other.id)]}),
             ('1 6', {'name': ['web', 'db']}),
             ('2 4 5', {'action': ['NODE_CREATE', 'NODE_CHECK']}),
             ('4 6', {'level': ['ERROR']}),
@@ -416,6 +419,9 @@ class StoreClusterListsContract(ClusterCase):
             ('6', {'uuid': [last.event.uuid]}),
         ):
             self.assertEqual(expected, self.told_clusters(filters=filters), filters)
+        for expected, levels in (('4 6', ['ERROR']), ('', []), ('', ['DEBUG'])):
+            of_all = self.told_clusters(tenant=None, filters={'level': levels})
+            self.assertEqual(expected, of_all)
         of_other = {'cluster_id': [other.id]}
         self.assertEqual('3', self.told_clusters(tenant=None, filters=of_other))
 

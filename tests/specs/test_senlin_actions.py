@@ -411,10 +411,10 @@ class Watching(Policy):
 
 
 class Hello(Command):
-    """A command where the operator allows to say hello."""
+    """A command where the operator allows to say hello, and scripts."""
 
     def __init__(self, given: Any = None) -> None:
-        allowed = {'allowed': ['/bin/echo hello']}
+        allowed = {'allowed': ['/bin/echo hello', '/bin/sh -c']}
         super().__init__(options.alone(Command, allowed))
 
 
@@ -457,9 +457,19 @@ class TestCreatingAnAction(StoryCase):
         said = self.world.ended(run('/bin/echo', 'hello')).outputs or {}
         self.assertEqual((0, 'hello\n'), (said['exit_code'], said['stdout']))
         with self.assertRaisesRegex(
-            exceptions.InvalidInput, '/bin/echo is allowed only as /bin/echo hello'
+            exceptions.BadRequest, '/bin/echo is allowed only as /bin/echo hello'
         ):
             run('/bin/echo', 'good', 'bye')
+
+    def test_a_script_knows_what_it_is_for(self) -> None:
+        cluster = self.create(1)
+        argv = ['/bin/sh', '-c', 'echo $WATCHERLITE_TARGET']
+
+        for row in (cluster, *self.world.nodes(cluster)):
+            asked = self.world.user_action('command', row, inputs={'argv': argv})
+
+            said = self.world.ended(asked).outputs or {}
+            self.assertEqual(f'{row.uuid}\n', said['stdout'])
 
     def test_what_goes_on_keeps_it_away(self) -> None:
         cluster = self.create(0)
@@ -478,7 +488,7 @@ class TestCreatingAnAction(StoryCase):
         for name, inputs, text in (
             (
                 *('paper', {'burn': 1}),
-                'input_parameters.burn: 1 is not true or false',
+                'inputs.burn: 1 is not true or false',
             ),
             (
                 *('CLUSTER_SCALE_OUT', {'number': 1}),

@@ -15,7 +15,7 @@ from watcherlite.plugins import loader, schemas
 
 EXAMPLES = ROOT / 'etc/watcherlite/examples'
 #: What nothing here raises.
-UNUSED = {'RequestLimitExceeded', 'OverQuota'}
+UNUSED = {'RequestLimitExceeded'}
 
 
 class ClustersTest(base.TestCase):

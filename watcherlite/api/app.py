@@ -211,6 +211,7 @@ class Endpoint:
             # Behind the number of the mount
             place='/' + request.path.lstrip('/').partition('/')[2],
             query_string=request.query_string,
+            everywhere=policy.allows(ADMIN, caller),
         )
         for rule in operation.rules(asked) if operation.rules else ():
             policy.check(rule, caller, project)

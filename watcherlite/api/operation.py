@@ -67,6 +67,7 @@ class Request:
     :param mount_url: the same with the prefix of the mount that was asked
     :param place: the path as the routes have it, with the variables filled in
     :param query_string: the arguments as they were sent
+    :param everywhere: the rules let the caller look into every project
     :param show_deleted: the header X-Show-Deleted was true, on a mount where it counts
     :param last_event_id: the header Last-Event-ID, or None
     :param event_stream: the header Accept asks for text/event-stream; only where
@@ -87,6 +88,7 @@ class Request:
     event_stream: bool = False
     place: str = ''
     query_string: str = ''
+    everywhere: bool = False
 
     @property
     def context(self) -> dict[str, str]:

@@ -56,12 +56,13 @@ FILTERS: Mapping[type, tuple[str, ...]] = {
 
 #: By what events of clusters and nodes are filtered.
 EVENT_FILTERS = (
-    *('uuid', 'subject', 'subject_id', 'cluster_id'),
+    *('uuid', 'subject', 'about', 'cluster_id'),
     *('name', 'action', 'level'),
 )
 # The levels of events: that of a phase `error`, and that of others
 ERROR = 'ERROR'
 INFO = 'INFO'
+LEVELS = (ERROR, INFO)
 #: What a user says that a noun is, for messages.
 TITLES: Mapping[type, str] = {
     Profile: 'profile',
@@ -116,9 +117,9 @@ class ClusterEventQuery:
     """Which events of clusters and nodes are wanted.
 
     :param filters: of EVENT_FILTERS, each a collection of allowed values: `subject`
-        (CLUSTER or NODE), `subject_id` and `cluster_id` (ids; events of a cluster are
-        also those of its nodes), `name` (of the cluster or node), `action` (the type
-        of the action), `level` (ERROR or INFO), `uuid`
+        (CLUSTER or NODE), `about` (subject and id of a cluster or node), `cluster_id`
+        (ids; events of a cluster are also those of its nodes), `name` (of the cluster
+        or node), `action` (the type of the action), `level` (of LEVELS), `uuid`
     :param after: uuid of the event after which the page begins; NotFound if the
         project has none. It need not match
     """

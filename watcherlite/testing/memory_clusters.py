@@ -426,7 +426,7 @@ class MemoryClustering:
         seen = {
             'uuid': event.uuid,
             'subject': event.subject,
-            'subject_id': event.subject_id,
+            'about': (event.subject, event.subject_id),
             'cluster_id': next((k for k, r in clusters.items() if r.uuid == around), 0),
             'name': detail.get('name'),
             'action': (detail.get('action') or {}).get('type'),

@@ -150,6 +150,39 @@ class Keystone(fixtures.Fixture):
             region_id=REGION,
         )
 
+    def settings(self, user, **options):
+        """Return the settings of a process that asks it whose token one is.
+
+        :param user: as whom the process asks
+        :param options: of [keystone_authtoken]
+        """
+        return {
+            'api': {'auth_strategy': 'keystone'},
+            'keystone_authtoken': {
+                'www_authenticate_uri': self.url,
+                'auth_url': self.url,
+                'auth_type': 'password',
+                'username': user,
+                'password': PASSWORD,
+                'project_name': PROJECT,
+                'user_domain_id': DOMAIN['id'],
+                'project_domain_id': DOMAIN['id'],
+                **options,
+            },
+        }
+
+    def credentials(self, user, project=PROJECT):
+        """Return the arguments by which `openstack` says who asks."""
+        return (
+            f'--os-auth-url={self.url}',
+            f'--os-username={user}',
+            f'--os-password={PASSWORD}',
+            f'--os-project-name={project}',
+            f'--os-user-domain-id={DOMAIN["id"]}',
+            f'--os-project-domain-id={DOMAIN["id"]}',
+            f'--os-region-name={REGION}',
+        )
+
     def token(self, name, project=PROJECT):
         """Return a new token of a user."""
         user = {'name': name, 'domain': DOMAIN, 'password': PASSWORD}

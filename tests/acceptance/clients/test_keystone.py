@@ -58,23 +58,11 @@ class TestKeystone(base.TestCase):
 
     @classmethod
     def _settings(cls, home, **options):
-        return {
-            'api': {'auth_strategy': 'keystone'},
-            'keystone_authtoken': {
-                'www_authenticate_uri': cls.keystone.url,
-                'auth_url': cls.keystone.url,
-                'auth_type': 'password',
-                'username': SERVICE,
-                'password': PASSWORD,
-                'project_name': PROJECT,
-                'user_domain_id': DOMAIN['id'],
-                'project_domain_id': DOMAIN['id'],
-                # A token that was revoked is to be refused at once.
-                'token_cache_time': -1,
-                'http_request_max_retries': 0,
-                **options,
-            },
-        }
+        return cls.keystone.settings(
+            SERVICE,
+            # A token that was revoked is to be refused at once.
+            **{'token_cache_time': -1, 'http_request_max_retries': 0, **options},
+        )
 
     def setUp(self):
         super().setUp()
@@ -84,17 +72,7 @@ class TestKeystone(base.TestCase):
 
     def run_as(self, user, program, *argv):
         """Run a command with user name and password; return what became of it."""
-        return self.clients.run(
-            program,
-            f'--os-auth-url={self.keystone.url}',
-            f'--os-username={user}',
-            f'--os-password={PASSWORD}',
-            f'--os-project-name={PROJECT}',
-            f'--os-user-domain-id={DOMAIN["id"]}',
-            f'--os-project-domain-id={DOMAIN["id"]}',
-            f'--os-region-name={REGION}',
-            *argv,
-        )
+        return self.clients.run(program, *self.keystone.credentials(user), *argv)
 
     def watcher(self, user, *argv):
         """Run `watcher`, which finds us in the catalogue."""

@@ -6,21 +6,35 @@ from typing import Any
 from oslo_config import cfg
 
 from tests import base
+from tests.contract.cluster_case import told_of
 from tests.functional.api import fixtures
 from tests.unit.api.asking import Answered, ask
 from watcherlite.api import deploy
 from watcherlite.api.app import CALLER, Application
 from watcherlite.api.operation import Caller
 from watcherlite.api.policy import Policy
+from watcherlite.domain.stacks import NewStack
 
 OWNER = Caller(user_id='ada', project_id='here', roles=frozenset({'manager'}))
 STRANGER = Caller(user_id='eve', project_id='there', roles=frozenset({'manager'}))
 ADMIN = Caller(user_id='root', project_id='there', roles=frozenset({'admin'}))
 ABSENT = '00000000-0000-4000-8000-000000000000'
 SPEC = {'type': 'os.heat.value', 'version': '1.0', 'properties': {'value': 'x'}}
+MESSAGE = {'message': 'hello'}
+POLICY = {'type': 'senlin.policy.deletion', 'version': '1.1', 'properties': {}}
+PARAMETERS = {'a_password': 'hush', 'size': 5}
+TEMPLATE = {
+    'heat_template_version': '2016-10-14',
+    'parameters': {
+        'a_password': {'type': 'string', 'hidden': True},
+        'size': {'type': 'number'},
+    },
+    'resources': {},
+}
 #: noun -> (key, what is created), in this order.
 MADE: dict[str, tuple[str, dict[str, Any]]] = {
     'profiles': ('profile', {'name': 'a-profile', 'spec': SPEC}),
+    'policies': ('policy', {'name': 'a-policy', 'spec': POLICY}),
     'clusters': ('cluster', {'name': 'a-cluster', 'profile_id': 'a-profile'}),
     'nodes': ('node', {'name': 'a-node', 'profile_id': 'a-profile'}),
     'receivers': (
@@ -38,6 +52,11 @@ TRIED: dict[str, list[tuple[str, str, Any]]] = {
     'profiles': [
         ('GET', '', None),
         ('PATCH', '', {'profile': {'name': 'mine'}}),
+        ('DELETE', '', None),
+    ],
+    'policies': [
+        ('GET', '', None),
+        ('PATCH', '', {'policy': {'name': 'mine'}}),
         ('DELETE', '', None),
     ],
     'clusters': [
@@ -75,7 +94,26 @@ TRIED: dict[str, list[tuple[str, str, Any]]] = {
         ('PATCH', '', {'action': {'status': 'CANCELLED'}}),
         ('PATCH', '', {'action': {'status': 'SUSPENDED'}}),
     ],
+    'events': [('GET', '', None)],
 }
+#: Lists that are asked for by what is in another project.
+FILTERED = (
+    *('nodes?cluster_id={clusters}', 'receivers?cluster_id={clusters}'),
+    *('events?cluster_id={clusters}', 'events?oid={clusters}', 'events?oid={nodes}'),
+    *('actions?cluster_id={clusters}', 'actions?target={clusters}'),
+    *(f'{noun}?marker={{{noun}}}' for noun in (*MADE, 'actions', 'events')),
+)
+
+
+NEW_PROFILE = {'profile_id': '{profiles}'}
+
+
+def named(body: Any, uuids: dict[str, str]) -> Any:
+    """Return a body with the uuids in the places that name them."""
+    text = json.dumps(body)
+    for noun, uuid in uuids.items():
+        text = text.replace(f'{{{noun}}}', uuid)
+    return json.loads(text)
 
 
 class ProjectsCase(base.TestCase):
@@ -86,10 +124,7 @@ class ProjectsCase(base.TestCase):
         self.fixture = fixtures.ApiFixture()
         self.fixture.start_fixture()
         self.addCleanup(self.fixture.stop_fixture)
-        conf = cfg.ConfigOpts()
-        conf([], project='watcherlite', default_config_files=[])
-        services = deploy.services_of(self.fixture.runtime)
-        self.api = Application(services, Policy(conf), [deploy.clustering()], 10_000)
+        self.api = self.application()
         self.uuids: dict[str, str] = {}
         for noun, (key, asked) in MADE.items():
             answer = self.ask('POST', f'/{noun}', {key: asked}, OWNER)
@@ -97,6 +132,23 @@ class ProjectsCase(base.TestCase):
             self.uuids[noun] = answer.body[key]['id']
         (first, *_) = self.ask('GET', '/actions', None, OWNER).body['actions']
         self.uuids['actions'] = first['id']
+        self.uuids['events'] = self.tell()
+
+    def application(self, *config_files: str) -> Application:
+        """Return the API under the rules that a configuration names."""
+        conf = cfg.ConfigOpts()
+        conf([], project='watcherlite', default_config_files=list(config_files))
+        policy = Policy(conf)
+        services = deploy.services_of(self.fixture.runtime)
+        return Application(services, policy, [deploy.clustering()], 10_000)
+
+    def tell(self) -> str:
+        """Store an event of the cluster; return its uuid."""
+        store, uuid = self.fixture.runtime.store, self.uuids['clusters']
+        with store.transaction() as tx:
+            event = told_of(tx.lock_clusters([uuid])[uuid])
+            tx.add_events([event])
+        return event.uuid
 
     def ask(self, method: str, url: str, body: Any, caller: Caller) -> Answered:
         return ask(
@@ -175,6 +227,79 @@ class TestStrangers(ProjectsCase):
                 (answer.status, answer.body['error']['message']),
             )
 
+    def test_no_list_is_filtered_by_what_is_there(self):
+        absent = dict.fromkeys(self.uuids, ABSENT)
+        for url in FILTERED:
+            there, nothing = (
+                self.ask('GET', f'/{url.format(**uuids)}', None, STRANGER)
+                for uuids in (self.uuids, absent)
+            )
+
+            text = nothing.data.decode()
+            for uuid in self.uuids.values():
+                text = (
+                    text.replace(ABSENT, uuid) if uuid in there.data.decode() else text
+                )
+            self.assertEqual(
+                (nothing.status, text), (there.status, there.data.decode())
+            )
+
+    def test_nothing_of_it_comes_to_what_is_in_their_own(self):
+        key, profile = MADE['profiles']
+        self.ask('POST', '/profiles', {key: profile}, STRANGER)
+        key, cluster = MADE['clusters']
+        made = self.ask('POST', '/clusters', {key: cluster}, STRANGER)
+        here = f'/clusters/{made.body["cluster"]["id"]}/actions?wait=true'
+        own = made.body['cluster']['profile_id']
+        _, node = MADE['nodes']
+        _, receiver = MADE['receivers']
+        for url, body in (
+            (here, {'add_nodes': {'nodes': ['{nodes}']}}),
+            (here, {'del_nodes': {'nodes': ['{nodes}']}}),
+            (here, {'replace_nodes': {'nodes': {'{nodes}': '{nodes}'}}}),
+            (here, {'policy_attach': {'policy_id': '{policies}'}}),
+            (here.replace('/actions?wait=true', ''), {'cluster': NEW_PROFILE}),
+            (
+                '/nodes',
+                {'node': {**node, 'profile_id': own, 'cluster_id': '{clusters}'}},
+            ),
+            ('/receivers', {'receiver': {**receiver, 'cluster_id': '{clusters}'}}),
+        ):
+            with self.subTest(json.dumps(body)):
+                method = 'PATCH' if 'cluster' in body else 'POST'
+                there, absent = (
+                    self.ask(method, url, named(body, uuids), STRANGER)
+                    for uuids in (self.uuids, dict.fromkeys(self.uuids, ABSENT))
+                )
+
+                self.assertEqual(400, there.status, there.data)
+                for uuid in self.uuids.values():
+                    if uuid.encode() in there.data:
+                        text = absent.data.decode().replace(ABSENT, uuid)
+                        self.assertEqual(text, there.data.decode())
+
+    def test_no_stack_is_adopted_from_it(self):
+        stacks = self.fixture.runtime.stacks
+        new = NewStack('a-stack', TEMPLATE, parameters=PARAMETERS)
+        uuid = stacks.create(new, 'here').uuid
+        body = {'identity': uuid, 'type': 'os.heat.stack-1.0'}
+
+        refused = [
+            self.ask('POST', f'/nodes/{way}', {**body, 'identity': name}, STRANGER)
+            for way in ('adopt', 'adopt-preview')
+            for name in (uuid, 'a-stack')
+        ]
+        shown = self.ask('POST', '/nodes/adopt-preview', body, OWNER)
+
+        self.assertEqual([400] * 4, [answer.status for answer in refused])
+        for answer in refused:
+            self.assertIn('could not be found', answer.body['error']['message'])
+        properties = shown.body['node_profile']['node_preview']['properties']
+        self.assertEqual(
+            ({}, {'a_password': '***', 'size': 5}),
+            (properties['template']['resources'], properties['parameters']),
+        )
+
     def test_no_action_is_asked_for_on_it(self):
         for noun in ('clusters', 'nodes'):
             body = {'action': {'action': 'nop', 'target': self.uuids[noun]}}
@@ -198,6 +323,48 @@ class TestOthers(ProjectsCase):
             (cancelled.status, cancelled.body['action']['status']),
         )
 
+    def test_an_administrator_asks_for_actions_on_it(self):
+        for noun in ('clusters', 'nodes'):
+            wanted = {'action': 'nop', 'target': self.uuids[noun], 'inputs': MESSAGE}
+
+            answer = self.ask('POST', '/actions?wait=true', {'action': wanted}, ADMIN)
+
+            asked = answer.body['action']
+            self.assertEqual(
+                (202, self.uuids[noun], 'here', 'root'),
+                (answer.status, asked['target'], asked['project'], asked['user']),
+            )
+
+    def test_what_is_in_the_own_project_is_meant_first(self):
+        url, (_, asked) = '/nodes', MADE['nodes']
+        profile = {'name': 'theirs', 'spec': SPEC}
+        self.ask('POST', '/profiles', {'profile': profile}, ADMIN)
+        # Called like the cluster of the other project.
+        node = {**asked, 'name': 'a-cluster', 'profile_id': 'theirs'}
+        mine = self.ask('POST', url, {'node': node}, ADMIN).body['node']
+        wanted = {'action': 'nop', 'target': 'a-cluster', 'inputs': MESSAGE}
+
+        answer = self.ask('POST', '/actions?wait=true', {'action': wanted}, ADMIN)
+
+        self.assertEqual(
+            (mine['id'], 'there'),
+            (answer.body['action']['target'], answer.body['action']['project']),
+        )
+
+    def test_the_rules_of_the_operator_say_who_is_one(self):
+        rules, ini = self.home / 'policy.yaml', self.home / 'some.conf'
+        rules.write_text('admin_api: role:boss\nreader_api: ""\n')
+        ini.write_text(f'[oslo_policy]\npolicy_file = {rules}\n')
+        self.api = self.application(str(ini))
+        boss = Caller(user_id='eve', project_id='there', roles=frozenset({'boss'}))
+
+        answers = [
+            self.ask('GET', '/clusters/a-cluster', None, caller).status
+            for caller in (boss, ADMIN)
+        ]
+
+        self.assertEqual([200, 404], answers)
+
     def test_what_is_in_the_own_project_counts_first(self):
         key, asked = MADE['profiles']
         self.ask('POST', '/profiles', {key: asked}, ADMIN)
@@ -205,6 +372,32 @@ class TestOthers(ProjectsCase):
         shown = self.ask('GET', '/profiles/a-profile', None, ADMIN)
 
         self.assertEqual('there', shown.body['profile']['project'])
+
+    def test_what_they_name_is_in_the_project_of_what_they_change(self):
+        for noun in ('profiles', 'policies', 'nodes'):
+            key, asked = MADE[noun]
+            self.ask('POST', f'/{noun}', {key: asked}, ADMIN)
+        here = f'/clusters/{self.uuids["clusters"]}/actions?wait=true'
+
+        attach = {'policy_attach': {'policy_id': 'a-policy'}}
+        begun = self.ask('POST', here, attach, ADMIN)
+
+        action = self.ask('GET', f'/actions/{begun.body["action"]}', None, OWNER)
+        self.assertEqual(
+            (self.uuids['policies'], 'root', 'here'),
+            (
+                action.body['action']['inputs']['policy_id'],
+                action.body['action']['user'],
+                action.body['action']['project'],
+            ),
+        )
+        # What is not there is absent, though it is somewhere
+        there = self.ask('GET', '/policies/a-policy', None, ADMIN).body['policy']['id']
+        refused = self.ask('POST', here, {'policy_attach': {'policy_id': there}}, ADMIN)
+        self.assertEqual(
+            (400, f"The specified policy '{there}' could not be found."),
+            (refused.status, refused.body['error']['message']),
+        )
 
     def test_who_is_in_no_project_is_told_so(self):
         nobody = Caller(user_id='ada', roles=frozenset({'manager'}))

@@ -228,10 +228,16 @@ class ClusterStatementTests(counting.CountingTests):
         dialect = DIALECTS[self.store.engine.dialect.name]()
         one = {'cluster_id': [self.cluster.id]}
         (last,) = self.store.list_cluster_events(ClusterEventQuery(TENANT, limit=1))
-        for filters, index in ((one, 'ix_events_within'), ({}, 'ix_events_tenant')):
+        for tenant, filters, index in (
+            (TENANT, one, 'ix_events_within'),
+            (TENANT, {}, 'ix_events_tenant'),
+            (None, one, 'ix_events_within'),
+            (None, {}, 'ix_events_level'),
+            (None, {'level': ['ERROR']}, 'ix_events_level'),
+        ):
             for after in (None, last.event.uuid):
                 for descending in (True, False):
-                    query = ClusterEventQuery(TENANT, filters, descending, after, 10)
+                    query = ClusterEventQuery(tenant, filters, descending, after, 10)
                     page = ClusterHistory(query, dialect, EVENT_COLUMNS)
                     said = self.explained(page.template, **page.values)
                     self.assertIn(index, said, said)

@@ -8,8 +8,6 @@ from watcherlite.engine.clusters.asking import Asker
 #: The project of whoever says who they are and nothing of a project.
 DEFAULT_PROJECT = 'default'
 
-_ADMINISTRATORS = frozenset({'admin', 'administrator'})
-
 
 def who(request: Request) -> Asker:
     """Return who asks, with what they may see: what is in their project.
@@ -31,9 +29,9 @@ def who(request: Request) -> Asker:
 
 def administrator(request: Request) -> Asker | None:
     """Return who asks as one who sees all projects; None for those who do not."""
-    caller = request.caller
-    if not caller.roles & _ADMINISTRATORS:
+    if not request.everywhere:
         return None
+    caller = request.caller
     tenant = caller.project_id or DEFAULT_PROJECT
     return Asker(Owner(tenant, caller.user_id), True, request.context)
 

@@ -1,5 +1,6 @@
 """The thing that an address names, and who may look for it where."""
 
+import contextlib
 from typing import TypeVar
 
 from watcherlite import exceptions
@@ -30,39 +31,49 @@ def noun(request: Request, kind: type[Noun], name: str) -> Noun:
 
 
 def reached(request: Request, kind: type[Noun], name: str) -> tuple[Noun, Asker]:
-    """Return likewise what is named, and who asks, as one who may see it."""
-    store = request.services.store
-    everywhere = asking.administrator(request)
-    if everywhere is None or request.caller.project_id is not None:
-        by = asking.who(request)
-        try:
-            return store.find_noun(kind, name, by.tenant), by
-        except exceptions.NotFound:
-            if everywhere is None or by.everywhere:
-                raise
-    return store.find_noun(kind, name, None), everywhere
+    """Return likewise what is named, and who asks, as one in its project.
+
+    What else is named in the request is looked for there: what came from elsewhere
+    would be absent for those whose it is.
+    """
+    found, by = _reached(request, kind, name)
+    return found, by.within(found.owner.tenant)
+
+
+def _reached(request: Request, kind: type[Noun], name: str) -> tuple[Noun, Asker]:
+    *before, last = askers(request)
+    for by in before:
+        with contextlib.suppress(exceptions.NotFound):
+            return request.services.store.find_noun(kind, name, by.tenant), by
+    return request.services.store.find_noun(kind, name, last.tenant), last
 
 
 def action(request: Request, name: str) -> ListedAction:
     """Return an action, likewise."""
-    store = request.services.store
+    *before, last = askers(request)
+    for by in before:
+        with contextlib.suppress(exceptions.NotFound):
+            return request.services.store.find_cluster_action(name, by.tenant)
+    return request.services.store.find_cluster_action(name, last.tenant)
+
+
+def askers(request: Request) -> list[Asker]:
+    """Return who asks, once for each place where they look, in this sequence."""
     everywhere = asking.administrator(request)
-    if everywhere is None or request.caller.project_id is not None:
-        tenant = asking.who(request).tenant
-        try:
-            return store.find_cluster_action(name, tenant)
-        except exceptions.NotFound:
-            if everywhere is None or tenant is None:
-                raise
-    return store.find_cluster_action(name, None)
+    if everywhere is None:
+        return [asking.who(request)]
+    if request.caller.project_id is None:
+        return [everywhere]
+    by = asking.who(request)
+    return [by] if by.everywhere else [by, everywhere]
 
 
-def cluster_id(request: Request, name: str) -> int | None:
-    """Return the id of the cluster that an argument names.
+def cluster(request: Request, name: str) -> Cluster:
+    """Return the cluster that an argument names.
 
     :raises BadRequest: there is none
     """
     try:
-        return noun(request, Cluster, name).id
+        return noun(request, Cluster, name)
     except exceptions.NotFound:
         raise exceptions.BadRequest(f'Cannot find the given cluster: {name}') from None

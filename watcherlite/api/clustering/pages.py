@@ -52,9 +52,15 @@ def query(
         tenant=asking.scope(request),
         filters=filters,
         sort=order(request.query.get('sort', ''), SORT_KEYS[kind]),
-        after=request.query.get('marker'),
+        after=marker(request),
         limit=limit,
     )
+
+
+def marker(request: Request) -> str | None:
+    """Return the id after which a page begins, as ids are stored."""
+    given: str | None = request.query.get('marker')
+    return given.lower() if given is not None else None
 
 
 def given(request: Request, *names: str) -> dict[str, Collection[Any]]:

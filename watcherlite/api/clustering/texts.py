@@ -9,6 +9,7 @@ from typing import Any
 
 from watcherlite.api import arguments
 from watcherlite.api.arguments import BODY, PATCH, NotConverted, Texts, cut
+from watcherlite.domain import json_values
 
 #: The titles of schemas that clients know other texts for.
 CLUSTERS = 'clusters'
@@ -16,8 +17,16 @@ ACTION = 'action of a cluster'
 NODE_ACTION = 'action of a node'
 
 _NO_MAP = 'The data provided is not a map'
-#: Action -> what ends what is said of there being none of them, or several.
-_ACTIONS = {ACTION: '', NODE_ACTION: '.'}
+OPERATION = 'operation of a cluster'
+NODE_OPERATION = 'operation of a node'
+#: What a body names one of -> its word, and what ends what is said of there being
+#: none of them, or several.
+_ONES = {
+    ACTION: ('action', ''),
+    NODE_ACTION: ('action', '.'),
+    OPERATION: ('operation', ''),
+    NODE_OPERATION: ('operation', '.'),
+}
 
 
 class Senlin(Texts):
@@ -30,8 +39,8 @@ class Senlin(Texts):
 
     def missing(self, name: str) -> str:
         """Return the refusal of a request without an argument, or without a body."""
-        if name in _ACTIONS:
-            return f'No action specified{_ACTIONS[name]}'
+        if name in _ONES:
+            return _not_one([], *_ONES[name])
         if name in (BODY, PATCH):
             return 'The request needs a body, which is JSON.'
         return f"Missing parameter '{name}'"
@@ -46,8 +55,8 @@ class Senlin(Texts):
         """Return the refusal that a validation error of jsonschema stands for."""
         path = [str(part) for part in error.absolute_path]
         keyword, right, value = error.validator, error.validator_value, error.instance
-        if argument in _ACTIONS and not path and isinstance(value, dict):
-            return _not_one(list(value), error.schema, _ACTIONS[argument])
+        if argument in _ONES and not path and isinstance(value, dict):
+            return _not_one(list(value), *_ONES[argument])
         name = path[-1] if path else argument
         match keyword:
             case 'required':
@@ -57,9 +66,13 @@ class Senlin(Texts):
                 return _additional(list(arguments.unknown(value, error.schema)))
             case 'type' if right == 'object' or right == ['object', 'null']:
                 return _NO_MAP
+            case 'type' | 'pattern' if 'integer' in error.schema['type']:
+                shown = _shown(value, path)
+                return f"The value for {name} must be an integer: '{shown}'."
+            case 'type' | 'pattern' if 'boolean' in error.schema['type']:
+                return f"Invalid value '{_shown(value, path)}' specified for '{name}'"
             case 'enum':
-                shown = cut(str(value)) if len(path) <= 2 else f'of {name}'
-                return f'Field value {shown} is invalid'
+                return f'Field value {_shown(value, path)} is invalid'
             case 'minimum':
                 return f"Value must be >= {right} for field '{name}'."
             case 'format' if right == 'uuid':
@@ -68,12 +81,20 @@ class Senlin(Texts):
         return super().broken(error, argument)
 
 
-def _not_one(names: Sequence[str], schema: Any, dot: str) -> str:
+def _shown(value: Any, path: Sequence[str]) -> str:
+    """Return a value as it is repeated, if it is plain and not too deep for that."""
+    if len(path) > 2:
+        return f'of {path[-1]}'
+    plain = isinstance(value, str | int | float)
+    return cut(str(value)) if plain else json_values.kind(value)
+
+
+def _not_one(names: Sequence[str], what: str, dot: str) -> str:
     if not names:
-        return f'No action specified{dot}'
+        return f'No {what} specified{dot}'
     if len(names) > 1:
-        return f'Multiple actions specified{dot}'
-    return f"Unrecognized action '{cut(names[0])}' specified"
+        return f'Multiple {what}s specified{dot}'
+    return f"Unrecognized {what} '{cut(names[0])}' specified"
 
 
 def _missing(name: str, path: Sequence[str], argument: str) -> str:

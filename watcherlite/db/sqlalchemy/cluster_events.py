@@ -72,55 +72,70 @@ class ClusterHistory:
                 raise ValueError(f'an event has no filter {name}')
         self._query, self._dialect = query, dialect
         self.values: dict[str, Any] = {}
-        lead = self._lead()
-        ranged = lead is not None and dialect.compares_rows
-        order = [lead[0], 'sequence'] if lead is not None and ranged else ['sequence']
-        direction = 'DESC' if query.descending else 'ASC'
-        conditions = [*self._of(lead, ranged), *self._filters(lead)]
-        whose = ["subject IN ('cluster', 'node')"]
+        self._direction = 'DESC' if query.descending else 'ASC'
+        self._whose = ["subject IN ('cluster', 'node')"]
         if query.tenant is not None:
-            whose.append('tenant = :tenant')
+            self._whose.append('tenant = :tenant')
             self.values['tenant'] = query.tenant
-        limit = ''
+        self._limit = ''
         if query.limit is not None:
-            limit = ' LIMIT :limit'
+            self._limit = ' LIMIT :limit'
             self.values['limit'] = query.limit
-        by = ', '.join(f'{column} {direction}' for column in order)
-        shown = list(whose)
-        if lead is not None and lead[0] != 'tenant' and query.tenant is not None:
-            # Not in the words of an index, which is not the one to walk along.
-            shown[1] = '(tenant = :tenant) IS TRUE'
-        where = ' AND '.join([*shown, *conditions])
-        hint = self._hint(lead)
-        page = (
-            f'(SELECT * FROM events{hint} WHERE {where} ORDER BY {by}{limit}) AS events'
-        )
+        walks = [self._walk(lead) for lead in self._leads()]
+        page = f'({walks[0]}) AS events'
+        if len(walks) > 1:
+            both = [
+                f'SELECT * FROM ({walk}) AS walk{letter}'
+                for walk, letter in zip(walks, 'ab', strict=True)
+            ]
+            page = f'({" UNION ALL ".join(both)}) AS events'
         if query.after is not None:
-            marked = ' AND '.join(['uuid = :after', *whose])
+            marked = ' AND '.join(['uuid = :after', *self._whose])
             marker = f'(SELECT sequence FROM events WHERE {marked}) AS marker'
             page = f'{marker} LEFT JOIN {page} ON 1 = 1'
         self.template = (
             f'SELECT {columns}, {_NO_ACTION} FROM {page} '
-            f'ORDER BY events.sequence {direction}'
+            f'ORDER BY events.sequence {self._direction}{self._limit}'
         )
 
-    def _lead(self) -> tuple[str, str] | None:
-        """Return (column, value) of an index that has the events in their order."""
-        clusters = list(self._query.filters.get('cluster_id', ()))
+    def _leads(self) -> list[tuple[str, str] | None]:
+        """Return (column, value) of indexes that have the events in their order.
+
+        Together they have all that are asked for. None: by what else is asked for
+        there are few.
+        """
+        query = self._query
+        clusters = list(query.filters.get('cluster_id', ()))
         if len(clusters) == 1:
             self.values['cluster'] = clusters[0]
             of = '(SELECT c.uuid FROM clusters AS c WHERE c.id = :cluster)'
-            return 'within', of
-        if self._query.tenant is not None:
-            return 'tenant', ':tenant'
-        return None
+            return [('within', of)]
+        if query.tenant is not None:
+            return [('tenant', ':tenant')]
+        if 'uuid' in query.filters or 'about' in query.filters:
+            return [None]
+        # Between those of clusters there may be any number of others
+        levels = query.filters.get('level', clustering.LEVELS)
+        wanted = [level for level in clustering.LEVELS if level in levels]
+        return [('level', f"'{level}'") for level in wanted] or [None]
+
+    def _walk(self, lead: tuple[str, str] | None) -> str:
+        """Return the statement of the events that an index leads to."""
+        ranged = lead is not None and self._dialect.compares_rows
+        order = [lead[0], 'sequence'] if lead is not None and ranged else ['sequence']
+        by = ', '.join(f'{column} {self._direction}' for column in order)
+        shown = list(self._whose)
+        if lead is not None and lead[0] != 'tenant' and self._query.tenant is not None:
+            # Not in the words of an index, which is not the one to walk along.
+            shown[1] = '(tenant = :tenant) IS TRUE'
+        where = ' AND '.join([*shown, *self._of(lead, ranged), *self._filters(lead)])
+        hint = self._hint(lead)
+        return f'SELECT * FROM events{hint} WHERE {where} ORDER BY {by}{self._limit}'
 
     def _hint(self, lead: tuple[str, str] | None) -> str:
-        if lead is None or 'subject_id' in self._query.filters:
+        if lead is None or {'about', 'uuid'} & set(self._query.filters):
             return ''
-        return (
-            f' ALONG(ix_events_{lead[0]})' if 'uuid' not in self._query.filters else ''
-        )
+        return f' ALONG(ix_events_{lead[0]})'
 
     def _of(self, lead: tuple[str, str] | None, ranged: bool) -> list[str]:
         """Return that events are those of the lead, and after the marker."""
@@ -157,10 +172,19 @@ class ClusterHistory:
         if name in _PLAIN:
             self.values[parameter] = self._dialect.texts(sorted(values))
             return f'{_PLAIN[name]} IN_TEXTS(:{parameter})'
+        if name == 'about':
+            return self._about(values)
         self.values[parameter] = self._dialect.ids(sorted(values))
-        if name == 'subject_id':
-            return f'subject_id IN_IDS(:{parameter})'
         return (
             'within IN (SELECT c.uuid FROM clusters AS c '
             f'WHERE c.id IN_IDS(:{parameter}))'
         )
+
+    def _about(self, values: Collection[tuple[str, int]]) -> str:
+        """Return that events are about some of these clusters and nodes."""
+        found = []
+        for subject in sorted({of for of, _ in values}):
+            ids = sorted(key for of, key in values if of == subject)
+            self.values[f'of_{subject}'] = self._dialect.ids(ids)
+            found.append(f"subject = '{subject}' AND subject_id IN_IDS(:of_{subject})")
+        return f'({" OR ".join(found)})'

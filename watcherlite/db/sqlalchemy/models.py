@@ -379,7 +379,7 @@ events = table(
         sa.Index(
             f'ix_events_{lead}', lead, 'sequence', **partial(f'{lead} IS NOT NULL')
         )
-        for lead in ('tenant', 'within')
+        for lead in ('tenant', 'within', 'level')
     ),
     counted=True,
 )

@@ -70,7 +70,11 @@ _NAME: Mapping[str, Any] = {'type': 'string', 'minLength': 1, 'maxLength': 255}
 _OBJECT: Mapping[str, Any] = {'type': 'object'}
 _FLAG: Mapping[str, Any] = {'type': 'boolean'}
 #: Of clients that would have the rows of checks deleted: a purge does that.
-_ACCEPTED: Mapping[str, Any] = {**_FLAG, 'description': 'accepted, and not used'}
+_ACCEPTED: Mapping[str, Any] = {
+    **_FLAG,
+    'description': 'known to clients, and not used: actions that are over are purged '
+    'by their age',
+}
 _COUNT: Mapping[str, Any] = {'type': 'integer', 'minimum': 0}
 _NODES: Mapping[str, Any] = {
     'type': 'array',

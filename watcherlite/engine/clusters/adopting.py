@@ -52,6 +52,7 @@ def _of_stack(requests: Requests, identity: str, by: Asker) -> dict[str, Any]:
         'template': dict(made.template),
         'files': dict(made.files),
         'environment': dict(made.environment),
+        'parameters': dict(made.parameters),
     }
 
 

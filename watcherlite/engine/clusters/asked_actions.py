@@ -1,6 +1,8 @@
 """What users do with actions; see `operations`."""
 
+import contextlib
 import datetime
+from collections.abc import Sequence
 from typing import Any
 
 from watcherlite import exceptions
@@ -29,7 +31,7 @@ SIGNALS = {
 class ActionOperations(Requests):
     """The operations on actions."""
 
-    def create(self, new: NewAction, by: Asker, *, wait: bool = False) -> Begun[Any]:
+    def create(self, new: NewAction, *askers: Asker, wait: bool = False) -> Begun[Any]:
         """Have an action done on a cluster or node: one that users define.
 
         It is any action type that is installed; under the same locks as all others,
@@ -37,10 +39,11 @@ class ActionOperations(Requests):
         no more than inputs, can be asked for like this at a certain time, or again
         and again.
 
-        :raises BadRequest, InvalidInput: what is wrong with it
+        :param askers: who asks, once for each place where the target is looked for
+        :raises BadRequest: what is wrong with it
         :raises PluginNotFound: there is no such type
         """
-        target = self._target(new, by)
+        target, by = self._reached(new, askers)
         interval = 0
         if new.interval is not None:
             interval = max(0, asking.number_of(new.interval, 'interval'))
@@ -63,6 +66,18 @@ class ActionOperations(Requests):
         if isinstance(target, Cluster):
             return self.on_cluster(target.uuid, wish, lambda tx, row: given)
         return self.on_node(target.uuid, wish, lambda tx, cluster, row: given)
+
+    def _reached(
+        self, new: NewAction, askers: Sequence[Asker]
+    ) -> tuple[Cluster | Node, Asker]:
+        """Return the target, and who asks, as one in its project; BadRequest."""
+        *before, by = askers
+        for near in before:
+            with contextlib.suppress(exceptions.BadRequest):
+                target = self._target(new, near)
+                return target, near.within(target.owner.tenant)
+        target = self._target(new, by)
+        return target, by.within(target.owner.tenant)
 
     def _target(self, new: NewAction, by: Asker) -> Cluster | Node:
         """Return the cluster or node that is meant; BadRequest."""
@@ -93,7 +108,7 @@ class ActionOperations(Requests):
                 f'this installation allows are{known or " all others"}.'
             )
         made = self.parts.plugins.make(ACTION_TYPES, name)
-        self.parts.plugins.validate_inputs(made, inputs)
+        making.fit_type(self.parts, made, inputs, 'inputs')
 
     def ask_for(self, target: Cluster | Node, wish: Wish, given: Values) -> Begun[Any]:
         """Ask for one of `inputs.ASKABLE`; BadRequest for others."""
@@ -184,9 +199,10 @@ def _moment(value: Any) -> datetime.datetime:
             f'The value for not_before must be a time, not {what}.'
         )
     if value.tzinfo is None:
-        return value.replace(tzinfo=datetime.UTC)
+        value = value.replace(tzinfo=datetime.UTC)
     try:
-        return value.astimezone(datetime.UTC)
+        # Earlier than EPOCH nothing is looked for.
+        return max(value.astimezone(datetime.UTC), EPOCH)
     except OverflowError:
         raise exceptions.BadRequest(
             f'The value for not_before is out of range: {value}.'

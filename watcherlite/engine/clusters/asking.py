@@ -37,6 +37,11 @@ class Asker:
         """Return the project whose objects they see; None: of all."""
         return None if self.everywhere else self.owner.tenant
 
+    def within(self, tenant: str) -> 'Asker':
+        """Return who asks, as one who sees the objects of one project alone."""
+        owner = dataclasses.replace(self.owner, tenant=tenant)
+        return dataclasses.replace(self, owner=owner, everywhere=False)
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Begun(Generic[Row]):
@@ -188,7 +193,7 @@ def number_of(
         value = int(value)
     text = str(value).strip()
     whole = isinstance(value, int | str) and not isinstance(value, bool)
-    if not whole or not re.fullmatch(r'[+-]?[0-9]{1,12}', text, re.ASCII):
+    if not whole or not re.fullmatch(r'[+-]?[0-9]{1,99}', text, re.ASCII):
         raise exceptions.BadRequest(
             f"The value for {field} must be an integer: '{text[:40]}'."
         )

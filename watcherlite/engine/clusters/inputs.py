@@ -47,10 +47,15 @@ def fit(parts: Parts, schema: Values, values: Values, root: str) -> None:
 
     :param root: what the places in the text begin with
     """
-    kind = type('Inputs', (ActionType,), {'schema': schema})
+    fit_type(parts, type('Inputs', (ActionType,), {'schema': schema}), values, root)
+
+
+def fit_type(parts: Parts, kind: Any, values: Values, root: str) -> None:
+    """Raise BadRequest for inputs that an action type does not take; likewise."""
     try:
         parts.plugins.validate_inputs(kind, dict(values))
     except exceptions.InvalidInput as error:
+        # That is what plans call them.
         text = str(error).replace('input_parameters', root)
         raise exceptions.BadRequest(text) from None
 
@@ -243,6 +248,30 @@ def collected(
     return found
 
 
+def known(action_type: str) -> Collection[str]:
+    """Return what an action of ASKABLE may be asked for with."""
+    if action_type in actions.SCALING:
+        return ('count',)
+    if action_type == actions.CLUSTER_RESIZE:
+        return _RESIZE
+    if action_type == actions.CLUSTER_RECOVER:
+        return OF_CLUSTERS
+    if action_type == actions.NODE_RECOVER:
+        return OF_NODES
+    found: Collection[str] = actions.KINDS[action_type].schema['properties']
+    return found
+
+
+def kept(parts: Parts, action_type: str, params: Values) -> None:
+    """Check what is kept for later requests, which may bring what is missing.
+
+    :raises BadRequest: what no request can do anything with
+    """
+    asking.known_keys(params, known(action_type))
+    if action_type in actions.SCALING:
+        scaling(action_type, params.get('count'), parts.limits.nodes)
+
+
 def requested(
     parts: Parts, action_type: str, profile: Profile, params: Values
 ) -> dict[str, Any]:
@@ -251,8 +280,8 @@ def requested(
     :param profile: of the cluster or node
     """
     most = parts.limits.nodes
+    asking.known_keys(params, known(action_type))
     if action_type in actions.SCALING:
-        asking.known_keys(params, ('count',))
         return scaling(action_type, params.get('count'), most)
     if action_type == actions.CLUSTER_RESIZE:
         return resizing(params, most)
@@ -260,7 +289,6 @@ def requested(
         return checking(parts, action_type, params)
     if action_type in (actions.CLUSTER_RECOVER, actions.NODE_RECOVER):
         return recovery(parts, action_type, profile, params)
-    asking.known_keys(params, actions.KINDS[action_type].schema['properties'])
     given = asking.mapping_of(params.get('params'), 'params')
     inputs = operating(parts, profile, str(params.get('operation')), given)
     if params.get('nodes'):

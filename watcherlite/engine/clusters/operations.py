@@ -233,8 +233,10 @@ class ClusterOperations(Requests):
 
         :param nodes: of the cluster -> of none
         """
-        if not isinstance(nodes, Mapping) or not nodes:
+        if not isinstance(nodes, Mapping):
             raise exceptions.BadRequest('The data provided is not a map')
+        if not nodes:
+            raise exceptions.BadRequest('No nodes specified: a map of them is needed.')
         old = self.members(list(nodes), by)
         new = self.members(list(nodes.values()), by)
         if len(old) != len(nodes) or len(new) != len(nodes):

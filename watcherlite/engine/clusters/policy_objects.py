@@ -104,10 +104,13 @@ def checked(parts: Parts, spec: Values) -> str:
 def _check(parts: Parts, policy: Policy, given: Values) -> None:
     schema = policy.schema
     known = schema.get('properties') or {}
-    for key in sorted(str(key) for key in given):
-        if key not in known:
-            raise exceptions.Invalid(f"Unrecognizable spec item '{key}'")
-    for key in schema.get('required') or ():
-        if key not in given:
-            raise exceptions.Invalid(f"Required spec item '{key}' not provided")
+    names = sorted(str(key) for key in given)
+    wrong = [f"Unrecognizable spec item '{key}'" for key in names if key not in known]
+    wrong += [
+        f"Required spec item '{key}' not provided"
+        for key in schema.get('required') or ()
+        if key not in given
+    ]
+    if wrong:
+        raise exceptions.Invalid('; '.join(wrong))
     parts.plugins.fit_policy(policy, given)

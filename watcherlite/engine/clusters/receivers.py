@@ -65,6 +65,7 @@ class ReceiverOperations(Requests):
             ) from None
         uuid = events.new_uuid()
         params = asking.mapping_of(new.params, 'params')
+        making.kept(self.parts, new.action, params)
         receiver = Receiver(
             uuid=uuid,
             name=name,
@@ -96,7 +97,8 @@ class ReceiverOperations(Requests):
         return self.change_noun(Receiver, name, by, wanted, self._completed)
 
     def _completed(self, row: Receiver) -> Values:
-        """Return what the parameters of a receiver change, as it is to be."""
+        """Check a receiver as it is to be; return what its parameters change."""
+        making.kept(self.parts, str(row.action), row.params)
         url = str(row.channel['alarm_url'])
         base = url.partition(f'/webhooks/{row.uuid}')[0]
         url = alarm_url(base, row.uuid, row.params)
@@ -120,13 +122,17 @@ class ReceiverOperations(Requests):
     def trigger(self, uuid: str, params: Values | None = None) -> Begun[Cluster]:
         """Ask for what a webhook is for; to know its uuid is to be allowed to.
 
-        :param params: inputs of the action, over those of the receiver
+        :param params: inputs of the action, over those of the receiver. What the
+            action knows nothing of is passed over: what monitoring systems send is
+            made for no receiver
         :raises NotFound: there is no such receiver
         """
         row = self.store.find_noun(Receiver, uuid, None)
         if row.uuid != uuid.lower():
             raise not_found(Receiver, uuid)
-        given = {**row.params, **asking.mapping_of(params, 'params')}
+        known = making.known(str(row.action))
+        sent = asking.mapping_of(params, 'params')
+        given = {**row.params, **{k: v for k, v in sent.items() if k in known}}
         cluster = self._cluster(row)
         context = {
             'user_id': row.owner.user,

@@ -29,7 +29,8 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         '`PATH:/usr/bin:/bin,LANG:C.UTF-8`. Nothing of the environment of the '
         'applier reaches them. WATCHERLITE_ACTION_UUID and WATCHERLITE_ATTEMPT are '
         'added: the first stays the same when an action is run again, the second '
-        'grows.',
+        'grows; and WATCHERLITE_TARGET if the action has a target: the uuid of the '
+        'cluster or node where users have a command run on one.',
     ),
     cfg.StrOpt(
         'directory',
@@ -138,6 +139,8 @@ class Command(base.ActionType):
             'WATCHERLITE_ACTION_UUID': context.uuid,
             'WATCHERLITE_ATTEMPT': str(context.attempt),
         }
+        if context.target is not None:
+            environment['WATCHERLITE_TARGET'] = context.target
         try:
             ended = processes.run(
                 context,

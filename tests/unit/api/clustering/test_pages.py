@@ -1,5 +1,7 @@
 """Pages, and who sees what is on them."""
 
+import dataclasses
+
 from tests import base
 from tests.unit.api.infra_optim import calling
 from watcherlite import exceptions
@@ -63,6 +65,11 @@ class TestQueries(base.TestCase):
         found = self.query(filters={'name': {'a'}}, marker=UUIDS[0])
 
         self.assertEqual(({'name': {'a'}}, UUIDS[0]), (found.filters, found.after))
+
+    def test_a_marker_may_be_written_in_capitals(self):
+        found = self.query(marker='0000000A-0000-4000-8000-00000000000F')
+
+        self.assertEqual('0000000a-0000-4000-8000-00000000000f', found.after)
 
 
 class TestPages(base.TestCase):
@@ -142,4 +149,6 @@ class TestAskers(base.TestCase):
 
     def test_only_administrators_are_asked_as_such(self):
         self.assertIsNone(asking.administrator(make_request()))
-        self.assertIsNone(asking.administrator(make_request(ROOT)).tenant)
+        request = dataclasses.replace(make_request(ROOT), everywhere=True)
+
+        self.assertIsNone(asking.administrator(request).tenant)

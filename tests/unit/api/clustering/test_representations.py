@@ -43,6 +43,25 @@ class TestActions(base.TestCase):
 
         self.assertEqual({'nodes_added': ['n']}, shown['outputs'])
 
+    def test_outputs_of_one_that_failed_have_the_error_message(self):
+        def shown(status, **outputs):
+            said = {'status': status, 'status_message': 'no disk'}
+            return action(**said, outputs=outputs or None)['outputs']
+
+        self.assertEqual({'reason': 'no disk'}, shown('FAILED'))
+        self.assertEqual(
+            {'reason': 'uncut', 'n': 1}, shown('FAILED', reason='uncut', n=1)
+        )
+        self.assertEqual([{}, {}], [shown('READY'), shown('CANCELLED')])
+
+    def test_a_signal_is_shown_as_long_as_it_can_be_heeded(self):
+        shown = [
+            action(status=status, control='RESUME')['control']
+            for status in ('RUNNING', 'WAITING', 'SUCCEEDED', 'CANCELLED')
+        ]
+
+        self.assertEqual(['RESUME', 'RESUME', None, None], shown)
+
     def test_credentials_are_masked(self):
         shown = action(
             inputs={'params': {'admin_pass': 'hush', 'type': 'SOFT'}},
@@ -61,6 +80,25 @@ class TestActions(base.TestCase):
         self.assertEqual(
             ['c', 'c', ''],
             [actions.cluster_of(one) for one in (of_cluster, of_member, of_orphan)],
+        )
+
+    def test_what_is_done_with_clusters_and_nodes_does_not_say_which_it_is(self):
+        rows = [
+            ListedAction(one)
+            for one in (
+                Action('u', 'command', target='c'),
+                Action('u', 'command', target='n', within='c'),
+                Action('u', 'command', target='m'),
+                Action('u', 'CLUSTER_CHECK', target='d'),
+                Action('u', 'NODE_CHECK', target='o'),
+                Action('u', 'command'),
+            )
+        ]
+
+        self.assertEqual({'c', 'm'}, actions.unclear(rows))
+        self.assertEqual(
+            ['c', 'c', '', 'd', '', ''],
+            [actions.represent(row, LATEST, {'c'})['cluster_id'] for row in rows],
         )
 
     def test_when_it_is_not_begun_earlier(self):

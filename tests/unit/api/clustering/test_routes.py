@@ -8,6 +8,13 @@ import openapi_spec_validator
 from tests import base
 from watcherlite.api import deploy, openapi
 from watcherlite.api.clustering import routes
+from watcherlite.api.clustering.schemas import (
+    actions,
+    clusters,
+    nodes,
+    receivers,
+    shapes,
+)
 from watcherlite.api.clustering.versions import CLUSTERING
 from watcherlite.api.operation import at
 
@@ -52,7 +59,59 @@ ASKED = {
 }
 
 
+_CLUSTER = {'name': 'c', 'profile_id': 'p'}
+#: What of requests came later than their addresses: minor version -> schemas, and what
+#: they allow from then on.
+BROUGHT = {
+    3: [(clusters.ACTIONS, {'replace_nodes': {'nodes': {'a': 'b'}}})],
+    4: [
+        (
+            clusters.ACTIONS,
+            {'del_nodes': {'nodes': ['a'], 'destroy_after_deletion': True}},
+        ),
+        (receivers.INDEX, {'user': ['ada']}),
+    ],
+    6: [
+        (clusters.CHANGED, {'cluster': {'profile_only': True}}),
+        (clusters.ACTIONS, {'recover': {'check': True}}),
+        (nodes.ACTIONS, {'recover': {'check': True}}),
+    ],
+    7: [
+        (clusters.NEW, {'cluster': {**_CLUSTER, 'config': {}}}),
+        (clusters.CHANGED, {'cluster': {'config': {}}}),
+    ],
+    8: [(clusters.DELETE, {'force': True}), (clusters.DELETE_BODY, {'force': True})],
+    9: [
+        (
+            clusters.ACTIONS,
+            {'complete_lifecycle': {'lifecycle_action_token': 'a'}},
+        )
+    ],
+    13: [(nodes.CHANGED, {'node': {'tainted': True}})],
+    14: [(actions.INDEX, {'cluster_id': ['c']})],
+    15: [
+        (actions.SIGNAL, {'action': {'status': 'SUSPENDED'}}),
+        (actions.SIGNAL, {'action': {'status': 'RUNNING'}}),
+        (nodes.ACTIONS, {'mark_unhealthy': {}}),
+        (shapes.ASKING, {'wait': True}),
+    ],
+}
+
+
 class TestTheTable(base.TestCase):
+    def test_what_a_version_brought_is_refused_before_it(self):
+        for minor, brought in BROUGHT.items():
+            for schemas, given in brought:
+                with self.subTest(minor=minor, given=given):
+                    right = [
+                        jsonschema.Draft202012Validator(
+                            at(schemas, (1, version))
+                        ).is_valid(given)
+                        for version in range(16)
+                    ]
+
+                    self.assertEqual([version >= minor for version in range(16)], right)
+
     def test_it_has_what_clients_ask_for_from_the_version_on_that_they_know(self):
         there = {
             template: {

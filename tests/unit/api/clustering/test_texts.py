@@ -101,6 +101,42 @@ class TestBodies(TextCase):
             list(wrong), [self.of(nodes.ACTIONS, given) for given in wrong.values()]
         )
 
+    def test_what_is_wrong_with_an_operation(self):
+        for schema, dot in ((clusters.OPERATION, ''), (nodes.OPERATION, '.')):
+            wrong = {
+                f'No operation specified{dot}': {},
+                f'Multiple operations specified{dot}': {'reboot': {}, 'rebuild': {}},
+                'The data provided is not a map': {'reboot': 5},
+            }
+
+            self.assertEqual(
+                list(wrong), [self.of(schema, given) for given in wrong.values()]
+            )
+
+    def test_what_is_no_number_and_what_is_no_flag(self):
+        wrong = {
+            "The value for count must be an integer: 'many'.": {'count': 'many'},
+            "The value for count must be an integer: '1.5'.": {'count': 1.5},
+            "The value for count must be an integer: 'True'.": {'count': True},
+            "The value for count must be an integer: 'a list'.": {'count': ['hush']},
+        }
+
+        self.assertEqual(
+            list(wrong),
+            [self.of(clusters.ACTIONS, {'scale_in': one}) for one in wrong.values()],
+        )
+        self.assertEqual(
+            "Invalid value 'perhaps' specified for 'check_capacity'",
+            self.of(clusters.ACTIONS, {'recover': {'check_capacity': 'perhaps'}}),
+        )
+        self.assertEqual(
+            "The value for max_size must be an integer: 'many'.",
+            self.of(
+                clusters.NEW,
+                {'cluster': {'name': 'c', 'profile_id': 'p', 'max_size': 'many'}},
+            ),
+        )
+
     def test_several_unknown_actions_are_several(self):
         self.assertEqual(
             'Multiple actions specified', self.of(clusters.ACTIONS, {'a': 1, 'b': 2})

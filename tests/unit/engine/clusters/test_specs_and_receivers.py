@@ -8,6 +8,7 @@ from tests.cluster_worlds import BY
 from tests.operated_worlds import OperatedWorld
 from tests.unit.engine.clusters.test_operations import OTHERS, OperationsCase
 from watcherlite import exceptions
+from watcherlite.clock import EPOCH
 from watcherlite.db.clustering import ClusterEventQuery
 from watcherlite.domain import events
 from watcherlite.domain.clusters import Binding, PolicyObject, Profile, Receiver
@@ -113,9 +114,10 @@ class TestPolicies(OperationsCase):
                 f"{why}Required spec item 'event' not provided",
             ),
             (
-                {**scaling, 'properties': {'when': 'now'}},
+                {**scaling, 'properties': {'when': 'now', 'where': 'here'}},
                 exceptions.InvalidSpec,
-                f"{why}Unrecognizable spec item 'when'",
+                f"{why}Unrecognizable spec item 'when'; Unrecognizable spec item "
+                "'where'; Required spec item 'event' not provided",
             ),
             (
                 {**scaling, 'properties': {'event': 'CLUSTER_CHECK'}},
@@ -174,11 +176,15 @@ class TestReceivers(OperationsCase):
         return self.operations.receivers.create(NewReceiver(**given), BY, URL)
 
     def test_its_webhook_is_an_address_with_its_parameters(self) -> None:
-        made = self.create(params={'count': 2, 'a b': 'c&d'})
+        made = self.create(params={'count': 2})
 
         self.assertEqual(
-            {'alarm_url': f'{URL}/webhooks/{made.uuid}/trigger?V=2&a+b=c%26d&count=2'},
+            {'alarm_url': f'{URL}/webhooks/{made.uuid}/trigger?V=2&count=2'},
             made.channel,
+        )
+        self.assertEqual(
+            f'{URL}/webhooks/x/trigger?V=2&a+b=c%26d&count=2',
+            alarm_url(f'{URL}/', 'x', {'count': 2, 'a b': 'c&d'}),
         )
         changed = self.operations.receivers.update('r', BY, {'params': {'count': 1}})
         self.assertEqual(
@@ -249,9 +255,44 @@ class TestReceivers(OperationsCase):
 
         self.refused(
             exceptions.BadRequest,
-            "Action parameter ['size'] is not recognizable; known are count.",
-            *(self.operations.receivers.trigger, made.uuid, {'size': 1}),
+            "The value for count must be an integer: 'many'.",
+            *(self.operations.receivers.trigger, made.uuid, {'count': 'many'}),
         )
+
+    def test_what_a_monitoring_system_sends_besides_is_passed_over(self) -> None:
+        made = self.create(params={'count': 2})
+
+        begun = self.operations.receivers.trigger(
+            made.uuid, {'alarm_id': 'a', 'severity': 'low', 'current': 'alarm'}
+        )
+
+        self.assertEqual({'count': 2}, self.inputs(begun))
+
+    def test_inputs_that_would_never_do_are_refused_at_once(self) -> None:
+        made, update = self.create(), self.operations.receivers.update
+        unknown = "Action parameter ['size'] is not recognizable; known are count."
+        for call, args, text in (
+            (self.create, {'params': {'size': 1}}, unknown),
+            (
+                *(self.create, {'params': {'count': 'many'}}),
+                "The value for count must be an integer: 'many'.",
+            ),
+        ):
+            error = self.assertRaises(exceptions.BadRequest, call, **args)
+            self.assertEqual(text, str(error))
+        self.refused(
+            *(exceptions.BadRequest, unknown, update, made.uuid, BY),
+            {'params': {'size': 1}},
+        )
+        update(made.uuid, BY, {'params': {'count': 2}})
+        self.refused(
+            exceptions.BadRequest,
+            "Action parameter ['count'] is not recognizable; known are "
+            'delete_check_action, detection.',
+            *(update, made.uuid, BY, {'action': 'CLUSTER_CHECK'}),
+        )
+        # What is missing may come with the request
+        self.create(action='CLUSTER_RESIZE', params={'min_step': 1})
 
     def test_a_busy_cluster_is_not_triggered(self) -> None:
         made = self.create()
@@ -460,6 +501,13 @@ class TestUserActions(OperationsCase):
         self.assertEqual(
             -0, self.world.store.get_action(self.ask(interval=-1).action).interval
         )
+
+    def test_a_time_that_is_over_since_long_is_now(self) -> None:
+        for value in ('1960-01-01T00:00:00', '0100-01-01T00:00:00+14:00'):
+            self.world.a_cluster(self.profile, name=f'in-{value[:4]}')
+            begun = self.ask(not_before=value, target=f'in-{value[:4]}')
+            action = self.world.store.get_action(begun.action)
+            self.assertEqual(EPOCH, action.not_before)
 
     def test_only_what_the_installation_allows_is_done(self) -> None:
         with self.assertRaises(exceptions.BadRequest) as caught:

@@ -1,6 +1,6 @@
 """Actions: asked for, listed, shown, signalled."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from watcherlite.api import arguments
@@ -12,7 +12,6 @@ from watcherlite.api.clustering.versioning import since
 from watcherlite.api.operation import Answer, Operation, Request, Routes
 from watcherlite.db.clustering import ListedAction, not_found
 from watcherlite.domain.actions import Action
-from watcherlite.domain.clusters import Cluster
 from watcherlite.engine.clusters.asking import NewAction
 
 
@@ -31,7 +30,7 @@ def index(request: Request) -> Answer:
         lambda limit: store.list_cluster_actions(
             pages.query(request, Action, filters, limit)
         ),
-        lambda rows: [_shown(request, row) for row in rows],
+        lambda rows: _shown(request, rows),
     )
 
 
@@ -39,7 +38,7 @@ def _cluster(request: Request, name: str) -> str:
     # Actions stay when their cluster has gone
     if arguments.is_uuid(name):
         return name.lower()
-    return finding.noun(request, Cluster, name).uuid
+    return finding.cluster(request, name).uuid
 
 
 def show(request: Request) -> Answer:
@@ -54,7 +53,7 @@ def create(request: Request) -> Answer:
     """
     new = NewAction(**request.body['action'])
     done = request.services.clusters.actions.create(
-        new, asking.who(request), wait=answers.waits(request)
+        new, *finding.askers(request), wait=answers.waits(request)
     )
     listed = request.services.store.find_cluster_action(done.action, None)
     return _answer(request, listed, 202)
@@ -82,11 +81,14 @@ def _answer(request: Request, listed: ListedAction, status: int = 200) -> Answer
     headers = {}
     if status != 200:
         headers = links.location(request, 'actions', listed.action.uuid)
-    return Answer({'action': _shown(request, listed)}, status, headers)
+    (shown,) = _shown(request, [listed])
+    return Answer({'action': shown}, status, headers)
 
 
-def _shown(request: Request, listed: ListedAction) -> dict[str, Any]:
-    return representations.represent(listed, request.version)
+def _shown(request: Request, rows: Sequence[ListedAction]) -> list[dict[str, Any]]:
+    unclear = representations.unclear(rows)
+    clusters = request.services.store.clusters_by_uuid(unclear)
+    return [representations.represent(row, request.version, clusters) for row in rows]
 
 
 _ALL = '/v1/actions'

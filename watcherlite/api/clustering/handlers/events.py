@@ -10,7 +10,7 @@ from watcherlite.api.clustering.representations import events as representations
 from watcherlite.api.clustering.schemas import events as schemas
 from watcherlite.api.clustering.schemas import shapes
 from watcherlite.api.operation import Answer, Operation, Request, Routes
-from watcherlite.db.clustering import ERROR, INFO, ClusterEventQuery
+from watcherlite.db.clustering import LEVELS, ClusterEventQuery
 from watcherlite.domain import events
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.domain.events import StoredEvent
@@ -22,8 +22,6 @@ _KEYS = (
 )
 _TIME = 'timestamp'
 _SUBJECTS = {schemas.CLUSTER: events.CLUSTER, schemas.NODE: events.NODE}
-#: The levels that there are here.
-_LEVELS = (ERROR, INFO)
 
 
 def index(request: Request) -> Answer:
@@ -37,9 +35,7 @@ def index(request: Request) -> Answer:
         if not all(filters.values()):
             return []
         return store.list_cluster_events(
-            ClusterEventQuery(
-                tenant, filters, descending, request.query.get('marker'), limit
-            )
+            ClusterEventQuery(tenant, filters, descending, pages.marker(request), limit)
         )
 
     return pages.answer(request, 'events', find, lambda rows: _shown(request, rows))
@@ -86,7 +82,7 @@ def _filters(request: Request) -> dict[str, Collection[Any]]:
     if 'oname' in asked:
         filters['name'] = set(asked['oname'])
     if 'level' in asked:
-        filters['level'] = {name for name in asked['level'] if name in _LEVELS}
+        filters['level'] = {name for name in asked['level'] if name in LEVELS}
     if 'otype' in asked:
         named = {_SUBJECTS.get(name.upper()) for name in asked['otype']}
         filters['subject'] = named - {None}
@@ -95,7 +91,7 @@ def _filters(request: Request) -> dict[str, Collection[Any]]:
             _cluster_id(request, name) for name in asked['cluster_id']
         }
     if 'oid' in asked:
-        filters |= _of_objects(request, asked['oid'])
+        filters['about'] = _objects(request, asked['oid'])
     return filters
 
 
@@ -111,18 +107,15 @@ def _cluster_id(request: Request, name: str) -> int | None:
         row = request.services.store.clusters_by_uuid([uuid]).get(uuid)
         if row is not None and asking.scope(request) in (None, row.owner.tenant):
             return row.id
-    return finding.cluster_id(request, name)
+    return finding.cluster(request, name).id
 
 
-def _of_objects(request: Request, uuids: Sequence[str]) -> dict[str, Collection[Any]]:
-    store = request.services.store
-    clusters = store.clusters_by_uuid(uuids)
-    nodes = {} if clusters else store.nodes_by_uuid(uuids)
-    found = clusters or nodes
-    subject = events.CLUSTER if clusters else events.NODE
+def _objects(request: Request, uuids: Sequence[str]) -> set[tuple[str, int | None]]:
+    store, wanted = request.services.store, [uuid.lower() for uuid in uuids]
+    clusters, nodes = store.clusters_by_uuid(wanted), store.nodes_by_uuid(wanted)
     return {
-        'subject': {subject},
-        'subject_id': {row.id for row in found.values()},
+        *((events.CLUSTER, row.id) for row in clusters.values()),
+        *((events.NODE, row.id) for row in nodes.values()),
     }
 
 

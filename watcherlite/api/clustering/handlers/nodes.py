@@ -10,6 +10,7 @@ from watcherlite.api.clustering.schemas import nodes as schemas
 from watcherlite.api.clustering.schemas import shapes
 from watcherlite.api.clustering.versioning import since
 from watcherlite.api.operation import Answer, Operation, Request, Routes
+from watcherlite.conf import masking
 from watcherlite.domain.clusters import Node
 from watcherlite.engine.clusters.asking import Adoption, NewNode
 
@@ -18,8 +19,8 @@ def index(request: Request) -> Answer:
     """Answer a page of nodes."""
     filters: dict[str, Collection[Any]] = pages.given(request, 'name', 'status')
     if 'cluster_id' in request.query:
-        cluster_id = finding.cluster_id(request, request.query['cluster_id'])
-        filters['cluster_id'] = {cluster_id}
+        cluster = finding.cluster(request, request.query['cluster_id'])
+        filters['cluster_id'] = {cluster.id}
     store = request.services.store
     return pages.answer(
         request,
@@ -78,7 +79,7 @@ def preview(request: Request) -> Answer:
     """Answer the profile that `adopt` would make, and make nothing."""
     nodes = request.services.clusters.nodes
     found = nodes.preview(_adoption(request), asking.who(request))
-    return Answer({'node_profile': {'node_preview': found}})
+    return Answer({'node_profile': {'node_preview': masking.mask_data(found)}})
 
 
 def _adoption(request: Request) -> Adoption:

@@ -26,7 +26,7 @@ def index(request: Request) -> Answer:
     )
     if 'cluster_id' in request.query:
         filters['cluster_id'] = {
-            finding.cluster_id(request, name) for name in request.query['cluster_id']
+            finding.cluster(request, name).id for name in request.query['cluster_id']
         }
     store = request.services.store
     return pages.answer(

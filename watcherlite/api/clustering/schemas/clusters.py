@@ -200,7 +200,7 @@ def _actions() -> dict[Version, Schema]:
 ACTIONS: Versioned = _actions()
 OPERATION: Versioned = always(
     {
-        'title': 'operation',
+        'title': texts.OPERATION,
         'type': 'object',
         'additionalProperties': {
             'type': ['object', 'null'],

@@ -141,7 +141,7 @@ ACTED: Versioned = {
 }
 OPERATION: Versioned = always(
     {
-        'title': 'operation',
+        'title': texts.NODE_OPERATION,
         'type': 'object',
         'additionalProperties': {'type': ['object', 'null']},
         'minProperties': 1,

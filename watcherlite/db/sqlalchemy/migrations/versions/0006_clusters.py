@@ -154,7 +154,7 @@ INDEXES: dict[str, dict[str, tuple[tuple[str, ...], str]]] = {
     },
     'events': {
         column: ((column, 'sequence'), f'{column} IS NOT NULL')
-        for column in ('tenant', 'within')
+        for column in ('tenant', 'within', 'level')
     },
 }
 

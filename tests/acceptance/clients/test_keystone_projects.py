@@ -1,0 +1,237 @@
+"""Stacks and clusters for who has a token of keystone, with the clients of PyPI."""
+
+import textwrap
+
+from tests import base
+from tests.acceptance.clients import environments, senlin_case, stack_templates
+from tests.acceptance.clients.commands import Clients
+from tests.acceptance.clients.identity import PROJECT, Keystone
+from tests.acceptance.clients.serving import Standalone
+from tests.acceptance.daemons import wait_until
+
+SERVICE = 'watcherlite'
+OTHER = 'other'
+#: user -> role, project
+USERS = {
+    'maker': ('member', PROJECT),
+    'looker': ('reader', PROJECT),
+    'neighbour': ('member', OTHER),
+}
+
+
+class TestKeystoneProjects(base.TestCase):
+    """One keystone with two projects, and one process of ours that asks it."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.clients = {
+            'stack': cls._use(Clients(environments.HEAT)),
+            'cluster': cls._use(Clients(environments.SENLIN)),
+        }
+        cls.keystone = cls._use(Keystone())
+        cls.keystone.add_project(OTHER)
+        cls.keystone.add_user(SERVICE, 'service')
+        for user, (role, project) in USERS.items():
+            cls.keystone.add_user(user, role, project=project)
+        cls.standalone = cls._use(
+            Standalone(lambda home: cls.keystone.settings(SERVICE))
+        )
+        cls.keystone.add_endpoint(
+            'orchestration', f'{cls.standalone.url}/orchestration/v1/%(tenant_id)s'
+        )
+        cls.keystone.add_endpoint('clustering', f'{cls.standalone.url}/clustering')
+
+    @classmethod
+    def _use(cls, fixture):
+        fixture.setUp()
+        cls.addClassCleanup(fixture.cleanUp)
+        return fixture
+
+    def setUp(self):
+        super().setUp()
+        self.addOnException(
+            lambda _: self.addDetail('standalone.log', self.standalone.log())
+        )
+
+    def command(self, user, noun, *argv):
+        """Run `openstack stack` or `cluster`, which finds us in the catalogue."""
+        credentials = self.keystone.credentials(user, USERS[user][1])
+        return self.clients[noun].run('openstack', *credentials, noun, *argv)
+
+    def stack(self, user, *argv):
+        """Run `openstack stack`."""
+        return self.command(user, 'stack', *argv)
+
+    def cluster(self, user, *argv):
+        """Run `openstack cluster`."""
+        return self.command(user, 'cluster', *argv)
+
+    def shown(self, user, *argv):
+        """Return what `openstack stack` shows."""
+        return self.stack(user, *argv, '-f', 'json').json()
+
+    def shown_cluster(self, user, *argv):
+        """Return what `openstack cluster` shows."""
+        return self.cluster(user, *argv, '-f', 'json').json()
+
+    def ask(self, user, method, path, **options):
+        """Ask without a client; return the status, and the type of the error."""
+        token = self.keystone.token(user, project=USERS[user][1])
+        headers = {
+            'X-Auth-Token': token,
+            'OpenStack-API-Version': 'clustering 1.15',
+        }
+        answer = self.standalone.request(method, path, headers=headers, **options)
+        kind = None if answer.ok else answer.json()['error']['type']
+        return answer.status_code, kind
+
+    def test_a_stack_is_its_projects_and_a_reader_changes_nothing_of_it(self):
+        path = self.home / 'story.yaml'
+        path.write_text(textwrap.dedent(stack_templates.MORE))
+
+        made = self.shown('maker', 'create', 'story', '-t', str(path))
+        wait_until(
+            lambda: (
+                self.shown('looker', 'show', 'story')['stack_status']
+                == 'CREATE_COMPLETE'
+            ),
+            lambda: 'CREATE_COMPLETE of story',
+        )
+
+        # In its project: shown to both, by name and by id
+        for user in ('maker', 'looker'):
+            for name in ('story', made['id']):
+                shown = self.shown(user, 'show', name)
+                self.assertEqual(
+                    (made['id'], self.keystone.projects[PROJECT]),
+                    (shown['id'], shown['parameters']['OS::project_id']),
+                )
+            self.assertEqual(
+                ['story'], [row['Stack Name'] for row in self.shown(user, 'list')]
+            )
+
+        # From another one it is as if it were not there
+        self.assertEqual([], self.shown('neighbour', 'list'))
+        for name in ('story', made['id']):
+            self.assertIn(
+                f'Stack not found: {name}',
+                self.stack('neighbour', 'show', name).refusal(),
+            )
+            self.assertIn(
+                'Unable to delete 1 of the 1 stacks',
+                self.stack('neighbour', 'delete', '-y', name).refusal(),
+            )
+        for user, project, answered in (
+            ('maker', PROJECT, (200, None)),
+            ('neighbour', OTHER, (404, 'EntityNotFound')),
+            ('neighbour', PROJECT, (403, 'Forbidden')),
+        ):
+            mount = f'/orchestration/v1/{self.keystone.projects[project]}'
+            below = f'stacks/story/{made["id"]}'
+            self.assertEqual(answered, self.ask(user, 'GET', f'{mount}/{below}'))
+
+        # Who may only look is refused each change, and nothing has changed
+        events = self.shown('maker', 'event', 'list', 'story')
+        for argv in (
+            ('create', 'mine', '-t', str(path)),
+            ('update', 'story', '--existing'),
+            ('suspend', 'story'),
+            ('resource', 'mark', 'unhealthy', 'story', 'change'),
+        ):
+            refused = self.stack('looker', *argv).refusal()
+            self.assertIn("Policy doesn't allow", refused)
+        self.assertIn(
+            'Unable to delete 1 of the 1 stacks',
+            self.stack('looker', 'delete', '-y', 'story').refusal(),
+        )
+        self.assertEqual(events, self.shown('maker', 'event', 'list', 'story'))
+        self.assertEqual(
+            ['story'], [row['Stack Name'] for row in self.shown('maker', 'list')]
+        )
+
+        # And its own project deletes it
+        done = self.stack('maker', 'delete', '-y', '--wait', 'story')
+        self.assertEqual(0, done.code, str(done))
+        self.assertEqual([], self.shown('looker', 'list'))
+
+    def test_a_cluster_is_its_projects_and_a_reader_changes_nothing_of_it(self):
+        path = self.home / 'profile.yaml'
+        path.write_text(textwrap.dedent(senlin_case.PROFILE))
+        profile = ('profile', 'create', '--spec-file', str(path), 'thing')
+
+        self.shown_cluster('maker', *profile)
+        made = self.shown_cluster('maker', 'create', '--profile', 'thing', 'story')
+        hook = self.shown_cluster(
+            *('maker', 'receiver', 'create', '--cluster', 'story'),
+            *('--action', 'CLUSTER_SCALE_OUT', 'hook'),
+        )
+        wait_until(
+            lambda: self.shown_cluster('looker', 'show', 'story')['status'] == 'ACTIVE',
+            lambda: 'ACTIVE of story',
+        )
+
+        # In its project: shown to both, by name, by id and by the beginning of it
+        for user in ('maker', 'looker'):
+            for name in ('story', made['id'], made['id'][:8]):
+                shown = self.shown_cluster(user, 'show', name)
+                self.assertEqual(
+                    (made['id'], self.keystone.projects[PROJECT]),
+                    (shown['id'], shown['project_id']),
+                )
+            rows = self.shown_cluster(user, 'list')
+            self.assertEqual(['story'], [row['name'] for row in rows])
+
+        # From another one it is as if it were not there, and so is all around it
+        (action,) = self.shown_cluster('maker', 'action', 'list', '--full-id')
+        for noun in ((), ('profile',), ('action',), ('event',)):
+            self.assertEqual([], self.shown_cluster('neighbour', *noun, 'list'))
+        for name in ('story', made['id'], made['id'][:8]):
+            refused = self.cluster('neighbour', 'show', name).refusal()
+            self.assertIn(name, refused)
+        mount = '/clustering/v1'
+        cancel = {'action': {'status': 'CANCELLED'}}
+        for method, below, options in (
+            ('GET', f'clusters/{made["id"]}', {}),
+            ('DELETE', f'clusters/{made["id"]}?force=true', {}),
+            ('POST', f'clusters/{made["id"]}/actions', {'json': {'check': {}}}),
+            ('PATCH', f'actions/{action["id"]}', {'json': cancel}),
+        ):
+            self.assertEqual(
+                (404, 'ResourceNotFound'),
+                self.ask('neighbour', method, f'{mount}/{below}', **options),
+            )
+        self.assertEqual(
+            (403, 'Forbidden'),
+            self.ask('neighbour', 'GET', f'{mount}/clusters?global_project=true'),
+        )
+
+        # Who may only look is refused each change, and does not see what would
+        for argv in (
+            ('create', '--profile', 'thing', 'mine'),
+            ('receiver', 'list'),
+        ):
+            refused = self.cluster('looker', *argv).refusal()
+            self.assertIn("Policy doesn't allow", refused)
+        for method, below, options in (
+            ('PATCH', f'clusters/{made["id"]}', {'json': {'cluster': {'name': 'x'}}}),
+            ('POST', f'clusters/{made["id"]}/actions', {'json': {'check': {}}}),
+            ('PATCH', f'actions/{action["id"]}', {'json': cancel}),
+            ('DELETE', f'clusters/{made["id"]}', {}),
+        ):
+            self.assertEqual(
+                (403, 'Forbidden'),
+                self.ask('looker', method, f'{mount}/{below}', **options),
+            )
+        rows = self.shown_cluster('maker', 'action', 'list')
+        self.assertEqual(['CLUSTER_CREATE'], [row['action'] for row in rows])
+
+        # Its webhook needs no token, and asks as who made it
+        triggered = self.standalone.request(
+            'POST', f'{mount}/webhooks/{hook["id"]}/trigger?V=2'
+        ).json()['action']
+        found = self.shown_cluster('looker', 'action', 'show', triggered)
+        self.assertEqual(
+            (self.keystone.projects[PROJECT], made['user_id'], 'CLUSTER_SCALE_OUT'),
+            (found['project_id'], found['user_id'], found['action']),
+        )
