@@ -135,6 +135,103 @@ class TestScaledGroups(AdoptedCase):
         self.assertEqual(1, len(self.world.outside.of('create')))
 
 
+class TestUnwellMembers(AdoptedCase):
+    """What was known to be unwell when a stack was left is so when it is adopted."""
+
+    def group(self, **more: Any) -> dict[str, Any]:
+        return res('IG', **{'size': 3, 'resource': thing(), **more})
+
+    def test_the_next_update_replaces_one_that_was_marked(self) -> None:
+        stack = self.make(g=self.group())
+        before = self.ids(stack)
+        marked = min(before)
+        self.world.mark(self.world.nested(stack, 'g'), marked, reason='too hot')
+
+        stack = self.adopt(self.leave(stack))
+
+        self.assertEqual('ADOPT_COMPLETE', stack.state.name, stack.status_reason)
+        self.assertEqual(before, self.ids(stack))
+        inner = self.world.nested(stack, 'g')
+        told = dict.fromkeys(before, 'ADOPT_COMPLETE') | {marked: 'CHECK_FAILED'}
+        self.assertEqual(told, self.world.states(inner))
+        self.assertEqual('too hot', self.world.resource(inner, marked).status_reason)
+        self.change(stack)
+        after = self.ids(stack)
+        self.assertEqual(before.keys(), after.keys())
+        self.assertEqual({marked}, {n for n in after if after[n] != before[n]})
+
+    def test_it_goes_first_when_there_are_to_be_fewer(self) -> None:
+        stack = self.make(g=self.group())
+        before = self.ids(stack)
+        marked = max(before)
+        self.mark(stack, marked)
+        stack = self.adopt(self.leave(stack))
+
+        self.change(stack, g=self.group(size=2))
+
+        del before[marked]
+        self.assertEqual(before, self.ids(stack))
+
+    def test_who_takes_the_mark_back_says_that_it_is_well(self) -> None:
+        stack = self.make(g=self.group())
+        before = self.ids(stack)
+        marked = min(before)
+        self.mark(stack, marked)
+        stack = self.adopt(self.leave(stack))
+
+        self.world.mark(self.world.nested(stack, 'g'), marked, False)
+
+        self.check_kept(stack, before)
+
+    def test_one_that_could_not_be_changed_stays_so_whatever_is_said(self) -> None:
+        stack = self.make(g=self.group())
+        before = self.ids(stack)
+        broken = min(before)
+        self.world.outside.fails.add(('update', broken))
+        after = self.world.change(stack, {'g': self.group(resource=thing('new'))})
+        self.assertEqual('UPDATE_FAILED', after.state.name)
+        self.world.outside.fails.clear()
+
+        stack = self.adopt(self.leave(stack))
+
+        inner = self.world.nested(stack, 'g')
+        self.assertEqual('ADOPT_COMPLETE', self.world.states(stack)['g'])
+        self.assertEqual('ADOPT_FAILED', self.world.states(inner)[broken])
+        self.world.mark(inner, broken, False)
+        self.change(stack)
+        after = self.ids(stack)
+        self.assertEqual({broken}, {n for n in after if after[n] != before[n]})
+
+    def test_a_group_that_was_marked_as_a_whole_is_replaced_as_one(self) -> None:
+        stack = self.make(g=self.group())
+        before = self.ids(stack)
+        self.world.mark(stack, 'g')
+
+        stack = self.adopt(self.leave(stack))
+
+        self.assertEqual('CHECK_FAILED', self.world.states(stack)['g'])
+        self.assertEqual(before, self.ids(stack))
+        self.change(stack)
+        self.assertEqual(set(), set(before.values()) & set(self.ids(stack).values()))
+
+    def test_what_is_said_of_it_may_be_anything(self) -> None:
+        stack = self.make(g=self.group())
+        marked, *_ = self.ids(stack)
+        self.mark(stack, marked)
+        left = self.leave(stack)
+        member = left['resources']['g']['resources'][marked]
+        member |= {'status_reason': ['x'], 'marked': 'yes', 'action': {}}
+
+        stack = self.adopt(left)
+
+        row = self.world.resource(self.world.nested(stack, 'g'), marked)
+        self.assertEqual('ADOPT_FAILED', row.state.name)
+        self.assertEqual(
+            'It was not well when the stack was abandoned that had it.',
+            row.status_reason,
+        )
+
+
 class TestNumberedGroup(AdoptedCase):
     """OS::Heat::ResourceGroup."""
 

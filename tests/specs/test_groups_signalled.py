@@ -3,11 +3,12 @@
 from typing import Any, ClassVar
 
 from tests.specs.test_groups import HANDLERS, GroupCase
-from tests.stack_worlds import TENANT, res
+from tests.stack_worlds import TENANT, Group, res, template
 from watcherlite import exceptions
-from watcherlite.domain.handling import NotYet
+from watcherlite.domain.handling import Batch, NotYet
 from watcherlite.domain.stacks import Stack
 from watcherlite.plugins.base import ResourceHandler
+from watcherlite.states import action as action_states
 from watcherlite.states import stack as states
 
 FOREVER = 10**9
@@ -34,6 +35,17 @@ class Bell(ResourceHandler):
 
     def delete(self, context: Any) -> Any:
         return None
+
+
+class Stepwise(Group):
+    """Does what a signal asks for one by one, and pauses for an hour in between."""
+
+    def adjust(self, context: Any, members: Any, details: Any) -> Any:
+        there, wanted = len(members), details['count']
+        return [
+            Batch(template({f'm{at}': res() for at in range(count)}), pause=3600)
+            for count in range(there + 1, wanted + 1)
+        ]
 
 
 class TestWhileAGroupScales(GroupCase):
@@ -155,3 +167,59 @@ class TestWhileASignalIsFollowed(GroupCase):
         stack = self.world.settled(stack)
         self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
         self.assertEqual('signal over', Bell.heard[-1])
+
+
+class TestWhileAGroupPauses(GroupCase):
+    """It follows a signal step by step, and nothing of it is being changed just now."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = self.a_stack_world({**HANDLERS, 'Steps': Stepwise})
+
+    def pausing(self) -> Stack:
+        """Return a stack with a group that pauses after its first step."""
+        stack = self.make(g=res('Steps', count=1), other=res())
+        self.world.stacks.signal(stack.uuid, TENANT, 'g', {'count': 3})
+        self.world.until(
+            lambda: (
+                self.pauses() == [action_states.RUNNING]
+                and self.world.nested(stack, 'g').state.name == 'UPDATE_COMPLETE'
+            )
+        )
+        self.assertEqual(['m0', 'm1'], sorted(self.ids(stack)))
+        return stack
+
+    def pauses(self) -> list[str]:
+        """Return the status of each pause that there was."""
+        actions = self.world.store.list_actions()
+        return [a.status for a in actions if a.action_type == 'sleep']
+
+    def test_a_delete_does_not_wait_for_the_steps_to_come(self) -> None:
+        stack = self.pausing()
+
+        self.world.stacks.delete(stack.uuid, TENANT)
+
+        stack = self.world.settled(stack)
+        self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
+        self.assertEqual([action_states.CANCELLED], self.pauses())
+        self.assertEqual(3, len(self.world.outside.of('create')))
+        self.assertEqual({}, self.world.outside.things)
+
+    def test_an_update_does_not_either_and_makes_what_its_template_says(self) -> None:
+        stack = self.pausing()
+
+        self.change(stack, g=res('Steps', count=4), other=res())
+
+        self.assertEqual([action_states.CANCELLED], self.pauses())
+        self.assertEqual(['m0', 'm1', 'm2', 'm3'], sorted(self.ids(stack)))
+
+    def test_whatever_else_is_asked_for_waits_for_it(self) -> None:
+        stack = self.pausing()
+
+        after = self.world.stacks.act(stack.uuid, TENANT, states.CHECK)
+
+        self.assertEqual('CHECK_IN_PROGRESS', after.state.name)
+        self.assertEqual([action_states.RUNNING], self.pauses())
+        self.world.stacks.delete(stack.uuid, TENANT)
+        self.world.settled(stack)
+        self.assertEqual({}, self.world.outside.things)

@@ -317,3 +317,21 @@ class MysqlWhileAGroupScalesTest(
     OnDatabase, signalled.TestWhileAGroupScales, stores.MysqlDatabase
 ):
     """`WhileAGroupScales` on MariaDB or MySQL."""
+
+
+class SqliteWhileAGroupPausesTest(
+    OnDatabase, signalled.TestWhileAGroupPauses, stores.SqliteDatabase
+):
+    """`WhileAGroupPauses` on SQLite."""
+
+
+class PostgresqlWhileAGroupPausesTest(
+    OnDatabase, signalled.TestWhileAGroupPauses, stores.PostgresqlDatabase
+):
+    """`WhileAGroupPauses` on PostgreSQL."""
+
+
+class MysqlWhileAGroupPausesTest(
+    OnDatabase, signalled.TestWhileAGroupPauses, stores.MysqlDatabase
+):
+    """`WhileAGroupPauses` on MariaDB or MySQL."""

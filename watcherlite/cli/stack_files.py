@@ -37,11 +37,14 @@ class Collection:
 
     def __init__(self) -> None:
         self.files: dict[str, str] = {}
+        #: How many references were written otherwise than they are.
+        self._turned = 0
 
-    def template(self, name: str) -> dict[str, Any]:
+    def template(self, name: str) -> str | dict[str, Any]:
         """Return the template in a file, or in standard input for `-`.
 
-        Its references are absolute then, and what they name is in `files`.
+        Its references are absolute then, and what they name is in `files`. One that
+        has none is the text as it is: what is wrong with it is told with its line.
 
         :raises Invalid: it, or a file that it names, cannot be read, is no template,
             or is on another machine
@@ -63,10 +66,10 @@ class Collection:
         self.files[url] = json.dumps(found)
         return url
 
-    def _resolved(self, text: str, name: str, directory: str) -> dict[str, Any]:
-        found = document.parse(text, name)
+    def _resolved(self, text: str, name: str, directory: str) -> str | dict[str, Any]:
+        found, before = document.parse(text, name), self._turned
         self._references(found, name, (), directory)
-        return found
+        return text if self._turned == before else found
 
     def _references(self, value: Any, name: str, path: Path, directory: str) -> None:
         """Take in what a part of a template refers to."""
@@ -83,6 +86,7 @@ class Collection:
                 key == 'type' and item.endswith(TEMPLATE_ENDINGS)
             ):
                 value[key] = self._add(item, name, here, directory)
+                self._turned += value[key] != item
 
     def _registry(
         self, types: dict[str, Any], name: str, path: Path, directory: str
@@ -120,7 +124,7 @@ class Collection:
         self.files[url] = text
         if path[-1] != 'get_file' or _is_template(text, found):
             inner = self._resolved(text, found, os.path.dirname(found))
-            self.files[url] = json.dumps(inner)
+            self.files[url] = inner if isinstance(inner, str) else json.dumps(inner)
         return url
 
 

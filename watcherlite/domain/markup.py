@@ -10,6 +10,7 @@ text once more when there is something to complain about, so that a document of
 100 000 actions costs the memory of its values.
 """
 
+import ast
 import collections
 import json
 import re
@@ -23,6 +24,9 @@ from watcherlite.domain.yaml_values import Builder, Path, Unreadable
 
 MAX_BYTES = 64 * 1024 * 1024
 _PLAIN_KEY = re.compile(r'[\w-]+')
+_STEP = re.compile(
+    r"""\[(\d+)\]|\.?(?:([\w-]+)|('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"))"""
+)
 
 
 def path_text(path: Path) -> str:
@@ -35,6 +39,25 @@ def path_text(path: Path) -> str:
             shown = step if _PLAIN_KEY.fullmatch(step) else repr(step)
             text += f'.{shown}' if text else shown
     return text
+
+
+def text_path(text: str) -> Path:
+    """Return the path that is written so in a message, as far as it is one."""
+    path: list[str | int] = []
+    at = 0
+    while found := _STEP.match(text, at):
+        index, plain, quoted = found.groups()
+        if index is not None:
+            path.append(int(index))
+        elif plain is not None:
+            path.append(plain)
+        else:
+            try:
+                path.append(ast.literal_eval(quoted))
+            except (SyntaxError, ValueError):
+                break
+        at = found.end()
+    return tuple(path)
 
 
 class Markup:

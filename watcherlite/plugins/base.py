@@ -513,6 +513,13 @@ class ResourceHandler(Plugin):
         Properties that depend on what is not made yet are None here.
         """
 
+    def attribute_names(self, properties: Mapping[str, Any]) -> Collection[str] | None:
+        """Return the attributes of one with these properties; None: it has any.
+
+        A template that asks for another one is refused.
+        """
+        return self.attributes
+
     def decide(
         self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
     ) -> str:
@@ -611,6 +618,10 @@ class NestedHandler(ResourceHandler):
     handler says what is to be in it. `expand` and `adjust` are called again, with
     the data that they gave, when a worker was lost: `context.uuid` is the same then.
     """
+
+    def attribute_names(self, properties: Mapping[str, Any]) -> Collection[str] | None:
+        """Return None: it has those of its members, or outputs, too."""
+        return None
 
     def expand(
         self, context: NestedContext, members: Sequence[Member]

@@ -9,6 +9,7 @@ import fixtures
 from tests import base
 from watcherlite import exceptions
 from watcherlite.cli.stack_files import Collection, data, values
+from watcherlite.domain.templates import document
 
 HEAD = 'heat_template_version: 2021-04-16\n'
 
@@ -39,16 +40,18 @@ class CollectionTest(base.TestCase):
         )
 
     def test_a_template_that_names_nothing_is_sent_as_it_is(self):
-        found = self.template(f'{HEAD}resources: {{a: {{type: "OS::Heat::None"}}}}\n')
+        text = f'{HEAD}# so\nresources: {{a: {{type: "OS::Heat::None"}}}}\n'
 
-        self.assertEqual(
-            {
-                'heat_template_version': '2021-04-16',
-                'resources': {'a': {'type': 'OS::Heat::None'}},
-            },
-            found,
-        )
+        self.assertEqual(text, self.template(text))
         self.assertEqual({}, self.collection.files)
+
+    def test_so_is_a_nested_one_and_what_is_wrong_in_it_has_a_line_in_its_file(self):
+        inner = f'{HEAD}\nresources:\n  x: {{type: "OS::Heat::Non"}}\n'
+        self.file('inner.yaml', inner)
+
+        self.template(f'{HEAD}resources: {{a: {{type: inner.yaml}}}}')
+
+        self.assertEqual({self.url('inner.yaml'): inner}, self.collection.files)
 
     def test_files_are_found_beside_the_template_and_get_absolute_names(self):
         self.file('in/motd', 'hello')
@@ -86,7 +89,9 @@ resources:
         group = found['resources']['b']['properties']['resource_def']
         self.assertEqual(name, found['resources']['a']['type'])
         self.assertEqual({'type': name}, group)
-        files = {name: json.loads(text) for name, text in self.collection.files.items()}
+        files = {
+            name: document.parse(text) for name, text in self.collection.files.items()
+        }
         self.assertEqual(
             {
                 name: {
@@ -143,9 +148,9 @@ resources:
     def test_a_name_may_be_a_url_of_a_file_with_any_characters(self):
         self.file('a b%', 'hello')
 
-        found = self.template(f'{HEAD}x: {{get_file: "file://{self.home}/a%20b%25"}}')
+        text = f'{HEAD}x: {{get_file: "file://{self.home}/a%20b%25"}}'
 
-        self.assertEqual({'get_file': self.url('a%20b%25')}, found['x'])
+        self.assertEqual(text, self.template(text))
         self.assertEqual({self.url('a%20b%25'): 'hello'}, self.collection.files)
 
     def test_nothing_is_fetched_from_other_machines(self):

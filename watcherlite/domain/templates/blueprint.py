@@ -11,7 +11,7 @@ from watcherlite.domain.templates import dependencies, document
 from watcherlite.domain.templates import environment as environments
 from watcherlite.domain.templates import parameters as parameter_values
 from watcherlite.domain.templates.definitions import ResourceDefinition
-from watcherlite.domain.templates.nodes import Failed, Node, holds, truth
+from watcherlite.domain.templates.nodes import Attribute, Failed, Node, holds, truth
 from watcherlite.domain.templates.registry import Registry
 from watcherlite.domain.templates.scope import OMITTED, NothingMade, References, Scope
 from watcherlite.domain.templates.template import Template, load
@@ -45,6 +45,7 @@ class Blueprint:
     :param resources: those that are to be, in the order of the template
     :param requires: for each of these, the names of those that it depends on, sorted
     :param handlers: for each of these, what its type stands for
+    :param attributes: those of these that get_attr asks for
     """
 
     definition: Definition
@@ -55,6 +56,7 @@ class Blueprint:
     resources: Mapping[str, ResourceDefinition]
     requires: Mapping[str, tuple[str, ...]]
     handlers: Mapping[str, str]
+    attributes: tuple[Attribute, ...]
 
     @classmethod
     def of(
@@ -92,6 +94,7 @@ class Blueprint:
             made.resources,
             made.requires,
             made.handlers,
+            made.attributes,
         )
 
     def handler(self, name: str) -> str:

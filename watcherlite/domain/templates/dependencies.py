@@ -8,7 +8,7 @@ from watcherlite import exceptions
 from watcherlite.domain import graph
 from watcherlite.domain.templates import document
 from watcherlite.domain.templates.definitions import ResourceDefinition
-from watcherlite.domain.templates.nodes import Failed, Named, Node, holds
+from watcherlite.domain.templates.nodes import Attribute, Failed, Named, Node, holds
 from watcherlite.domain.templates.registry import Registry
 from watcherlite.domain.templates.scope import Scope
 from watcherlite.domain.templates.template import Template
@@ -26,6 +26,7 @@ class Made:
     resources: Mapping[str, ResourceDefinition]
     requires: Mapping[str, tuple[str, ...]]
     handlers: Mapping[str, str]
+    attributes: tuple[Attribute, ...]
 
 
 def find(
@@ -43,10 +44,12 @@ def find(
     resources = _present(template, scope, problems)
     requires: dict[str, tuple[str, ...]] = {}
     handlers: dict[str, str] = {}
+    attributes: list[Attribute] = []
     for name, resource in resources.items():
         nodes = resource.nodes
         parts = (nodes.properties, nodes.metadata, nodes.update_policy)
-        named = _named(template, resources, parts, scope, problems)
+        named, used = _named(template, resources, parts, scope, problems)
+        attributes += used
         # What is left out needs nobody to wait for it.
         others = {other for other in resource.depends_on if other in resources}
         requires[name] = tuple(sorted(named | others))
@@ -62,13 +65,14 @@ def find(
             problems.append((error.path, error.text))
             continue
         if present:
-            _named(template, resources, (output.node,), scope, problems)
+            _, used = _named(template, resources, (output.node,), scope, problems)
+            attributes += used
     if problems:
         raise exceptions.StackValidationFailed(document.placed(source, problems))
     circles = _circles(requires)
     if circles:
         raise exceptions.CircularDependency(document.placed(source, circles))
-    return Made(resources, requires, handlers)
+    return Made(resources, requires, handlers, tuple(attributes))
 
 
 def _present(
@@ -93,8 +97,8 @@ def _named(
     nodes: tuple[Node, ...],
     scope: Scope,
     problems: list[_Found],
-) -> set[str]:
-    """Return the names of the resources that these parts refer to."""
+) -> tuple[set[str], list[Attribute]]:
+    """Return the names of the resources, and the attributes, that parts refer to."""
     named = Named()
     for node in nodes:
         try:
@@ -116,7 +120,7 @@ def _named(
             text = 'No content found in the "files" section for get_file path: '
             text += f'{one.shown}; send its text in files'
             problems.append((one.path, text))
-    return found
+    return found, named.attributes
 
 
 def _circles(requires: Mapping[str, tuple[str, ...]]) -> list[_Found]:

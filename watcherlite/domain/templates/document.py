@@ -82,6 +82,23 @@ def placed(document: object, problems: Iterable[tuple[Path, str]]) -> list[str]:
     return _few(list(dict.fromkeys(text for _, text in whole)))
 
 
+def places(document: object, paths: Iterable[Path]) -> dict[Path, str]:
+    """Return what stands before the path in a problem of each of these: `NAME:LINE: `.
+
+    Nothing, if the document was not read from text.
+    """
+    wanted = list(paths)
+    markup = document.markup if isinstance(document, Document) else None
+    if markup is None:
+        return dict.fromkeys(wanted, '')
+    lines = markup.lines(wanted)
+    nearest = {path: _nearest(lines, path) for path in wanted}
+    return {
+        path: f'{markup.source}: ' if line is None else f'{markup.source}:{line}: '
+        for path, line in nearest.items()
+    }
+
+
 def _line(path: Path, text: str) -> str:
     return f'{path_text(path)}: {text}' if path else text
 

@@ -33,15 +33,30 @@ class Name:
     path: Path
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute of a resource that a part of a template refers to.
+
+    :param shown: likewise
+    """
+
+    resource: str
+    name: str
+    shown: str
+    path: Path
+
+
 @dataclasses.dataclass(slots=True)
 class Named:
     """What is referred to.
 
     :ivar resources: by get_resource and get_attr
+    :ivar attributes: by get_attr
     :ivar files: by get_file
     """
 
     resources: list[Name] = dataclasses.field(default_factory=list)
+    attributes: list[Attribute] = dataclasses.field(default_factory=list)
     files: list[Name] = dataclasses.field(default_factory=list)
 
 
@@ -127,16 +142,29 @@ class Call:
         self.arguments.refer(scope, named)
         if self.refers is None:
             return
-        first = self.arguments
-        if isinstance(first, Listed):
-            first = first.items[0]
-        name = first.value(scope)
-        if isinstance(name, list):
-            name = name[0] if name else None
-        if isinstance(name, str):
-            found = named.files if self.refers == 'file' else named.resources
-            shown = name if isinstance(first, Static) else 'of that name'
-            found.append(Name(name, shown, self.path))
+        name, shown = self._argument(0, scope)
+        if not isinstance(name, str):
+            return
+        found = named.files if self.refers == 'file' else named.resources
+        found.append(Name(name, shown, self.path))
+        if self.name == 'get_attr':
+            attribute, shown = self._argument(1, scope)
+            if isinstance(attribute, str):
+                named.attributes.append(Attribute(name, attribute, shown, self.path))
+
+    def _argument(self, at: int, scope: Scope) -> tuple[Any, str]:
+        """Return an argument, None if there is none, and how it is shown."""
+        node = self.arguments
+        if isinstance(node, Listed):
+            if at >= len(node.items):
+                return None, ''
+            node, at = node.items[at], 0
+        value = node.value(scope)
+        if isinstance(value, list):
+            value = value[at] if at < len(value) else None
+        elif at:
+            value = None
+        return value, str(value) if isinstance(node, Static) else 'of that name'
 
     def _has_own_names(self) -> bool:
         """Say whether the names among its arguments are those of the template."""

@@ -136,8 +136,8 @@ def check(parts: Parts, stack: Stack, definition: Definition) -> Blueprint:
     found = blueprint(stack, definition)
     checking = Checking(parts)
     checking.walk(stack, found)
-    if checking.problems:
-        raise exceptions.StackValidationFailed(checking.told)
+    if told := checking.told:
+        raise exceptions.StackValidationFailed(told)
     return found
 
 
@@ -182,8 +182,8 @@ def described(parts: Parts, definition: Definition, nested: bool) -> dict[str, A
     checking = Checking(parts)
     made = checking.blueprint(stack, definition, unknown)
     checking.walk(stack, made, unknown=unknown)
-    if checking.problems:
-        raise exceptions.StackValidationFailed(checking.told)
+    if told := checking.told:
+        raise exceptions.StackValidationFailed(told)
     return describing.described(
         *(template, definition.parameters, environment, definition.files),
         nested=parts.limits.depth if nested else 0,

@@ -3,16 +3,20 @@
 import dataclasses
 import json
 import logging
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.domain import outcomes
 from watcherlite.domain.handling import Batch, Expansion
+from watcherlite.domain.markup import path_text, text_path
 from watcherlite.domain.stacks import Definition, Stack
 from watcherlite.domain.templates import document
 from watcherlite.domain.templates.blueprint import Blueprint, NothingMade
-from watcherlite.engine.stacks import expansion, handlers, nesting
+from watcherlite.domain.templates.nodes import Attribute, Failed
+from watcherlite.domain.yaml_values import Path
+from watcherlite.engine.stacks import expansion, handlers, nesting, problems
 from watcherlite.engine.stacks.parts import Limits, Parts
 from watcherlite.engine.stacks.resolving import blueprint
 from watcherlite.engine.stacks.resource_context import Imagined, handler_context
@@ -20,8 +24,6 @@ from watcherlite.plugins.base import NestedHandler, ResourceHandler
 
 LOG = logging.getLogger(__name__)
 
-#: More problems than these tell nobody more.
-MOST_TOLD = 100
 #: A value of each type of parameters, for one that is not known yet.
 _NEUTRAL: Mapping[str, Any] = {
     'string': '',
@@ -31,6 +33,11 @@ _NEUTRAL: Mapping[str, Any] = {
     'comma_delimited_list': '',
 }
 _NOTHING: frozenset[str] = frozenset()
+#: How problems begin that say what in a resource they are about.
+_PART = re.compile(
+    r"((?:properties|update_policy)(?:[.\[](?:[^:'\"]|'[^']*'|\"[^\"]*\")*)?): (.*)",
+    re.DOTALL,
+)
 
 
 def check_sizes(definition: Definition, limits: Limits) -> None:
@@ -58,7 +65,6 @@ class Checking:
     What depends on resources that have not been made, or on parameters that are
     not known, is not known, and nothing is said against it.
 
-    :ivar problems: what was found, each beginning with its place
     :ivar resources: how many there were
     """
 
@@ -68,39 +74,41 @@ class Checking:
         self._known: dict[tuple[Any, ...], int] = {}
         self._parsed: dict[str, Mapping[str, Any]] = {}
         self._fitting: dict[tuple[str, str], dict[str, Any]] = {}
-        self.problems: list[str] = []
+        self._problems = problems.Problems()
         self.resources = 0
 
     @property
     def told(self) -> list[str]:
-        """Return the problems, or the first of very many."""
-        found = list(dict.fromkeys(self.problems))
-        more = len(found) - MOST_TOLD
-        if more <= 0:
-            return found
-        return [*found[:MOST_TOLD], f'and {more} more problems']
+        """Return the problems, or the first of very many, each with its place."""
+        return self._problems.told
 
     def walk(
         self,
         stack: Stack,
         made: Blueprint,
-        place: str = '',
+        outer: '_One | None' = None,
         around: tuple[str, ...] = (),
         unknown: frozenset[str] = _NOTHING,
     ) -> None:
         """Look at all resources of a stack.
 
-        :param place: of the stack, for the problems
+        :param outer: the resource that the stack is
         :param around: the templates around it
         :param unknown: names of parameters whose values are not known
         :raises RequestLimitExceeded: it becomes too large
         """
         self.resources += len(made.resources)
         self._check_count()
-        for name in made.resources:
-            at = f'{place}resources.{name}'
-            one = _One(stack, made, name, at, around, unknown)
+        looked_at = {
+            name: _One(stack, made, name, outer, around, unknown)
+            for name in made.resources
+        }
+        for one in looked_at.values():
             self._resource(one)
+        for attribute in made.attributes:
+            of = looked_at.get(attribute.resource)
+            if of is not None and of.attributes is not None:
+                self._attribute(of, attribute, of.attributes)
 
     def blueprint(
         self, stack: Stack, definition: Definition, unknown: frozenset[str]
@@ -137,8 +145,39 @@ class Checking:
             self._add(one, text, '.external_id')
             return
         fitted = self._fitted(one, handler, handler_name, external)
-        if fitted is not None and isinstance(handler, NestedHandler):
+        if fitted is None:
+            return
+        one.attributes = self._attributes(handler, fitted)
+        if isinstance(handler, NestedHandler):
+            one.has_members = True
             self._nested(one, handler, handler_name, fitted)
+
+    def _attributes(
+        self, handler: ResourceHandler, fitted: Mapping[str, Any]
+    ) -> Collection[str] | None:
+        """Return the attributes that a resource has; None: nobody knows."""
+        try:
+            return handler.attribute_names(fitted)
+        except Exception:
+            LOG.exception('A resource handler could not say which attributes it has')
+            return None
+
+    def _attribute(
+        self, one: '_One', attribute: Attribute, known: Collection[str]
+    ) -> None:
+        """Say so if a resource has no such attribute."""
+        name = attribute.name
+        # All of them, and what is of a member.
+        of_member = one.has_members and name.startswith('resource.')
+        if name in known or name == 'show' or of_member:
+            return
+        kind = one.made.resources[one.name].type
+        has = f'it has {", ".join(sorted(known))}' if known else 'it has none'
+        text = (
+            f'The Referenced Attribute ({one.name} {attribute.shown}) is incorrect: '
+            f'{kind} has no such attribute; {has}'
+        )
+        self._note(one, f'{path_text(attribute.path)}: {text}', attribute.path)
 
     def _fitted(
         self, one: '_One', handler: ResourceHandler, handler_name: str, external: bool
@@ -150,7 +189,9 @@ class Checking:
             one.made.update_policy(one.name, NothingMade())
         except exceptions.StackValidationFailed as error:
             if not one.unknown:
-                self.problems += [f'{one.within}{text}' for text in error.problems]
+                path = error.path if isinstance(error, Failed) else ()
+                for text in error.problems:
+                    self._note(one, text, path)
             return None
         if external:
             return values
@@ -161,10 +202,10 @@ class Checking:
             fitted = self._parts.handlers.fit_properties(handler, values, known=False)
             handler.validate(fitted)
         except exceptions.StackValidationFailed as error:
-            self.problems += [f'{one.at}.{_placed(text)}' for text in error.problems]
+            self._add_all(one, error.problems)
             return None
         except exceptions.Invalid as error:
-            self.problems.append(f'{one.at}.{_placed(str(error))}')
+            self._add_all(one, [str(error)])
             return None
         except Exception as error:
             LOG.exception('A resource handler could not check properties')
@@ -199,6 +240,8 @@ class Checking:
             return
         definition = nesting.definition(batch, one.made.definition, one.name)
         if is_template:
+            outputs = definition.template.get('outputs') or {}
+            one.attributes = outputs if isinstance(outputs, Mapping) else None
             # A thousand alike are looked at once.
             given = (definition.parameters, definition.environment)
             alike = json.dumps(given, sort_keys=True, default=str)
@@ -229,11 +272,12 @@ class Checking:
             made = self.blueprint(inner, definition, unknown)
         except exceptions.StackValidationFailed as error:
             if file is not None or not one.obscured:
-                self.problems += [f'{one.at}: {text}' for text in error.problems]
+                for text in error.problems:
+                    self._add(one, text)
             return
         around = one.around if file is None else (*one.around, file)
         lenient = unknown or (one.obscured if file is None else _NOTHING)
-        self.walk(inner, made, f'{one.at}: ', around, frozenset(lenient))
+        self.walk(inner, made, one, around, frozenset(lenient))
 
     def _template(
         self, one: '_One', name: str, fitted: Mapping[str, Any]
@@ -246,7 +290,8 @@ class Checking:
             try:
                 self._parsed[name] = document.parse(text, name, self._limits.template)
             except exceptions.TemplateInvalid as error:
-                self.problems += [f'{one.at}: {text}' for text in error.problems]
+                for problem in error.problems:
+                    self._add(one, problem)
                 return None
         return Batch(self._parsed[name], dict(fitted))
 
@@ -265,13 +310,39 @@ class Checking:
             told = [outcomes.public_text(error)]
             if isinstance(error, exceptions.StackValidationFailed):
                 told = error.problems
-            self.problems += [f'{one.at}.{_placed(text)}' for text in told]
+            self._add_all(one, told)
             return None
 
     # what was found
 
     def _add(self, one: '_One', text: str, part: str = '') -> None:
-        self.problems.append(f'{one.at}{part}: {text}')
+        """Note a problem of a resource, or of a part of it."""
+        path = ('resources', one.name, *text_path(part))
+        self._note(one, f'resources.{one.name}{part}: {text}', path)
+
+    def _add_all(self, one: '_One', texts: Sequence[str]) -> None:
+        """Note problems of its properties, which may say of which, or its policies."""
+        for problem in texts:
+            found = _PART.match(problem)
+            part, text = 'properties', problem
+            if found is not None:
+                part, text = found.groups()
+            self._add(one, text, f'.{part}')
+
+    def _note(self, one: '_One', text: str, path: Path) -> None:
+        """Note a problem in the template of a resource.
+
+        :param text: begins with its place there
+        """
+        whole = one.within + text
+        written = one
+        while not problems.is_text(written.template) and written.outer is not None:
+            # What a group has made has no lines; the group has.
+            written = written.outer
+            path = ('resources', written.name)
+        at = len(written.within)
+        found = problems.Problem(whole, at, written.template, path)
+        self._problems.add(found)
 
     def _check_count(self) -> None:
         if self.resources > self._limits.resources:
@@ -284,8 +355,10 @@ class Checking:
 class _One:
     """A resource that is looked at.
 
-    :ivar at: its place; `within` is that of the stack
+    :ivar at: its place; `within` is what comes before that of the resource
     :ivar obscured: names of properties of which some is not known
+    :ivar attributes: those that it has; None: nobody knows
+    :ivar has_members: it is a stack
     """
 
     def __init__(
@@ -293,18 +366,26 @@ class _One:
         stack: Stack,
         made: Blueprint,
         name: str,
-        at: str,
+        outer: '_One | None',
         around: tuple[str, ...],
         unknown: frozenset[str],
     ) -> None:
         self.stack = stack
         self.made = made
         self.name = name
-        self.at = at
-        self.within = at.removesuffix(f'resources.{name}')
+        self.outer: _One | None = outer
+        self.within: str = '' if outer is None else f'{outer.at}: '
+        self.at: str = f'{self.within}resources.{name}'
         self.around = around
         self.unknown = unknown
         self.obscured: frozenset[str] = _NOTHING
+        self.attributes: Collection[str] | None = None
+        self.has_members = False
+
+    @property
+    def template(self) -> Mapping[str, Any]:
+        """Return the template that it is in."""
+        return self.made.definition.template
 
     def properties(self) -> dict[str, Any]:
         """Return its properties; what is not known in them is None."""
@@ -361,14 +442,6 @@ def obscured(written: Any, value: Any, unknown: frozenset[str]) -> Any:
             pairs = zip(written, value, strict=True)
             return [obscured(raw, inner, unknown) for raw, inner in pairs]
     return None
-
-
-def _placed(problem: str) -> str:
-    """Return a problem with its place in the resource; properties, if it has none."""
-    begins = problem.startswith(
-        ('properties:', 'properties.', 'properties[', 'update_policy.')
-    )
-    return problem if begins else f'properties: {problem}'
 
 
 def _refers(written: Any, unknown: frozenset[str]) -> bool:

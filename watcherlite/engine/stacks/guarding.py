@@ -49,10 +49,20 @@ class Tree:
         return self.above[-1] if self.above else self.stack
 
     @property
+    def target(self) -> str:
+        """Return what all that changes one of these stacks has locked."""
+        return target(self.root)
+
+    @property
     def running(self) -> list[str]:
         """Return the uuids of the operations that run, without those derived."""
         stacks = (self.stack,) if self.stack.state.busy else self.below
         return [s.operation for s in stacks if s.state.busy and s.operation]
+
+
+def target(root: Stack) -> str:
+    """Return the target of all that changes the stacks of one tree."""
+    return f'stack:{root.uuid}'
 
 
 def check(tree: Tree, operation: str) -> None:

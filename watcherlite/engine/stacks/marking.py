@@ -1,6 +1,7 @@
 """What a user says of the health of a resource (spec 002); pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.domain.stacks import Resource, Stack
@@ -8,6 +9,7 @@ from watcherlite.states import stack as states
 from watcherlite.states.stack import State
 
 DEFAULT_REASON = 'state changed by resource_mark_unhealthy api'
+LEFT_UNWELL = 'It was not well when the stack was abandoned that had it.'
 
 
 def marked(row: Resource, reason: str) -> Resource:
@@ -36,6 +38,29 @@ def unmarked(row: Resource, reason: str) -> Resource:
     else:
         state = State(states.CHECK, states.COMPLETE, reason)
     return row.at(state, under_lock=None, under_mark=None)
+
+
+def was_unwell(left: Mapping[str, Any]) -> bool:
+    """Say whether a stack that was abandoned knew that a resource is not well."""
+    return left.get('status') == states.FAILED
+
+
+def adopted(row: Resource, left: Mapping[str, Any]) -> Resource:
+    """Return a resource that was adopted, as unwell as it was when it was left.
+
+    A stack is what its members are, unless it was marked itself.
+    """
+    if not was_unwell(left):
+        return row
+    reason = left.get('status_reason')
+    text = reason if isinstance(reason, str) and reason else LEFT_UNWELL
+    if left.get('marked') is True:
+        return marked(row, text)
+    if row.nested_id is not None:
+        return row
+    # What had failed otherwise than by a look is not healed by word of mouth.
+    by = states.CHECK if left.get('action') == states.CHECK else states.ADOPT
+    return row.at(State(by, states.FAILED, text))
 
 
 def found(rows: Sequence[Resource], stack: Stack, name: str) -> Resource:

@@ -16,7 +16,10 @@ from watcherlite.domain.templates.environment import (
 )
 
 #: What of what is there already goes on by itself, see `adopted`.
-_ADOPTED = ('resource_id', 'resource_data', 'attributes', 'resources')
+_ADOPTED = (
+    *('resource_id', 'resource_data', 'attributes', 'resources'),
+    *('action', 'status', 'status_reason', 'marked'),
+)
 #: Likewise, of the members of a group: what its template said of each.
 DEFINITION = 'definition'
 
@@ -160,6 +163,8 @@ def exported(
             'type': row.type,
             'action': row.base.action,
             'status': row.base.status,
+            'status_reason': row.base.reason,
+            'marked': row.under_mark is not None,
             'metadata': dict(row.metadata),
             'resource_data': dict(row.data),
             'attributes': dict(row.attributes),

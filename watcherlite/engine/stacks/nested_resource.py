@@ -19,7 +19,7 @@ from watcherlite.domain.outcomes import (
 from watcherlite.domain.stacks import Definition, Resource, Stack
 from watcherlite.engine.patience import patiently
 from watcherlite.engine.stacks import inputs as handed_on
-from watcherlite.engine.stacks import merging, nesting
+from watcherlite.engine.stacks import marking, merging, nesting
 from watcherlite.engine.stacks.converging import Converging
 from watcherlite.engine.stacks.inputs import CONVERGE, SIGNAL, StackInputs
 from watcherlite.engine.stacks.progress import (
@@ -198,7 +198,7 @@ class NestedResource:
             Member(
                 name,
                 str((one.get(merging.DEFINITION) or {}).get('type')),
-                states.COMPLETE,
+                states.FAILED if marking.was_unwell(one) else states.COMPLETE,
                 one.get('resource_id'),
                 str(one.get('resource_id') or name),
                 one.get('attributes') or {},

@@ -27,8 +27,9 @@ from watcherlite.engine.stacks import (
     marking,
     merging,
     previewing,
+    superseding,
 )
-from watcherlite.engine.stacks.guarding import Tree
+from watcherlite.engine.stacks.guarding import Tree, target
 from watcherlite.engine.stacks.inputs import (
     RESOURCE,
     SIGNAL,
@@ -237,8 +238,8 @@ class StackOperations:
         change: Callable[[Transaction, Tree], tuple[Stack, StackInputs | None]],
         context: Mapping[str, Any] | None,
     ) -> Stack:
-        superseded, after = self._begun(stack, operation, change, context)
-        for uuid in superseded:
+        running, signals, after = self._begun(stack, operation, change, context)
+        for uuid in [*running, *superseding.followed(self._store, signals)]:
             self._stop(uuid)
         self._tell_of_work()
         return after
@@ -250,7 +251,7 @@ class StackOperations:
         operation: str,
         change: Callable[[Transaction, Tree], tuple[Stack, StackInputs | None]],
         context: Mapping[str, Any] | None,
-    ) -> tuple[list[str], Stack]:
+    ) -> tuple[list[str], list[Action], Stack]:
         """Write down that an operation begins; return what it supersedes."""
         now = self._clock.now()
         with self._store.transaction() as tx:
@@ -259,7 +260,7 @@ class StackOperations:
             guarding.check(tree, operation)
             changed, inputs = change(tx, tree)
             if inputs is None:
-                return [], before
+                return [], [], before
             uuid = events.new_uuid()
             after = beginning.begun(changed, inputs, uuid, now)
             tx.save_stacks([after])
@@ -267,8 +268,9 @@ class StackOperations:
                 after = after.evolve(context=context)
             self._begin_action(tx, uuid, after, tree.root, inputs, now)
             tx.add_events([facts.stack_event(before, after, now)])
+            signals = superseding.signals(tx, tree, operation)
         LOG.info('Stack %s (%s): %s begins', after.uuid, after.name, inputs.do)
-        return tree.running, after
+        return tree.running, signals, after
 
     def _begin_action(
         self,
@@ -403,7 +405,7 @@ class StackOperations:
                 lane=ENGINE,
                 name=row.name,
                 # What changes nothing need not wait for what does.
-                target=target(tree.root) if modifies else None,
+                target=tree.target if modifies else None,
                 inputs=inputs.as_inputs(),
                 context=tree.stack.context,
                 timeout=tree.stack.timeout,
@@ -485,8 +487,3 @@ class StackOperations:
             )
         self._tell(None, commands.EventsStored())
         return exported
-
-
-def target(root: Stack) -> str:
-    """Return the target of all that changes the stacks of one tree."""
-    return f'stack:{root.uuid}'

@@ -14,7 +14,7 @@ from watcherlite.domain import events
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.events import Event
 from watcherlite.domain.stacks import Resource, Stack
-from watcherlite.engine.stacks import facts
+from watcherlite.engine.stacks import facts, marking
 from watcherlite.engine.stacks.inputs import (
     CONVERGE,
     RESOURCE,
@@ -108,8 +108,12 @@ class StackProgress:
             row = saved.get(found.id or 0, found)
             after = followed(row, change, inputs, now)
             if after is not row:
-                saved[row.id or 0] = after
                 told += facts.changed(row, after, now, fault)
+                if inputs.adopted is not None and after.state.name == 'ADOPT_COMPLETE':
+                    left = marking.adopted(after, inputs.adopted)
+                    told += facts.changed(after, left, now)
+                    after = left
+                saved[row.id or 0] = after
             if inputs.do == SIGNAL and change.after.status in action_states.FINAL:
                 told.append(_signalled(after, change.after, now, fault))
         if saved:

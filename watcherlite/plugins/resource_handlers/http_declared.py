@@ -150,6 +150,17 @@ def at(content: Any, path: str) -> Any:
     return content
 
 
+def attributes(properties: Mapping[str, Any], content: Any) -> dict[str, Any]:
+    """Return the attributes that an answer has, as the property `outputs` says."""
+    secrets = list((properties.get('private_headers') or {}).values())
+    found = {}
+    for name, path in (properties.get('outputs') or {}).items():
+        value = at(content, path)
+        if value is not None:
+            found[name] = without(value, secrets)
+    return found
+
+
 def without(value: Any, secrets: Sequence[str]) -> Any:
     """Return a value in which secrets that a server sent back are covered."""
     if isinstance(value, str):

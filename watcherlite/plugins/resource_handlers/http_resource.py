@@ -1,6 +1,6 @@
 """Whatever a server makes that is told so over HTTP."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 from oslo_config import cfg
@@ -207,6 +207,11 @@ class HttpResource(ResourceHandler):
         if problems:
             raise exceptions.StackValidationFailed(problems)
 
+    def attribute_names(self, properties: Mapping[str, Any]) -> Collection[str] | None:
+        """Return its id, and what `outputs` names."""
+        outputs = properties.get('outputs', {})
+        return None if outputs is None else {*self.attributes, *outputs}
+
     def decide(
         self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
     ) -> str:
@@ -408,14 +413,8 @@ class HttpResource(ResourceHandler):
 
     def _attributes(self, context: ResourceContext, content: Any) -> dict[str, Any]:
         """Return the attributes; what an answer does not have stays as it was."""
-        wanted = context.properties
-        attributes = dict(context.attributes)
-        secrets = list((wanted.get('private_headers') or {}).values())
-        for name, path in (wanted.get('outputs') or {}).items():
-            value = http_declared.at(content, path)
-            if value is not None:
-                attributes[name] = http_declared.without(value, secrets)
-        return attributes
+        known = dict(context.attributes)
+        return known | http_declared.attributes(context.properties, content)
 
     def _waiting(self, context: ResourceContext, name: str, ready: Ready) -> Result:
         """Return what a call has come to, or that it has to be waited for."""

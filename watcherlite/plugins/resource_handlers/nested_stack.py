@@ -1,7 +1,7 @@
 """A stack of its own template, as a resource."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 from watcherlite.domain.handling import Batch, Member, Property
@@ -49,6 +49,10 @@ class NestedStack(NestedHandler):
         template = properties.get('template')
         if template is not None:
             _parsed(template)
+
+    def attribute_names(self, properties: Mapping[str, Any]) -> Collection[str]:
+        """Return those that are declared."""
+        return self.attributes
 
     def expand(
         self, context: NestedContext, members: Sequence[Member]

@@ -19,6 +19,9 @@ class Nothing(ResourceHandler):
     replaces_failed = False
     modified_by_signals = False
 
+    def attribute_names(self, properties: Mapping[str, Any]) -> None:
+        """Return None: it has any, as what it stands in for may have."""
+
     def decide(
         self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
     ) -> str:

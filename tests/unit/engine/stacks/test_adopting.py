@@ -51,10 +51,20 @@ class Keeper(Group):
         return Expansion(super().expand(context, members), **data)
 
 
+class Asking(Keeper):
+    """Remembers how its members were."""
+
+    def adopted(self, context: Any, members: Any) -> Any:
+        data = {member.name: member.serving for member in members}
+        return Expansion(super().expand(context, members).batches, data)
+
+
 class AdoptingCase(StackWorldCase):
     def setUp(self) -> None:
         super().setUp()
-        self.world: StackWorld = self.a_stack_world({'Slow': Slow, 'Keeper': Keeper})
+        self.world: StackWorld = self.a_stack_world(
+            {'Slow': Slow, 'Keeper': Keeper, 'Asking': Asking}
+        )
         self.outside = self.world.outside
 
     def adopt(self, data: Mapping[str, Any], name: str = 'adopted') -> Stack:
@@ -154,6 +164,16 @@ class TestAdoption(AdoptingCase):
 
         self.assertEqual([left.uuid], list(kept.values()))
         self.assertEqual(kept, self.world.resource(stack, 'k').data)
+
+    def test_a_group_is_told_which_of_its_members_were_unwell(self) -> None:
+        left = self.world.make({'k': res('Asking', count=2)})
+        self.world.mark(self.world.nested(left, 'k'), 'm1')
+
+        stack = self.adopt(self.world.stacks.abandon(left.uuid, TENANT))
+
+        self.assertEqual(
+            {'m0': True, 'm1': False}, self.world.resource(stack, 'k').data
+        )
 
     def test_what_was_adopted_is_updated_and_deleted_like_what_was_made(self) -> None:
         left = self.world.make(

@@ -33,6 +33,25 @@ class Careless(ResourceHandler):
         return None
 
 
+class Careful(ResourceHandler):
+    """Takes anything, and tells nothing."""
+
+    accepts_any = True
+
+    def create(self, context: Any) -> Any:
+        return None
+
+    def delete(self, context: Any) -> Any:
+        return None
+
+
+class Whatever(Careful):
+    """Has whatever is asked for."""
+
+    def attribute_names(self, properties: Any) -> Any:
+        return None
+
+
 class Surprised(Group):
     """Does not know what it is made of."""
 
@@ -70,6 +89,8 @@ class CheckingCase(StackWorldCase):
     def world(self, **limits: Any) -> StackWorld:
         return self.a_stack_world(
             {
+                'Whatever': Whatever,
+                'Careful': Careful,
                 'Careless': Careless,
                 'Choosy': Choosy,
                 'Keeper': Keeper,
@@ -83,8 +104,12 @@ class CheckingCase(StackWorldCase):
         self, members: Any, files: Any = None, environment: Any = None, **limits: Any
     ) -> list[str]:
         """Return what is wrong with a stack of these resources."""
-        world = self.world(**limits)
         definition = Definition(template(members), environment or {}, files or {})
+        return self.wrong(definition, **limits)
+
+    def wrong(self, definition: Definition, **limits: Any) -> list[str]:
+        """Return what is wrong with a stack of this definition."""
+        world = self.world(**limits)
         try:
             asking.check(
                 world.parts(world.store), Stack('u', 's', 'tenant', 0), definition
@@ -231,7 +256,9 @@ class TestNested(CheckingCase):
         self.assertEqual([], self.check({'a': res(), 'n': unknown}, files))
         (problem,) = self.check({'n': res('n.yaml', p='x')}, files)
         self.assertTrue(
-            problem.startswith('resources.n: resources.m: resources.a.properties.wait'),
+            problem.startswith(
+                'resources.n: resources.m: m.yaml:1: resources.a.properties.wait'
+            ),
             problem,
         )
 
@@ -243,8 +270,8 @@ class TestNested(CheckingCase):
         (problem,) = self.check({'n': res('a.yaml')}, files)
 
         self.assertEqual(
-            'resources.n: resources.x: resources.y: templates contain each other in '
-            'a circle: a.yaml -> b.yaml -> a.yaml',
+            'resources.n: resources.x: b.yaml:1: resources.y: templates contain each '
+            'other in a circle: a.yaml -> b.yaml -> a.yaml',
             problem,
         )
 
@@ -253,7 +280,9 @@ class TestNested(CheckingCase):
         environment = {'resource_registry': {'My::*': 'Thing'}}
 
         (problem,) = self.check({'n': res('n.yaml')}, files)
-        self.assertTrue(problem.startswith('resources.n: resources.a.type'), problem)
+        self.assertTrue(
+            problem.startswith('resources.n: n.yaml:1: resources.a.type'), problem
+        )
         found = self.check({'n': res('n.yaml')}, files, environment=environment)
         self.assertEqual([], found)
 

@@ -168,6 +168,7 @@ class TestAdopting(base.TestCase):
                     'resource_id': 'id-a',
                     'resource_data': {'d': 1},
                     'attributes': {'o': 2},
+                    'status': 'COMPLETE',
                 },
                 'n': {
                     'resource_id': 'id-n',
