@@ -351,7 +351,8 @@ def _timeout(text: str | None) -> float:
         seconds = 0.0
     if not 0 < seconds <= 86400:
         raise exits.UsageError(
-            f'--timeout is {text!r}; it must be a number of seconds above 0'
+            f'--timeout is {text!r}; it must be a number of seconds above 0, and 86400 '
+            'at most'
         )
     return seconds
 

@@ -128,7 +128,7 @@ class ClusterResize(Acting):
         )
         number.add_argument(
             '--percentage',
-            type=float,
+            type=cluster_command.percentage,
             metavar='PERCENT',
             help='likewise, as a part of those that it has',
         )

@@ -3,6 +3,7 @@
 import abc
 import argparse
 import contextlib
+import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -29,6 +30,9 @@ ACTION = (
     Column('Status', 'status'),
     Column('Status Reason', 'status_reason'),
 )
+
+#: Where it is told what becomes of an action.
+_SEE = 'watcherlite cluster action show'
 
 #: How a node is recovered.
 RECOVERIES = ('REBOOT', 'REBUILD', 'RECREATE')
@@ -195,7 +199,7 @@ class Waiting(ClusterRemote):
         try:
             found = follower.follow()
         except KeyboardInterrupt:
-            self.say(f'it goes on; watcherlite cluster action show {action}')
+            self.say(f'it goes on; {_SEE} {action}')
             self._code = exits.INTERRUPTED
             return
         code, why = cluster_following.code_of(found)
@@ -282,6 +286,8 @@ class Delete(Waiting):
                     code = code or told
                 else:
                     begun.append((action, about, marker))
+                    if not parsed_args.wait:
+                        self.say(f'{identity} goes; {_SEE} {action}')
             for action, about, marker in begun if parsed_args.wait else ():
                 self.wait(clustering, action, parsed_args, about, marker)
         return code
@@ -392,6 +398,17 @@ def said(parsed: argparse.Namespace, *names: str) -> dict[str, Any]:
     if found.get('metadata') is not None:
         found['metadata'] = remote.parameters(found['metadata'])
     return {name: value for name, value in found.items() if value is not None}
+
+
+def percentage(text: str) -> float:
+    """Return a number; neither infinity nor what is none is one."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise argparse.ArgumentTypeError(f'{text!r} is no number')
+    return found
 
 
 def whole(minimum: int = 0) -> Any:

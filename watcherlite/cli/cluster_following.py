@@ -1,5 +1,6 @@
 """Following one action on a cluster or node, from its request to its end."""
 
+import re
 import time
 from collections.abc import Callable, Mapping
 
@@ -12,6 +13,8 @@ from watcherlite.states import action as states
 
 #: The level of what went wrong.
 ERROR = '40'
+#: How the reason of a status begins where it says which action left the cluster so.
+_OF_ACTION = re.compile('([A-Z]+(?:_[A-Z]+)+): ')
 
 
 class Follower(Polling):
@@ -70,7 +73,11 @@ class Follower(Polling):
         of_node = event.get('otype') == 'NODE'
         clock = str(event.get('timestamp') or '')[11:19]
         words = (clock, event.get('oname'), event.get('action'), event.get('status'))
-        reason = event.get('status_reason') or ''
+        reason = str(event.get('status_reason') or '')
+        told = _OF_ACTION.match(reason)
+        if told and told[1] != event.get('action'):
+            # It is how the cluster was left by an action before this one
+            reason = ''
         text = ' '.join(str(word) for word in (*words, reason))
         self.tell(text, minor=of_node and event.get('level') != ERROR)
 

@@ -19,6 +19,20 @@ from watcherlite.cli.cluster_command import (
 )
 from watcherlite.cli.remote import Filter
 
+
+def supported(found: Any) -> str:
+    """Return since when a type is supported, and how: `SUPPORTED since 2026.11`."""
+    if not isinstance(found, dict):
+        return str(found)
+    lines = [
+        (version, f'{step.get("status")} since {step.get("since")}')
+        for version, steps in found.items()
+        for step in steps
+    ]
+    several = len(found) > 1
+    return '\n'.join(f'{v}: {text}' if several else text for v, text in lines)
+
+
 LISTED = (
     Column('ID', 'id'),
     Column('Name', 'name'),
@@ -39,12 +53,12 @@ SHOWN = (
 TYPE = (
     Column('Name', 'name'),
     Column('Version', 'version'),
-    Column('Support Status', 'support_status'),
+    Column('Support Status', 'support_status', supported),
 )
 TYPE_SHOWN = (
     Column('Name', 'name'),
     Column('Schema', 'schema'),
-    Column('Support Status', 'support_status'),
+    Column('Support Status', 'support_status', supported),
 )
 _FILTERS = (
     Filter('--name', 'name', 'NAME', 'those of this name'),
@@ -303,7 +317,8 @@ def spec(name: str) -> dict[str, Any]:
 
     found = plan_file.value(name)
     if not isinstance(found, dict):
+        source = 'standard input' if name == '-' else name
         raise exceptions.Invalid(
-            f'{name} holds no spec: that is a mapping of type, version and properties'
+            f'{source} holds no spec: that is a mapping of type, version and properties'
         )
     return found

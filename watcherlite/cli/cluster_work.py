@@ -201,12 +201,15 @@ class ClusterActionCreate(Waiting, ClusterShow):
         values = cluster_command.said(parsed, *names)
         if parsed.inputs is not None:
             values['inputs'] = remote.parameters(parsed.inputs)
+        marker = clustering.last_event({}) if parsed.wait else None
         made, _ = clustering.create(
             'actions', values, query=cluster_command.queued(parsed)
         )
         if parsed.wait:
-            about = {'oid': made['target']}
-            self.wait(clustering, made['id'], parsed, about, None)
+            target = made['target']
+            on = 'clusters' if made.get('cluster_id') == target else 'nodes'
+            about = cluster_command.events_about(on, {'id': target})
+            self.wait(clustering, made['id'], parsed, about, marker)
         return clustering.show('actions', made['id'])
 
 

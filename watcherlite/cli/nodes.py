@@ -256,7 +256,7 @@ class NodeMarkUnhealthy(ClusterShow):
         cluster_command.add_identity(parser, 'nodes')
         parser.add_argument('reason', metavar='REASON', nargs='?', help='why')
         parser.add_argument('--reset', action='store_true', help='take the mark back')
-        return parser
+        return remote.intermixed(parser)
 
     def found(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Mark the node; return it."""

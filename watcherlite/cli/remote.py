@@ -63,7 +63,12 @@ class Remote(Command):
     @contextlib.contextmanager
     def client(self, parsed: argparse.Namespace) -> 'Iterator[Client]':
         """Give a client of the API."""
-        options = access.merged(self.app_args, parsed)
+        connecting = {
+            name: value
+            for name, value in vars(parsed).items()
+            if name not in self.not_connecting
+        }
+        options = access.merged(self.app_args, argparse.Namespace(**connecting))
         found = access.find(options, service=self.service)
         # Loading requests takes as long as all the rest of a command
         from watcherlite.cli import client
@@ -408,6 +413,12 @@ def assignment(text: str, as_text: frozenset[str] = frozenset()) -> tuple[str, A
 def parameters(texts: Iterable[str]) -> dict[str, Any]:
     """Return the parameters that `name=value` each say; the last one counts."""
     return dict(assignment(text) for text in texts)
+
+
+def intermixed(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Return a parser that also takes a last, optional argument behind options."""
+    parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
+    return parser
 
 
 def limit(text: str) -> int:

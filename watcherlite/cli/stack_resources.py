@@ -159,9 +159,7 @@ class StackResourceMarkUnhealthy(_OfResource, StackShow):
         parser.add_argument(
             '--reset', action='store_true', help='say that it is healthy after all'
         )
-        # Else no reason could stand behind an option
-        parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
-        return parser
+        return remote.intermixed(parser)
 
     def found(self, stacks: 'Stacks', parsed: argparse.Namespace) -> Row:
         """Mark it; return it as it is then."""

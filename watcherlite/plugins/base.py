@@ -504,6 +504,8 @@ class ResourceHandler(Plugin):
     #: How a profile of this type is called; None: as its entry point, in lower case
     #: and with dots: `local.process`.
     profile_type: ClassVar[str | None] = None
+    #: Whether one can become a node of which nothing is known but its physical id.
+    adoptable: ClassVar[bool] = True
     #: Whether a signal changes something, so that a lock of the stack forbids it.
     modified_by_signals: ClassVar[bool] = True
 

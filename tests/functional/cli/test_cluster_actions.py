@@ -138,6 +138,11 @@ class ActingTest(ClusterCase):
                 'POST /nodes/web-1/actions',
                 {'mark_unhealthy': {'mark_unhealthy': False}},
             ),
+            (
+                ['mark-unhealthy', 'web-1', '--reset', 'it does not'],
+                'POST /nodes/web-1/actions',
+                {'mark_unhealthy': {'mark_unhealthy': False, 'reason': 'it does not'}},
+            ),
         ):
             self.rows('node', *argv)
 
@@ -149,6 +154,8 @@ class ActingTest(ClusterCase):
             ['cluster', 'resize', 'web', '--capacity', '1', '--adjustment', '1'],
             ['cluster', 'resize', 'web', '--capacity', '1', '--min-step', '1'],
             ['cluster', 'resize', 'web', '--capacity', '-1'],
+            ['cluster', 'resize', 'web', '--percentage', 'nan'],
+            ['cluster', 'resize', 'web', '--percentage', 'some'],
             ['cluster', 'members', 'replace', 'web', 'a'],
             ['cluster', 'policy', 'update', 'web', 'less'],
             ['cluster', 'recover', 'web', '--operation', 'PRAY'],
@@ -243,6 +250,28 @@ class WaitingTest(ClusterCase):
             err,
         )
         self.assertIn('SUCCEEDED', out)
+
+    def test_of_an_action_of_any_type_what_happened_before_is_not_shown(self):
+        self.begins(f'POST {ROOT}/actions', {'action': shown.ACTION})
+        self.goes_on(f'cluster_id={shown.CLUSTER_ID}', ('SUCCEEDED', []))
+        events = f'GET {ROOT}/events?'
+        self.api.answers[f'{events}sort=timestamp%3Adesc&limit=1'] = {
+            'events': [{**shown.EVENT, 'id': 'e0'}]
+        }
+        line = (
+            f'cluster_id={shown.CLUSTER_ID}&sort=timestamp%3Aasc&marker=e0&limit=1000'
+        )
+        self.api.answers[f'{events}{line}'] = {
+            'events': [{**shown.EVENT, 'oname': 'later'}]
+        }
+
+        code, _, err = self.call(
+            *('cluster', 'action', 'create', 'CLUSTER_CHECK', 'web', '--wait')
+        )
+
+        self.assertEqual(
+            (0, '03:04:05 later CLUSTER_CHECK start Check in progress.\n'), (code, err)
+        )
 
     def test_what_failed_is_told_by_the_exit_code(self):
         for status in ('FAILED', 'CANCELLED'):

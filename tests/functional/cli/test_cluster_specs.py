@@ -1,6 +1,9 @@
 """The commands on profiles, policies and receivers, which change at once."""
 
+import io
 import json
+
+import fixtures
 
 from tests.functional.cli import shown_clusters as shown
 from tests.functional.cli.cluster_case import ROOT, ClusterCase, fault
@@ -66,7 +69,42 @@ class SpecTest(ClusterCase):
             self.assertEqual(2, code)
             self.assertIn(said, message)
         self.assertEqual(2, self.fail('policy', 'create', 'x', '--spec', 'no')[0])
+        given = io.TextIOWrapper(io.BytesIO(b'[]'))
+        self.useFixture(fixtures.MonkeyPatch('sys.stdin', given))
+        self.assertEqual(
+            'standard input holds no spec: that is a mapping of type, version and '
+            'properties',
+            self.fail('policy', 'create', 'x', '--spec', '-')[1],
+        )
         self.assertEqual([], self.asked())
+
+    def test_since_when_a_type_is_supported_is_told_in_words(self):
+        self.api.answers[f'GET {ROOT}/profile-types'] = {
+            'profile_types': [
+                shown.PROFILE_TYPE,
+                {
+                    'name': 'old',
+                    'version': '1.1',
+                    'support_status': {
+                        '1.0': [{'status': 'DEPRECATED', 'since': '2026.1'}],
+                        '1.1': [{'status': 'SUPPORTED', 'since': '2026.2'}],
+                    },
+                },
+            ]
+        }
+
+        table = self.succeed('profile', 'type', 'list')
+        exact = self.rows('profile', 'type', 'list')
+
+        for text in (
+            '| SUPPORTED since 2026.1 ',
+            '| 1.0: DEPRECATED since 2026.1 |',
+            '| 1.1: SUPPORTED since 2026.2 ',
+        ):
+            self.assertIn(text, table)
+        self.assertEqual(
+            shown.PROFILE_TYPE['support_status'], exact[0]['Support Status']
+        )
 
     def test_json_is_yaml(self):
         self.api.answers[f'POST {ROOT}/profiles'] = {'profile': shown.PROFILE}

@@ -302,6 +302,23 @@ class ChangingTest(ClusterCase):
         )
         self.assertEqual({'port': 1}, found['Properties'])
 
+    def test_the_time_of_an_action_is_not_that_of_an_answer(self):
+        """It may be longer than anybody waits for an answer."""
+        self.begins(f'PATCH {CLUSTER}', {'cluster': shown.CLUSTER})
+
+        self.rows('cluster', 'update', 'web', '--timeout', '100000')
+
+        body = {'cluster': {'timeout': 100_000}}
+        self.assertEqual([(f'PATCH {C}', body)], self.asked())
+        self.assertEqual(
+            (
+                2,
+                "--timeout is '0'; it must be a number of seconds above 0, and 86400 "
+                'at most',
+            ),
+            self.fail('--timeout', '0', 'cluster', 'update', 'web', '--timeout', '9'),
+        )
+
     def test_several_are_deleted_and_what_cannot_be_is_told(self):
         self.useFixture(fixtures.MonkeyPatch('sys.stdin', io.StringIO()))
         self.begins(f'DELETE {CLUSTER}', Reply(b'null').body)
@@ -312,10 +329,12 @@ class ChangingTest(ClusterCase):
         )
 
         code, out, err = self.call('cluster', 'delete', 'nothing', 'web')
-        forced = self.succeed('cluster', 'delete', 'web', '--force')
+        forced = self.call('cluster', 'delete', 'web', '--force')
 
-        self.assertEqual((2, '', f'watcherlite: {text}\n'), (code, out, err))
-        self.assertEqual('', forced)
+        begun = f'web goes; watcherlite cluster action show {shown.ACTION_ID}'
+        told = f'watcherlite: {text}\nwatcherlite: {begun}\n'
+        self.assertEqual((2, '', told), (code, out, err))
+        self.assertEqual((0, '', f'watcherlite: {begun}\n'), forced)
         self.assertEqual([(f'DELETE {C}',), (f'DELETE {C}?force=true',)], self.asked())
 
     def test_who_sits_at_a_terminal_is_asked(self):

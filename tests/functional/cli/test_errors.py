@@ -216,7 +216,8 @@ class MistakeTest(RemoteCase):
             ),
             (
                 ('goal', 'list', '--timeout', 'soon'),
-                "--timeout is 'soon'; it must be a number of seconds above 0",
+                "--timeout is 'soon'; it must be a number of seconds above 0, and "
+                '86400 at most',
             ),
             (
                 ('goal', 'list', '--os-infra-optim-api-version', 'new'),

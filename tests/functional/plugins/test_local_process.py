@@ -527,6 +527,14 @@ class TestLostWorker(ProcessCase):
         self.assertEqual(-signal.SIGTERM, adopted.wait(PATIENCE))
         self.assertIsNone(stranger.poll())
 
+    def test_what_is_not_called_as_one_of_ours_is_on_no_other_machine(self):
+        run = self.run_of()
+        run.properties = run.fit({'argv': SLEEP})
+        run.physical_id = '4711'
+
+        self.assertIn('Process 4711 does not run', run.check().reason)
+        self.assertEqual('COMPLETE', run.delete().status)
+
     def test_one_that_nobody_wrote_down_is_deleted_too(self):
         run = self.made()
         run.data, run.physical_id = {}, None

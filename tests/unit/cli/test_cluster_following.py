@@ -91,6 +91,24 @@ class FollowerTest(base.TestCase):
             self.err.lines,
         )
 
+    def test_what_another_action_said_of_the_cluster_is_not_said_again(self):
+        found = [
+            {**event(1), 'status_reason': 'CLUSTER_CREATE: number of active nodes'},
+            {**event(2), 'status_reason': 'CLUSTER_CHECK: number of active nodes'},
+            {**event(3, status='error'), 'status_reason': 'Failed: CLUSTER_RESIZE: no'},
+        ]
+
+        self.follow(Script(('SUCCEEDED', found)))
+
+        self.assertEqual(
+            [
+                '01:02:03 web CLUSTER_CHECK end',
+                '01:02:03 web CLUSTER_CHECK end CLUSTER_CHECK: number of active nodes',
+                '01:02:03 web CLUSTER_CHECK error Failed: CLUSTER_RESIZE: no',
+            ],
+            self.err.lines,
+        )
+
     def test_it_is_asked_the_more_rarely_the_longer_nothing_happens(self):
         script = Script(*[('RUNNING', [])] * 12, ('FAILED', []))
 

@@ -18,7 +18,7 @@ def preview(requests: Requests, wanted: Adoption, by: Asker) -> dict[str, Any]:
     """Return the spec of the profile of what is to be adopted.
 
     :raises NotFound: there is no such type
-    :raises BadRequest: properties are missing, or wrong
+    :raises BadRequest: properties are missing, or wrong; the type finds nothing
     """
     if wanted.snapshot:
         raise exceptions.BadRequest(
@@ -27,6 +27,11 @@ def preview(requests: Requests, wanted: Adoption, by: Asker) -> dict[str, Any]:
     if not wanted.identity or not isinstance(wanted.identity, str):
         raise exceptions.BadRequest('The identity of what is adopted is missing.')
     found = requests.parts.profile_types.find(wanted.type)
+    if not found.declared.adoptable:
+        raise exceptions.BadRequest(
+            f'Nothing can be adopted as {found.full_name}: its type only finds what it '
+            'has made itself.'
+        )
     given = asking.mapping_of(wanted.overrides, 'overrides')
     if found.name == profile_types.STACK:
         given = {**_of_stack(requests, wanted.identity, by), **given}

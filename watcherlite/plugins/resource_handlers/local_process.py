@@ -63,6 +63,8 @@ class LocalProcess(ResourceHandler):
     description = 'A process of the machine that the engine runs on.'
     idempotent = True
     modified_by_signals = False
+    # Whoever knew a number could have the process of anybody ended
+    adoptable = False
     properties: ClassVar[Mapping[str, Property]] = {
         'argv': Property(
             {'type': 'array', 'items': _TEXT, 'minItems': 1},
@@ -413,7 +415,9 @@ def launch(
 
 def _here(context: ResourceContext) -> None:
     """Raise unless the process runs on this machine."""
-    host = context.data.get('host') or (context.physical_id or '').partition(':')[0]
+    named, colon, _ = (context.physical_id or '').partition(':')
+    # What is no physical id of this type names no machine
+    host = context.data.get('host') or (named if colon else None)
     if host and host != socket.gethostname():
         raise ResourceFault(
             f'{context.resource_name} runs on {host}, and this worker on '

@@ -449,6 +449,21 @@ class TestAdopting(OperationsCase):
         self.assertEqual(['adopt', 'check', 'delete'], calls)
         self.assertEqual({'data': {'ours': True}}, world.now(node).kept)
 
+    def test_a_type_that_only_finds_what_it_made_takes_nothing_over(self) -> None:
+        known = self.world.types.resource_types()['Thing']
+        blind = type('Blind', (known,), {'adoptable': False})
+        types = self.world.types.of(resource_handlers={'Blind': blind})
+        parts = dataclasses.replace(self.world.cluster_parts, plugins=types)
+        nodes = ClusterOperations(parts, self.world.clock, self.world._signal).nodes
+
+        for ask in (nodes.preview, nodes.adopt):
+            text = (
+                'Nothing can be adopted as blind-1.0: its type only finds what it has'
+            )
+            text = f'{text} made itself.'
+            self.refused(exceptions.BadRequest, text, ask, Adoption('x', 'blind'), BY)
+        self.assertEqual([], self.world.outside.calls)
+
     def test_what_is_not_there_is_an_unwell_node(self) -> None:
         node = self.operations.nodes.adopt(Adoption('gone', 'thing'), BY)
 
