@@ -3,16 +3,15 @@
 A number stands for one sequence of events, as far as threads let it be one.
 """
 
-import random
 import threading
 from collections.abc import Callable
 from typing import Any
 
+from tests.disturbing import Disturbing
 from tests.worlds import World, action, kind, raises
 from watcherlite import exceptions
 from watcherlite.db.api import Store
 from watcherlite.domain.action_plans import ActionPlan
-from watcherlite.domain.actions import Action
 from watcherlite.domain.outcomes import (
     Derived,
     DerivedAction,
@@ -21,18 +20,17 @@ from watcherlite.domain.outcomes import (
     InProgress,
     Retry,
 )
-from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 
 
-class Disorder:
+class Disorder(Disturbing):
     """One world, in which plans run and things go wrong.
 
     :ivar starts: the names of the actions that were executed, once for each time
     """
 
     def __init__(self, store: Store, seed: int) -> None:
-        self._random = random.Random(seed)
+        super().__init__(seed)
         self._lock = threading.Lock()
         self.starts: list[str] = []
         self.world = World(
@@ -96,9 +94,6 @@ class Disorder:
             )
         )
 
-    def _chance(self, of: float) -> bool:
-        return self._random.random() < of
-
     def _plan(self, number: int) -> ActionPlan:
         names = [f'p{number}-{n}' for n in range(self._random.randrange(3, 25))]
         kinds = [name for name in self._types() if name != 'nop']
@@ -154,49 +149,8 @@ class Disorder:
 
     def _settled(self) -> bool:
         """Let go of what only a user could let go of; say whether all is over."""
-        held = self.world.store.list_actions(
-            statuses=[states.RUNNING, states.SUSPENDED], limit=1000
-        )
-        for found in held:
-            if found.control in (states.SUSPEND, states.RESUME):
-                try:
-                    self.world.plans.signal_action(found.uuid, states.CANCEL)
-                except exceptions.Conflict:
-                    continue  # it has ended meanwhile
+        self._let_go()
         return self._over()
-
-    def _unfinished(self) -> Action:
-        statuses = [*states.NOT_STARTED, *states.STARTED]
-        found = self.world.store.list_actions(statuses=statuses, limit=1000)
-        if not found:
-            raise exceptions.Conflict('Nothing is left.')
-        return self._random.choice(found)
-
-    def _signal(self) -> None:
-        signal = self._random.choice(['CANCEL', *['SUSPEND', 'RESUME'] * 2])
-        self.world.plans.signal_action(self._unfinished().uuid, signal)
 
     def _cancel_a_plan(self) -> None:
         self.world.plans.cancel(self._random.choice(self.plans).uuid)
-
-    def _kill(self) -> None:
-        self.world.kill(self._random.choice(self.world.workers))
-        self.world.worker()
-
-    def _drain(self) -> None:
-        worker = self._random.choice(self.world.workers)
-        self.world.workers.remove(worker)
-        worker.stop(self._random.choice([0.0, 0.01]))
-        self.world.worker()
-
-    def _outlive(self) -> None:
-        """Let a worker lose its lease without noticing."""
-        worker = self._random.choice(self.world.workers)
-        self.world.workers.remove(worker)
-        self.world.lost.append(worker)
-        self.world.store.end_lease(worker.me.uuid)
-        self.world.worker()
-
-    def stop(self) -> None:
-        """Stop everything, zombies included."""
-        self.world.stop()

@@ -2,13 +2,17 @@
 
 from typing import TYPE_CHECKING, Any
 
+from tests.cluster_worlds import BY
 from tests.functional.db import raw, stores
+from tests.operated_worlds import OperatedWorld
 from tests.specs.database_case import OnDatabase
 from tests.specs.test_stacks_in_plans import PlanWorld
 from tests.stack_worlds import StackWorldCase, res
 from tests.worlds import action, kind
 from watcherlite.db.sqlalchemy.store import SqlStore
+from watcherlite.domain.clusters import Receiver
 from watcherlite.domain.outcomes import Done, Retry
+from watcherlite.engine.clusters.asking import NewReceiver
 from watcherlite.plugins.resource_handlers.random_string import RandomString
 from watcherlite.states import stack as states
 
@@ -98,6 +102,34 @@ class Secrets(Base):
         world.act(stack, states.DELETE)
         self.assertEqual('DELETE_COMPLETE', world.now(stack).state.name)
         self.assert_nowhere(*CANARIES, made)
+
+    def test_a_cluster_leaves_its_secrets_to_nobody(self) -> None:
+        world = OperatedWorld(self.make_store(), sweep_interval=0.5)
+        self.addCleanup(world.stop)
+        world.worker()
+        do = world.operations
+        profile = world.profile(value=FIRST)
+        cluster = world.cluster(2, profile=profile, metadata={'api_token': SECOND})
+        painted = {'operation': 'paint', 'params': {'colour': THIRD}}
+        new = NewReceiver(
+            *('r', 'webhook', 'c', 'CLUSTER_OPERATION'),
+            params=painted,
+            actor={'trust_id': FOURTH},
+        )
+        receiver = do.receivers.create(new, BY, 'http://127.0.0.1/v1')
+        triggered = world.ended(do.receivers.trigger(receiver.uuid).action)
+        self.assertEqual('SUCCEEDED', triggered.status, world.happened())
+        self.assertEqual(THIRD, world.nodes(cluster)[0].attributes['output'])
+        world.outside.fails.add(('reboot', 'c-1'))
+        world.row(do.operate('c', BY, 'reboot', {}, {}))
+        known = world.store.find_noun(Receiver, 'r', BY.tenant)
+        self.assertEqual((painted, FOURTH), (known.params, known.actor['trust_id']))
+        self.assert_nowhere(*CANARIES)
+
+        begun = do.delete('c', BY)
+        world.ended(begun.action)
+        self.assertIsNotNone(world.now(cluster).deleted_at)
+        self.assert_nowhere(*CANARIES)
 
 
 class SqliteSecretsTest(OnDatabase, Secrets, StackWorldCase, stores.SqliteDatabase):

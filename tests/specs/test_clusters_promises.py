@@ -1,0 +1,306 @@
+"""What must not happen to clusters, whatever happens to those who work on them.
+
+Each test is named after the promise; the databases run them in
+`test_clusters_promises_databases`.
+"""
+
+import dataclasses
+import itertools
+import random
+import threading
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from tests.cluster_disorder import ClusterDisorder
+from tests.cluster_worlds import BY, ClusterCase
+from tests.operated_worlds import OperatedWorld
+from tests.unit.execution.test_worker import Deaf, sources_of
+from watcherlite import exceptions
+from watcherlite.db.api import Store
+from watcherlite.db.clustering import NounQuery
+from watcherlite.domain import events
+from watcherlite.domain.clusters import Cluster, Node
+from watcherlite.engine.clusters import actions
+from watcherlite.engine.clusters.requesting import Requests, Wish
+from watcherlite.states import action as action_states
+from watcherlite.states import cluster as states
+
+if TYPE_CHECKING:
+    Base = ClusterCase
+else:
+    # Mixed in before the real one.
+    Base = object
+
+#: Seconds: what only a sweep, or a poll, would find is not found while a test waits.
+NEVER = 3600.0
+LANES = ('applier', 'engine')
+
+
+class ClusterPromises(Base):
+    """The promises, on any store."""
+
+    #: How many random stories are told.
+    disorders = 8
+
+    def a_world_of(self, **settings: Any) -> OperatedWorld:
+        """Return a world with what users do, and no worker."""
+        world = OperatedWorld(self.make_store(), **settings)
+        self.addCleanup(world.stop)
+        return world
+
+    # Nothing waits for a poll.
+
+    def test_nothing_that_is_asked_for_waits_for_a_sweep(self) -> None:
+        world = self.a_world_of(sweep_interval=NEVER, lease=NEVER, max_parallel=1)
+        world.worker()
+        cluster = world.cluster(3)
+        do = world.operations
+        other = world.profile('q', value='new')
+        for ask in (
+            lambda: do.scale('c', BY, 'CLUSTER_SCALE_OUT'),
+            lambda: do.check('c', BY),
+            lambda: do.update('c', BY, {'profile_id': other.uuid}),
+            lambda: do.recover('c', BY, {'check': True}),
+            lambda: do.scale('c', BY, 'CLUSTER_SCALE_IN', 2),
+        ):
+            self.assertEqual('ACTIVE', world.row(ask()).status, world.happened())
+        # Each of these waits for the one before.
+        begun = [do.check('c', BY, wait=True) for _ in range(3)]
+        begun.append(do.delete('c', BY))
+        self.assertEqual(
+            ['SUCCEEDED'] * 4, [world.ended(one.action).status for one in begun]
+        )
+        self.assertIsNotNone(world.now(cluster).deleted_at)
+
+    def test_what_nobody_was_told_of_is_found_by_the_sweep(self) -> None:
+        world = self.a_world_of(sweep_interval=NEVER, lease=NEVER)
+        store = Deaf(world.store)
+        worker = world.worker(store=store, lanes=LANES)
+        # After the sweep that it begins with ...
+        world.until(
+            lambda: (
+                'active_plans' in store.asked
+                and not any(source.more for source in sources_of(worker))
+            )
+        )
+        cluster = world.cluster(1)
+        store.asked.clear()
+        # ... and after it has run out of work, and looked once whether that is so.
+        world.until(lambda: store.asked.count('next_not_before') == len(LANES))
+        silent = dataclasses.replace(world.cluster_parts, tell=lambda *_: None)
+        requests = Requests(silent, world.clock, lambda *_: None)
+        wish = Wish(actions.CLUSTER_SCALE_OUT, BY)
+
+        begun = requests.on_cluster(cluster.uuid, wish, lambda *_: {})
+
+        self.assertEqual('READY', world.store.get_action(begun.action).status)
+        worker.sweep()
+        self.assertEqual('SUCCEEDED', world.ended(begun.action).status)
+        self.assertEqual(2, len(world.nodes(cluster)))
+
+    # Nothing is lost with a worker.
+
+    def test_who_has_taken_over_once_does_so_again_and_leaves_no_lock(self) -> None:
+        world = self.a_world_of(lease=60.0, max_attempts=100)
+        # It works for nobody, and only sees to it that nothing is left lying.
+        keeper = world.worker(lanes=('applier',), sweep_interval=0.05)
+        cluster = world.a_cluster(world.profile())
+        for number in range(1, 4):
+            lost = world.worker(lanes=('engine',), dies_after=2, sweep_interval=NEVER)
+            action = world.ask(actions.CLUSTER_SCALE_OUT, cluster)
+            world.until(lambda w=lost: world.is_dead(w), world.happened)
+            world.kill(lost)
+            world.until(
+                lambda uuid=action.uuid: world.store.get_action(uuid).owner is None,
+                world.happened,
+            )
+            other = world.worker(lanes=('engine',), sweep_interval=NEVER)
+            self.assertEqual('SUCCEEDED', world.ended(action).status)
+            self.assertEqual(number, len(world.nodes(cluster)))
+            world.workers.remove(other)
+            other.stop(5)
+        self.assertEqual([keeper], world.workers)
+        self.assert_free(world, [cluster])
+
+    def test_a_database_that_is_busy_now_and_then_delays_it_and_no_more(self) -> None:
+        world = self.a_world_of(lease=NEVER)
+        way: Any = Busy(world.store)
+        world.worker(store=way)
+        way.busy = True
+        cluster = world.cluster(3)
+        do = world.operations
+        other = world.profile('q', value='new')
+        for ask in (
+            lambda: do.scale('c', BY, 'CLUSTER_SCALE_OUT'),
+            lambda: do.update('c', BY, {'profile_id': other.uuid}),
+            lambda: do.check('c', BY),
+            lambda: do.recover('c', BY, {'check': True}),
+            lambda: do.scale('c', BY, 'CLUSTER_SCALE_IN', 2),
+        ):
+            world.ended(ask().action)
+        self.assertEqual(['ACTIVE'] * 2, world.statuses_of(cluster), world.happened())
+        self.assertGreater(way.refused, 20)
+        self.assert_told_once(world)
+
+    # Of many requests the system keeps those that it has accepted, and no others.
+
+    def test_of_requests_at_the_same_moment_one_is_accepted(self) -> None:
+        world = self.a_world_of()
+        cluster = world.a_cluster(world.profile(), 0)
+
+        def ask() -> Any:
+            return world.operations.scale('c', BY, 'CLUSTER_SCALE_OUT')
+
+        answers = together([ask] * 6)
+
+        refused = [a for a in answers if isinstance(a, exceptions.ActionConflict)]
+        self.assertEqual(5, len(refused), answers)
+        world.worker()
+        world.quiet()
+        self.assertEqual(['ACTIVE'], world.statuses_of(cluster))
+
+    def test_all_that_wait_are_done_one_after_the_other(self) -> None:
+        world = self.a_world_of()
+        cluster = world.a_cluster(world.profile(), 0)
+
+        def ask() -> Any:
+            return world.operations.scale('c', BY, 'CLUSTER_SCALE_OUT', wait=True)
+
+        answers = together([ask] * 6)
+
+        world.worker()
+        world.worker()
+        ended = [world.ended(one.action) for one in answers]
+        self.assertEqual({'SUCCEEDED'}, {action.status for action in ended})
+        self.assertEqual(['ACTIVE'] * 6, world.statuses_of(cluster))
+        times = sorted((a.start_time, a.end_time) for a in ended)
+        for (_, before), (after, _) in itertools.pairwise(times):
+            self.assertLessEqual(before, after)
+        self.assertEqual(6, world.now(cluster).desired_capacity)
+
+    def test_a_tainted_node_is_the_first_to_go_and_that_is_not_forgotten(self) -> None:
+        world = self.a_world_of()
+        world.worker()
+        cluster = world.cluster(6)
+        do = world.operations
+        tainted = [node.uuid for node in world.nodes(cluster)[2:4]]
+        for uuid in tainted:
+            world.row(do.nodes.update(uuid, BY, {'tainted': True}))
+        world.row(do.check('c', BY))
+
+        world.row(do.scale('c', BY, 'CLUSTER_SCALE_IN', 2))
+
+        left = {node.uuid for node in world.nodes(cluster)}
+        self.assertEqual((4, set()), (len(left), left & set(tainted)))
+
+    # Nothing is ever stuck, and nothing is told that is not so.
+
+    def test_nothing_is_ever_stuck_whatever_happens_at_whatever_moment(self) -> None:
+        for seed in range(self.disorders):
+            with self.subTest(seed=seed):
+                disorder = ClusterDisorder(self.make_store(), seed)
+                self.addCleanup(disorder.stop)
+                disorder.run()
+                self.assert_whole(disorder)
+                disorder.stop()
+
+    def assert_whole(self, disorder: ClusterDisorder) -> None:
+        """Check that what was promised has ended, and nothing is left half done."""
+        world, report = disorder.world, disorder.world.happened()
+        ended = [world.store.get_action(uuid) for uuid in disorder.accepted]
+        self.assertEqual([], [a.name for a in ended if not a.finished], report)
+        clusters = world.store.list_noun(Cluster, NounQuery(limit=1000))
+        nodes = world.store.list_noun(Node, NounQuery(limit=1000))
+        unsettled = [
+            (row.name, row.status)
+            for row in (*clusters, *nodes)
+            if row.status in states.TRANSIENT
+        ]
+        self.assertEqual([], unsettled, report)
+        known = {cluster.id for cluster in clusters}
+        lost = [n.name for n in nodes if n.cluster_id and n.cluster_id not in known]
+        self.assertEqual([], lost, report)
+        gone = [
+            node.name
+            for node in nodes
+            if node.status == states.ACTIVE
+            and node.physical_id not in disorder.outside.things
+        ]
+        self.assertEqual([], gone, report)
+        self.assert_told_once(world)
+        self.assert_free(world, clusters)
+
+    def assert_told_once(self, world: OperatedWorld) -> None:
+        """Check that each change of an action is one event, and each ends once."""
+        told: dict[int, list[tuple[str | None, str | None]]] = {}
+        for event in world.events():
+            if event.kind == events.STATE_CHANGED and event.action_id is not None:
+                change = (event.old_status, event.new_status)
+                told.setdefault(event.action_id, []).append(change)
+        now = world.store.actions_by_id(list(told))
+        for action_id, changes in told.items():
+            story = f'{now[action_id].name}: {changes}'
+            for (_, after), (before, _) in itertools.pairwise(changes):
+                # That what was derived has ended is no change that is told.
+                ready = (after, before) == ('WAITING', 'READY')
+                self.assertTrue(after == before or ready, story)
+            self.assertEqual(now[action_id].status, changes[-1][1], story)
+            final = [new for _, new in changes if new in action_states.FINAL]
+            self.assertEqual(1, len(final), story)
+
+    def assert_free(self, world: OperatedWorld, clusters: Iterable[Cluster]) -> None:
+        """Check that whoever wants something next need not wait for anybody."""
+        if not any('engine' in worker.me.lanes for worker in world.workers):
+            world.worker()
+        for cluster in clusters:
+            begun = world.operations.check(cluster.uuid, BY)
+            self.assertEqual('SUCCEEDED', world.ended(begun.action).status)
+
+
+class Busy:
+    """A worker's way to a store that has no time for one question in six.
+
+    :ivar busy: whether it is so already
+    :ivar refused: how many it had no time for
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        self._random = random.Random(1)
+        self.busy = False
+        self.refused = 0
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._store, name)
+        # What it is capable of, it knows without looking.
+        with self._lock:
+            if self.busy and callable(found) and self._random.random() < 1 / 6:
+                self.refused += 1
+                raise exceptions.StoreConflict('database is locked')
+        return found
+
+
+def together(calls: Iterable[Callable[[], Any]]) -> list[Any]:
+    """Make calls at the same moment; return what each returned or raised."""
+    calls = list(calls)
+    start = threading.Barrier(len(calls))
+    answers: list[Any] = []
+
+    def run(call: Callable[[], Any]) -> None:
+        start.wait()
+        try:
+            answers.append(call())
+        except exceptions.WatcherliteError as error:
+            answers.append(error)
+
+    threads = [threading.Thread(target=run, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answers
+
+
+class MemoryClusterPromisesTest(ClusterPromises, ClusterCase):
+    """In memory."""
