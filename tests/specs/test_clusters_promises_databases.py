@@ -20,7 +20,7 @@ PATIENCE = 120
 class DatabaseClusterPromises(OnDatabase, ClusterPromises):
     """On a database, which takes longer for each story."""
 
-    disorders = 4
+    disorders = 2
 
 
 class SqliteClusterPromisesTest(
@@ -98,7 +98,7 @@ class CostTest(OnDatabase, ClusterCase, stores.SqliteDatabase):
         return found
 
     def test_of_a_node_among_few_and_among_many(self) -> None:
-        found = [self.costs(size) for size in (10, 100, 400)]
+        found = [self.costs(size) for size in (10, 100, 300)]
 
         for few, many in itertools.pairwise(found):
             for name, (statements, commits) in many.items():

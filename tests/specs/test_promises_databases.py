@@ -10,8 +10,8 @@ class DatabasePromises(OnDatabase, Promises):
     """The suite on a database; mixed in before WorldCase and a kind of database."""
 
     #: Fewer than in memory, where each takes a fraction of the time.
-    disorders = 10
-    every = 5
+    disorders = 5
+    every = 7
     #: How many actions share a statement depends on how long a commit takes, which
     #: on a busy machine is not always the same.
     growth = 3.0

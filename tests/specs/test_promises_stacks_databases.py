@@ -34,7 +34,7 @@ class PostgresqlStackPromisesTest(
 ):
     """On PostgreSQL."""
 
-    every = 19
+    every = 31
 
 
 class Ends:
@@ -131,7 +131,7 @@ class CostTest(OnDatabase, StackWorldCase, stores.SqliteDatabase):
                 self.assertLessEqual(commits, most[1], (operation, found))
 
     def test_of_those_that_need_nothing_of_each_other(self) -> None:
-        self.assert_steady(flat, 10, 100, 1000)
+        self.assert_steady(flat, 10, 100, 500)
 
     def test_of_those_that_need_the_one_before(self) -> None:
         self.assert_steady(chain, 10, 100)

@@ -63,7 +63,7 @@ class MemoryDisordersTest(Disorders, StackWorldCase):
 class SqliteDisordersTest(OnDatabase, Disorders, StackWorldCase, stores.SqliteDatabase):
     """On SQLite."""
 
-    disorders = 4
+    disorders = 2
 
 
 class PostgresqlDisordersTest(
@@ -71,4 +71,4 @@ class PostgresqlDisordersTest(
 ):
     """On PostgreSQL."""
 
-    disorders = 4
+    disorders = 2
