@@ -4,8 +4,6 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-import jsonpath_ng
-
 from watcherlite import exceptions
 from watcherlite.db.api import Store
 from watcherlite.domain.clusters import Node, Profile
@@ -235,6 +233,9 @@ def collected(
     if path.count('..') > 1:
         # Each multiplies what the others find.
         raise exceptions.BadRequest(f"'{path[:80]}' has more than one '..'.")
+    # Only an API that is asked for this needs it, and it takes three megabytes.
+    import jsonpath_ng
+
     try:
         parsed = jsonpath_ng.parse(path)
     except Exception as error:

@@ -9,8 +9,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import jinja2
-
 from watcherlite import exceptions
 
 #: What a value may be made of: no blanks, line ends, quotes, comments or escapes.
@@ -85,13 +83,19 @@ def render(directory: str | None, name: str | None, values: Mapping[str, Any]) -
     :raises WatcherliteError: there is no such template, it is not one, or a value
         may not be put in it
     """
+    # Every daemon knows of drivers; the few that render pay for these nine megabytes.
+    import jinja2
+
+    def harmless(value: Any) -> Any:
+        return value if isinstance(value, jinja2.Undefined) else _harmless(value)
+
     loaders: list[jinja2.BaseLoader] = [jinja2.DictLoader({HAPROXY: TEXT})]
     if directory:
         loaders.insert(0, jinja2.FileSystemLoader(directory))
     environment = jinja2.Environment(  # noqa: S701  (it makes no HTML)
         loader=jinja2.ChoiceLoader(loaders),
         undefined=jinja2.StrictUndefined,
-        finalize=_harmless,
+        finalize=harmless,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -121,7 +125,7 @@ def known(directory: str | None) -> list[str]:
 
 def _harmless(value: Any) -> Any:
     """Let a value through that can only be a value."""
-    if isinstance(value, jinja2.Undefined) or _HARMLESS.fullmatch(str(value)):
+    if _HARMLESS.fullmatch(str(value)):
         return value
     raise exceptions.WatcherliteError(
         f'{str(value)[:80]!r} may not be part of the configuration of a load balancer'
