@@ -4,7 +4,8 @@ from tests.functional.db import stores
 from tests.specs import test_clusters_in_plans as plans
 from tests.specs import test_senlin_actions as told
 from tests.specs.database_case import OnDatabase
-from tests.unit.engine.clusters import test_operations as asked
+from tests.unit.engine.clusters import test_marks_and_adopting as marks
+from tests.unit.engine.clusters import test_operations_on_nodes as asked
 from tests.unit.engine.clusters import test_specs_and_receivers as specs
 
 
@@ -66,7 +67,7 @@ class SqliteDeleteTest(OnDatabase, asked.TestDelete, stores.SqliteDatabase):
     """`Delete` on SQLite."""
 
 
-class SqliteMarksTest(OnDatabase, specs.TestMarks, stores.SqliteDatabase):
+class SqliteMarksTest(OnDatabase, marks.TestMarks, stores.SqliteDatabase):
     """`Marks` on SQLite."""
 
 

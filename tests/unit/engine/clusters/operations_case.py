@@ -1,0 +1,54 @@
+"""What the tests of operations on clusters have in common."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tests.cluster_worlds import BY
+from tests.operated_worlds import OperatedCase, OperatedWorld
+from watcherlite import exceptions
+from watcherlite.domain.clusters import Cluster, Owner
+from watcherlite.engine.clusters.asking import Asker
+from watcherlite.engine.clusters.parts import Limits
+from watcherlite.states import action as action_states
+
+OTHERS = Asker(Owner('another-project'))
+
+
+class OperationsCase(OperatedCase):
+    """Nothing is executed: what is asked for stays as it is asked for."""
+
+    limits = Limits(nodes=5, clusters=3)
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world.stop()
+        self.world = OperatedWorld(self.make_store(), limits=self.limits)
+        self.operations, self.by = self.world.operations, BY
+        self.profile = self.world.profile()
+
+    def refused(
+        self, kind: type[Exception], text: str, call: Callable[..., Any], *args: Any
+    ) -> None:
+        """Expect a refusal in just these words, after which all is as before."""
+        before = self.everything()
+        with self.assertRaises(exceptions.WatcherliteError) as caught:
+            call(*args)
+        self.assertEqual((kind, text), (type(caught.exception), str(caught.exception)))
+        self.assertEqual(before, self.everything())
+
+    def everything(self) -> Any:
+        store = self.world.store
+        rows = [r for c in store.clusters_by_uuid(self.uuids()).values() for r in [c]]
+        return rows, [a.uuid for a in self.world._actions()]
+
+    def uuids(self) -> list[str]:
+        return [str(action.target) for action in self.world._actions()]
+
+    def inputs(self, begun: Any) -> Mapping[str, Any]:
+        return self.world.store.get_action(begun.action).inputs
+
+    def over(self, cluster: Cluster) -> None:
+        """Let nothing be under way on a cluster."""
+        for action in self.world._actions():
+            if action.target == cluster.uuid and not action.finished:
+                self.world.plans.signal_action(action.uuid, action_states.CANCEL)

@@ -1,0 +1,384 @@
+"""What is asked of the nodes of clusters, and while something goes on; likewise."""
+
+from typing import Any
+from unittest import mock
+
+from tests.cluster_worlds import BY
+from tests.unit.engine.clusters.operations_case import OTHERS, OperationsCase
+from watcherlite import exceptions
+from watcherlite.engine.clusters.asking import NewNode
+
+
+class TestBusy(OperationsCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.cluster = self.world.a_cluster(self.profile, 2)
+        self.first = self.operations.check(self.cluster.uuid, BY).action
+
+    def test_what_waits_for_its_turn_is_a_conflict(self) -> None:
+        uuid = self.cluster.uuid
+        self.refused(
+            exceptions.ActionConflict,
+            f'The CLUSTER_RECOVER action for target {uuid} conflicts with the '
+            f'following action(s): CLUSTER_CHECK {self.first}.',
+            *(self.operations.recover, 'c', BY),
+        )
+        node = self.world.nodes(self.cluster)[0]
+        self.refused(
+            exceptions.ActionConflict,
+            f'The NODE_CHECK action for target {node.uuid} conflicts with the '
+            f'following action(s): CLUSTER_CHECK {self.first}.',
+            *(self.operations.nodes.check, node.uuid, BY),
+        )
+
+    def test_what_has_begun_has_locked_it(self) -> None:
+        self.world.start_by_hand(self.first)
+
+        self.refused(
+            exceptions.ResourceIsLocked,
+            f'CLUSTER_RECOVER for cluster {self.cluster.uuid} cannot be completed '
+            f'because it is already locked: CLUSTER_CHECK {self.first}.',
+            *(self.operations.recover, 'c', BY),
+        )
+
+    def test_who_comes_between_a_question_and_its_answer_is_not_overlooked(
+        self,
+    ) -> None:
+        self.over(self.cluster)
+        store = self.world.store
+        find = store.find_noun
+        came: list[bool] = []
+
+        def found(*args: Any) -> Any:
+            row = find(*args)
+            if not came:
+                came.append(True)
+                self.operations.check('c', BY)
+            return row
+
+        with (
+            mock.patch.object(store, 'find_noun', found),
+            self.assertRaises(exceptions.ActionConflict),
+        ):
+            self.operations.recover('c', BY)
+
+    def test_who_waits_is_queued(self) -> None:
+        begun = self.operations.recover('c', BY, wait=True)
+
+        self.assertEqual('READY', self.world.store.get_action(begun.action).status)
+
+    def test_an_action_on_a_node_keeps_the_cluster_busy_but_no_other_node(self) -> None:
+        self.over(self.cluster)
+        one, two = self.world.nodes(self.cluster)
+        checks = self.operations.nodes.check(one.uuid, BY).action
+
+        self.refused(
+            exceptions.ActionConflict,
+            f'The CLUSTER_CHECK action for target {self.cluster.uuid} conflicts with '
+            f'the following action(s): NODE_CHECK {checks}.',
+            *(self.operations.check, 'c', BY),
+        )
+        begun = self.operations.nodes.check(two.uuid, BY)
+        action = self.world.store.get_action(begun.action)
+        self.assertEqual(
+            (two.uuid, self.cluster.uuid, 'READY'),
+            (action.target, action.within, action.status),
+        )
+
+    def test_what_is_due_later_is_in_nobodys_way(self) -> None:
+        self.over(self.cluster)
+        self.world.user_action(
+            'sleep',
+            self.cluster,
+            inputs={'duration': 0},
+            not_before='2999-01-01T00:00:00',
+            interval=5,
+        )
+
+        begun = self.operations.check('c', BY)
+
+        self.assertEqual('READY', self.world.store.get_action(begun.action).status)
+
+
+class TestMembers(OperationsCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.cluster = self.world.a_cluster(self.profile, 2)
+        self.well = self.world.a_node(self.profile, 'well', status='ACTIVE')
+
+    def test_nodes_are_meant_by_name_or_uuid(self) -> None:
+        other = self.world.a_node(self.profile, 'other', status='ACTIVE')
+
+        begun = self.operations.add_nodes('c', BY, ['well', other.uuid, 'well'])
+
+        self.assertEqual({'nodes': [self.well.uuid, other.uuid]}, self.inputs(begun))
+
+    def test_nodes_that_do_not_fit_are_refused(self) -> None:
+        bad = self.world.a_node(self.profile, 'bad', status='ERROR')
+        plain = self.world.profile('plain', 'plain')
+        another = self.world.a_node(plain, 'another', status='ACTIVE')
+        member = self.world.nodes(self.cluster)[0]
+        for nodes, kind, text in (
+            (['nope'], exceptions.BadRequest, "Nodes not found: ['nope']."),
+            (
+                ['c-1'],
+                exceptions.NodeNotOrphan,
+                f"Nodes ['{member.uuid}'] already owned by some cluster.",
+            ),
+            (
+                ['bad'],
+                exceptions.BadRequest,
+                f"Nodes are not ACTIVE: ['{bad.uuid}'].",
+            ),
+            (
+                ['another'],
+                exceptions.BadRequest,
+                f"Profile type of nodes ['{another.uuid}'] does not match that of "
+                'the cluster.',
+            ),
+            (
+                [],
+                exceptions.BadRequest,
+                'No nodes specified: a list of them is needed.',
+            ),
+        ):
+            with self.subTest(nodes=nodes):
+                self.refused(kind, text, self.operations.add_nodes, 'c', BY, nodes)
+
+    def test_nodes_of_another_project_are_not_there(self) -> None:
+        theirs = self.world.a_cluster(self.profile, 0, 'theirs')
+        with self.world.store.transaction() as tx:
+            tx.insert_noun(theirs.evolve(id=None, uuid='e' * 36, owner=OTHERS.owner))
+
+        self.refused(
+            exceptions.BadRequest,
+            f"Nodes not found: ['{self.well.uuid}'].",
+            *(self.operations.add_nodes, 'e' * 36, OTHERS, [self.well.uuid]),
+        )
+
+    def test_only_members_are_removed_and_not_more_than_may_go(self) -> None:
+        self.refused(
+            exceptions.BadRequest,
+            f"Nodes not members of specified cluster: ['{self.well.uuid}'].",
+            *(self.operations.del_nodes, 'c', BY, ['well']),
+        )
+        self.world.set(self.cluster, min_size=2)
+        self.refused(
+            exceptions.BadRequest,
+            "The target capacity (1) is less than the cluster's min_size (2).",
+            *(self.operations.del_nodes, 'c', BY, ['c-1']),
+        )
+        self.world.set(self.cluster, min_size=0)
+
+        begun = self.operations.del_nodes('c', BY, ['c-2'], 'true')
+
+        two = self.world.nodes(self.cluster)[1]
+        self.assertEqual(
+            {'count': 1, 'candidates': [two.uuid], 'destroy_after_deletion': True},
+            self.inputs(begun),
+        )
+
+    def test_members_are_replaced_by_others(self) -> None:
+        begun = self.operations.replace_nodes('c', BY, {'c-1': 'well'})
+
+        one = self.world.nodes(self.cluster)[0]
+        self.assertEqual({'candidates': {one.uuid: self.well.uuid}}, self.inputs(begun))
+
+    def test_what_is_replaced_is_a_member_and_by_what_is_none(self) -> None:
+        one, two = self.world.nodes(self.cluster)
+        replace = self.operations.replace_nodes
+        self.refused(
+            exceptions.BadRequest,
+            f"Nodes to be replaced are not of specified cluster: ['{self.well.uuid}'].",
+            *(replace, 'c', BY, {'well': 'c-1'}),
+        )
+        self.refused(
+            exceptions.NodeNotOrphan,
+            f"Nodes ['{two.uuid}'] already owned by some cluster.",
+            *(replace, 'c', BY, {one.uuid: 'c-2'}),
+        )
+
+
+class TestHealth(OperationsCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.cluster = self.world.a_cluster(self.profile, 2)
+
+    def test_a_recovery_is_one_that_the_profile_knows(self) -> None:
+        self.world.a_cluster(self.world.profile('plain', 'plain'), 1, 'plain')
+        for name, params, text in (
+            (
+                *('c', {'operation': 'PRAY'}),
+                "Operation value 'PRAY' has to be one of the following: REBOOT, "
+                'REBUILD, RECREATE.',
+            ),
+            (
+                *('plain', {'operation': 'REBOOT'}),
+                "The operation 'REBOOT' is not supported by profile type 'plain-1.0'.",
+            ),
+            (
+                *('c', {'force': True}),
+                "Action parameter ['force'] is not recognizable; known are check, "
+                'check_capacity, operation, operation_params.',
+            ),
+        ):
+            with self.subTest(params=params):
+                self.refused(
+                    exceptions.BadRequest,
+                    text,
+                    *(self.operations.recover, name, BY, params),
+                )
+
+        wanted = {'operation': 'reboot', 'check': 'True', 'check_capacity': None}
+        begun = self.operations.recover('c', BY, wanted)
+        self.assertEqual({'operation': 'REBOOT', 'check': True}, self.inputs(begun))
+
+    def test_an_operation_is_one_of_the_profile_with_its_parameters(self) -> None:
+        operate = self.operations.operate
+        for operation, params, filters, text in (
+            (
+                *('dance', {}, None),
+                "The operation 'dance' is not supported by profile type 'thing-1.0'.",
+            ),
+            (*('paint', {}, None), 'params.colour: is required'),
+            (
+                *('reboot', {'type': 'MILD'}, None),
+                'params.type: "MILD" is none of "SOFT", "HARD"',
+            ),
+            (*('reboot', {}, {'shape': 'x'}), "Filter key 'shape' is unsupported"),
+            (
+                *('reboot', {}, {'name': 'x'}),
+                'No node (matching the filter) could be found',
+            ),
+        ):
+            with self.subTest(operation=operation, params=params):
+                self.refused(
+                    exceptions.BadRequest,
+                    text,
+                    *(operate, 'c', BY, operation, params, filters),
+                )
+
+        begun = operate('c', BY, 'paint', {'colour': 'red'}, {'name': 'c-2'})
+
+        two = self.world.nodes(self.cluster)[1]
+        self.assertEqual(
+            {'operation': 'paint', 'params': {'colour': 'red'}, 'nodes': [two.uuid]},
+            self.inputs(begun),
+        )
+        action = self.world.store.get_action(begun.action)
+        self.assertEqual(f'cluster_paint_{self.cluster.uuid[:8]}', action.name)
+
+    def test_values_are_collected_from_the_nodes(self) -> None:
+        one, two = self.world.nodes(self.cluster)
+
+        def found(path: str) -> Any:
+            return self.operations.collect(
+                'c', BY, path, lambda node: {'name': node.name, 'd': {'i': node.index}}
+            )
+
+        self.assertEqual([(one.uuid, 1), (two.uuid, 2)], found('$.d.i'))
+        self.assertEqual([], found('$.nope'))
+        self.assertEqual([(one.uuid, 1), (two.uuid, 2)], found('$..i'))
+        for path, text in (
+            ('$.[', "'$.[' is no JSON path."),
+            ('$..a..b', "'$..a..b' has more than one '..'."),
+            ('', 'A JSON path has 1 to 1024 characters, not 0.'),
+        ):
+            with self.assertRaises(exceptions.BadRequest) as caught:
+                found(path)
+            self.assertEqual(text, str(caught.exception))
+
+
+class TestDelete(OperationsCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.cluster = self.world.a_cluster(self.profile)
+
+    def test_what_is_changed_is_deleted_by_force_alone(self) -> None:
+        self.world.set(self.cluster, status='UPDATING')
+        before = self.operations.check('c', BY).action
+        self.refused(
+            exceptions.ActionInProgress,
+            f"The cluster '{self.cluster.uuid}' is in status UPDATING.",
+            *(self.operations.delete, 'c', BY),
+        )
+
+        begun = self.operations.delete('c', BY, force=True)
+
+        found = self.world.store.get_action
+        self.assertEqual('CANCELLED', found(before).status)
+        self.assertEqual(
+            ('READY', {}), (found(begun.action).status, self.inputs(begun))
+        )
+
+    def test_it_waits_for_what_goes_on_and_is_asked_for_once(self) -> None:
+        before = self.operations.check('c', BY).action
+
+        begun = self.operations.delete('c', BY)
+        again = self.operations.delete('c', BY, force=True)
+
+        self.assertEqual(begun.action, again.action)
+        self.assertEqual('READY', self.world.store.get_action(before).status)
+
+    def test_what_is_repeated_does_not_keep_it(self) -> None:
+        again = self.world.user_action(
+            'sleep', self.cluster, inputs={'duration': 0}, interval=3600
+        )
+
+        self.operations.delete('c', BY)
+
+        self.assertEqual('CANCELLED', self.world.store.get_action(again.uuid).status)
+
+    def test_what_others_depend_on_stays(self) -> None:
+        self.world.set(self.cluster, dependents={'nodes': ['x']})
+
+        self.refused(
+            exceptions.ResourceInUse,
+            f"The cluster '{self.cluster.uuid}' cannot be deleted: still depended by "
+            'other clusters and/or nodes.',
+            *(
+                self.operations.delete,
+                'c',
+                BY,
+            ),
+        )
+
+
+class TestCreateNode(OperationsCase):
+    def test_a_node_comes_to_its_cluster_with_the_next_index(self) -> None:
+        cluster = self.world.a_cluster(self.profile, 2)
+
+        begun = self.operations.nodes.create(NewNode('n', 'p', 'c', 'master'), BY)
+
+        row = begun.row
+        self.assertEqual(
+            ('n', cluster.id, 3, 'master', 'INIT'),
+            (row.name, row.cluster_id, row.index, row.role, row.status),
+        )
+        self.assertEqual(4, self.world.now(cluster).next_index)
+        action = self.world.store.get_action(begun.action)
+        self.assertEqual(
+            ('NODE_CREATE', row.uuid, cluster.uuid, 3600),
+            (action.action_type, action.target, action.within, action.timeout),
+        )
+
+    def test_a_node_that_does_not_fit_its_cluster_is_refused(self) -> None:
+        self.world.a_cluster(self.profile, 2, max_size=2)
+        self.world.profile('plain', 'plain')
+        create = self.operations.nodes.create
+        for profile, cluster, kind, text in (
+            (
+                *('p', 'nope', exceptions.BadRequest),
+                "The specified cluster 'nope' could not be found.",
+            ),
+            (
+                *('plain', 'c', exceptions.BadRequest),
+                'Node and cluster have different profile type, operation aborted.',
+            ),
+            (
+                *('p', 'c', exceptions.BadRequest),
+                "The target capacity (3) is greater than the cluster's max_size (2).",
+            ),
+        ):
+            with self.subTest(profile=profile, cluster=cluster):
+                self.refused(kind, text, create, NewNode('n', profile, cluster), BY)
