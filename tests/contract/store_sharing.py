@@ -1,5 +1,7 @@
 """The store's contract: locks that several share, and who waits for them."""
 
+import functools
+
 from tests.contract.store_actions import ids_of
 from tests.contract.store_case import StoreCase
 from tests.factories import make_action, store_actions
@@ -143,16 +145,13 @@ class StoreSharingContract(StoreCase):
             one, *some = self.running(4)
             whole = f'w{n}'
             alone, *shared = self.together(
-                lambda one=one, whole=whole: self.alone(whole, one),  # type: ignore[misc]
-                *(
-                    lambda a=action, whole=whole: bool(self.share(whole, a))  # type: ignore[misc]
-                    for action in some
-                ),
+                functools.partial(self.alone, whole, one),
+                *(functools.partial(self.share, whole, action) for action in some),
             )
             # One that came too late to share it waits behind the one who waits.
             self.assertNotEqual(alone, any(shared))
             left = self.together(
-                *(lambda a=a, whole=whole: self.leave(whole, a) for a in some)  # type: ignore[misc]
+                *(functools.partial(self.leave, whole, a) for a in some)
             )
             self.assertEqual([[], [], []], left)
             self.drop(one)
@@ -165,7 +164,7 @@ class StoreSharingContract(StoreCase):
             self.share(whole, *sharers)
             (waiter,) = self.queue(whole, 'x')
             woken = self.together(
-                *(lambda a=a, whole=whole: self.leave(whole, a) for a in sharers)  # type: ignore[misc]
+                *(functools.partial(self.leave, whole, a) for a in sharers)
             )
             self.assertEqual(self.woken(waiter), [a for found in woken for a in found])
             self.assertTrue(self.alone(whole, waiter))

@@ -1,7 +1,10 @@
 """Actions on clusters: what becomes of them and of their nodes."""
 
+from typing import Any
+
 from tests.cluster_worlds import BY
 from tests.specs.cluster_case import ClusterActionCase, deciding
+from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Receiver
 from watcherlite.domain.events import new_uuid
 from watcherlite.engine.clusters import actions
@@ -306,18 +309,18 @@ class Planned(deciding(actions.CLUSTER_UPDATE, {})):  # type: ignore[misc]
 
     pause = 0
 
-    def pre_op(self, context, data):  # type: ignore[no-untyped-def]
+    def pre_op(self, context: Any, data: dict[str, Any]) -> None:
         nodes = [node.uuid for node in context.nodes]
         data['update'] = {'pause_time': self.pause, 'plan': self.plan(nodes)}
 
-    def plan(self, nodes):  # type: ignore[no-untyped-def]
+    def plan(self, nodes: list[str]) -> list[list[str]]:
         return [nodes[1:], nodes[:1]]
 
 
 class OneByOne(Planned):
     """Has one node updated after the other."""
 
-    def plan(self, nodes):  # type: ignore[no-untyped-def]
+    def plan(self, nodes: list[str]) -> list[list[str]]:
         return [[node] for node in nodes]
 
 
@@ -373,8 +376,8 @@ class TestRecover(ClusterActionCase):
         del self.world.outside.things[self.lost.physical_id or '']
         del self.world.outside.calls[:]
 
-    def kinds(self, action: object) -> list[str]:
-        return [a.action_type for a in self.derived(self.world, action)]  # type: ignore[arg-type]
+    def kinds(self, action: Action) -> list[str]:
+        return [a.action_type for a in self.derived(self.world, action)]
 
     def test_nodes_known_to_be_unwell_are_made_anew(self) -> None:
         self.broken()
