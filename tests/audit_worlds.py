@@ -13,14 +13,14 @@ from watcherlite.domain import commands, events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.audits import Audit, NewAudit
 from watcherlite.domain.solutions import Solution
-from watcherlite.engine import catalogue
-from watcherlite.engine.operations import AuditOperations
-from watcherlite.engine.proposing import Proposing
-from watcherlite.engine.runs import AuditRun, Parts
-from watcherlite.engine.templates import TemplateOperations
-from watcherlite.engine.types import EngineTypes
-from watcherlite.engine.upkeep import Upkeep, UpkeepSettings
-from watcherlite.execution.runner import ActionTypes
+from watcherlite.engine.action_types import EngineActionTypes
+from watcherlite.engine.audits import goal_sync
+from watcherlite.engine.audits.operations import AuditOperations
+from watcherlite.engine.audits.proposal import ProposalBuilder
+from watcherlite.engine.audits.reconciler import AuditReconciler, ReconcilerSettings
+from watcherlite.engine.audits.runs import AuditRun, RunServices
+from watcherlite.engine.audits.templates import TemplateOperations
+from watcherlite.execution.ports import ActionTypes
 from watcherlite.execution.worker import Worker
 from watcherlite.plugins import base, loader
 from watcherlite.plugins.action_types.nop import Nop
@@ -99,11 +99,11 @@ class AuditWorld(World):
         )
         self.audits = AuditOperations(store, self.types, clock, self._tell)
         self.templates = TemplateOperations(store, self.types, clock)
-        self.upkeep = Upkeep(
-            store, clock, self._tell, 'the-upkeep', UpkeepSettings(expiry)
+        self.reconciler = AuditReconciler(
+            store, clock, self._tell, 'the-upkeep', ReconcilerSettings(expiry)
         )
         self.models: dict[str, Any] = {}
-        catalogue.sync(store, self.types, clock)
+        goal_sync.sync(store, self.types, clock)
 
     def _tell(
         self, lane: str | None, message: commands.Command | commands.Broadcast
@@ -112,17 +112,16 @@ class AuditWorld(World):
         self.tell(message)
 
     def worker_types(self, store: Store) -> ActionTypes:
-        parts = Parts(
+        parts = RunServices(
             store,
-            Proposing(store, self.types, self.types, self.models),
-            self.progress,
+            ProposalBuilder(store, self.types, self.types, self.models),
             self._tell,
         )
-        return EngineTypes.of(self.types, functools.partial(AuditRun, parts))
+        return EngineActionTypes.of(self.types, functools.partial(AuditRun, parts))
 
     def listen(self, worker: Worker) -> None:
         super().listen(worker)
-        worker.add_listener(self.upkeep.hear)
+        worker.add_listener(self.reconciler.on_stored)
 
     def engine(self, **keys: Any) -> Worker:
         """Start a worker that serves both lanes."""
@@ -233,8 +232,8 @@ class AuditCase(WorldCase):
     def an_engine(self, **keys: Any) -> AuditWorld:
         """Return such a world with one worker that serves both lanes."""
         world = self.an_audit_world(**keys)
-        world.upkeep.start()
-        self.addCleanup(world.upkeep.stop)
+        world.reconciler.start()
+        self.addCleanup(world.reconciler.stop)
         world.engine()
         return world
 

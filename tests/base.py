@@ -8,7 +8,19 @@ import socket
 from typing import Any
 
 import fixtures
+import hypothesis
 import testtools
+
+# On a busy machine the first example, for which tables are made, takes seconds.
+hypothesis.settings.register_profile(
+    'tests',
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile('tests')
+# A pool logs each connection that it hands out: megabytes a story, which cost time and
+# are more than the report of a test may hold.
+logging.getLogger('sqlalchemy.pool').setLevel(logging.WARNING)
 
 
 class TestCase(testtools.TestCase):

@@ -1,47 +1,62 @@
 """A world in which clusters are made of profiles; see `tests.worlds`."""
 
 import functools
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from tests.stack_worlds import BrokenThingError, Outside, thing
 from tests.worlds import World, WorldCase
 from watcherlite.db.api import Store
-from watcherlite.db.clustering import ClusterEventQuery
+from watcherlite.db.clusters import ClusterEventQuery
+from watcherlite.destinations import WITH_LOOPBACK
 from watcherlite.domain import commands, events
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.clusters import Cluster, Node, Owner, Profile
-from watcherlite.domain.handling import NotYet, Operation, Ready
-from watcherlite.engine.clusters import actions, cluster_actions, node_actions
-from watcherlite.engine.clusters.asking import Asker
-from watcherlite.engine.clusters.health import CLUSTER_HEALTH, ClusterHealth
-from watcherlite.engine.clusters.lifecycle_hooks import LIFECYCLE_HOOK, LifecycleHook
-from watcherlite.engine.clusters.parts import Limits, Parts
-from watcherlite.engine.clusters.policies import ClusterPolicies
-from watcherlite.engine.clusters.progress import ClusterProgress
-from watcherlite.engine.clusters.requesting import Requests, Wish
-from watcherlite.engine.clusters.stack_profile import Stacks
-from watcherlite.engine.stacks.inputs import RESOURCE, STACK
-from watcherlite.engine.stacks.operations import StackOperations
-from watcherlite.engine.stacks.parts import Parts as StackParts
-from watcherlite.engine.stacks.progress import StackProgress
-from watcherlite.engine.stacks.reading import StackReading
-from watcherlite.engine.stacks.resolving import Blueprints
-from watcherlite.engine.stacks.resource_action import ResourceAction
-from watcherlite.engine.stacks.stack_action import StackAction
-from watcherlite.engine.types import EngineTypes
+from watcherlite.domain.resource_results import NotYet, Operation, Ready
+from watcherlite.engine.action_types import EngineActionTypes
+from watcherlite.engine.affinity import LiveHosts
+from watcherlite.engine.clusters import action_types
+from watcherlite.engine.clusters.actions import cluster_actions, node_actions
+from watcherlite.engine.clusters.actions.health_monitor import (
+    CLUSTER_HEALTH,
+    ClusterHealth,
+)
+from watcherlite.engine.clusters.actions.lifecycle_hooks import (
+    LIFECYCLE_HOOK,
+    LifecycleHook,
+)
+from watcherlite.engine.clusters.policies.cluster_policies import ClusterPolicies
+from watcherlite.engine.clusters.projection.cluster_projection import ClusterProjection
+from watcherlite.engine.clusters.requests.base import (
+    ActionRequest,
+    ClusterOperationBase,
+)
+from watcherlite.engine.clusters.requests.values import RequestContext
+from watcherlite.engine.clusters.services import ClusterLimits, ClusterServices
+from watcherlite.engine.clusters.stack_profile import StackBackend
+from watcherlite.engine.stacks.action_inputs import RESOURCE, STACK
+from watcherlite.engine.stacks.actions.resource_action import ResourceAction
+from watcherlite.engine.stacks.actions.stack_action import StackAction
+from watcherlite.engine.stacks.projection.stack_projection import StackProjection
+from watcherlite.engine.stacks.queries import StackQueries
+from watcherlite.engine.stacks.requests.operations import StackOperations
+from watcherlite.engine.stacks.resolution import Blueprints
+from watcherlite.engine.stacks.services import StackServices
 from watcherlite.execution.policy_chain import PolicyChain
-from watcherlite.execution.runner import ActionTypes
-from watcherlite.execution.subjects import SeveralSubjects, Subjects
+from watcherlite.execution.ports import ActionTypes
+from watcherlite.execution.projections import CompositeProjection, Projection
 from watcherlite.execution.worker import Worker
 from watcherlite.plugins import base, loader
 from watcherlite.plugins.action_types.nop import Nop
 from watcherlite.plugins.action_types.sleep import Sleep
 
 TENANT = 'a-project'
-BY = Asker(Owner(TENANT, 'a user'))
+BY = RequestContext(Owner(TENANT, 'a user'))
 #: The type of profiles that `ClusterWorld.profile` makes.
 THING = 'thing-1.0'
+#: The short ids of the target and of the action itself.
+_SUFFIX = re.compile(r'(_[0-9a-f]{8}){1,2}\Z')
 #: What a test reads of an event: name, verb and phase, status then.
 Fact = tuple[str, str, str | None]
 
@@ -112,12 +127,12 @@ class ClusterWorld(World):
         types: Mapping[str, type] | None = None,
         policies: Mapping[str, type] | None = None,
         load_balancers: Mapping[str, type] | None = None,
-        limits: Limits | None = None,
+        limits: ClusterLimits | None = None,
         **settings: Any,
     ) -> None:
-        super().__init__(store, subjects=_subjects(), **{'linger': 0.0, **settings})
+        super().__init__(store, projection=_projection(), **{'linger': 0.0, **settings})
         self.outside = Outside()
-        self._limits = limits or Limits()
+        self._limits = limits or ClusterLimits()
         self.types = loader.Plugins.of(
             action_types={'nop': Nop, 'sleep': Sleep, **(types or {})},
             resource_handlers={
@@ -127,23 +142,35 @@ class ClusterWorld(World):
             },
             policies=policies,
             load_balancers=load_balancers,
+            destinations=lambda: WITH_LOOPBACK,
         )
         self.cluster_parts = self.parts(store)
-        self.requests = Requests(self.cluster_parts, self.clock, self._signal)
+        self.requests = ClusterOperationBase(
+            self.cluster_parts, self.clock, self._signal
+        )
 
     # what it is put together from
 
-    def stack_parts(self, store: Store) -> StackParts:
+    def stack_parts(self, store: Store) -> StackServices:
         """Return what stacks are made with, by this way to the store."""
-        return StackParts(store, self.types, Blueprints(store), self._tell)
+        return StackServices(store, self.types, Blueprints(store), self._tell)
 
-    def parts(self, store: Store) -> Parts:
+    def parts(self, store: Store) -> ClusterServices:
         """Return what clusters are made with, by this way to the store."""
         of_stacks = self.stack_parts(store)
         operations = StackOperations(of_stacks, self.clock, self._signal)
-        reading = StackReading(store, self.types, of_stacks.blueprints)
-        stacks = Stacks(store, operations, reading)
-        return Parts(store, self.types, self._tell, stacks, self._limits)
+        reading = StackQueries(store, self.types, of_stacks.blueprints)
+        stacks = StackBackend(store, operations, reading)
+        return ClusterServices(
+            store,
+            self.types,
+            self._tell,
+            stacks,
+            self._limits,
+            lambda: WITH_LOOPBACK,
+            # As the worker is called that is started next
+            hosts=LiveHosts(f'host-{len(self.workers)}', 0.0),
+        )
 
     def worker_types(self, store: Store) -> ActionTypes:
         of_stacks, parts = self.stack_parts(store), self.parts(store)
@@ -155,12 +182,12 @@ class ClusterWorld(World):
             own[name] = functools.partial(kind, parts=parts)
         own[CLUSTER_HEALTH] = functools.partial(ClusterHealth, parts)
         own[LIFECYCLE_HOOK] = functools.partial(LifecycleHook, parts)
-        return EngineTypes(self.types, own)
+        return EngineActionTypes(self.types, own)
 
     def worker(self, **keys: Any) -> Worker:
         given: dict[str, Any] = {
             'lanes': ('applier', 'engine'),
-            'subjects': _subjects(),
+            'projection': _projection(),
             'policies': PolicyChain(ClusterPolicies(self.store, self.types).of),
         }
         return super().worker(**{**given, **keys})
@@ -237,7 +264,7 @@ class ClusterWorld(World):
 
     def _insert(self, row: Any) -> Any:
         with self.store.transaction() as tx:
-            return tx.insert_noun(row)
+            return tx.insert_object(row)
 
     def set(self, row: Cluster | Node, **values: Any) -> None:
         """Write something into a row, as nothing but a test does."""
@@ -251,7 +278,7 @@ class ClusterWorld(World):
 
     def now(self, row: Any) -> Any:
         """Return a cluster or node as it is now, deleted or not."""
-        return self.store.nouns_by_id(type(row), [row.id or 0])[row.id or 0]
+        return self.store.objects_by_id(type(row), [row.id or 0])[row.id or 0]
 
     def nodes(self, cluster: Cluster) -> list[Node]:
         """Return the nodes of a cluster, by index."""
@@ -268,7 +295,7 @@ class ClusterWorld(World):
         **wish: Any,
     ) -> Action:
         """Ask for an action on a cluster or node; do not wait."""
-        wanted = Wish(action_type, BY, **wish)
+        wanted = ActionRequest(action_type, BY, **wish)
         given = dict(inputs or {})
         if isinstance(row, Cluster):
             begun = self.requests.on_cluster(row.uuid, wanted, lambda *_: given)
@@ -308,7 +335,7 @@ class ClusterWorld(World):
 
     def made(self, node: Node) -> Node:
         """Have a node made, and return it as it is then."""
-        self.do(actions.NODE_CREATE, node)
+        self.do(action_types.NODE_CREATE, node)
         return self.now(node)
 
     def quiet(self) -> None:
@@ -328,7 +355,7 @@ class ClusterWorld(World):
         found = []
         for item in self.store.list_cluster_events(query):
             detail = item.event.detail or {}
-            kind = actions.KINDS.get(detail['action']['type'])
+            kind = action_types.DEFINITIONS.get(detail['action']['type'])
             verb = kind.verb if kind else detail['action']['type']
             told = f'{verb}.{detail["phase"]}'
             found.append((detail['name'], told, item.event.new_status))
@@ -337,11 +364,11 @@ class ClusterWorld(World):
     def history(self, *names: str) -> list[tuple[str, str | None, str | None]]:
         """Return the changes of state of actions: name, old and new status.
 
-        :param names: of the actions, without the `_` and short id at their ends
+        :param names: of the actions, without the short ids at their ends
         """
         lines = []
         for name, before, after, _ in self.story():
-            short = name.rpartition('_')[0]
+            short = _SUFFIX.sub('', name)
             if not names or short in names:
                 lines.append((short, before, after))
         return lines
@@ -368,8 +395,8 @@ class ClusterCase(WorldCase):
         return world
 
 
-def _subjects() -> Subjects:
-    return SeveralSubjects(StackProgress(), ClusterProgress())
+def _projection() -> Projection:
+    return CompositeProjection(StackProjection(), ClusterProjection())
 
 
 def _cluster_types() -> dict[str, Any]:

@@ -5,7 +5,7 @@ import uuid
 from typing import Any
 
 from watcherlite.db.api import Store, Worker
-from watcherlite.db.listing import Query
+from watcherlite.db.query import Query
 from watcherlite.domain import audits, events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import COMPLETION, Action, Edge

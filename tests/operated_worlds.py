@@ -7,14 +7,23 @@ from tests.cluster_worlds import BY, ClusterCase, ClusterWorld
 from watcherlite.db.api import Store
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.clusters import Cluster, Node, PolicyObject, Profile
-from watcherlite.engine.clusters import cluster_actions, node_actions, plan_actions
-from watcherlite.engine.clusters.asking import Begun, NewAction, NewCluster, NewNode
-from watcherlite.engine.clusters.health import CLUSTER_HEALTH
-from watcherlite.engine.clusters.keeping_out import KeepingOut
-from watcherlite.engine.clusters.lifecycle_hooks import LIFECYCLE_HOOK
-from watcherlite.engine.clusters.operations import ClusterOperations
-from watcherlite.engine.types import EngineTypes
-from watcherlite.execution.runner import ActionTypes
+from watcherlite.engine.action_types import EngineActionTypes
+from watcherlite.engine.clusters.actions import (
+    cluster_actions,
+    node_actions,
+    plan_actions,
+)
+from watcherlite.engine.clusters.actions.health_monitor import CLUSTER_HEALTH
+from watcherlite.engine.clusters.actions.lifecycle_hooks import LIFECYCLE_HOOK
+from watcherlite.engine.clusters.lock_admission import LockAdmission
+from watcherlite.engine.clusters.requests.clusters import ClusterOperations
+from watcherlite.engine.clusters.requests.values import (
+    Accepted,
+    NewAction,
+    NewCluster,
+    NewNode,
+)
+from watcherlite.execution.ports import ActionTypes
 from watcherlite.execution.worker import Worker
 from watcherlite.plugins.policies.deletion import Deletion
 from watcherlite.plugins.policies.scaling import Scaling
@@ -59,10 +68,10 @@ class OperatedWorld(ClusterWorld):
             for name in ('stack', 'resource', CLUSTER_HEALTH, LIFECYCLE_HOOK)
         }
         own |= plan_actions.of_worker(OWN, self.parts(store))
-        return EngineTypes(self.types, own)
+        return EngineActionTypes(self.types, own)
 
     def worker(self, **keys: Any) -> Worker:
-        return super().worker(**{'keep_out': KeepingOut(self.store), **keys})
+        return super().worker(**{'admission': LockAdmission(self.store), **keys})
 
     # what users do
 
@@ -103,7 +112,7 @@ class OperatedWorld(ClusterWorld):
         with self.store.transaction() as tx:
             tx.change_actions([ActionChange(action, running)])
 
-    def row(self, begun: Begun[Any]) -> Any:
+    def row(self, begun: Accepted[Any]) -> Any:
         """Wait for the end of what was begun; return the row as it is then."""
         self.ended(begun.action)
         return self.now(begun.row)

@@ -2,8 +2,8 @@
 
 from typing import Any, cast
 
+from watcherlite.execution.in_flight import Attempt
 from watcherlite.execution.policy_chain import Pairs, PolicyChain
-from watcherlite.execution.task import Task
 from watcherlite.plugins.base import Policy, PolicyContext
 
 
@@ -14,14 +14,14 @@ class AskedAbout:
     :ivar result: of the action, once it has ended
     """
 
-    def __init__(self, name: str, task: Task) -> None:
+    def __init__(self, name: str, task: Attempt) -> None:
         self.name = name
         self.action_uuid = task.action.uuid
         self.attempt = task.action.attempt
         self.result: str | None = None
 
 
-def pairs(task: Task, *policies: Policy) -> Pairs:
+def pairs(task: Attempt, *policies: Policy) -> Pairs:
     """Return policies with what they may know; each has the name of its class."""
     return [
         (policy, cast(PolicyContext, AskedAbout(type(policy).__name__, task)))

@@ -13,7 +13,7 @@ import tempfile
 import sqlalchemy as sa
 
 from tests import services
-from watcherlite.db.sqlalchemy import migration, models
+from watcherlite.db.sqlalchemy import migration, tables
 
 
 @functools.cache
@@ -75,4 +75,4 @@ def empty_at(url: str) -> None:
 @functools.cache
 def _tables() -> list[str]:
     """Return the names of all tables, each before those that it refers to."""
-    return [table.name for table in reversed(models.metadata.sorted_tables)]
+    return [table.name for table in reversed(tables.metadata.sorted_tables)]

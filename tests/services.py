@@ -26,6 +26,10 @@ POSTGRESQL = 'postgresql'
 MYSQL = 'mysql'
 AMQP = 'amqp'
 HAPROXY = 'haproxy'
+ZSH = 'zsh'
+FISH = 'fish'
+#: The kinds of service that are a program which the tests start
+PROGRAMS = (HAPROXY, ZSH, FISH)
 
 _SERVICES = {
     POSTGRESQL: (
@@ -46,6 +50,8 @@ _SERVICES = {
         'amqp://guest:guest@127.0.0.1:5672//',
     ),
     HAPROXY: ('HAProxy', 'WATCHERLITE_TEST_HAPROXY', '/usr/sbin/haproxy'),
+    ZSH: ('zsh', 'WATCHERLITE_TEST_ZSH', '/usr/bin/zsh'),
+    FISH: ('fish', 'WATCHERLITE_TEST_FISH', '/usr/bin/fish'),
 }
 #: Tests have a home of their own, in which rabbitmqctl would miss its cookie.
 _ENVIRONMENT = dict(os.environ)
@@ -75,6 +81,14 @@ def amqp_url() -> str:
 def haproxy() -> str:
     """Return the path of an HAProxy that may be started."""
     return _url(HAPROXY)
+
+
+def shell(kind: str) -> str:
+    """Return the path of a shell.
+
+    :param kind: ZSH or FISH
+    """
+    return _url(kind)
 
 
 class Database(fixtures.Fixture):
@@ -227,7 +241,7 @@ def _problem(kind: str, url: str) -> str | None:
     try:
         if kind == AMQP:
             _check_amqp(url)
-        elif kind == HAPROXY:
+        elif kind in PROGRAMS:
             _check_program(url)
         else:
             _check_database(url)

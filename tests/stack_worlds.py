@@ -8,19 +8,21 @@ from typing import Any, ClassVar
 from tests.worlds import Gate, World, WorldCase, kind
 from watcherlite import exceptions
 from watcherlite.db.api import Store
-from watcherlite.db.stacking import StackEventQuery
+from watcherlite.db.stacks import StackEventQuery
+from watcherlite.destinations import WITH_LOOPBACK
 from watcherlite.domain import commands
-from watcherlite.domain.handling import Batch, NotYet, Property, Ready
+from watcherlite.domain.resource_results import Batch, NotYet, Property, Ready
 from watcherlite.domain.stacks import NewStack, Resource, Stack
-from watcherlite.engine.stacks.inputs import RESOURCE, STACK
-from watcherlite.engine.stacks.operations import StackOperations
-from watcherlite.engine.stacks.parts import Limits, Parts
-from watcherlite.engine.stacks.progress import StackProgress
-from watcherlite.engine.stacks.resolving import Blueprints
-from watcherlite.engine.stacks.resource_action import ResourceAction
-from watcherlite.engine.stacks.stack_action import StackAction
-from watcherlite.engine.types import EngineTypes
-from watcherlite.execution.runner import ActionTypes
+from watcherlite.engine.action_types import EngineActionTypes
+from watcherlite.engine.affinity import LiveHosts
+from watcherlite.engine.stacks.action_inputs import RESOURCE, STACK
+from watcherlite.engine.stacks.actions.resource_action import ResourceAction
+from watcherlite.engine.stacks.actions.stack_action import StackAction
+from watcherlite.engine.stacks.projection.stack_projection import StackProjection
+from watcherlite.engine.stacks.requests.operations import StackOperations
+from watcherlite.engine.stacks.resolution import Blueprints
+from watcherlite.engine.stacks.services import StackLimits, StackServices
+from watcherlite.execution.ports import ActionTypes
 from watcherlite.execution.worker import Worker
 from watcherlite.plugins import base, loader
 from watcherlite.plugins.action_types.nop import Nop
@@ -206,12 +208,14 @@ class StackWorld(World):
         store: Store,
         handlers: Mapping[str, type] | None = None,
         types: Mapping[str, type] | None = None,
-        limits: Limits | None = None,
+        limits: StackLimits | None = None,
         **settings: Any,
     ) -> None:
-        super().__init__(store, subjects=StackProgress(), **{'linger': 0.0, **settings})
+        super().__init__(
+            store, projection=StackProjection(), **{'linger': 0.0, **settings}
+        )
         self.outside = Outside()
-        self._limits = limits or Limits()
+        self._limits = limits or StackLimits()
         self.types = loader.Plugins.of(
             action_types={
                 'nop': Nop,
@@ -225,12 +229,20 @@ class StackWorld(World):
                 'Group': Group,
                 **(handlers or {}),
             },
+            destinations=lambda: WITH_LOOPBACK,
         )
         self.stacks = StackOperations(self.parts(store), self.clock, self._signal)
 
-    def parts(self, store: Store) -> Parts:
+    def parts(self, store: Store) -> StackServices:
         """Return what stacks are made with, by this way to the store."""
-        return Parts(store, self.types, Blueprints(store), self._tell, self._limits)
+        return StackServices(
+            store,
+            self.types,
+            Blueprints(store),
+            self._tell,
+            self._limits,
+            hosts=LiveHosts(f'host-{len(self.workers)}', 0.0),
+        )
 
     def _signal(self, uuid: str, signal: str) -> Any:
         return self.plans.signal_action(uuid, signal)
@@ -247,11 +259,11 @@ class StackWorld(World):
             STACK: functools.partial(StackAction, parts),
             RESOURCE: functools.partial(ResourceAction, parts),
         }
-        return EngineTypes(self.types, own)
+        return EngineActionTypes(self.types, own)
 
     def worker(self, **keys: Any) -> Worker:
         return super().worker(
-            **{'lanes': ('applier', 'engine'), 'subjects': StackProgress(), **keys}
+            **{'lanes': ('applier', 'engine'), 'projection': StackProjection(), **keys}
         )
 
     # stacks

@@ -17,13 +17,15 @@ from watcherlite.applier.operations import PlanOperations
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.clock import SystemClock
 from watcherlite.db.api import Store
+from watcherlite.destinations import WITH_LOOPBACK
 from watcherlite.domain import commands, documents, events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import ENGINE, Action, Edge
+from watcherlite.domain.creators import CREATOR, LOCAL
 from watcherlite.execution.policy_chain import PolicyChain
-from watcherlite.execution.runner import ActionTypes, KeepOut
+from watcherlite.execution.ports import ActionTypes, AdmissionCheck
+from watcherlite.execution.projections import Projection
 from watcherlite.execution.settings import ExecutionSettings
-from watcherlite.execution.subjects import Subjects
 from watcherlite.execution.worker import Worker
 from watcherlite.plugins import loader
 from watcherlite.plugins.base import ActionType
@@ -181,7 +183,7 @@ class Mortal:
             raise SystemExit
         with self._store.transaction() as tx:
             yield tx
-            # Still in the transaction, which has a lock in the in-memory store.
+            # Still in the transaction, which is rolled back if it dies here.
             self.commits += 1
             if self.commits == self._dies_before:
                 self.die()
@@ -191,6 +193,18 @@ class Mortal:
         if number == self._dies_after:
             self.die()
             raise SystemExit
+
+
+def end_threads(worker: Worker) -> None:
+    """Let the threads of a dead worker end, which in life end with their process.
+
+    Left alone they wake up again and again, and slow down all tests that follow.
+    """
+    worker._timers.stop(0)
+    worker._chores.stop(0)
+    worker.committer.stop(0)
+    worker.dispatcher.stop()
+    worker.lease.stop()
 
 
 def stop_on(store: Store) -> None:
@@ -212,13 +226,16 @@ class World:
         store: Store,
         types: Mapping[str, type[ActionType]] | None = None,
         on_worker_loss: str = plan_states.RESUME,
-        subjects: Subjects | None = None,
+        projection: Projection | None = None,
         **settings: Any,
     ) -> None:
         self.store = store
         _on.setdefault(store, []).append(self)
         self.clock = SystemClock()
-        self.types = loader.Plugins.of(action_types={'nop': kind(), **(types or {})})
+        self.types = loader.Plugins.of(
+            action_types={'nop': kind(), **(types or {})},
+            destinations=lambda: WITH_LOOPBACK,
+        )
         self.progress = PlanProgress(lambda name: self.types.may_revert(name))
         self.told: list[commands.Command | commands.Broadcast] = []
         self.plans = PlanOperations(
@@ -228,10 +245,13 @@ class World:
             self.clock,
             lambda lane, message: self.tell(message),
             on_worker_loss,
-            subjects,
+            projection,
         )
+        #: Of the plans that are stored here.
+        self.creator = LOCAL
         self.workers: list[Worker] = []
         self.lost: list[Worker] = []
+        self._started: list[Worker] = []
         self._settings = {'max_parallel': 4, 'signal_grace': 0.2, **settings}
         self._mortals: dict[str, Mortal] = {}
         self._condition = threading.Condition()
@@ -245,8 +265,8 @@ class World:
         store: Store | None = None,
         policies: PolicyChain | None = None,
         only_plan: str | None = None,
-        subjects: Subjects | None = None,
-        keep_out: KeepOut | None = None,
+        projection: Projection | None = None,
+        admission: AdmissionCheck | None = None,
         dies_before: int | None = None,
         dies_after: int | None = None,
         **settings: Any,
@@ -269,13 +289,14 @@ class World:
             lost=lambda: self._note_lost(worker),
             policies=policies,
             only_plan=only_plan,
-            subjects=subjects,
-            keep_out=keep_out,
+            projection=projection,
+            admission=admission,
             time_out=lambda uuid: mortal.dead or self.plans.time_out(uuid),
         )
-        self._mortals[worker.me.uuid] = mortal
+        self._mortals[worker.record.uuid] = mortal
         self.listen(worker)
         worker.start()
+        self._started.append(worker)
         self.workers.append(worker)
         return worker
 
@@ -289,18 +310,18 @@ class World:
 
     def is_dead(self, worker: Worker) -> bool:
         """Say whether a worker has died."""
-        return self._mortals[worker.me.uuid].dead
+        return self._mortals[worker.record.uuid].dead
 
     def let_die(self, worker: Worker) -> None:
         """Let nothing of a worker reach the store any more."""
-        self._mortals[worker.me.uuid].die()
+        self._mortals[worker.record.uuid].die()
 
     def kill(self, worker: Worker) -> None:
         """Let a worker die as by kill -9, and its lease be over."""
-        self._mortals[worker.me.uuid].die()
-        worker.lease.stop()
+        self._mortals[worker.record.uuid].die()
+        end_threads(worker)
         self.workers.remove(worker)
-        self.store.end_lease(worker.me.uuid)
+        self.store.end_lease(worker.record.uuid)
 
     def stop(self) -> None:
         """Stop all workers, lost ones included, without waiting for what they run.
@@ -313,12 +334,15 @@ class World:
                 worker.stop(0)
         for mortal in self._mortals.values():
             mortal.die()
+        # One that had died has told nobody, and stops in the middle of its stop.
+        for worker in self._started:
+            end_threads(worker)
 
     def tell(self, message: commands.Command | commands.Broadcast) -> None:
         """Let all workers hear something, as over a bus."""
         self.told.append(message)
         for worker in list(self.workers):
-            worker.hear(message)
+            worker.on_message(message)
         self.changed()
 
     def changed(self) -> None:
@@ -345,7 +369,9 @@ class World:
             for action in actions
         ]
         return self.plans.create(
-            documents.from_mapping({**plan, 'actions': listed}), {'user': 'a test'}
+            documents.from_mapping({**plan, 'actions': listed}),
+            {'user': 'a test'},
+            self.creator,
         )
 
     def start(self, *actions: Mapping[str, Any] | str, **plan: Any) -> ActionPlan:
@@ -393,6 +419,7 @@ class World:
             action_type=action_type,
             lane=ENGINE,
             status=states.READY,
+            context={CREATOR: self.creator.as_mapping()},
             created_at=self.clock.now(),
         ).evolve(**values)
 
@@ -482,7 +509,7 @@ class World:
     def _lines(self, plan: ActionPlan | None, kinds: set[str]) -> list[Line]:
         names = self._names()
         by_uuid = {a.uuid: a.name or a.uuid for a in self._actions()}
-        by_uuid |= {w.me.uuid: w.me.host for w in (*self.workers, *self.lost)}
+        by_uuid |= {w.record.uuid: w.record.host for w in (*self.workers, *self.lost)}
 
         def told(message: str | None) -> str | None:
             if message is None:
@@ -524,7 +551,10 @@ class WorldCase(base.TestCase):
 
     def make_store(self) -> Store:
         """Return an empty store."""
-        return MemoryStore()
+        store = MemoryStore()
+        # Of all cleanups this one is last: no worker is left then.
+        self.addCleanup(store.close)
+        return store
 
     def a_world(
         self,

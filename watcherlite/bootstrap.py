@@ -14,35 +14,37 @@ from watcherlite.applier.operations import PlanOperations
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.clock import SystemClock
 from watcherlite.db.api import Store
+from watcherlite.db.database_clock import DatabaseClock
 from watcherlite.db.sqlalchemy import store as database
 from watcherlite.domain import commands
 from watcherlite.domain.actions import APPLIER, ENGINE
 from watcherlite.domain.events import Event
 from watcherlite.domain.receipts import Receipt
-from watcherlite.engine import catalogue
-from watcherlite.engine.clusters.keeping_out import KeepingOut
+from watcherlite.engine.action_types import EngineActionTypes
+from watcherlite.engine.audits import goal_sync
+from watcherlite.engine.audits.operations import AuditOperations
+from watcherlite.engine.audits.proposal import ProposalBuilder
+from watcherlite.engine.audits.reconciler import ROLE, AuditReconciler
+from watcherlite.engine.audits.runs import AuditRun, RunServices
+from watcherlite.engine.audits.templates import TemplateOperations
+from watcherlite.engine.clusters.lock_admission import LockAdmission
 from watcherlite.engine.clusters.model import ClusterModel
-from watcherlite.engine.clusters.operations import ClusterOperations
-from watcherlite.engine.clusters.parts import Parts as ClusterParts
-from watcherlite.engine.clusters.policies import ClusterPolicies
-from watcherlite.engine.clusters.progress import ClusterProgress
-from watcherlite.engine.clusters.stack_profile import Stacks
-from watcherlite.engine.operations import AuditOperations
-from watcherlite.engine.proposing import Proposing
-from watcherlite.engine.runs import AuditRun, Parts
+from watcherlite.engine.clusters.policies.cluster_policies import ClusterPolicies
+from watcherlite.engine.clusters.projection.cluster_projection import ClusterProjection
+from watcherlite.engine.clusters.requests.clusters import ClusterOperations
+from watcherlite.engine.clusters.services import ClusterServices as ClusterParts
+from watcherlite.engine.clusters.stack_profile import StackBackend
+from watcherlite.engine.plan_scope import PlanScope
 from watcherlite.engine.stacks.model import StackModel
-from watcherlite.engine.stacks.operations import StackOperations
-from watcherlite.engine.stacks.parts import Parts as StackParts
-from watcherlite.engine.stacks.progress import StackProgress
-from watcherlite.engine.stacks.reading import StackReading
-from watcherlite.engine.stacks.resolving import Blueprints
-from watcherlite.engine.templates import TemplateOperations
-from watcherlite.engine.types import EngineTypes
-from watcherlite.engine.upkeep import ROLE, Upkeep
-from watcherlite.execution import identity
+from watcherlite.engine.stacks.projection.stack_projection import StackProjection
+from watcherlite.engine.stacks.queries import StackQueries
+from watcherlite.engine.stacks.requests.operations import StackOperations
+from watcherlite.engine.stacks.resolution import Blueprints
+from watcherlite.engine.stacks.services import StackServices
+from watcherlite.execution import lease
 from watcherlite.execution.policy_chain import PolicyChain
-from watcherlite.execution.runner import ActionTypes
-from watcherlite.execution.subjects import SeveralSubjects
+from watcherlite.execution.ports import ActionTypes
+from watcherlite.execution.projections import CompositeProjection
 from watcherlite.execution.worker import Worker
 from watcherlite.messaging import addresses, factory
 from watcherlite.messaging.bus import Bus
@@ -78,11 +80,11 @@ class Runtime:
         lost: Callable[[], None] | None = None,
     ) -> None:
         self.conf = conf
-        self.clock = SystemClock()
         self.plugins = plugins or load_plugins(conf)
         # It opens nothing yet, so that what is wrong with it leaves nothing open.
         self.bus: Bus = open_bus(conf)
         self.store: Store = open_store(conf)
+        self.clock = DatabaseClock(SystemClock(), self.store.now)
         self.progress = PlanProgress(self.plugins.may_revert)
         self.plans = PlanOperations(
             self.store,
@@ -91,11 +93,12 @@ class Runtime:
             self.clock,
             self._tell,
             conf.applier.on_worker_loss,
-            _subjects(),
+            _projection(),
+            PlanScope(self.store).check,
         )
         self.audits = AuditOperations(self.store, self.plugins, self.clock, self._tell)
         self.templates = TemplateOperations(self.store, self.plugins, self.clock)
-        self._stack_parts = StackParts(
+        self._stack_parts = StackServices(
             self.store,
             self.plugins,
             Blueprints(self.store),
@@ -105,15 +108,19 @@ class Runtime:
         self.stacks = StackOperations(
             self._stack_parts, self.clock, self.plans.signal_action
         )
-        self.reading = StackReading(
-            self.store, self.plugins, self._stack_parts.blueprints
+        self.reading = StackQueries(
+            self.store,
+            self.plugins,
+            self._stack_parts.blueprints,
+            self._stack_parts.limits.shown,
         )
         self._cluster_parts = ClusterParts(
             self.store,
             self.plugins,
             self._tell,
-            Stacks(self.store, self.stacks, self.reading),
+            StackBackend(self.store, self.stacks, self.reading),
             settings.cluster_limits(conf),
+            functools.partial(settings.destinations, conf),
         )
         self.clusters = ClusterOperations(
             self._cluster_parts, self.clock, self.plans.signal_action
@@ -123,7 +130,7 @@ class Runtime:
         )
         self.worker: Worker | None = None
         self.relay: Relay | None = None
-        self.upkeep: Upkeep | None = None
+        self.reconciler: AuditReconciler | None = None
         self._lost = lost
         self._only_plan = only_plan
         self._lanes = tuple(lanes)
@@ -132,6 +139,7 @@ class Runtime:
 
     def start(self) -> None:
         """Begin to work, and to publish; raises StoreUnavailable."""
+        self.clock.start()
         if ENGINE in self._lanes:
             self.sync()
         worker = Worker(
@@ -146,28 +154,28 @@ class Runtime:
             lost=self._lost or self._lease_lost,
             only_plan=self._only_plan,
             policies=PolicyChain(ClusterPolicies(self.store, self.plugins).of),
-            subjects=_subjects(),
-            keep_out=KeepingOut(self.store),
+            projection=_projection(),
+            admission=LockAdmission(self.store),
             time_out=self.plans.time_out,
         )
         relay = Relay(
             self.store,
             self.bus.notification_publisher(),
             settings.payload_settings(self.conf),
-            worker.me.uuid,
+            worker.record.uuid,
             self.clock,
             settings.relay_settings(self.conf),
-            elsewhere=self._tell_of_events,
+            on_stored=self._tell_of_events,
         )
         worker.add_listener(self._wake_relay)
-        upkeep = self._make_upkeep(worker) if ENGINE in self._lanes else None
+        reconciler = self._make_reconciler(worker) if ENGINE in self._lanes else None
         worker.start()
         # Not before: what has not begun has nothing to leave behind.
         self.worker, self.relay = worker, relay
         relay.start()
-        if upkeep is not None:
-            upkeep.start()
-            self.upkeep = upkeep
+        if reconciler is not None:
+            reconciler.start()
+            self.reconciler = reconciler
         self.bus.start(
             self._lanes, lambda lane, message: self._hear(message), self._hear
         )
@@ -176,15 +184,16 @@ class Runtime:
         """Store the goals and strategies that are installed here.
 
         Called by `start` where audits are run; a process that only answers requests
-        calls it before it does.
+        calls it before it does. From then on times are those of the database.
         """
-        catalogue.sync(self.store, self.plugins, self.clock)
+        self.clock.start()
+        goal_sync.sync(self.store, self.plugins, self.clock)
 
     def _types(self) -> ActionTypes:
         """Return the action types of the worker: of plugins, audits and stacks."""
-        parts = Parts(
+        parts = RunServices(
             self.store,
-            Proposing(
+            ProposalBuilder(
                 self.store,
                 self.plugins,
                 self.plugins,
@@ -193,26 +202,25 @@ class Runtime:
                     'stacks': functools.partial(StackModel, self.store),
                 },
             ),
-            self.progress,
             self._tell,
             self.conf.applier.on_worker_loss,
         )
         run = functools.partial(AuditRun, parts)
-        return EngineTypes.of(
+        return EngineActionTypes.of(
             *(self.plugins, run, self._stack_parts, self.stacks, self._cluster_parts)
         )
 
-    def _make_upkeep(self, worker: Worker) -> Upkeep:
-        upkeep = Upkeep(
+    def _make_reconciler(self, worker: Worker) -> AuditReconciler:
+        reconciler = AuditReconciler(
             self.store,
             self.clock,
             self._tell,
-            worker.me.uuid,
-            settings.upkeep_settings(self.conf),
+            worker.record.uuid,
+            settings.reconciler_settings(self.conf),
         )
         # Before the worker begins, so that it hears of all that is stored.
-        worker.add_listener(upkeep.hear)
-        return upkeep
+        worker.add_listener(reconciler.on_stored)
+        return reconciler
 
     def stop(self, drain: float | None = None) -> bool:
         """Let what runs finish, and close everything.
@@ -224,11 +232,12 @@ class Runtime:
         ended = True
         if self.worker is not None:
             ended = self.worker.stop(seconds)
-        if self.upkeep is not None:
-            self.upkeep.stop()
+        if self.reconciler is not None:
+            self.reconciler.stop()
         if self.relay is not None:
             self.relay.stop(CLOSING)
         self.bus.close(CLOSING)
+        self.clock.stop()
         self.store.close()
         return ended
 
@@ -237,9 +246,9 @@ class Runtime:
         lane = self._lanes[0] if self._lanes else APPLIER
         self.settings.update(settings.execution_settings(self.conf, lane))
         if self.worker is not None:
-            self.worker.begin_sweeping()
-        if self.upkeep is not None:
-            self.upkeep.reconfigure(settings.upkeep_settings(self.conf))
+            self.worker.start_sweeping()
+        if self.reconciler is not None:
+            self.reconciler.reconfigure(settings.reconciler_settings(self.conf))
         if self.relay is not None:
             self.relay.reconfigure(
                 settings.payload_settings(self.conf), settings.relay_settings(self.conf)
@@ -248,10 +257,10 @@ class Runtime:
     def add_listener(self, listener: Callable[[list[Event]], None]) -> None:
         """Have events told that this process stored; see `Committer`."""
         if self.worker is None:
-            raise exceptions.WatcherliteError('This process executes nothing.')
+            raise exceptions.WatcherliteError('This process has no worker.')
         self.worker.add_listener(listener)
 
-    def take_over_from_the_dead(self) -> int:
+    def expire_dead_workers(self) -> int:
         """End the leases of processes that ran on this machine and are gone.
 
         :returns: how many there were; their actions are recovered at once
@@ -260,10 +269,13 @@ class Runtime:
         gone = [
             worker
             for worker in self.store.live_workers()
-            if identity.is_gone(worker.identity)
+            if lease.is_gone(worker.identity)
         ]
         for worker in gone:
-            LOG.info('The process of worker %s is gone; its lease ends', worker.uuid)
+            LOG.info(
+                'The process of worker %s no longer exists; ending its lease',
+                worker.uuid,
+            )
             self.store.end_lease(worker.uuid)
             for role in (Relay.ROLE, ROLE):
                 self.store.drop_role(role, worker.uuid)
@@ -278,7 +290,7 @@ class Runtime:
         if isinstance(message, commands.EventsStored):
             self._wake_relay([])
         if lane is not None and self.worker is not None and lane in self._lanes:
-            self.worker.hear(message)
+            self.worker.on_message(message)
         wire = commands.to_message(message)
         if lane is not None:
             self.bus.send_command(lane, wire)
@@ -296,18 +308,20 @@ class Runtime:
         heard = read_message(message)
         if isinstance(heard, commands.EventsStored):
             if self.relay is not None:
-                self.relay.hear()
+                self.relay.on_hint()
         elif self.worker is not None:
-            return self.worker.hear(heard)
+            return self.worker.on_message(heard)
         return None
 
     def _lease_lost(self) -> None:
-        LOG.error('The lease of this process is lost; what it ran goes on elsewhere')
+        LOG.error(
+            'The lease of this process is lost; other workers take over its actions'
+        )
 
 
-def _subjects() -> SeveralSubjects:
+def _projection() -> CompositeProjection:
     """Return what follows the actions that are about it."""
-    return SeveralSubjects(StackProgress(), ClusterProgress())
+    return CompositeProjection(StackProjection(), ClusterProjection())
 
 
 def read_message(
@@ -317,7 +331,7 @@ def read_message(
     try:
         return commands.from_message(message)
     except ValueError as error:
-        raise exceptions.Invalid(f'A message makes no sense: {error}') from None
+        raise exceptions.Invalid(f'Invalid message: {error}') from None
 
 
 def build(
@@ -344,7 +358,9 @@ def load_plugins(conf: cfg.ConfigOpts) -> loader.Plugins:
     Raises ConfigurationError for a value of one of these that cannot work, and
     for an option in the files that nobody knows.
     """
-    plugins = loader.load(options=conf)
+    plugins = loader.load(
+        options=conf, destinations=functools.partial(settings.destinations, conf)
+    )
     problems = [*configuration.bad_values(conf), *configuration.unknown_options(conf)]
     if problems:
         raise exceptions.ConfigurationError('; '.join(problems))
@@ -423,5 +439,5 @@ def ask_broker(conf: cfg.ConfigOpts, name: str) -> bool:
     # Loads kombu, which a process that never asks does without
     from watcherlite.messaging import connection
 
-    with connection.Connector(messaging, name).opened():
+    with connection.Connector(messaging, name).session():
         return True

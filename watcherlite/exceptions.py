@@ -1,4 +1,4 @@
-"""One hierarchy of errors; the docstring of a class is its default message.
+"""One hierarchy of errors; a class's docstring begins with its default message.
 
 An error's text is for the reader: what was wrong, with which object, and what
 would be right. `domain.outcomes.public_text` decides what of it may leave the
@@ -6,11 +6,16 @@ process: our own texts do, foreign ones may hold secrets and do not.
 """
 
 
+def _first_paragraph(text: str | None) -> str:
+    """Return the first paragraph of a docstring as one line."""
+    return ' '.join((text or '').strip().partition('\n\n')[0].split())
+
+
 class WatcherliteError(Exception):
     """watcherlite could not do what was asked."""
 
     def __init__(self, message: str | None = None) -> None:
-        super().__init__(message or (type(self).__doc__ or '').strip())
+        super().__init__(message or _first_paragraph(type(self).__doc__))
 
 
 # What a user asked for is wrong
@@ -205,9 +210,22 @@ class ActionSkipException(WatcherliteError):
     the action's status message (spec 000).
     """
 
+    DEFAULT = 'The action does not apply to the state that its target is in.'
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or self.DEFAULT)
+
 
 #: The name that shipped Watcher plugins import.
 ActionSkipped = ActionSkipException
+
+
+class StateUnknown(WatcherliteError):
+    """A check cannot tell how the object is, from where it was made.
+
+    Raised by `ResourceHandler.check` and `poll`: the object keeps the status that it
+    has, and its text says why it is not known.
+    """
 
 
 class Cancelled(BaseException):
@@ -243,6 +261,26 @@ class PluginNotFound(PluginError):
 
 class StoreUnavailable(WatcherliteError):
     """The database cannot be reached."""
+
+
+class CommitOutcomeUnknown(StoreUnavailable):
+    """The database did not answer a COMMIT: it has taken effect, or not."""
+
+
+class OutcomeUnknown(WatcherliteError):
+    """The request may have been carried out: look before repeating it."""
+
+
+class RequestKeyTaken(WatcherliteError):
+    """Another request has stored this idempotency key at the same time."""
+
+
+class RequestKeyReused(WatcherliteError):
+    """The idempotency key belongs to a request that asked for something else."""
+
+
+class RequestDone(Conflict):
+    """The request was carried out before, and its answer cannot be given again."""
 
 
 class KeyMissing(StoreUnavailable):

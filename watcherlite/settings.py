@@ -1,14 +1,16 @@
-"""What the options say, as the settings of the parts of a process."""
+"""Conversion of options to the settings of the parts of a process."""
 
 import functools
+import ipaddress
 
 from oslo_config import cfg
 
 from watcherlite import conf as configuration
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings
-from watcherlite.engine.clusters.parts import Limits as ClusterLimits
-from watcherlite.engine.stacks.parts import Limits
-from watcherlite.engine.upkeep import UpkeepSettings
+from watcherlite.destinations import Destinations
+from watcherlite.engine.audits.reconciler import ReconcilerSettings
+from watcherlite.engine.clusters.services import ClusterLimits
+from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.execution.settings import ExecutionSettings
 from watcherlite.messaging.settings import MessagingSettings
 from watcherlite.notifications import settings as notification_settings
@@ -55,18 +57,23 @@ def execution_settings(conf: cfg.ConfigOpts, lane: str) -> ExecutionSettings:
         max_attempts=group.max_attempts,
         signal_grace=group.signal_grace,
         default_action_timeout=conf.default_action_timeout,
+        max_probes=group.max_probes,
+        max_probes_per_cluster=group.max_probes_per_cluster,
+        max_probes_per_project=group.max_probes_per_project,
     )
 
 
-def stack_limits(conf: cfg.ConfigOpts) -> Limits:
+def stack_limits(conf: cfg.ConfigOpts) -> StackLimits:
     """Return how large stacks may become."""
     group = conf.stacks
-    return Limits(
+    return StackLimits(
         depth=group.max_nested_stack_depth,
         resources=group.max_resources_per_stack,
         template=group.max_template_size,
         stacks=group.max_stacks_per_tenant,
         timeout=group.stack_action_timeout,
+        evaluated=group.max_evaluation_size,
+        shown=group.max_shown_size,
     )
 
 
@@ -84,10 +91,20 @@ def cluster_limits(conf: cfg.ConfigOpts) -> ClusterLimits:
     )
 
 
-def upkeep_settings(conf: cfg.ConfigOpts) -> UpkeepSettings:
+def destinations(conf: cfg.ConfigOpts) -> Destinations:
+    """Return which servers users may have connected to."""
+    group = conf.outgoing_http
+    return Destinations(
+        hosts=tuple(group.allowed_hosts),
+        refused=tuple(map(ipaddress.ip_network, group.refused_networks)),
+        allowed=tuple(map(ipaddress.ip_network, group.allowed_networks)),
+    )
+
+
+def reconciler_settings(conf: cfg.ConfigOpts) -> ReconcilerSettings:
     """Return what the engine looks after by itself, and how often."""
     group = conf.engine
-    return UpkeepSettings(
+    return ReconcilerSettings(
         action_plan_expiry=group.action_plan_expiry,
         check_periodic_interval=group.check_periodic_interval,
     )
@@ -111,5 +128,8 @@ def relay_settings(conf: cfg.ConfigOpts) -> notification_settings.RelaySettings:
     """Return how notifications are published."""
     group = conf.notifications
     return notification_settings.RelaySettings(
-        batch_size=group.batch_size, publish_timeout=group.publish_timeout
+        batch_size=group.batch_size,
+        publish_timeout=group.publish_timeout,
+        # Such a queue ends with its last consumer, and is meant to.
+        redelivery_window=0 if group.amqp_auto_delete else group.redelivery_window,
     )

@@ -17,7 +17,7 @@ from typing import Any
 
 from watcherlite import bootstrap, conf, exceptions
 from watcherlite.api import deploy
-from watcherlite.api.errors import Environ, Fault, Wsgi, answer, fault_of
+from watcherlite.api.errors import Environ, Fault, Wsgi, fault_of, respond
 from watcherlite.api.settings import is_loopback
 
 LOG = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class LazyApplication:
                 application = self._made()
             except exceptions.WatcherliteError as error:
                 LOG.critical('The API cannot be served: %s', error)
-                return answer(environ, start_response, fault_of(error, ''))
+                return respond(environ, start_response, fault_of(error, ''))
         return application(environ, start_response)
 
     def _made(self) -> Wsgi:
@@ -75,7 +75,7 @@ class OnlyFromHere:
         client = environ.get('REMOTE_ADDR') or '127.0.0.1'
         if is_loopback(client):
             return self._application(environ, start_response)
-        return answer(environ, start_response, Fault(403, FROM_ELSEWHERE))
+        return respond(environ, start_response, Fault(403, FROM_ELSEWHERE))
 
 
 def build(environ: Mapping[str, str] = os.environ) -> Wsgi:
@@ -90,6 +90,8 @@ def build(environ: Mapping[str, str] = os.environ) -> Wsgi:
     )
     conf.setup_logging(configuration, PRODUCT)
     plugins = bootstrap.load_plugins(configuration)
+    for line in conf.advisories(configuration):
+        LOG.warning('%s', line)
     runtime = bootstrap.build(configuration, lanes=(), plugins=plugins)
     try:
         # Else clients would see no goals before an engine has begun.

@@ -5,7 +5,7 @@ import json
 # This one stands beside this file; conf.py has put the directory on the path.
 import tables
 
-from watcherlite.domain.handling import Operation, Property
+from watcherlite.domain.resource_results import Operation, Property
 from watcherlite.plugins.base import ResourceHandler
 
 #: What a change of a property means.

@@ -308,6 +308,7 @@ class DaemonTestCase(base.TestCase):
             'notifications': {'publish_timeout': 1},
             # Any that is free; the log tells which one.
             'api': {'port': 0},
+            'outgoing_http': {'allowed_networks': '127.0.0.0/8'},
             **(own if self.third_party else {}),
         }
         for group in ('applier', 'engine'):
@@ -359,7 +360,7 @@ class DaemonTestCase(base.TestCase):
         """Wait until the worker of a daemon works, or works again."""
         daemon.wait_for_text(' serves ', times)
         if self.broker:
-            daemon.wait_for_text('Receiving messages from', times)
+            daemon.wait_for_text('Consuming messages from', times)
 
     def operator(self, ini):
         """Return an operator who uses the same database and broker."""

@@ -11,8 +11,8 @@ from oslo_config import cfg
 
 from tests.acceptance.daemons import PATIENCE, wait_until
 from watcherlite.domain import events
-from watcherlite.notifications import rules
-from watcherlite.objects import catalogue
+from watcherlite.notifications.rules import subjects
+from watcherlite.objects import registry
 
 TOPIC = 'versioned_notifications'
 EXCHANGE = 'watcher'
@@ -154,7 +154,7 @@ class HearingCase:
 
     def assert_payload_reads_back(self, payload):
         """Check that the classes of the payloads make the same of it."""
-        cls = catalogue.payload_classes()[payload['watcher_object.name']]
+        cls = registry.payload_classes()[payload['watcher_object.name']]
         jsonschema.Draft4Validator(cls.to_json_schema()).validate(payload)
         self.assertEqual(payload, cls.obj_from_primitive(payload).to_wire())
 
@@ -179,7 +179,7 @@ def expected(stored_events):
     """Return the ids of the messages that a history is to give rise to, in order."""
     found = []
     for stored in stored_events:
-        told = rules.told_of(stored.event)
+        told = subjects.match(stored.event)
         count = len(told.notifications) if told is not None else 0
         found += [events.message_id(stored.event.uuid, n) for n in range(count)]
     return found

@@ -129,7 +129,7 @@ class TestApi(ApiCase):
         daemon.wait_for_text('[DEFAULT] debug was None and is True now')
         self.ini(DEFAULT={'graceful_shutdown_timeout': 'soon'})
         daemon.send(signal.SIGHUP)
-        daemon.wait_for_text('The configuration stays as it was')
+        daemon.wait_for_text('The configuration was not reloaded')
 
         self.assertEqual(200, self.ask(port, 'GET', '/')[0])
 
@@ -154,8 +154,8 @@ class TestApi(ApiCase):
 
             for what in (API, STANDALONE):
                 self.assertEqual(
-                    f'{" ".join(what)}: [api] host 127.0.0.1, port {port} is in use by '
-                    'another program',
+                    f'{" ".join(what)}: [api] host 127.0.0.1, port {port} is '
+                    'already in use',
                     self.refused(what, api={'port': port}),
                 )
 
@@ -190,16 +190,17 @@ class TestApi(ApiCase):
     def test_users_of_a_password_file_have_the_roles_of_the_options(self):
         users = self.home / 'htpasswd'
         hashed = bcrypt.hashpw(b'secret', bcrypt.gensalt(4)).decode()
-        users.write_text(f'alice:{hashed}\nbob:{hashed}\n')
+        users.write_text(f'alice:{hashed}\nbob:{hashed}\ncarl:{hashed}\n')
         _, port = self.serve(
             api={
                 'port': 0,
                 'auth_strategy': 'http_basic',
                 'http_basic_auth_user_file': users,
-                'http_basic_user_roles': 'bob:reader',
+                'http_basic_user_roles': 'alice:admin,bob:reader',
             }
         )
         alice, bob = 'Basic YWxpY2U6c2VjcmV0', 'Basic Ym9iOnNlY3JldA=='
+        carl = 'Basic Y2FybDpzZWNyZXQ='
 
         statuses = [
             self.ask(port, 'GET', '/')[0],
@@ -209,9 +210,10 @@ class TestApi(ApiCase):
             self.ask(port, 'POST', '/v1/action_plans', DOCUMENT, Authorization=alice)[
                 0
             ],
+            self.ask(port, 'GET', '/v1/goals', Authorization=carl)[0],
         ]
 
-        self.assertEqual([200, 401, 200, 403, 201], statuses)
+        self.assertEqual([200, 401, 200, 403, 201, 403], statuses)
         self.assertEqual({'status': 'ok'}, self.ask(port, 'GET', '/healthcheck')[1])
         self.assertEqual(
             401, self.ask(port, 'GET', '/healthcheck', Authorization='Basic x')[0]

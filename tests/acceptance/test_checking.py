@@ -7,7 +7,7 @@ from tests.acceptance.checking import History, problems
 from tests.acceptance.target import APPLIED, APPLY, BEGIN, HEARD, REPEATED, STALE, Call
 from watcherlite.domain import events
 from watcherlite.domain.events import StoredEvent
-from watcherlite.notifications import rules
+from watcherlite.notifications.rules import subjects
 
 FIRST, SECOND = 4711, 4712
 UNKNOWN = 'Outcome unknown: worker w was lost while the action ran'
@@ -75,7 +75,7 @@ class CheckerTest(base.TestCase):
         self.heard = [
             {'message_id': events.message_id(one.event.uuid, n), 'what': told.name}
             for one in self.events
-            for n, told in enumerate(rules.told_of(one.event).notifications)
+            for n, told in enumerate(subjects.match(one.event).notifications)
         ]
 
     def problems(self, **changes):

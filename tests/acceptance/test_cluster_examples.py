@@ -7,13 +7,12 @@ import socket
 
 from tests.acceptance.daemons import wait_until
 from tests.acceptance.test_stack_examples import (
-    README,
     ROOT,
     ExampleCase,
     told_commands,
 )
 from tests.acceptance.test_stack_examples import plain as plain_lines
-from watcherlite.cli import commands
+from watcherlite.cli import command_table
 
 PAGE = ROOT / 'doc/source/clusters_command_line.rst'
 #: How the ports of the nodes begin, as the examples have it; behind it is the index.
@@ -106,27 +105,6 @@ class TestWebServers(ClusterExampleCase):
         for line in ours:
             words = line.split()[1:]
             self.assertTrue(
-                any(' '.join(words[:n]) in commands.COMMANDS for n in (1, 2, 3)), line
+                any(' '.join(words[:n]) in command_table.COMMANDS for n in (1, 2, 3)),
+                line,
             )
-
-
-class TestReadme(ClusterExampleCase):
-    """The example of the README."""
-
-    def test_every_command_ends_well_and_what_was_killed_comes_back(self):
-        failed, count = [], 0
-        for line, _ in told_commands(README, 'With clusters'):
-            line = self.own(line)
-            if line.endswith(' &'):
-                self.serve(line)
-                continue
-            if 'event list' in line:
-                self.wait_for_the_recovery()
-            code, printed = self.shell(line)
-            count += 1
-            if code:
-                failed.append((line, printed))
-
-        self.assertEqual([], failed)
-        self.assertLess(10, count)
-        self.assertEqual('', self.shell('watcherlite node list -f value')[1].strip())

@@ -11,15 +11,15 @@ from tests.acceptance.daemons import ENGINE, DaemonTestCase, wait_until
 from tests.acceptance.listening import HearingCase, data
 from tests.acceptance.target import APPLIED, BEGIN
 from tests.acceptance.test_cluster_examples import ClusterExampleCase
-from tests.acceptance.test_stack_examples import README, told_commands
+from tests.acceptance.test_stack_examples import README, SERVE, told_commands
 from tests.acceptance.test_stacks import MARK, Middle, Orchestrator
 from watcherlite.domain.clusters import Owner
-from watcherlite.engine.clusters.asking import Asker, NewCluster
+from watcherlite.engine.clusters.requests.values import NewCluster, RequestContext
 from watcherlite.plugins import options
 from watcherlite.plugins.base import RESOURCE_HANDLERS
 from watcherlite.states import action as action_states
 
-BY = Asker(Owner('a-project'))
+BY = RequestContext(Owner('a-project'))
 COUNT = 50
 #: Names of nodes by their index: m01 and so on.
 NAMES = {'node.name.format': 'm$2I'}
@@ -209,11 +209,10 @@ class WebServersTest(ClusterExampleCase):
     def test_one_that_is_killed_is_replaced_and_two_go_in_the_end(self):
         failed, seen, events = [], {}, ''
         before = after = left = {}
-        for line, _ in told_commands(README, 'With clusters'):
+        self.shell(f'mkdir -p {self.directory}')
+        self.serve(SERVE)
+        for line, _ in told_commands(README, 'Clusters')[:-1]:
             line = self.own(line)
-            if line.endswith(' &'):
-                self.serve(line)
-                continue
             code, printed = self.shell(line)
             failed += [(line, printed)] if code else []
             if ' cluster create ' in line:

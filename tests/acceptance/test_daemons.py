@@ -166,7 +166,7 @@ class StandaloneTest(DaemonTestCase):
 
         # A terminal sends it to all processes of the command.
         standalone.send_all(signal.SIGINT)
-        standalone.wait_for_text('Nothing more is taken')
+        standalone.wait_for_text('Shutting down: running actions')
         gate.open()
 
         self.assertEqual(0, standalone.end())
@@ -180,7 +180,7 @@ class ControlTest(DaemonTestCase):
     def setUp(self):
         super().setUp()
         self.path = self.ini(
-            **{'watcherlite.action_types.command': {'allowed': '/bin/sleep'}}
+            **{'watcherlite.action_types.command': {'allowed': '/bin/sleep {value}'}}
         )
         self.operators = self.operator(self.path)
         self.start_ready(APPLIER, self.path)
@@ -270,7 +270,7 @@ class BrokerAwayTest(DaemonTestCase):
         )
         self.assertIsNotNone(operator.store.oldest_pending_event())
         self.assertEqual([], self.ear.heard())
-        applier.wait_for_text('Notifications wait in the database, none is lost')
+        applier.wait_for_text('They stay in the database, none is lost')
 
         self.proxy.accept()
         heard = self.ear.hear_all(operator.store)

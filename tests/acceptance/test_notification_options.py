@@ -84,6 +84,6 @@ class OptionsTest(DaemonTestCase):
             heard = endpoint.wait_for(2 + len(OF_ONE_THAT_FAILS))[2:]
             self.assertEqual(OF_ONE_THAT_FAILS, sorted(n['event_type'] for n in heard))
             self.assertEqual(
-                {(uuid, '1.1')},
+                {(uuid, '1.2'), (uuid, '1.3')},
                 {(plan_of(n), n['payload']['watcher_object.version']) for n in heard},
             )

@@ -80,10 +80,12 @@ class StoryTest(HearingCase, DaemonTestCase):
                 'actionplan.create: RECOMMENDED',
                 *(f'action.create {name}: PENDING' for name in found),
                 'action.update by_user: PENDING -> SKIPPED',
+                'actionplan.update: RECOMMENDED -> RECOMMENDED',
                 'actionplan.update: RECOMMENDED -> PENDING',
                 'actionplan.update: PENDING -> ONGOING',
                 'actionplan.execution.start: ONGOING',
                 'action.update by_itself: PENDING -> SKIPPED',
+                'actionplan.update: ONGOING -> ONGOING',
                 'action.update stopped: PENDING -> ONGOING',
                 'action.execution.start stopped: ONGOING',
                 'action.cancel.start stopped: ONGOING',
@@ -113,10 +115,10 @@ class StoryTest(HearingCase, DaemonTestCase):
                 'broken': 'Action failed in execute: Failed in execute',
                 'refused': 'Action failed in pre_condition: Failed in pre_condition',
                 'fine': None,
-                '': 'One or more actions were skipped. '
+                '': '2 actions failed: Failed in execute. '
+                'One or more actions were skipped. '
                 f'Action {found["by_user"].uuid} was skipped by user. '
-                f'Action {found["by_itself"].uuid} was skipped automatically. '
-                '2 actions failed: Failed in execute',
+                f'Action {found["by_itself"].uuid} was skipped automatically.',
             },
             # What was told last of each
             {
@@ -190,17 +192,17 @@ class StoryTest(HearingCase, DaemonTestCase):
 
         self.assertEqual(
             [
-                ('ActionPlanCreatePayload', '1.1', 'watcher'),
-                ('ActionCreatePayload', '1.1', 'watcher'),
-                ('ActionPlanUpdatePayload', '1.1', 'watcher'),
-                ('ActionPlanUpdatePayload', '1.1', 'watcher'),
-                ('ActionPlanActionPayload', '1.1', 'watcher'),
-                ('ActionUpdatePayload', '1.1', 'watcher'),
-                ('ActionExecutionPayload', '1.1', 'watcher'),
-                ('ActionUpdatePayload', '1.1', 'watcher'),
-                ('ActionExecutionPayload', '1.1', 'watcher'),
-                ('ActionPlanUpdatePayload', '1.1', 'watcher'),
-                ('ActionPlanActionPayload', '1.1', 'watcher'),
+                ('ActionPlanCreatePayload', '1.3', 'watcher'),
+                ('ActionCreatePayload', '1.2', 'watcher'),
+                ('ActionPlanUpdatePayload', '1.3', 'watcher'),
+                ('ActionPlanUpdatePayload', '1.3', 'watcher'),
+                ('ActionPlanActionPayload', '1.3', 'watcher'),
+                ('ActionUpdatePayload', '1.2', 'watcher'),
+                ('ActionExecutionPayload', '1.2', 'watcher'),
+                ('ActionUpdatePayload', '1.2', 'watcher'),
+                ('ActionExecutionPayload', '1.2', 'watcher'),
+                ('ActionPlanUpdatePayload', '1.3', 'watcher'),
+                ('ActionPlanActionPayload', '1.3', 'watcher'),
             ],
             [tuple(n['payload'][key] for key in WATCHER) for n in told],
         )
@@ -343,7 +345,7 @@ class AuditStoryTest(HearingCase, ApiCase):
         )
         self.assertEqual(
             [
-                ('NotFound', 'watcherlite.engine.proposing', 'strategy'),
+                ('NotFound', 'watcherlite.engine.audits.proposal', 'strategy'),
                 ('Invalid', 'watcherlite.plugins.planners.weight', 'plan'),
             ],
             [

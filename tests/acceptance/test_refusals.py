@@ -27,7 +27,7 @@ class BadInputTest(CommandTestCase):
             # Only an empty database: there is no plan to go on with
             code, _, problem = self.run_command('run', '--resume', 'last')
             self.assertEqual(
-                (2, 'watcherlite: there is no action plan that has not ended\n'),
+                (2, 'watcherlite: all action plans have ended\n'),
                 (code, problem),
             )
         return err.removesuffix('\n')
@@ -152,7 +152,7 @@ class BadInputTest(CommandTestCase):
         code, out, err = self.run_command('run', 'nowhere.yaml')
 
         self.assertEqual(
-            (2, '', 'watcherlite: there is no plan file nowhere.yaml\n'),
+            (2, '', 'watcherlite: the plan file nowhere.yaml does not exist\n'),
             (code, out, err),
         )
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from tests.acceptance.command import PATIENCE, UUID, CommandTestCase, plain
+from tests.acceptance.daemons import wait_until
 
 PLAN = """\
     name: nightly
@@ -228,14 +229,14 @@ class DryRunTest(CommandTestCase):
         self.assertEqual((0, ''), (code, err))
         self.assertEqual(
             [
-                'Action plan nightly: 3 actions, on_failure continue, no limit of its '
-                'own',
+                'Action plan nightly: 3 actions, on_failure continue, no parallelism '
+                'limit',
                 '1. in parallel:',
                 '   drain    nop',
                 '   restart  sleep  (after check)',
                 'Skipped:',
                 '   check    why not',
-                'Nothing was stored and nothing was executed.',
+                'Dry run: nothing was stored or executed.',
             ],
             out.splitlines(),
         )
@@ -317,16 +318,20 @@ class InterruptionTest(CommandTestCase):
             self.assertEqual(expected, code)
             lines = plain(out).splitlines()
             self.assertIn(
-                'Cancelling: what runs is told to stop, nothing more is started. Once '
-                'more leaves at once.',
+                'Cancelling: running actions are told to stop, no further actions '
+                'start. Interrupt again to terminate immediately.',
                 lines,
             )
             self.assertEqual(
                 [['long', 'sleep', 'CANCELLED'], ['after', 'nop', 'CANCELLED']],
-                [line.split()[:3] for line in lines[-3:-1]],
+                [line.split()[:3] for line in lines[-4:-2]],
             )
             self.assertEqual(
-                'Action plan UUID: CANCELLED after N s, 2 CANCELLED', lines[-1]
+                [
+                    'Action plan UUID: CANCELLED after N s, 2 CANCELLED',
+                    'Action plan was cancelled.',
+                ],
+                lines[-2:],
             )
             self.assertEqual(
                 'watcherlite: the action plan UUID is CANCELLED\n', plain(err)
@@ -342,7 +347,7 @@ class InterruptionTest(CommandTestCase):
             'wl.conf',
             """\
             [watcherlite.action_types.command]
-            allowed = {python}
+            allowed = {python} ...
             kill_grace = 60
             [applier]
             signal_grace = 60
@@ -368,6 +373,8 @@ class InterruptionTest(CommandTestCase):
         running = self.start('run', plan, '--config-file', ini)
         uuid = UUID.search(running.wait_for('Action plan')).group()
         running.wait_for('ONGOING')
+        # From then on it ignores SIGTERM.
+        wait_until((self.home / 'started').exists, lambda: 'not started')
         # Nobody waits for it any more, and so nobody ends it.
         self.addCleanup(self.kill_what_it_left, self.home / 'started')
 
@@ -378,7 +385,7 @@ class InterruptionTest(CommandTestCase):
 
         self.assertEqual(130, code)
         self.assertEqual(
-            f'watcherlite: left; go on with: watcherlite run --resume {uuid}',
+            f'watcherlite: terminated; resume with: watcherlite run --resume {uuid}',
             err.splitlines()[-1],
         )
 

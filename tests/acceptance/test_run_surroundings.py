@@ -69,16 +69,16 @@ class BrokerAwayTest(CommandTestCase):
 
         self.assertEqual((0, ENDED), (code, plain(out).splitlines()[-1]))
         self.assertNotIn('hunter2', out + err)
-        told = [line for line in err.splitlines() if ': Receiving: ' in line]
+        told = [line for line in err.splitlines() if ': Message consumer: ' in line]
         self.assertRegex(
             '\n'.join(told),
-            r'\Awatcherlite: warning: Receiving: no connection to the message broker: '
-            r'The message broker cannot be reached\. 127\.0\.0\.1:1 '
+            r'\Awatcherlite: warning: Message consumer: no connection to the message '
+            r'broker: The message broker cannot be reached\. 127\.0\.0\.1:1 '
             r'\(virtual host /\): [^\n]* Connection refused\. Check that it '
-            r'runs and lets watcherlite in; \[messaging\] url says where it is\. '
-            r'Next try in \d\.\d s\.\Z',
+            r'runs and accepts the credentials of \[messaging\] url\. '
+            r'Next attempt in \d\.\d s\.\Z',
         )
-        self.assertIn('Notifications wait in the database, none is lost', err)
+        self.assertIn('They stay in the database, none is lost', err)
 
 
 class ExampleTest(CommandTestCase):

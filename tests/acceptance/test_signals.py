@@ -23,7 +23,7 @@ class DrainTest(DaemonTestCase):
     def test_it_finishes_what_runs_and_another_one_goes_on_at_once(self):
         operator = self.operators
         first = self.start_ready(APPLIER, self.path)
-        asleep = operator.start(('sleeps', 'sleep', {'duration': 3}))
+        asleep = operator.start(('sleeps', 'sleep', {'duration': 3600}))
         operator.wait_for_status(asleep, 'RUNNING', 'sleeps')
         early, late = self.target.hold('a', 'b'), self.target.hold('c', 'd')
         uuid = operator.start(
@@ -38,7 +38,7 @@ class DrainTest(DaemonTestCase):
 
         # Both have their hands full, and there is more to do.
         first.send(signal.SIGTERM)
-        first.wait_for_text('Nothing more is taken')
+        first.wait_for_text('Shutting down: running actions')
         early.open()
 
         self.assertEqual(0, first.end())
@@ -51,10 +51,17 @@ class DrainTest(DaemonTestCase):
             operator.states(uuid),
         )
         late.open()
-        self.assertEqual('SUCCEEDED', operator.wait_until_ended(uuid, asleep))
+        self.assertEqual('SUCCEEDED', operator.wait_until_ended(uuid))
         self.assertEqual(dict.fromkeys('abcdefgh', ONCE), self.target.story())
         self.assertEqual(pids, [self.target.pids(*'ab'), self.target.pids(*'cdefgh')])
-        self.assertEqual(2, operator.actions(asleep)['sleeps'].attempt)
+        # What waits outside is polled by the other one from then on.
+        wait_until(
+            lambda: operator.actions(asleep)['sleeps'].attempt == 2,
+            lambda: operator.describe(asleep),
+        )
+        self.assertEqual({'sleeps': 'ONGOING'}, operator.states(asleep))
+        operator.plans.cancel(asleep)
+        self.assertEqual('CANCELLED', operator.wait_until_ended(asleep))
 
     def test_what_it_has_not_begun_is_given_back_before_it_ends(self):
         operator = self.operators
@@ -129,7 +136,7 @@ class DrainTest(DaemonTestCase):
         workers = first.workers()
 
         first.send(signal.SIGKILL)
-        first.wait_for_text('Nothing more is taken')
+        first.wait_for_text('Shutting down: running actions')
         self.start_ready(APPLIER, self.path)
         gate.open()
 
@@ -189,7 +196,7 @@ class ReloadTest(DaemonTestCase):
 
         self.reload(
             applier,
-            'The configuration stays as it was: '
+            'The configuration was not reloaded: '
             f'{path}: [applier] max_attempts is not valid: ',
             applier={'sweep_interval': 300, 'max_attempts': 'none'},
         )

@@ -21,6 +21,7 @@ import unittest
 
 from tests.bench import (
     api,
+    api_report,
     cases,
     clusters,
     core,
@@ -52,13 +53,20 @@ def _core(options: argparse.Namespace) -> str:
 
 
 def _api(options: argparse.Namespace) -> str:
-    return api.run(
+    found = api.run(
         api.QUICK if options.quick else api.Extent(),
         options.place or api.PLACES,
         lists.pages(),
         options.json,
         _say,
     )
+    text = api_report.text(found)
+    if failures := api_report.failures(found):
+        print(text)
+        raise SystemExit(
+            '\n'.join(('bench: lists that depend on the rows:', *failures))
+        )
+    return text
 
 
 def _stacks(options: argparse.Namespace) -> str:

@@ -60,8 +60,8 @@ def run(
     pages: Sequence[lists.Page],
     path: pathlib.Path,
     say: Callable[[str], None],
-) -> str:
-    """Measure, write the document, and return the tables.
+) -> api_report.Results:
+    """Measure, write the document, and return what was measured.
 
     :param chosen: of `PLACES`
     :param path: written after every place, so that what was measured is kept
@@ -77,7 +77,7 @@ def run(
                 raise
             say(f'not measured: {error}')
         path.write_text(json.dumps(api_report.document(found), indent=1))
-    return api_report.text(found)
+    return found
 
 
 def _measure(

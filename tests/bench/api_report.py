@@ -9,6 +9,9 @@ from tests.bench.requests import Requests
 from tests.bench.starting import Starts
 from tests.bench.targets import Target
 
+#: Times as long as in the small table, at which a list depends on how many rows there
+#: are.
+FAILS = 4.0
 #: Clients of the load that there is a target for.
 CLIENTS = 8
 
@@ -31,6 +34,20 @@ class Results:
 def targets(found: Results) -> list[Target]:
     """Return all targets of what was measured."""
     return [*_lists(found), *_requests(found), *_starts(found)]
+
+
+def failures(found: Results) -> list[str]:
+    """Return the lists that cost more the more rows there are, each with its figures.
+
+    A list beyond `FAILS` reads rows that it does not show; how busy a machine is
+    explains less than that.
+    """
+    return [
+        f'{reading.place} {reading.page.name}: {reading.ratio:.1f} times the time of '
+        f'{found.small} rows'
+        for reading in found.readings
+        if reading.ratio > FAILS or not reading.constant
+    ]
 
 
 def _lists(found: Results) -> list[Target]:

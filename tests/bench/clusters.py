@@ -7,12 +7,12 @@ from tests.bench.operated import QUICK, SIZES, Case, New
 from watcherlite import bootstrap
 from watcherlite.domain.clusters import Cluster, Owner
 from watcherlite.domain.events import CLUSTER, Event
-from watcherlite.engine.clusters.asking import Asker, NewCluster
+from watcherlite.engine.clusters.requests.values import NewCluster, RequestContext
 
 CREATE, CHECK, DELETE = 'create', 'check', 'delete'
 #: Of a type that does nothing.
 SPEC = {'type': 'os.heat.test_resource', 'version': '1.0', 'properties': {}}
-BY = Asker(Owner('bench'))
+BY = RequestContext(Owner('bench'))
 
 
 def cases(quick: bool = False) -> list[Case]:

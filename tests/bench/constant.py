@@ -1,17 +1,17 @@
-"""The ceiling of the API: falcon on cheroot, answering what it was told to.
+"""The ceiling of the API: falcon on waitress, answering what it was told to.
 
 A process of its own; its argument is a file with the body.
 """
 
 import pathlib
+import socket
 import sys
 from typing import Any
 
 import falcon
-from cheroot import wsgi
 
 from watcherlite import conf
-from watcherlite.cmd import serving
+from watcherlite.cmd.http_server import HttpServer
 
 
 class Constant:
@@ -35,17 +35,11 @@ def main() -> None:
         '/v1/actions/{uuid}', Constant(pathlib.Path(sys.argv[1]).read_bytes())
     )
     threads = conf.new([], [], []).api.threads
-    server = wsgi.Server(
-        ('127.0.0.1', 0),
-        app,
-        numthreads=threads,
-        max=threads,
-        request_queue_size=serving.BACKLOG,
-        timeout=serving.SILENCE,
-    )
+    listening = socket.create_server(('127.0.0.1', 0))
+    server = HttpServer(listening, app, threads)
     server.prepare()
     # In the words of the API's log.
-    print(f'It is served on 127.0.0.1, port {server.bind_addr[1]}', flush=True)
+    print(f'It is served on 127.0.0.1, port {listening.getsockname()[1]}', flush=True)
     try:
         server.serve()
     finally:

@@ -136,10 +136,19 @@ class _CountingPublisher:
         self._publisher = publisher
         self._counters = counters
 
+    def inspect_queues(self, timeout: float) -> tuple[frozenset[str], frozenset[str]]:
+        return self._publisher.inspect_queues(timeout)
+
+    def confirm_restored(self, timeout: float) -> None:
+        self._publisher.confirm_restored(timeout)
+
     def publish(self, messages: Sequence[tuple[str, bytes]], timeout: float) -> None:
         self._publisher.publish(messages, timeout)
         self._counters.add(NOTIFICATIONS, len(messages))
         self._counters.add(CONFIRM_WAITS)
+
+    def has_subscribers(self) -> bool:
+        return self._publisher.has_subscribers()
 
     def keep_alive(self) -> None:
         self._publisher.keep_alive()

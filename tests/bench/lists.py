@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from urllib import parse
 
 from tests.bench import filling
-from watcherlite.db.listing import FILTERS, SORT_KEYS
+from watcherlite.db.query import FILTERS, SORT_KEYS
 
 AUDITS, PLANS, ACTIONS = 'audits', 'action_plans', 'actions'
 NOUNS = (AUDITS, PLANS, ACTIONS)

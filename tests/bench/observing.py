@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from tests.bench import connections, plans
 from watcherlite.domain.actions import APPLIER
-from watcherlite.messaging import declaring, topology
+from watcherlite.messaging import declaration, topology
 from watcherlite.messaging.settings import MessagingSettings, NotificationDestination
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
@@ -29,7 +29,7 @@ class Broker:
         self._link = connections.broker(url)
         self._channel = self._link.channel()
         for wanted in (work, told):
-            declaring.declare(self._channel, wanted)
+            declaration.declare(self._channel, wanted)
 
     def __enter__(self) -> Self:
         return self

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from tests.bench import connections
 from tests.bench.documents import Message
-from watcherlite.messaging import declaring, topology
+from watcherlite.messaging import declaration, topology
 from watcherlite.messaging.settings import NotificationDestination
 
 
@@ -43,7 +43,7 @@ class ConfirmedPublisher:
         self._confirmed = 0
         self._single: set[int] = set()
         self._delete()
-        declaring.declare(self._channel, self._topology)
+        declaration.declare(self._channel, self._topology)
 
     def publish(self, messages: Sequence[Message]) -> None:
         prepare, send = self._channel.prepare_message, self._channel.basic_publish

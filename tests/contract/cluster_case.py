@@ -7,7 +7,7 @@ from typing import Any
 from tests.contract.store_case import StoreCase
 from tests.factories import NOW, make_action, new_uuid, store_actions
 from watcherlite.db.api import Transaction
-from watcherlite.db.clustering import Noun
+from watcherlite.db.clusters import ClusterObject
 from watcherlite.domain import events
 from watcherlite.domain.actions import ENGINE, Action
 from watcherlite.domain.clusters import (
@@ -133,19 +133,19 @@ def told_of(
 class ClusterCase(StoreCase):
     """The shortest way to say what is said often."""
 
-    def store_noun(self, row: Noun) -> Noun:
+    def store_object(self, row: ClusterObject) -> ClusterObject:
         """Store a row in a transaction of its own."""
-        return self.commit(lambda tx: tx.insert_noun(row))
+        return self.commit(lambda tx: tx.insert_object(row))
 
     def a_profile(self, **values: Any) -> Profile:
-        return self.store_noun(make_profile(**values))
+        return self.store_object(make_profile(**values))
 
     def a_policy(self, **values: Any) -> PolicyObject:
-        return self.store_noun(make_policy(**values))
+        return self.store_object(make_policy(**values))
 
     def a_cluster(self, **values: Any) -> Cluster:
         profile = values.pop('profile', None) or self.a_profile()
-        return self.store_noun(make_cluster(profile, **values))
+        return self.store_object(make_cluster(profile, **values))
 
     def some_nodes(self, cluster: Cluster, *given: dict[str, Any]) -> list[Node]:
         """Store nodes of a cluster."""

@@ -15,7 +15,7 @@ from tests.factories import (
     make_template,
 )
 from watcherlite.db.api import Transaction
-from watcherlite.db.listing import Query
+from watcherlite.db.query import Query
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import COMPLETE, Action
 from watcherlite.states import action as states

@@ -18,10 +18,11 @@ from tests.factories import (
 )
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
-from watcherlite.db.listing import Query
+from watcherlite.db.query import Query
 from watcherlite.domain import events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.audits import Audit, AuditSurroundings, AuditTemplate
+from watcherlite.domain.creators import Creator
 from watcherlite.domain.events import Event
 
 
@@ -70,6 +71,7 @@ class StoreAuditsContract(StoreCase):
             end_time=at(3),
             force=True,
             action_id=4711,
+            creator=Creator('a user', 'a-project'),
             updated_at=at(4),
         )
         self.assertEqual(audit, self.store.get_audit(audit.uuid))
@@ -96,6 +98,7 @@ class StoreAuditsContract(StoreCase):
             end_time=at(4),
             force=True,
             action_id=5,
+            creator=Creator(everywhere=True),
         )
         self.save_audit(changed)
         self.assertEqual(changed, self.store.get_audit(audit.uuid))

@@ -233,14 +233,14 @@ class StoreClaimsContract(StoreCase):
         )
         _, others = store_plan(self.store, make_action(status=states.RUNNING))
         started = [
-            a.evolve(control=states.CANCEL, updated_at=at(2))
+            a.evolve(control=states.SUSPEND, updated_at=at(2))
             for a in actions
             if a.status in (states.RUNNING, states.SUSPENDED)
         ]
         self.assertEqual(
             started,
             self.commit(
-                lambda tx: tx.set_control(states.CANCEL, at(2), plan_id=plan.id)
+                lambda tx: tx.set_control(states.SUSPEND, at(2), plan_id=plan.id)
             ),
         )
         by_id = {a.id: a for a in started}
@@ -279,6 +279,38 @@ class StoreClaimsContract(StoreCase):
         self.changed(first, status=states.SUCCEEDED)
         self.assertEqual({second.id: states.CANCEL}, self.store.controls(worker))
         self.assertEqual({}, self.store.controls(new_uuid()))
+
+    def test_no_other_signal_is_written_over_a_cancel(self) -> None:
+        told, other = (
+            self.a_ready_action(status=states.RUNNING, owner=new_uuid())
+            for _ in range(2)
+        )
+
+        def signal(word: str, *actions: Action) -> list[str | None]:
+            done = self.commit(
+                lambda tx: tx.set_control(word, NOW, action_ids=ids_of(actions))
+            )
+            return [action.uuid for action in done]
+
+        both = [told.uuid, other.uuid]
+        self.assertEqual(both, signal(states.SUSPEND, told, other))
+        self.assertEqual([told.uuid], signal(states.CANCEL, told))
+        self.assertEqual([other.uuid], signal(states.SUSPEND, told, other))
+        self.assertEqual([other.uuid], signal(states.RESUME, told, other))
+        self.assertEqual(both, signal(states.CANCEL, told, other))
+        controls = [a.control for a in self.now_stored(told, other)]
+        self.assertEqual([states.CANCEL, states.CANCEL], controls)
+
+    def test_by_id_a_signal_reaches_what_is_prepared_or_tried_again(self) -> None:
+        taken = self.a_ready_action(owner=new_uuid(), attempt=1)
+        again = self.a_ready_action(start_time=NOW, not_before=at(60))
+        new = self.a_ready_action()
+        told = self.commit(
+            lambda tx: tx.set_control(
+                states.CANCEL, NOW, action_ids=ids_of([taken, again, new])
+            )
+        )
+        self.assertEqual(ids_of([taken, again]), ids_of(told))
 
     def test_a_signal_is_for_some_actions_or_for_a_plan(self) -> None:
         with self.assertRaises(ValueError):

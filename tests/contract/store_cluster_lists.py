@@ -14,14 +14,14 @@ from tests.contract.cluster_case import (
 from tests.factories import at, make_action, make_event, new_uuid, store_plan
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
-from watcherlite.db.clustering import (
+from watcherlite.db.clusters import (
     DEFAULT_SORT,
     FILTERS,
     LISTED,
     SORT_KEYS,
     ClusterEventQuery,
     ListedAction,
-    NounQuery,
+    ObjectQuery,
 )
 from watcherlite.domain.actions import Action, Edge
 from watcherlite.domain.clusters import Cluster, Node, PolicyObject, Profile, Receiver
@@ -49,7 +49,7 @@ class StoreClusterListsContract(ClusterCase):
         # Called like the first, and like the begin of it.
         second = self.a_cluster(name=uuid)
         third = self.a_cluster(name='abcd12')
-        find = self.store.find_noun
+        find = self.store.find_object
         for name, expected in (
             (uuid, first),
             (uuid.upper(), first),
@@ -81,7 +81,7 @@ class StoreClusterListsContract(ClusterCase):
         ):
             for kind in (Cluster, Node, Profile):
                 with self.assertRaises(exceptions.NotFound):
-                    self.store.find_noun(kind, name, TENANT)
+                    self.store.find_object(kind, name, TENANT)
             with self.assertRaises(exceptions.NotFound):
                 self.store.find_cluster_action(name, TENANT)
 
@@ -89,11 +89,11 @@ class StoreClusterListsContract(ClusterCase):
         profile = self.a_profile()
         uuids = [f'abcd0000-0000-4000-8000-0000000000{n:02}' for n in range(12)]
         for uuid in uuids:
-            self.store_noun(make_cluster(profile, uuid=uuid, name='dup'))
+            self.store_object(make_cluster(profile, uuid=uuid, name='dup'))
         for name in ('dup', 'abcd'):
             for tenant in (TENANT, None):
                 with self.assertRaises(exceptions.Ambiguous) as caught:
-                    self.store.find_noun(Cluster, name, tenant)
+                    self.store.find_object(Cluster, name, tenant)
                 self.assertEqual(uuids[:LISTED], caught.exception.uuids)
                 for uuid in uuids[:LISTED]:
                     self.assertIn(uuid, str(caught.exception))
@@ -102,13 +102,13 @@ class StoreClusterListsContract(ClusterCase):
     def test_what_was_deleted_softly_is_not_found_and_not_in_the_way(self) -> None:
         gone, cluster = self.a_cluster(name='web'), self.a_cluster(name='web')
         self.delete_softly(gone)
-        self.assertEqual(cluster, self.store.find_noun(Cluster, 'web', TENANT))
+        self.assertEqual(cluster, self.store.find_object(Cluster, 'web', TENANT))
         (node,) = self.some_nodes(cluster, {})
         self.delete_softly(node)
         for kind, uuid in ((Cluster, gone.uuid), (Node, node.uuid)):
             for name in (uuid, uuid[:8]):
                 with self.assertRaises(exceptions.NotFound):
-                    self.store.find_noun(kind, name, None)
+                    self.store.find_object(kind, name, None)
 
     def test_an_action_of_a_project_is_found_likewise_with_what_it_waits_for(
         self,
@@ -143,19 +143,95 @@ class StoreClusterListsContract(ClusterCase):
                 expected,
                 ListedAction(stored[3], (action.uuid,), ()),
             ],
-            self.store.list_cluster_actions(NounQuery(TENANT)),
+            self.store.list_cluster_actions(ObjectQuery(TENANT)),
         )
+
+    def test_what_is_queued_names_what_holds_the_lock(self) -> None:
+        rows = [
+            make_action(
+                name=name,
+                tenant=TENANT,
+                status=status,
+                action_type=action_type,
+                target=target,
+                within='c' if target == 'n' else None,
+                blocked_on=blocked_on,
+            )
+            for name, action_type, target, status, blocked_on in (
+                ('first', 'NODE_CHECK', 'n', 'RUNNING', None),
+                ('second', 'NODE_UPDATE', 'n', 'WAITING', 'n'),
+                ('third', 'CLUSTER_CHECK', 'c', 'WAITING', 'c'),
+                ('woken', 'CLUSTER_CHECK', 'c', 'READY', 'c'),
+            )
+        ]
+
+        def locked(tx: Transaction) -> list[int]:
+            ids = tx.insert_actions(rows, [])
+            tx.share_locks({'c': ids[:2]})
+            tx.take_locks({'n': ids[0]})
+            return ids
+
+        self.commit(locked)
+
+        listed = self.store.list_cluster_actions(ObjectQuery(TENANT))
+        first, second = (one.action for one in listed[:2])
+        of_first = ('NODE_CHECK', first.uuid)
+        self.assertEqual(
+            [(), (of_first,), (of_first, ('NODE_UPDATE', second.uuid)), ()],
+            [one.holders for one in listed],
+        )
+
+    def test_what_is_dropped_has_ended_and_is_of_no_plan(self) -> None:
+        _, (planned,) = store_plan(self.store, make_action(name='planned'))
+        rows = [
+            make_action(name=name, tenant=TENANT, status=status)
+            for name, status in (
+                ('ended', 'SUCCEEDED'),
+                ('derived', 'FAILED'),
+                ('begun', 'RUNNING'),
+            )
+        ]
+        edges = [Edge(rows[1].uuid, rows[0].uuid)]
+        ids = self.commit(lambda tx: tx.insert_actions(rows, edges))
+
+        self.commit(lambda tx: tx.drop_actions([*ids, planned.id or 0]))
+        self.commit(lambda tx: tx.drop_actions([]))
+
+        left = self.store.list_cluster_actions(ObjectQuery(TENANT))
+        self.assertEqual(['begun'], [one.action.name for one in left])
+        self.assertEqual(planned.uuid, self.store.get_action(planned.uuid).uuid)
+
+    def test_actions_by_which_nodes_join_are_of_the_cluster(self) -> None:
+        parent = make_action(
+            tenant=TENANT, action_type='CLUSTER_ADD_NODES', target='c', name='parent'
+        )
+        (parent_id,) = self.commit(lambda tx: tx.insert_actions([parent], []))
+        joins = make_action(
+            tenant=TENANT,
+            action_type='NODE_JOIN',
+            target='n',
+            derived_from=parent_id,
+            inputs={'cluster_id': 'c'},
+            name='joins',
+        )
+        self.commit(lambda tx: tx.insert_actions([joins], []))
+
+        found = self.store.list_cluster_actions(
+            ObjectQuery(TENANT, filters={'cluster_id': ['c']})
+        )
+
+        self.assertEqual(['parent', 'joins'], [one.action.name for one in found])
 
     def test_actions_of_plans_and_stacks_are_none_of_them(self) -> None:
         _, (planned,) = store_plan(self.store, make_action(name='p'))
         (lone,) = self.some_actions({'tenant': None, 'name': 's'})
-        self.assertEqual([], self.store.list_cluster_actions(NounQuery()))
+        self.assertEqual([], self.store.list_cluster_actions(ObjectQuery()))
         for action in (planned, lone):
             for name in (action.uuid, action.name or '', action.uuid[:8]):
                 with self.assertRaises(exceptions.NotFound):
                     self.store.find_cluster_action(name, None)
             with self.assertRaises(exceptions.NotFound):
-                self.store.list_cluster_actions(NounQuery(after=action.uuid))
+                self.store.list_cluster_actions(ObjectQuery(after=action.uuid))
 
     # pages
 
@@ -203,7 +279,7 @@ class StoreClusterListsContract(ClusterCase):
             ),
         )
         receivers = [
-            self.store_noun(
+            self.store_object(
                 make_receiver(
                     name=f'r{n % 2}',
                     type=('webhook', 'message')[n % 2],
@@ -223,6 +299,9 @@ class StoreClusterListsContract(ClusterCase):
                     'action_type': f'T{n % 2}',
                     'created_at': at(n // 2),
                     'status': status,
+                    'start_time': at(9 - n // 2) if n % 3 else None,
+                    'end_time': at(n // 3) if n % 2 else None,
+                    'updated_at': at(9 - n) if n else None,
                 }
                 for n, status in enumerate(
                     ('READY', 'SUCCEEDED', 'RUNNING', 'FAILED', 'WAITING', 'SUCCEEDED')
@@ -240,10 +319,10 @@ class StoreClusterListsContract(ClusterCase):
 
     def noun_page(self, kind: type, **values: Any) -> list[Any]:
         """Return a page of rows."""
-        query = NounQuery(**{'tenant': TENANT, **values})
+        query = ObjectQuery(**{'tenant': TENANT, **values})
         if kind is Action:
             return [one.action for one in self.store.list_cluster_actions(query)]
-        return self.store.list_noun(kind, query)
+        return self.store.list_objects(kind, query)
 
     def test_pages_of_each_noun_by_every_key_give_every_row_once_in_order(self) -> None:
         for kind, rows in self.some_nouns().items():

@@ -51,7 +51,7 @@ class StoreClusterPurgingContract(StoreClusterListsContract):
         self.assertEqual({}, self.store.bindings_of_clusters([cluster.id or 0]))
         self.assertEqual('3 5', self.told_clusters(tenant=None))
         self.assertEqual([left], self.noun_page(Action))
-        self.commit(lambda tx: tx.delete_noun(policy))
+        self.commit(lambda tx: tx.delete_object(policy))
 
     def test_what_somebody_still_works_on_or_tells_of_stays(self) -> None:
         cluster = self.a_cluster()

@@ -16,7 +16,7 @@ from tests.contract.cluster_case import (
 from tests.factories import NOW, at, new_uuid
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
-from watcherlite.db.clustering import NounQuery
+from watcherlite.db.clusters import ObjectQuery
 from watcherlite.domain.clusters import (
     Bound,
     Cluster,
@@ -76,7 +76,7 @@ class StoreClustersContract(ClusterCase):
         profile = self.a_profile(metadata={'a': {'b': None}}, updated_at=at(5))
         policy = self.a_policy(data={'x': [1]}, updated_at=at(5))
         cluster = self.a_cluster(profile=profile, **FULL_CLUSTER)
-        receiver = self.store_noun(
+        receiver = self.store_object(
             make_receiver(
                 cluster_id=cluster.id,
                 action='CLUSTER_SCALE_OUT',
@@ -86,7 +86,7 @@ class StoreClustersContract(ClusterCase):
             )
         )
         (node,) = self.some_nodes(cluster, {**FULL_NODE, 'origin': new_uuid()})
-        alone = self.store_noun(make_node(cluster, cluster_id=None, owner=Owner('t')))
+        alone = self.store_object(make_node(cluster, cluster_id=None, owner=Owner('t')))
         for kind, rows in (
             (Profile, [profile]),
             (PolicyObject, [policy]),
@@ -95,19 +95,19 @@ class StoreClustersContract(ClusterCase):
             (Node, [node, alone]),
         ):
             ids = [row.id or 0 for row in rows]
-            found = self.store.nouns_by_id(kind, [*ids, 10**6])
+            found = self.store.objects_by_id(kind, [*ids, 10**6])
             self.assertEqual(dict(zip(ids, rows, strict=True)), found)
 
     def test_a_uuid_is_stored_once_per_noun(self) -> None:
         cluster = self.a_cluster()
-        profile = self.store.nouns_by_id(Profile, [cluster.profile_id])
+        profile = self.store.objects_by_id(Profile, [cluster.profile_id])
         for row in (
             make_cluster(profile[cluster.profile_id], uuid=cluster.uuid),
             make_profile(uuid=profile[cluster.profile_id].uuid),
         ):
             with self.assertRaises(exceptions.Conflict):
-                self.store_noun(row)
-        self.store_noun(make_node(cluster, uuid=cluster.uuid))
+                self.store_object(row)
+        self.store_object(make_node(cluster, uuid=cluster.uuid))
 
     def test_all_of_a_cluster_and_of_a_node_that_may_change_is_saved(self) -> None:
         cluster = self.a_cluster()
@@ -142,7 +142,7 @@ class StoreClustersContract(ClusterCase):
         self,
     ) -> None:
         profile, policy = self.a_profile(), self.a_policy()
-        receiver = self.store_noun(make_receiver())
+        receiver = self.store_object(make_receiver())
         for row, changes in (
             (profile, {'name': 'n', 'metadata': {'a': 1}, 'updated_at': at(4)}),
             (policy, {'name': 'n', 'data': {'a': 1}, 'updated_at': at(4)}),
@@ -152,8 +152,8 @@ class StoreClustersContract(ClusterCase):
             never = {'owner': OTHER, 'created_at': at(9)}
             if not isinstance(row, Receiver):
                 never['spec'] = {}
-            self.commit(lambda tx, r=changed, n=never: tx.save_noun(r.evolve(**n)))
-            found = self.store.nouns_by_id(type(row), [row.id or 0])
+            self.commit(lambda tx, r=changed, n=never: tx.save_object(r.evolve(**n)))
+            found = self.store.objects_by_id(type(row), [row.id or 0])
             self.assertEqual({row.id: changed}, found)
 
     def test_texts_with_nul_characters_are_stored_all_the_same(self) -> None:
@@ -224,7 +224,7 @@ class StoreClustersContract(ClusterCase):
             first, {'status': 'ACTIVE'}, {'status': 'ERROR'}, {'status': 'ACTIVE'}
         )
         (d,) = self.some_nodes(second, {'status': 'ACTIVE'})
-        self.store_noun(make_node(first, cluster_id=None))
+        self.store_object(make_node(first, cluster_id=None))
         self.delete_softly(c)
         ids = [second.id or 0, first.id or 0]
         self.assertEqual([a, b, d], self.store.nodes_of(ids))
@@ -243,14 +243,16 @@ class StoreClustersContract(ClusterCase):
         (node,) = self.some_nodes(cluster, {})
         for row in (cluster, node):
             with self.assertRaisesRegex(exceptions.Conflict, profile.uuid):
-                self.commit(lambda tx: tx.delete_noun(profile))
-            self.assertEqual(1, len(self.store.nouns_by_id(Profile, [profile.id or 0])))
+                self.commit(lambda tx: tx.delete_object(profile))
+            self.assertEqual(
+                1, len(self.store.objects_by_id(Profile, [profile.id or 0]))
+            )
             self.delete_softly(row)
-        self.commit(lambda tx: tx.delete_noun(profile))
-        self.assertEqual({}, self.store.nouns_by_id(Profile, [profile.id or 0]))
+        self.commit(lambda tx: tx.delete_object(profile))
+        self.assertEqual({}, self.store.objects_by_id(Profile, [profile.id or 0]))
         for late in (make_cluster(profile), make_node(cluster, cluster_id=None)):
             with self.assertRaisesRegex(exceptions.Conflict, 'profile'):
-                self.store_noun(late)
+                self.store_object(late)
         with self.assertRaises(exceptions.Conflict):
             self.some_nodes(cluster, {})
 
@@ -258,10 +260,10 @@ class StoreClustersContract(ClusterCase):
         cluster, policy = self.a_cluster(), self.a_policy()
         self.commit(lambda tx: tx.insert_binding(make_binding(cluster, policy)))
         with self.assertRaisesRegex(exceptions.Conflict, policy.uuid):
-            self.commit(lambda tx: tx.delete_noun(policy))
+            self.commit(lambda tx: tx.delete_object(policy))
         self.delete_softly(cluster)
-        self.commit(lambda tx: tx.delete_noun(policy))
-        self.assertEqual({}, self.store.nouns_by_id(PolicyObject, [policy.id or 0]))
+        self.commit(lambda tx: tx.delete_object(policy))
+        self.assertEqual({}, self.store.objects_by_id(PolicyObject, [policy.id or 0]))
         self.assertEqual({}, self.store.bindings_of_clusters([cluster.id or 0]))
         with self.assertRaisesRegex(exceptions.Conflict, 'policy'):
             late = make_binding(cluster, policy)
@@ -275,14 +277,14 @@ class StoreClustersContract(ClusterCase):
 
             def use(of: Profile = profile) -> bool:
                 try:
-                    self.store_noun(make_cluster(of))
+                    self.store_object(make_cluster(of))
                 except exceptions.Conflict:
                     return False
                 return True
 
             def delete(of: Profile = profile) -> bool:
                 try:
-                    self.commit(lambda tx: tx.delete_noun(of))
+                    self.commit(lambda tx: tx.delete_object(of))
                 except exceptions.Conflict:
                     return False
                 return True
@@ -291,9 +293,9 @@ class StoreClustersContract(ClusterCase):
             self.assertEqual({True, False}, {used, deleted})
 
     def test_a_receiver_goes_when_it_is_told_to(self) -> None:
-        receiver = self.store_noun(make_receiver())
-        self.commit(lambda tx: tx.delete_noun(receiver))
-        self.assertEqual([], self.store.list_noun(Receiver, NounQuery()))
+        receiver = self.store_object(make_receiver())
+        self.commit(lambda tx: tx.delete_object(receiver))
+        self.assertEqual([], self.store.list_objects(Receiver, ObjectQuery()))
 
     # bindings
 
@@ -391,11 +393,11 @@ class StoreClustersContract(ClusterCase):
 
     def test_policies_and_profiles_of_others_are_other_ones(self) -> None:
         mine, theirs = make_policy(name='p'), make_policy(name='p', owner=OTHER)
-        self.store_noun(mine), self.store_noun(theirs)
+        self.store_object(mine), self.store_object(theirs)
         self.assertEqual(
             [mine.uuid, theirs.uuid],
             [
-                self.store.find_noun(PolicyObject, 'p', owner.tenant).uuid
+                self.store.find_object(PolicyObject, 'p', owner.tenant).uuid
                 for owner in (OWNER, OTHER)
             ],
         )

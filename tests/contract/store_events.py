@@ -93,6 +93,21 @@ class StoreEventsContract(StoreCase):
             self.messages(self.store.list_events(plan_id=plan.id)),
         )
 
+    def test_what_was_published_since_a_time_is_found_by_sequence(self) -> None:
+        plan, _ = store_plan(self.store)
+        self.add(*(make_event(plan, message=str(n)) for n in range(5)))
+        sequences = [one.sequence for one in self.store.pending_events(10)]
+        for n in (3, 0, 1, 2):
+            self.store.mark_published([sequences[n]], at(n))
+
+        def found(after: int, since: float, limit: int = 9) -> list[str | None]:
+            return self.messages(self.store.published_events(after, at(since), limit))
+
+        self.assertEqual(['0', '1', '2', '3'], found(0, 0))
+        self.assertEqual(['2', '3'], found(sequences[0], 2))
+        self.assertEqual(['1', '2'], found(sequences[0], 0, limit=2))
+        self.assertEqual([], found(sequences[3], 0))
+
     def test_when_the_oldest_pending_event_happened_is_known(self) -> None:
         self.assertIsNone(self.store.oldest_pending_event())
         plan, _ = store_plan(self.store)

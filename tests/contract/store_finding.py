@@ -15,7 +15,7 @@ from tests.factories import (
     store_plan,
 )
 from watcherlite import exceptions
-from watcherlite.db import listing
+from watcherlite.db import query as queries
 
 
 class StoreFindingContract(ListingCase):
@@ -65,7 +65,7 @@ class StoreFindingContract(ListingCase):
         for text in ('a\x00b', '\ud800', '\x00'):
             for find in finds:
                 self.assertRaises(exceptions.NotFound, find, text)
-            for noun, names in listing.FILTERS.items():
+            for noun, names in queries.FILTERS.items():
                 self.assertRaises(exceptions.NotFound, self.ids, noun, after=text)
                 for name in names:
                     self.assertEqual([], self.ids(noun, filters={name: text}))
@@ -99,7 +99,7 @@ class StoreFindingContract(ListingCase):
         self.a_world()
         plan, strategy = self.plans[1], self.strategies[0]
         self.assertEqual(
-            listing.ListedPlan(plan, self.audits[1].uuid, strategy.uuid, strategy.name),
+            queries.ListedPlan(plan, self.audits[1].uuid, strategy.uuid, strategy.name),
             self.store.find_action_plan(plan.uuid),
         )
         gone = self.plans[4]
@@ -111,7 +111,7 @@ class StoreFindingContract(ListingCase):
     def test_an_action_is_found_with_the_uuid_of_its_plan(self) -> None:
         plan, (action,) = store_plan(self.store, make_action(created_at=NOW))
         self.assertEqual(
-            listing.ListedAction(action, plan.uuid), self.store.find_action(action.uuid)
+            queries.ListedAction(action, plan.uuid), self.store.find_action(action.uuid)
         )
         with self.assertRaisesRegex(exceptions.NotFound, 'Action x could not be found'):
             self.store.find_action('x')

@@ -5,8 +5,8 @@ from typing import Any
 from tests.contract.listing_case import ROWS, ListingCase
 from tests.factories import at, make_action, new_uuid, store_plan
 from watcherlite import exceptions
-from watcherlite.db import listing
-from watcherlite.db.listing import ASCENDING, DESCENDING, Query
+from watcherlite.db import query as queries
+from watcherlite.db.query import ASCENDING, DESCENDING, Query
 from watcherlite.domain.actions import Edge
 
 
@@ -17,7 +17,7 @@ class StoreListingContract(ListingCase):
 
     def test_pages_by_every_key_both_ways_give_every_row_once_in_order(self) -> None:
         self.a_world()
-        for noun, keys in listing.SORT_KEYS.items():
+        for noun, keys in queries.SORT_KEYS.items():
             for deleted in (False, True):
                 whole = self.pages_of(noun)(Query(deleted=deleted))
                 self.assertGreater(len(whole), 2, noun)
@@ -64,7 +64,7 @@ class StoreListingContract(ListingCase):
             for chosen in choices:
                 whole = self.pages_of(noun)(Query(chosen))
                 self.assertTrue(whole, chosen)
-                for key in listing.SORT_KEYS[noun]:
+                for key in queries.SORT_KEYS[noun]:
                     for direction in (ASCENDING, DESCENDING):
                         query = Query(chosen, key, direction, limit=1)
                         walked = list(self.walk(noun, query))
@@ -87,7 +87,7 @@ class StoreListingContract(ListingCase):
 
     def test_a_marker_that_is_not_there_is_refused(self) -> None:
         self.a_world()
-        for noun, title in listing.TITLES.items():
+        for noun, title in queries.TITLES.items():
             missing = new_uuid()
             with self.assertRaisesRegex(
                 exceptions.NotFound, f'{title} {missing} could'
@@ -105,7 +105,7 @@ class StoreListingContract(ListingCase):
                 self.page('goals', **values)
 
     def test_a_list_of_nothing_is_empty(self) -> None:
-        for noun, keys in listing.SORT_KEYS.items():
+        for noun, keys in queries.SORT_KEYS.items():
             for key in keys:
                 self.assertEqual([], self.page(noun, sort_key=key), (noun, key))
 
@@ -115,18 +115,18 @@ class StoreListingContract(ListingCase):
         self.a_world()
         goal, strategy = self.goals[1], self.strategies[0]
         self.assertEqual(
-            [listing.ListedGoal(goal) for goal in self.goals],
+            [queries.ListedGoal(goal) for goal in self.goals],
             self.store.list_goals(Query()),
         )
         self.assertEqual(
             [
-                listing.ListedStrategy(self.strategies[0], goal.uuid, goal.name),
-                listing.ListedStrategy(self.strategies[2], None, None),
+                queries.ListedStrategy(self.strategies[0], goal.uuid, goal.name),
+                queries.ListedStrategy(self.strategies[2], None, None),
             ],
             self.store.list_strategies(Query())[0:3:2],
         )
         self.assertEqual(
-            listing.ListedTemplate(
+            queries.ListedTemplate(
                 self.templates[4],
                 self.goals[0].uuid,
                 'beta',
@@ -136,22 +136,22 @@ class StoreListingContract(ListingCase):
             self.store.list_audit_templates(Query())[-1],
         )
         self.assertEqual(
-            listing.ListedAudit(
+            queries.ListedAudit(
                 self.audits[1], goal.uuid, 'Alpha', strategy.uuid, strategy.name
             ),
             self.store.list_audits(Query())[1],
         )
         self.assertEqual(
             [
-                listing.ListedPlan(
+                queries.ListedPlan(
                     self.plans[1], self.audits[1].uuid, strategy.uuid, strategy.name
                 ),
-                listing.ListedPlan(self.plans[3], None, None, None),
+                queries.ListedPlan(self.plans[3], None, None, None),
             ],
             self.store.list_action_plans(Query())[1:4:2],
         )
         self.assertEqual(
-            listing.ListedAction(self.actions[2], self.plans[2].uuid),
+            queries.ListedAction(self.actions[2], self.plans[2].uuid),
             self.store.page_of_actions(Query())[2],
         )
 
@@ -192,7 +192,7 @@ class StoreListingContract(ListingCase):
         alone = [a for a in self.actions if a.plan_id is None]
         of_plans = [a.id for a in self.actions if a.plan_id is not None]
         self.assertEqual([16, 17], [self.actions.index(a) for a in alone])
-        for key in listing.SORT_KEYS['actions']:
+        for key in queries.SORT_KEYS['actions']:
             for deleted in (False, True):
                 found = self.ids('actions', sort_key=key, deleted=deleted)
                 self.assertEqual(set(), set(found) - set(of_plans), key)
@@ -298,7 +298,7 @@ class StoreListingContract(ListingCase):
 
     def test_what_does_not_exist_filters_everything_out(self) -> None:
         self.a_world()
-        for noun, names in listing.FILTERS.items():
+        for noun, names in queries.FILTERS.items():
             for name in names:
                 for value in (new_uuid(), 'no such', '987654321', '9' * 30):
                     self.assertEqual([], self.ids(noun, filters={name: value}), name)

@@ -22,6 +22,7 @@ from tests.factories import (
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
 from watcherlite.domain.action_plans import STOPPING, ActionPlan, PlanSurroundings
+from watcherlite.domain.creators import Creator
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as states
 from watcherlite.states import audit as audit_states
@@ -52,6 +53,7 @@ class StorePlansContract(StoreCase):
             on_worker_loss=states.CANCEL,
             max_parallel=8,
             global_efficacy=[{'name': 'ž', 'value': 1.5, 'unit': None}],
+            creator=Creator('ů', 'a-project', True),
             state=states.CANCELLING,
             stage=STOPPING,
             status_message='🚀' * 255,

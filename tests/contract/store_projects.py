@@ -38,8 +38,8 @@ class StoreProjectsContract(ClusterCase):
 
     def test_a_name_is_had_by_what_is_there_and_of_its_kind_and_project(self) -> None:
         profile = self.a_profile(name='a')
-        self.store_noun(make_policy(name='b'))
-        self.store_noun(make_receiver(name='c'))
+        self.store_object(make_policy(name='b'))
+        self.store_object(make_receiver(name='c'))
         cluster = self.a_cluster(profile=profile, name='d')
         self.some_nodes(cluster, {'name': 'e'})
         gone = self.a_cluster(profile=profile, name='f')
@@ -105,10 +105,10 @@ class StoreProjectsContract(ClusterCase):
         after = profile.evolve(name='new')
 
         def block(tx: Transaction) -> None:
-            tx.save_noun(after)
+            tx.save_object(after)
 
         self.commit(block)
 
-        self.assertEqual(after, self.asked('lock_noun', profile))
-        self.commit(lambda tx: tx.delete_noun(profile))
-        self.assertIsNone(self.asked('lock_noun', profile))
+        self.assertEqual(after, self.asked('lock_object', profile))
+        self.commit(lambda tx: tx.delete_object(profile))
+        self.assertIsNone(self.asked('lock_object', profile))

@@ -19,7 +19,7 @@ from tests.factories import (
     store_plan,
 )
 from watcherlite.db.api import Transaction
-from watcherlite.db.listing import Query
+from watcherlite.db.query import Query
 from watcherlite.domain import audits, events
 from watcherlite.domain.actions import COMPLETE, Action
 from watcherlite.domain.audits import Audit, Goal

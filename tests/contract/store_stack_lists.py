@@ -12,7 +12,7 @@ from tests.contract.stack_case import (
 )
 from tests.factories import NOW, at, make_action, new_uuid
 from watcherlite import exceptions
-from watcherlite.db.stacking import (
+from watcherlite.db.stacks import (
     STACK_SORT_KEYS,
     ListedStack,
     StackEventQuery,

@@ -375,6 +375,32 @@ class StoreStacksContract(StackCase):
             ),
         )
 
+    def test_what_stacks_left_is_what_no_stack_deleted_replaced_or_adopted(
+        self,
+    ) -> None:
+        stack, other = self.a_stack(), self.a_stack()
+        gone = {'deleted_at': NOW, 'physical_id': 'p', 'action': 'CHECK'}
+        left, *_ = self.some_resources(
+            stack,
+            {**gone, 'name': 'left', 'data': {'pid': 7}},
+            {**gone, 'name': 'adopted', 'action': 'DELETE'},
+            {**gone, 'name': 'replaced', 'superseded_by': 1},
+            {**gone, 'name': 'never made', 'physical_id': None},
+            {**gone, 'name': 'there', 'deleted_at': None},
+        )
+        (theirs,) = self.some_resources(other, {**gone, 'name': 'left'})
+        ids = [other.id or 0, stack.id or 0]
+        self.assertEqual(
+            ([left, theirs], [left], []),
+            self.commit(
+                lambda tx: (
+                    tx.abandoned_resources(ids),
+                    tx.abandoned_resources(ids[1:]),
+                    tx.abandoned_resources(()),
+                )
+            ),
+        )
+
     def test_the_resources_of_a_tree_are_counted(self) -> None:
         root = self.a_stack()
         inner, gone = self.nested_stack(root), self.nested_stack(root)

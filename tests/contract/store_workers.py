@@ -28,6 +28,19 @@ class StoreWorkersContract(StoreCase):
         self.assertEqual(sorted(set(found)), sorted(found))
         return set(found)
 
+    # the clock
+
+    def test_its_time_is_that_by_which_leases_are_counted(self) -> None:
+        before = self.store.now()
+        stored = self.a_worker(LIVE)
+        after = self.store.now()
+        assert stored.started_at is not None
+        self.assertEqual(datetime.timedelta(0), before.utcoffset())
+        # Some round to milliseconds.
+        rounded = datetime.timedelta(milliseconds=2)
+        self.assertLessEqual(before - rounded, stored.started_at)
+        self.assertLessEqual(stored.started_at, after + rounded)
+
     # leases
 
     def test_a_worker_comes_back_as_it_was_registered(self) -> None:
@@ -66,6 +79,18 @@ class StoreWorkersContract(StoreCase):
         self.assertEqual(
             {expired.uuid, just_now.uuid}, self.uuids(self.store.expired_workers())
         )
+
+    def test_the_next_end_of_a_lease_is_that_of_another_live_worker(self) -> None:
+        me = self.a_worker(60)
+        self.a_worker(EXPIRED)
+        self.assertIsNone(self.store.next_lease_end(me.uuid))
+
+        self.a_worker(LIVE)
+        self.a_worker(2 * LIVE)
+
+        left = self.store.next_lease_end(me.uuid)
+        assert left is not None
+        self.assertTrue(LIVE - 600 < left <= LIVE, left)
 
     def test_live_workers_are_listed_by_lane(self) -> None:
         both = self.a_worker(lanes=('applier', 'engine'))

@@ -8,7 +8,7 @@ from tests.worlds import Gate
 from watcherlite.domain import events
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Bound, Cluster, PolicyObject, Profile
-from watcherlite.engine.clusters import actions
+from watcherlite.engine.clusters import action_types
 from watcherlite.plugins.base import Policy, PolicyContext
 
 
@@ -36,7 +36,7 @@ class ClusterActionCase(ClusterCase):
             **values,
         }
         cluster = world.a_cluster(profile or world.profile(), 0, **given)
-        return cluster, world.ask(actions.CLUSTER_CREATE, cluster)
+        return cluster, world.ask(action_types.CLUSTER_CREATE, cluster)
 
     def make(
         self,
@@ -82,18 +82,22 @@ class ClusterActionCase(ClusterCase):
         title, _, version = type_.rpartition('-')
         spec = {'type': title, 'version': version, 'properties': properties}
         policy = PolicyObject(
-            *(events.new_uuid(), name or title, type_, spec, BY.owner),
+            events.new_uuid(),
+            name or title,
+            type_,
+            spec,
+            BY.owner,
             created_at=world.clock.now(),
         )
         with world.store.transaction() as tx:
-            return tx.insert_noun(policy)
+            return tx.insert_object(policy)
 
     def attach(
         self, world: ClusterWorld, cluster: Cluster, policy: PolicyObject
     ) -> Action:
         """Have a policy attached, and return the action as it ended."""
         inputs = {'policy_id': policy.uuid, 'enabled': True}
-        return world.do(actions.CLUSTER_ATTACH_POLICY, cluster, inputs)
+        return world.do(action_types.CLUSTER_ATTACH_POLICY, cluster, inputs)
 
     def bound(self, world: ClusterWorld, cluster: Cluster) -> list[Bound]:
         """Return what a cluster is bound to."""

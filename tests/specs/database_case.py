@@ -1,9 +1,10 @@
 """Stories of worlds on databases; mixed in before a story and a kind of database."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tests import base, worlds
+from tests.functional.db.stores import define_tests
 from watcherlite.db.sqlalchemy.store import SqlStore
 
 if TYPE_CHECKING:
@@ -32,3 +33,9 @@ class OnDatabase(Base):
             worlds.stop_on(self._store)
             self._store.close()
             self._store = None
+
+
+def define_stories(module: str, stories: Mapping[type, tuple[type, ...]]) -> None:
+    """Define a test case in a module for each story and each of its databases."""
+    for story, databases in stories.items():
+        define_tests(module, story, on=databases, before=(OnDatabase,))

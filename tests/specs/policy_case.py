@@ -8,7 +8,7 @@ from tests.cluster_worlds import BY, ClusterCase, ClusterWorld
 from watcherlite.domain import events
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Bound, Cluster, Node, PolicyObject
-from watcherlite.engine.clusters import actions
+from watcherlite.engine.clusters import action_types
 from watcherlite.plugins.base import LoadBalancer, Policy, PolicyContext
 from watcherlite.plugins.policies.affinity import Affinity
 from watcherlite.plugins.policies.batch import Batch
@@ -151,7 +151,7 @@ class PolicyStories(ClusterCase):
         spec = {'type': name, 'version': version, 'properties': properties}
         row = PolicyObject(events.new_uuid(), name, type_, spec, BY.owner)
         with self.world.store.transaction() as tx:
-            return tx.insert_noun(row)
+            return tx.insert_object(row)
 
     def attach(self, cluster: Cluster, type_: str, **properties: Any) -> PolicyObject:
         """Bind a cluster to a new policy."""
@@ -163,7 +163,7 @@ class PolicyStories(ClusterCase):
     def attached(self, cluster: Cluster, policy: PolicyObject, **inputs: Any) -> Action:
         """Ask for the attachment of a policy, and wait for its end."""
         given = {'policy_id': policy.uuid, **inputs}
-        return self.world.do(actions.CLUSTER_ATTACH_POLICY, cluster, given)
+        return self.world.do(action_types.CLUSTER_ATTACH_POLICY, cluster, given)
 
     def bound(self, cluster: Cluster) -> list[Bound]:
         """Return what a cluster is bound to."""

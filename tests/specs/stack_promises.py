@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res
 from watcherlite import exceptions
-from watcherlite.db.stacking import StackEventQuery
+from watcherlite.db.stacks import StackEventQuery
 from watcherlite.domain import events
-from watcherlite.domain.handling import Property, Ready
+from watcherlite.domain.resource_results import Property, Ready
 from watcherlite.domain.stacks import Resource, Stack
 from watcherlite.plugins import base
 

@@ -7,13 +7,14 @@ import oslo_messaging
 from oslo_config import cfg
 
 from tests import base, factories, services
-from tests.unit.notifications import told
+from tests.unit.notifications import expectations
 from watcherlite.clock import SystemClock
 from watcherlite.domain import events
 from watcherlite.messaging import factory
 from watcherlite.messaging.settings import MessagingSettings
-from watcherlite.notifications import messages, samples
+from watcherlite.notifications import messages
 from watcherlite.notifications.relay import Relay
+from watcherlite.notifications.samples import documents
 from watcherlite.notifications.settings import NotificationSettings, RelaySettings
 from watcherlite.testing.memory_store import MemoryStore
 
@@ -106,10 +107,11 @@ class TestStructure(base.TestCase):
 
     def sent(self, event_type):
         builder = messages.MessageBuilder(
-            NotificationSettings('localhost', payload_version='1.0'), told.Source()
+            NotificationSettings('localhost', payload_version='1.0'),
+            expectations.Source(),
         )
-        batch = builder.build([told.sample_events()[event_type]])
-        found = {n['event_type']: n for n in map(told.inner, batch.messages)}
+        batch = builder.build([expectations.sample_events()[event_type]])
+        found = {n['event_type']: n for n in map(expectations.inner, batch.messages)}
         return found[event_type]
 
     def assert_payload(self, event_type, priority, name, **data):
@@ -131,8 +133,8 @@ class TestStructure(base.TestCase):
                 'publisher_id': 'infra-optim:localhost',
                 'timestamp': '2016-11-04 16:31:36.264673',
                 'event_type': 'actionplan.create',
-                'message_id': samples.EVENT_UUID,
-                '_unique_id': samples.EVENT_UUID.replace('-', ''),
+                'message_id': documents.EVENT_UUID,
+                '_unique_id': documents.EVENT_UUID.replace('-', ''),
             },
             sent,
         )
@@ -183,8 +185,8 @@ class TestStructure(base.TestCase):
                 'ExceptionPayload',
                 exception='ActionFailed',
                 exception_message='The instance does not exist.',
-                function_name='execute',
-                module_name='nop',
+                function_name='Nop.execute',
+                module_name='watcherlite.plugins.action_types.nop',
             ),
         )
 
@@ -201,6 +203,9 @@ class Recorder:
         with self._condition:
             self.messages.extend(batch)
             self._condition.notify_all()
+
+    def has_subscribers(self):
+        return True
 
     def keep_alive(self):
         """There is no connection that could be given up."""
@@ -221,6 +226,7 @@ class TestUseCases(base.TestCase):
     def setUp(self):
         super().setUp()
         self.store = MemoryStore()
+        self.addCleanup(self.store.close)
         self.plan, (self.action,) = factories.store_plan(
             self.store, factories.make_action(), state='RECOMMENDED'
         )
@@ -252,7 +258,7 @@ class TestUseCases(base.TestCase):
     def story(self):
         self.assertTrue(self.relay.stop(DEADLINE))
         self.relay.run()
-        return told.story(self.publisher.messages)
+        return expectations.story(self.publisher.messages)
 
     def test_from_its_creation_to_its_deletion(self):
         self.happens(
@@ -303,7 +309,7 @@ class TestUseCases(base.TestCase):
             self.story(),
         )
         faults = [
-            told.inner(message)['payload']['watcher_object.data']['fault']
+            expectations.inner(message)['payload']['watcher_object.data']['fault']
             for message in self.publisher.messages
             if message[0].endswith('.error')
         ]
@@ -364,7 +370,7 @@ class TestUseCases(base.TestCase):
                 'actionplan.update: PENDING -> ONGOING',
                 'actionplan.execution.start: ONGOING',
             ],
-            told.story(self.publisher.messages),
+            expectations.story(self.publisher.messages),
         )
         self.assertTrue(self.publisher.closed)
         self.assertIsNone(self.store.oldest_pending_event())
@@ -408,11 +414,12 @@ class TestListening(base.TestCase):
 
     def publish(self, *stored):
         builder = messages.MessageBuilder(
-            NotificationSettings('localhost', topics=self.where.topics), told.Source()
+            NotificationSettings('localhost', topics=self.where.topics),
+            expectations.Source(),
         )
         batch = builder.build(stored).messages
         self.publisher.publish(batch, DEADLINE)
-        return [told.inner(message) for message in batch]
+        return [expectations.inner(message) for message in batch]
 
     def listen(self):
         """Return the endpoint of a listener, which consumes from now on."""
@@ -442,7 +449,7 @@ class TestListening(base.TestCase):
             dataclasses.replace(
                 one, event=dataclasses.replace(one.event, uuid=events.new_uuid())
             )
-            for one in told.sample_events().values()
+            for one in expectations.sample_events().values()
         ]
 
         sent = self.publish(*stored)

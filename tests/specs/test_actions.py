@@ -45,7 +45,7 @@ class TestActionProperties(WorldCase):
             'plan_id': plan.id,
             'target': 'host-7',
             'cause': 'RPC Request',
-            'context': {'user': 'a test'},
+            'context': {'user': 'a test', 'creator': {'everywhere': True}},
             'owner': None,
             'interval': 0,
             'start_time': None,
@@ -78,7 +78,7 @@ class TestActionProperties(WorldCase):
         ended = world.action('a')
 
         self.assertEqual(
-            (worker.me.uuid, 'RUNNING', 1, None),
+            (worker.record.uuid, 'RUNNING', 1, None),
             (running.owner, running.status, running.attempt, running.end_time),
         )
         self.assertEqual(

@@ -138,7 +138,7 @@ class TestPoliciesExchangeDecisions(WorldCase):
         zombie = world.worker(policies=chain)
         plan = world.start(action('a', 'scale_in'))
         gate.until_entered()
-        world.store.end_lease(zombie.me.uuid)
+        world.store.end_lease(zombie.record.uuid)
         world.worker(policies=chain)
         world.until_ended(plan)
         gate.open()

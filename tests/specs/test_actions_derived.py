@@ -3,12 +3,12 @@
 from typing import Any
 
 from tests.worlds import Calls, World, WorldCase, action, kind, ran
-from watcherlite.api.infra_optim.representations import events as representations
-from watcherlite.cli.changes import change_of, change_of_shown
+from watcherlite.api.infra_optim.handlers import events as representations
+from watcherlite.cli.state_changes import change_of, change_of_shown
 from watcherlite.domain import events
 from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.outcomes import Cancelled, Derived, DerivedAction, Done, Failed
-from watcherlite.notifications import rules
+from watcherlite.notifications.rules import subjects
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 
@@ -65,7 +65,7 @@ class TestAnActionThatDerivesOthers(DerivedCase):
             if item.action_name == 'a' and item.event.kind == events.STATE_CHANGED
         ]
         shown = [representations.represent(item) for item in stored]
-        told = [rules.told_of(item.event) for item in stored]
+        told = [subjects.match(item.event) for item in stored]
         changes = [change_of(item) for item in stored]
         self.assertEqual(
             [

@@ -104,7 +104,7 @@ class TestALostWorker(LossCase):
         zombie = world.worker()
         plan = world.start(action('a', 'slow'))
         gate.until_entered()
-        world.store.end_lease(zombie.me.uuid)
+        world.store.end_lease(zombie.record.uuid)
         world.worker()
         world.until_ended(plan)
         before = world.action('a'), world.events(plan)
@@ -170,6 +170,24 @@ class TestALostWorker(LossCase):
         self.assertEqual(ran('a'), self.story_of_a(world, plan))
         self.assertEqual([(2, {'job': 7})], polls)
 
+    def test_what_has_saved_a_token_is_executed_again_if_it_may_be(self) -> None:
+        gate, attempts = self.a_gate(), list[int]()
+
+        def execute(context: Any) -> Any:
+            context.save_token({'job': 7})
+            attempts.append(context.attempt)
+            return gate() if context.attempt == 1 else True
+
+        world = self.a_world({'saves': kind(execute=execute, idempotent=True)})
+        worker = world.worker()
+        plan = world.start(action('a', 'saves'))
+        gate.until_entered()
+        self.assertEqual({'saved': {'job': 7}}, world.action('a').token)
+        world.kill(worker)
+        world.worker()
+        self.assertEqual(ran('a')[-1], self.story_of_a(world, plan)[-1])
+        self.assertEqual([1, 2], attempts)
+
     def test_what_is_in_progress_and_suspended_stays_so_until_it_is_resumed(
         self,
     ) -> None:
@@ -194,7 +212,9 @@ class TestALostWorker(LossCase):
             if signal == states.CANCEL:
                 world.plans.signal_action(uuid, signal)
             other = world.worker()
-            world.until(lambda o=other: world.action('a').owner in (o.me.uuid, None))
+            world.until(
+                lambda o=other: world.action('a').owner in (o.record.uuid, None)
+            )
             if signal == states.RESUME:
                 world.plans.signal_action(uuid, signal)
             world.until_ended(plan)
@@ -271,7 +291,7 @@ class TestALostWorker(LossCase):
         worker = world.worker()
         plan = world.start(*chain('a', 'b', action_type='slow'))
         gate.until_entered()
-        world.store.end_lease(worker.me.uuid)
+        world.store.end_lease(worker.record.uuid)
         world.until(lambda: worker in world.lost)
         gate.open()
         world.workers.remove(worker)

@@ -3,7 +3,7 @@
 import threading
 from typing import Any
 
-from tests.functional.db import stores
+from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE, define_tests
 from tests.specs.database_case import OnDatabase
 from tests.worlds import PATIENCE, Calls, World, WorldCase, action, kind, ran
 from watcherlite.domain.actions import ENGINE
@@ -264,17 +264,10 @@ class TestWhoFindsIt(OverdueCase):
         self.assertEqual([], world.signals())
 
 
-class SqliteOverdueTest(
-    OnDatabase, TestAnActionThatWaitsTooLong, stores.SqliteDatabase
-):
-    """`An action that waits too long` on SQLite."""
-
-
-class PostgresqlOverdueTest(
-    OnDatabase, TestAnActionThatWaitsTooLong, stores.PostgresqlDatabase
-):
-    """`An action that waits too long` on PostgreSQL."""
-
-
-class MysqlOverdueTest(OnDatabase, TestAnActionThatWaitsTooLong, stores.MysqlDatabase):
-    """`An action that waits too long` on MariaDB or MySQL."""
+define_tests(
+    __name__,
+    TestAnActionThatWaitsTooLong,
+    before=(OnDatabase,),
+    on=(SQLITE, POSTGRESQL, MYSQL),
+    name='Overdue',
+)

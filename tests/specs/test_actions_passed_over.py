@@ -1,9 +1,9 @@
 """What somebody held when a worker looked for it, on databases where that can be."""
 
-from tests.functional.db import stores
+from tests.functional.db.stores import MYSQL, POSTGRESQL, define_tests
 from tests.specs.database_case import OnDatabase
 from tests.unit.execution.test_worker import Deaf, sources_of
-from tests.worlds import WorldCase
+from tests.worlds import WorldCase, chain
 from watcherlite.domain.actions import APPLIER, ENGINE
 from watcherlite.states import action as states
 
@@ -30,10 +30,17 @@ class PassedOver(OnDatabase):
 
         world.until_action('a', states.SUCCEEDED)
 
+    def test_a_locked_plan_holds_up_no_other(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        held, other = (world.start(*chain(*names)) for names in ('abc', 'xyz'))
 
-class PostgresqlPassedOverTest(PassedOver, WorldCase, stores.PostgresqlDatabase):
-    """The same on PostgreSQL."""
+        with world.store.transaction() as tx:
+            tx.lock_plans([held.id or 0])
+            world.worker()
+            world.until_plan(other, 'SUCCEEDED')
+            self.assertEqual('PENDING', world.store.get_plan(held.uuid).state)
+
+        world.until_plan(held, 'SUCCEEDED')
 
 
-class MysqlPassedOverTest(PassedOver, WorldCase, stores.MysqlDatabase):
-    """The same on MariaDB or MySQL."""
+define_tests(__name__, PassedOver, after=(WorldCase,), on=(POSTGRESQL, MYSQL))

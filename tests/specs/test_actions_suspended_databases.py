@@ -1,43 +1,20 @@
 """SUSPEND and RESUME of what waits for what it derived, on each kind of database."""
 
-from tests.functional.db import stores
+from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE, define_tests
 from tests.specs import test_actions_suspended as told
 from tests.specs.database_case import OnDatabase
 
-
-class SqliteSuspendingTest(
-    OnDatabase, told.TestSuspendingAnActionThatDerived, stores.SqliteDatabase
-):
-    """On SQLite."""
-
-
-class SqliteCancellingTest(
-    OnDatabase, told.TestCancellingASuspendedActionThatDerived, stores.SqliteDatabase
-):
-    """Likewise."""
-
-
-class PostgresqlSuspendingTest(
-    OnDatabase, told.TestSuspendingAnActionThatDerived, stores.PostgresqlDatabase
-):
-    """On PostgreSQL."""
-
-
-class PostgresqlCancellingTest(
-    OnDatabase,
+define_tests(
+    __name__,
+    told.TestSuspendingAnActionThatDerived,
+    before=(OnDatabase,),
+    on=(SQLITE, POSTGRESQL, MYSQL),
+    name='Suspending',
+)
+define_tests(
+    __name__,
     told.TestCancellingASuspendedActionThatDerived,
-    stores.PostgresqlDatabase,
-):
-    """Likewise."""
-
-
-class MysqlSuspendingTest(
-    OnDatabase, told.TestSuspendingAnActionThatDerived, stores.MysqlDatabase
-):
-    """On MariaDB or MySQL."""
-
-
-class MysqlCancellingTest(
-    OnDatabase, told.TestCancellingASuspendedActionThatDerived, stores.MysqlDatabase
-):
-    """Likewise."""
+    before=(OnDatabase,),
+    on=(SQLITE, POSTGRESQL, MYSQL),
+    name='Cancelling',
+)

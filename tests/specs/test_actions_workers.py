@@ -147,7 +147,7 @@ class TestDrain(WorldCase):
             target=lambda: ended.append(worker.stop(PATIENCE)), daemon=True
         )
         stopping.start()
-        world.until(lambda: worker.dispatcher._draining)
+        world.until(lambda: worker.dispatcher._queues.is_closed)
         gate.open()
         stopping.join(PATIENCE)
 
@@ -173,7 +173,7 @@ class TestDrain(WorldCase):
         other = world.worker(max_parallel=4)
         stopping = threading.Thread(target=worker.stop, args=(PATIENCE,), daemon=True)
         stopping.start()
-        world.until(lambda: worker.dispatcher._draining)
+        world.until(lambda: worker.dispatcher._queues.is_closed)
         gate.open()
         stopping.join(PATIENCE)
         world.workers.remove(worker)
@@ -249,7 +249,7 @@ class TestDrain(WorldCase):
         second = world.worker(sweep_interval=3600.0)
         self.assertTrue(first.stop(PATIENCE))
         world.workers.remove(first)
-        world.until(lambda: world.action('a').owner == second.me.uuid)
+        world.until(lambda: world.action('a').owner == second.record.uuid)
         done.set()
         world.until_ended(plan)
         self.assertEqual(ran('a'), world.story(plan, 'a'))

@@ -4,16 +4,15 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from tests import base, factories
-from tests.functional.db import stores
+from tests import factories
+from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE, define_tests
 from tests.specs.test_action_plan_notifications import DEADLINE, Recorder
-from tests.unit.notifications import told
+from tests.unit.notifications import expectations
 from watcherlite.clock import SystemClock
 from watcherlite.domain import audits, events
-from watcherlite.notifications import samples
 from watcherlite.notifications.relay import Relay
+from watcherlite.notifications.samples import infra_optim
 from watcherlite.notifications.settings import NotificationSettings, RelaySettings
-from watcherlite.testing.memory_store import MemoryStore
 
 FAULT = {
     'exception': 'StrategyFailed',
@@ -56,7 +55,7 @@ class AuditNotifications:
                 factories.make_strategy(
                     name='dummy',
                     goal_id=goal.id,
-                    parameters_spec=samples.PARAMETERS_SPEC,
+                    parameters_spec=infra_optim.PARAMETERS_SPEC,
                 )
             )
             named = {'strategy_id': strategy.id, 'name': factories.new_uuid()}
@@ -111,7 +110,7 @@ class AuditNotifications:
                 'audit.update: SUCCEEDED -> DELETED',
                 'audit.delete: DELETED',
             ],
-            told.story(self.sent()),
+            expectations.story(self.sent()),
         )
 
     def test_one_whose_strategy_fails(self):
@@ -131,10 +130,15 @@ class AuditNotifications:
                 'audit.strategy.error: ONGOING',
                 'audit.update: ONGOING -> FAILED',
             ],
-            told.story(sent),
+            expectations.story(sent),
         )
         self.assertEqual(
-            [('versioned_notifications.error', samples.AUDIT_FAULTS['strategy.error'])],
+            [
+                (
+                    'versioned_notifications.error',
+                    infra_optim.AUDIT_FAULTS['strategy.error'],
+                )
+            ],
             [
                 (routing_key, _data(message)['fault']['watcher_object.data'])
                 for message in sent
@@ -161,7 +165,7 @@ class AuditNotifications:
                 'audit.planner.error: ONGOING',
                 'audit.update: ONGOING -> FAILED',
             ],
-            told.story(sent[2:]),
+            expectations.story(sent[2:]),
         )
         faults = [_data(message)['fault'] for message in sent[2:6]]
         self.assertEqual([None] * 3, faults[:3])
@@ -192,7 +196,7 @@ class AuditNotifications:
                 *run,
                 'audit.update: ONGOING -> SUCCEEDED',
             ],
-            told.story(sent),
+            expectations.story(sent),
         )
         self.assertEqual(
             {('CONTINUOUS', '60')},
@@ -214,7 +218,7 @@ class AuditNotifications:
                 'audit.update: SUSPENDED -> ONGOING',
                 'audit.update: ONGOING -> CANCELLED',
             ],
-            told.story(self.sent()),
+            expectations.story(self.sent()),
         )
 
     def test_two_at_once_are_told_of_in_the_order_of_each(self):
@@ -229,7 +233,7 @@ class AuditNotifications:
 
         stories = {first.uuid: [], second.uuid: []}
         for message in self.sent():
-            stories[_data(message)['uuid']].append(*told.story([message]))
+            stories[_data(message)['uuid']].append(*expectations.story([message]))
         story = [
             'audit.create: PENDING',
             'audit.update: PENDING -> ONGOING',
@@ -240,12 +244,12 @@ class AuditNotifications:
         self.assertEqual({first.uuid: story, second.uuid: story}, stories)
 
     def test_each_is_whole_and_has_an_id_of_its_own(self):
-        audit = self.create(parameters=samples.PARAMETERS, auto_trigger=True)
+        audit = self.create(parameters=infra_optim.PARAMETERS, auto_trigger=True)
         self.becomes(audit, 'ONGOING')
         self.becomes(audit, 'CANCELLED')
         self.becomes(audit, 'DELETED', kind=events.DELETED, deleted_at=factories.NOW)
 
-        sent = [told.inner(message) for message in self.sent()]
+        sent = [expectations.inner(message) for message in self.sent()]
 
         self.assertEqual(
             [
@@ -267,11 +271,18 @@ class AuditNotifications:
             data = notification['payload']['watcher_object.data']
             self.assertEqual(
                 (
-                    *(audit.uuid, audit.name, samples.PARAMETERS, True),
-                    *('dummy', 'dummy', samples.PARAMETERS_SPEC),
+                    audit.uuid,
+                    audit.name,
+                    infra_optim.PARAMETERS,
+                    True,
+                    'dummy',
+                    'dummy',
+                    infra_optim.PARAMETERS_SPEC,
                 ),
                 (
-                    *(data['uuid'], data['name'], data['parameters']),
+                    data['uuid'],
+                    data['name'],
+                    data['parameters'],
                     data['auto_trigger'],
                     data['goal']['watcher_object.data']['name'],
                     data['strategy']['watcher_object.data']['name'],
@@ -301,13 +312,6 @@ class AuditNotifications:
             )
 
 
-class MemoryAuditNotificationsTest(AuditNotifications, base.TestCase):
-    """On the store of tests."""
-
-    def make_store(self):
-        return MemoryStore()
-
-
 class DatabaseAuditNotifications(AuditNotifications):
     """On a database; mixed in before a kind of database."""
 
@@ -317,23 +321,19 @@ class DatabaseAuditNotifications(AuditNotifications):
         return store
 
 
-class SqliteAuditNotificationsTest(DatabaseAuditNotifications, stores.SqliteDatabase):
-    """On SQLite."""
-
-
-class PostgresqlAuditNotificationsTest(
-    DatabaseAuditNotifications, stores.PostgresqlDatabase
-):
-    """On PostgreSQL."""
-
-
-class MysqlAuditNotificationsTest(DatabaseAuditNotifications, stores.MysqlDatabase):
-    """On MariaDB or MySQL."""
-
-
 def _event(audit, kind, old, new, message=None):
-    return told.audit_event(0, old, new, audit=audit, kind=kind, message=message).event
+    return expectations.audit_event(
+        0, old, new, audit=audit, kind=kind, message=message
+    ).event
 
 
 def _data(message):
-    return told.inner(message)['payload']['watcher_object.data']
+    return expectations.inner(message)['payload']['watcher_object.data']
+
+
+define_tests(
+    __name__,
+    DatabaseAuditNotifications,
+    on=(SQLITE, POSTGRESQL, MYSQL),
+    name='AuditNotifications',
+)

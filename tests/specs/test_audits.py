@@ -6,7 +6,7 @@ from tests.audit_worlds import AuditCase, proposes, strategy
 from tests.worlds import kind
 from watcherlite import exceptions
 from watcherlite.domain.solutions import Solution
-from watcherlite.engine import runs
+from watcherlite.engine.audits import runs
 from watcherlite.plugins.planners.graph import Graph
 
 #: What is told of the audit of a run that goes well.
@@ -75,7 +75,8 @@ class TestOneshot(AuditCase):
             ],
             [(a.action_type, a.inputs, len(a.parents)) for a in actions],
         )
-        self.assertEqual([{'user': 'a test'}] * 3, [a.context for a in actions])
+        context = {'user': 'a test', 'creator': {}}
+        self.assertEqual([context] * 3, [a.context for a in actions])
 
     def test_its_action_names_the_plan(self) -> None:
         world = self.an_engine()
@@ -167,7 +168,7 @@ class TestOneshot(AuditCase):
 
         schema = {'type': 'object', 'properties': {'n': {'default': 3}}}
         world = self.an_engine(strategies={'looks': strategy(look, schema=schema)})
-        world.models['compute'] = lambda scope: ('a model of', scope)
+        world.models['compute'] = lambda scope, creator: ('a model of', scope)
         scope = [{'compute': []}]
         audit = world.until_over(world.audit(strategy='looks', scope=scope))
         self.assertEqual(
@@ -460,7 +461,7 @@ class TestWhileAPlanIsOngoing(AuditCase):
         audit = world.audit(audit_type='CONTINUOUS', interval='0 0 1 1 * 0 2030')
         audit = world.until_over(audit)
         self.assertEqual(
-            ('SUCCEEDED', runs.NEVER_AGAIN), (audit.state, audit.status_message)
+            ('SUCCEEDED', runs.NO_NEXT_RUN), (audit.state, audit.status_message)
         )
 
     def test_an_event_that_comes_meanwhile_is_left_out(self) -> None:

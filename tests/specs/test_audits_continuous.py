@@ -6,7 +6,7 @@ from typing import Any
 from tests.audit_worlds import AuditCase, proposes, strategy
 from watcherlite import exceptions
 from watcherlite.domain.audits import Audit
-from watcherlite.engine import runs
+from watcherlite.engine.audits import runs
 from watcherlite.testing.clock import ManualClock
 
 MINUTE = datetime.timedelta(minutes=1)
@@ -78,20 +78,42 @@ class TestInterval(ContinuousCase):
             [line[0] for line in world.audit_story(audit)],
         )
 
-    def test_a_new_proposal_cancels_the_older_one_that_nobody_started(self) -> None:
+    def test_a_new_proposal_supersedes_the_one_under_review(self) -> None:
         world = self.a_world()
         audit = self.a_continuous(world)
         world.until_runs(audit, 1)
         first = world.plans_of(audit)[0]
+        (skipped,) = world.store.list_actions(plan_id=first.id, limit=9)
+        world.plans.skip_action(skipped.uuid, 'not this one')
         self.pass_time(world, audit, 60)
         second = world.plans_of(audit)[1]
         world.until_ended(world.plans.start(second.uuid))
         self.pass_time(world, audit, 60)
         self.assertEqual(
-            ['CANCELLED', 'SUCCEEDED', 'RECOMMENDED'],
-            [plan.state for plan in world.plans_of(audit)],
+            [
+                (
+                    'SUPERSEDED',
+                    'One or more actions were skipped. '
+                    f'Action {skipped.uuid} was skipped by user. '
+                    f'Superseded by action plan {second.uuid} of the same audit.',
+                ),
+                ('SUCCEEDED', None),
+                ('RECOMMENDED', None),
+            ],
+            [(plan.state, plan.status_message) for plan in world.plans_of(audit)],
         )
-        self.assertEqual({'nop-1': 'CANCELLED'}, world.statuses(first))
+        self.assertEqual(
+            {
+                'nop-1': (
+                    'SKIPPED',
+                    'Action skipped by user. Reason: not this one',
+                )
+            },
+            {
+                row.name: (row.status, row.status_message)
+                for row in world.store.list_actions(plan_id=first.id, limit=9)
+            },
+        )
 
     def test_a_run_that_fails_says_so_and_the_next_one_comes(self) -> None:
         world = self.a_world()
@@ -139,7 +161,9 @@ class TestInterval(ContinuousCase):
         audit = self.pass_time(world, audit, 60)
         self.assertEqual(('ONGOING', None), (audit.state, audit.next_run_time))
         audit = self.pass_time(world, audit, 30)
-        self.assertEqual(('SUCCEEDED', runs.ENDED), (audit.state, audit.status_message))
+        self.assertEqual(
+            ('SUCCEEDED', runs.END_TIME_PASSED), (audit.state, audit.status_message)
+        )
         self.assertEqual([0, 1], self.minutes())
         self.assertEqual('SUCCEEDED', world.action('the audit').status)
 
@@ -211,7 +235,7 @@ class TestCron(ContinuousCase):
         audit = self.a_continuous(world, interval='0 0 1 1 * 0 2030')
         audit = world.until_runs(audit, 1)
         self.assertEqual(
-            ('SUCCEEDED', runs.NEVER_AGAIN, None),
+            ('SUCCEEDED', runs.NO_NEXT_RUN, None),
             (audit.state, audit.status_message, audit.next_run_time),
         )
         self.assertEqual('SUCCEEDED', world.action('the audit').status)
@@ -303,7 +327,7 @@ class TestOperators(ContinuousCase):
             action = world.action('the audit')
             world.plans.signal_action(action.uuid, 'CANCEL')
             # Nobody was there to write it down; the next look at all audits does.
-            world.upkeep.reconcile()
+            world.reconciler.reconcile()
             self.assertEqual('CANCELLED', world.now(audit).state, listens)
 
     def test_another_interval_counts_from_the_last_run(self) -> None:

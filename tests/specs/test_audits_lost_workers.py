@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.audit_worlds import AuditCase, proposes, strategy
-from watcherlite.engine import runs, upkeep
+from watcherlite.engine.audits import reconciler, runs
 from watcherlite.states import audit as states
 
 #: More commits than one run has.
@@ -96,7 +96,7 @@ class TestLostWorkers(AuditCase):
         slow = world.engine()
         audit = world.audit(strategy='made')
         gate.until_entered()
-        world.store.end_lease(slow.me.uuid)
+        world.store.end_lease(slow.record.uuid)
         world.engine()
         # Another worker has taken it over, and both want to store a plan now.
         audit = world.until_audit(audit, 'SUCCEEDED')
@@ -114,7 +114,7 @@ class TestLostWorkers(AuditCase):
         slow = world.engine()
         audit = world.audit(strategy='made')
         gates[0].until_entered()
-        world.store.end_lease(slow.me.uuid)
+        world.store.end_lease(slow.record.uuid)
         world.engine()
         gates[1].until_entered()
         before = world.whole_story()
@@ -136,8 +136,8 @@ class TestLostWorkers(AuditCase):
         audit = world.audit(strategy='made')
         gate.until_entered()
         world.kill(doomed)
-        world.upkeep.start()
-        self.addCleanup(world.upkeep.stop)
+        world.reconciler.start()
+        self.addCleanup(world.reconciler.stop)
         world.engine()
         audit = world.until_audit(audit, 'FAILED')
         self.assertIn('was lost while the action ran', audit.status_message or '')
@@ -167,8 +167,8 @@ class TestLostWorkers(AuditCase):
             )
             gate.until_entered()
             world.kill(doomed)
-            world.upkeep.start()
-            self.addCleanup(world.upkeep.stop)
+            world.reconciler.start()
+            self.addCleanup(world.reconciler.stop)
             world.engine()
             world.until(
                 lambda world=world, audit=audit: bool(world.now(audit).status_message)
@@ -194,10 +194,10 @@ class TestNobodySaidSo(AuditCase):
             locked = tx.lock_audit(audit.uuid)
             assert locked is not None
             tx.save_audit(locked.evolve(action_id=None))
-        world.upkeep.reconcile()
+        world.reconciler.reconcile()
         found = world.now(audit)
         self.assertEqual(
-            ('FAILED', upkeep.LOST_RUN), (found.state, found.status_message)
+            ('FAILED', reconciler.LOST_RUN), (found.state, found.status_message)
         )
         self.assertEqual(
             ['PENDING', 'ONGOING', 'FAILED'],
@@ -212,18 +212,18 @@ class TestNobodySaidSo(AuditCase):
             world.audit(name='c', audit_type='CONTINUOUS', interval='60'),
         ]
         before = world.whole_story()
-        world.upkeep.reconcile()
+        world.reconciler.reconcile()
         self.assertEqual(audits, [world.now(audit) for audit in audits])
         self.assertEqual(before, world.whole_story())
 
     def test_it_looks_at_all_of_them(self) -> None:
         world = self.an_audit_world()
-        count = upkeep.WINDOW + 1
+        count = reconciler.PAGE_SIZE + 1
         for number in range(count):
             audit = world.audit(name=f'audit {number}')
         with world.store.transaction() as tx:
             locked = tx.lock_audit(audit.uuid)
             assert locked is not None
             tx.save_audit(locked.evolve(action_id=None))
-        world.upkeep.reconcile()
+        world.reconciler.reconcile()
         self.assertEqual('FAILED', world.now(audit).state)

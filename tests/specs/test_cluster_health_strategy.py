@@ -5,6 +5,7 @@ from typing import Any
 from tests.cluster_worlds import BY
 from tests.specs.test_clusters_in_plans import ClusterPlanCase
 from tests.stack_worlds import res, template
+from watcherlite.domain.creators import LOCAL
 from watcherlite.domain.documents import PlanDocument
 from watcherlite.engine.clusters.model import ClusterModel
 from watcherlite.plugins.goals.cluster_health import ClusterHealth as Goal
@@ -26,7 +27,7 @@ class ClusterHealthCase(ClusterPlanCase):
         return Graph().plan(self.solution(**parameters), 'health')
 
     def execute(self, document: PlanDocument) -> str:
-        plan = self.world.plans.create(document, {})
+        plan = self.world.plans.create(document, {}, LOCAL)
         self.world.plans.start(plan.uuid)
         return self.world.until_ended(plan).state
 
@@ -72,7 +73,8 @@ class TestPlan(ClusterHealthCase):
             [
                 ('CLUSTER_CHECK', target, {}, ()),
                 (
-                    *('CLUSTER_RECOVER', target),
+                    'CLUSTER_RECOVER',
+                    target,
                     {'check_capacity': True, 'operation': 'REBOOT'},
                     (f'check-{label}',),
                 ),
@@ -102,7 +104,11 @@ class TestModel(ClusterHealthCase):
         self.assertEqual(
             (self.cluster.uuid, 'c', 'a-project', 2, 2, None),
             (
-                *(seen.uuid, seen.name, seen.tenant, seen.nodes, seen.missing),
+                seen.uuid,
+                seen.name,
+                seen.tenant,
+                seen.nodes,
+                seen.missing,
                 seen.hindrance,
             ),
         )

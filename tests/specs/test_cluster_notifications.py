@@ -3,14 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 from tests import factories
-from tests.functional.db import stores
+from tests.functional.db.stores import POSTGRESQL, SQLITE, define_tests
 from tests.specs.cluster_case import ClusterActionCase
 from tests.specs.database_case import OnDatabase
 from tests.specs.test_action_plan_notifications import DEADLINE, Recorder
-from tests.unit.notifications import told
+from tests.unit.notifications import expectations
 from watcherlite.clock import SystemClock
 from watcherlite.domain.clusters import Cluster
-from watcherlite.engine.clusters import actions
+from watcherlite.engine.clusters import action_types
 from watcherlite.notifications.relay import Relay
 from watcherlite.notifications.settings import NotificationSettings, RelaySettings
 
@@ -58,7 +58,7 @@ class ClusterNotifications(Base):
             self.world, 1, profile, metadata={'tier': 'web', 'password': SECRET}
         )
         made = self.sent()
-        self.world.do(actions.CLUSTER_DELETE, cluster)
+        self.world.do(action_types.CLUSTER_DELETE, cluster)
         deleted = self.sent()
 
         self.assertEqual(
@@ -68,7 +68,7 @@ class ClusterNotifications(Base):
                 'node.create.end: ACTIVE',
                 'cluster.create.end: ACTIVE',
             ],
-            told.story(made),
+            expectations.story(made),
         )
         self.assertEqual(
             [
@@ -77,7 +77,7 @@ class ClusterNotifications(Base):
                 'node.delete.end: DELETING',
                 'cluster.delete.end: DELETING',
             ],
-            told.story(deleted),
+            expectations.story(deleted),
         )
         self.assertEqual(
             [cluster.uuid] * 2,
@@ -86,7 +86,11 @@ class ClusterNotifications(Base):
         first, last = _data(made[0]), _data(deleted[-1])
         self.assertEqual(
             (
-                *('c', 'a-project', 'a user', profile.uuid, 1),
+                'c',
+                'a-project',
+                'a user',
+                profile.uuid,
+                1,
                 {'tier': 'web', 'password': '***'},
                 None,
             ),
@@ -99,7 +103,7 @@ class ClusterNotifications(Base):
         self.assertNotIn(SECRET, str(self.publisher.messages))
         self.assertEqual(
             {'clustering:localhost'},
-            {told.inner(m)['publisher_id'] for m in self.publisher.messages},
+            {expectations.inner(m)['publisher_id'] for m in self.publisher.messages},
         )
 
     def test_one_of_whose_nodes_one_cannot_be_made(self) -> None:
@@ -144,9 +148,9 @@ class ClusterNotifications(Base):
         cluster = self.life(2)
         dead = self.world.nodes(cluster)[1]
         self.world.outside.things.pop(dead.physical_id or '')
-        self.world.do(actions.CLUSTER_CHECK, cluster)
+        self.world.do(action_types.CLUSTER_CHECK, cluster)
         checked = self.sent()
-        self.world.do(actions.CLUSTER_RECOVER, cluster)
+        self.world.do(action_types.CLUSTER_RECOVER, cluster)
         recovered = self.sent()
 
         self.assertEqual(
@@ -172,7 +176,7 @@ class ClusterNotifications(Base):
 
     def test_one_that_is_scaled_and_looked_after_by_no_policy(self) -> None:
         cluster = self.life(1)
-        self.world.do(actions.CLUSTER_SCALE_OUT, cluster, {'count': 1})
+        self.world.do(action_types.CLUSTER_SCALE_OUT, cluster, {'count': 1})
         scaled = self.sent()
 
         self.assertEqual(
@@ -189,7 +193,7 @@ class ClusterNotifications(Base):
 
     def test_every_phase_is_told_once_and_has_ids_that_stay(self) -> None:
         self.make(self.world, 2)
-        ids = [told.inner(message)['message_id'] for message in self.sent()]
+        ids = [expectations.inner(message)['message_id'] for message in self.sent()]
 
         self.assertEqual(6, len(set(ids)))
         self.assertEqual(6, len(ids))
@@ -200,31 +204,30 @@ class MemoryClusterNotificationsTest(ClusterNotifications, ClusterActionCase):
     """On the store of tests."""
 
 
-class SqliteClusterNotificationsTest(
-    OnDatabase, ClusterNotifications, ClusterActionCase, stores.SqliteDatabase
-):
-    """On SQLite."""
-
-
-class PostgresqlClusterNotificationsTest(
-    OnDatabase, ClusterNotifications, ClusterActionCase, stores.PostgresqlDatabase
-):
-    """On PostgreSQL."""
-
-
 def _by_name(sent: list[Any]) -> dict[str, list[str]]:
     """Return what is told of each cluster and node, by name."""
     found: dict[str, list[str]] = {}
     for message in sent:
-        found.setdefault(_data(message)['name'], []).extend(told.story([message]))
+        found.setdefault(_data(message)['name'], []).extend(
+            expectations.story([message])
+        )
     return found
 
 
 def _data(message: Any) -> dict[str, Any]:
-    data: dict[str, Any] = told.inner(message)['payload']['watcher_object.data']
+    data: dict[str, Any] = expectations.inner(message)['payload']['watcher_object.data']
     return data
 
 
 def _fault(message: Any) -> Any:
     fault = _data(message).get('fault')
     return fault and fault['watcher_object.data']
+
+
+define_tests(
+    __name__,
+    ClusterNotifications,
+    before=(OnDatabase,),
+    after=(ClusterActionCase,),
+    on=(SQLITE, POSTGRESQL),
+)

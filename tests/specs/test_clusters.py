@@ -7,7 +7,7 @@ from tests.specs.cluster_case import ClusterActionCase, deciding
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Receiver
 from watcherlite.domain.events import new_uuid
-from watcherlite.engine.clusters import actions
+from watcherlite.engine.clusters import action_types
 from watcherlite.states import action as action_states
 
 MADE = [('create.start', 'CREATING'), ('create.end', 'ACTIVE')]
@@ -46,15 +46,25 @@ class TestCreate(ClusterActionCase):
         self.assertEqual(
             [
                 (
-                    *(f'node_create_{nodes[name][:8]}', 'NODE_CREATE', nodes[name]),
-                    *('Derived Action', cluster.uuid, action.tenant, 'SUCCEEDED'),
+                    f'node_create_{nodes[name][:8]}_',
+                    'NODE_CREATE',
+                    nodes[name],
+                    'Derived Action',
+                    cluster.uuid,
+                    action.tenant,
+                    'SUCCEEDED',
                 )
                 for name in ('n1', 'n2')
             ],
             [
                 (
-                    *(a.name, a.action_type, a.target),
-                    *(a.cause, a.within, a.tenant, a.status),
+                    (a.name or '')[:-8],
+                    a.action_type,
+                    a.target,
+                    a.cause,
+                    a.within,
+                    a.tenant,
+                    a.status,
                 )
                 for a in self.derived(world, action)
             ],
@@ -62,7 +72,7 @@ class TestCreate(ClusterActionCase):
         self.assertEqual({action.uuid}, {n.origin for n in world.nodes(cluster)})
         self.assertEqual(
             {'nodes_added': [nodes['n1'], nodes['n2']]},
-            actions.shown_outputs(action.outputs),
+            action_types.public_outputs(action.outputs),
         )
 
     def test_one_without_nodes_is_active_at_once(self) -> None:
@@ -76,11 +86,11 @@ class TestCreate(ClusterActionCase):
             'creation': {'count': 2, 'zones': {'a': 1, 'b': 1}},
             'placement': {'placements': [{'servergroup': 'g'}, {'zone': 'c'}]},
         }
-        placing = deciding(actions.CLUSTER_SCALE_OUT, said)
+        placing = deciding(action_types.CLUSTER_SCALE_OUT, said)
         world = self.a_cluster_world(policies={'placing-1.0': placing})
         cluster = self.make(world, 1)
         self.attach(world, cluster, self.a_policy(world, 'placing-1.0'))
-        world.do(actions.CLUSTER_SCALE_OUT, cluster)
+        world.do(action_types.CLUSTER_SCALE_OUT, cluster)
         self.assertEqual(
             [None, {'zone': 'a', 'servergroup': 'g'}, {'zone': 'c'}],
             [node.data.get('placement') for node in world.nodes(cluster)],
@@ -123,35 +133,54 @@ class TestDelete(ClusterActionCase):
 
     def test_it_goes_with_its_nodes_policies_and_receivers(self) -> None:
         world = self.a_cluster_world(
-            policies={'idle-1.0': deciding(actions.CLUSTER_UPDATE, {})}
+            policies={'idle-1.0': deciding(action_types.CLUSTER_UPDATE, {})}
         )
         cluster = self.make(world, 2)
         self.attach(world, cluster, self.a_policy(world, 'idle-1.0'))
         receiver = Receiver(
-            *(new_uuid(), 'r', 'webhook', BY.owner),
+            new_uuid(),
+            'r',
+            'webhook',
+            BY.owner,
             cluster_id=cluster.id,
-            action=actions.CLUSTER_SCALE_OUT,
+            action=action_types.CLUSTER_SCALE_OUT,
         )
         with world.store.transaction() as tx:
-            stored = tx.insert_noun(receiver)
+            stored = tx.insert_object(receiver)
         nodes, told = world.nodes(cluster), len(world.facts())
-        action = world.do(actions.CLUSTER_DELETE, cluster)
+        action = world.do(action_types.CLUSTER_DELETE, cluster)
         gone = [('delete.start', 'DELETING'), ('delete.end', 'DELETING')]
         self.assertEqual({'c': gone, 'n1': gone, 'n2': gone}, self.story(world, told))
         self.assertEqual(({}, []), (world.outside.things, world.nodes(cluster)))
         self.assertIsNotNone(self.now(world, cluster).deleted_at)
         self.assertEqual([], self.bound(world, cluster))
-        self.assertEqual({}, world.store.nouns_by_id(Receiver, [stored.id or 0]))
+        self.assertEqual({}, world.store.objects_by_id(Receiver, [stored.id or 0]))
         self.assertEqual(
             {'nodes_removed': [node.uuid for node in nodes]},
-            actions.shown_outputs(action.outputs),
+            action_types.public_outputs(action.outputs),
         )
 
     def test_what_cannot_be_deleted_keeps_the_cluster_from_it(self) -> None:
-        world = self.a_cluster_world()
+        world = self.a_cluster_world(
+            policies={'idle-1.0': deciding(action_types.CLUSTER_UPDATE, {})}
+        )
         cluster = self.make(world, 2)
+        self.attach(world, cluster, self.a_policy(world, 'idle-1.0'))
+        receiver = Receiver(
+            new_uuid(),
+            'r',
+            'webhook',
+            BY.owner,
+            cluster_id=cluster.id,
+            action=action_types.CLUSTER_SCALE_OUT,
+        )
+        with world.store.transaction() as tx:
+            stored = tx.insert_object(receiver)
         world.outside.fails.add(('delete', 'n1'))
-        action = world.do(actions.CLUSTER_DELETE, cluster)
+        action = world.do(action_types.CLUSTER_DELETE, cluster)
+        self.assertEqual(1, len(self.bound(world, cluster)))
+        known = world.store.objects_by_id(Receiver, [stored.id or 0])
+        self.assertEqual([stored], list(known.values()))
         self.assertEqual(
             'Failed in deleting nodes: n1: delete of n1 does not work',
             (action.outputs or {})['reason'],
@@ -160,7 +189,7 @@ class TestDelete(ClusterActionCase):
         self.assertEqual(('WARNING', None), (cluster.status, cluster.deleted_at))
         self.assertEqual({'n1': 'ERROR'}, self.statuses(world, cluster))
         world.outside.fails.clear()
-        world.do(actions.CLUSTER_DELETE, cluster)
+        world.do(action_types.CLUSTER_DELETE, cluster)
         self.assertIsNotNone(self.now(world, cluster).deleted_at)
 
     def test_nodes_that_came_meanwhile_go_too(self) -> None:
@@ -168,7 +197,7 @@ class TestDelete(ClusterActionCase):
         profile = world.profile()
         cluster = self.make(world, 1, profile)
         gate = self.a_gate_at(world, 'delete', 'n1')
-        action = world.ask(actions.CLUSTER_DELETE, cluster)
+        action = world.ask(action_types.CLUSTER_DELETE, cluster)
         gate.until_entered()
         late = world.a_node(profile, 'late', cluster, 7)
         gate.open()
@@ -179,10 +208,10 @@ class TestDelete(ClusterActionCase):
         world = self.a_cluster_world()
         cluster = self.make(world, 1)
         gate = self.a_gate_at(world, 'delete', 'n1')
-        first = world.ask(actions.CLUSTER_DELETE, cluster)
+        first = world.ask(action_types.CLUSTER_DELETE, cluster)
         gate.until_entered()
-        second = world.ask(actions.CLUSTER_DELETE, cluster)
-        third = world.ask(actions.CLUSTER_SCALE_OUT, cluster, wait=True)
+        second = world.ask(action_types.CLUSTER_DELETE, cluster)
+        third = world.ask(action_types.CLUSTER_SCALE_OUT, cluster, wait=True)
         gate.open()
         self.assertEqual(
             ['SUCCEEDED', 'SUCCEEDED', 'CANCELLED'],
@@ -200,12 +229,15 @@ class TestUpdate(ClusterActionCase):
         del world.outside.calls[:]
         config = {'node.name.format': 'web-$I'}
         values = {'name': 'd', 'metadata': {'a': 1}, 'timeout': 7, 'config': config}
-        action = world.do(actions.CLUSTER_UPDATE, cluster, values)
+        action = world.do(action_types.CLUSTER_UPDATE, cluster, values)
         cluster = self.now(world, cluster)
         self.assertEqual(
             ('d', {'a': 1}, 7, config, 'ACTIVE'),
             (
-                *(cluster.name, cluster.metadata, cluster.timeout, cluster.config),
+                cluster.name,
+                cluster.metadata,
+                cluster.timeout,
+                cluster.config,
                 cluster.status,
             ),
         )
@@ -215,12 +247,12 @@ class TestUpdate(ClusterActionCase):
         world = self.a_cluster_world()
         cluster = self.make(world, 2, world.profile(value='old'))
         told, profile = len(world.facts()), world.profile('q', value='new')
-        world.do(actions.CLUSTER_UPDATE, cluster, {'new_profile_id': profile.uuid})
+        world.do(action_types.CLUSTER_UPDATE, cluster, {'new_profile_id': profile.uuid})
         changed = [('update.start', 'UPDATING'), ('update.end', 'ACTIVE')]
         self.assertEqual(
             {'c': changed, 'n1': changed, 'n2': changed}, self.story(world, told)
         )
-        world.do(actions.CLUSTER_SCALE_OUT, cluster)
+        world.do(action_types.CLUSTER_SCALE_OUT, cluster)
         self.assertEqual(
             {profile.id},
             {
@@ -239,7 +271,7 @@ class TestUpdate(ClusterActionCase):
         cluster = self.make(world, 1, old)
         profile = world.profile('q', value='new')
         inputs = {'new_profile_id': profile.uuid, 'profile_only': True}
-        world.do(actions.CLUSTER_UPDATE, cluster, inputs)
+        world.do(action_types.CLUSTER_UPDATE, cluster, inputs)
         self.assertEqual(profile.id, self.now(world, cluster).profile_id)
         self.assertEqual([old.id], [n.profile_id for n in world.nodes(cluster)])
 
@@ -250,7 +282,7 @@ class TestUpdate(ClusterActionCase):
         profile = world.profile('q', value='new')
         gates = [self.a_gate_at(world, 'update', name) for name in ('n2', 'n3')]
         inputs = {'new_profile_id': profile.uuid}
-        action = world.ask(actions.CLUSTER_UPDATE, cluster, inputs)
+        action = world.ask(action_types.CLUSTER_UPDATE, cluster, inputs)
         for gate in gates:
             gate.until_entered()
         self.assertEqual(
@@ -273,7 +305,7 @@ class TestUpdate(ClusterActionCase):
         self.attach(world, cluster, self.a_policy(world, 'b-1.0'))
         profile = world.profile('q', value='new')
         inputs = {'new_profile_id': profile.uuid}
-        action = world.ask(actions.CLUSTER_UPDATE, cluster, inputs)
+        action = world.ask(action_types.CLUSTER_UPDATE, cluster, inputs)
         world.until(lambda: world.store.get_action(action.uuid).token is not None)
         paused = world.store.get_action(action.uuid)
         self.assertEqual('RUNNING', paused.status)
@@ -285,6 +317,23 @@ class TestUpdate(ClusterActionCase):
             (self.now(world, cluster).status, self.now(world, cluster).profile_id),
         )
 
+    def test_only_nodes_that_are_not_as_the_profile_says_are_updated(self) -> None:
+        world = self.a_cluster_world()
+        old, new = world.profile(value='old'), world.profile('q', value='new')
+        cluster = self.make(world, 2, old)
+        changed, _ = world.nodes(cluster)
+        world.do(action_types.NODE_UPDATE, changed, {'new_profile_id': new.uuid})
+        action = world.do(
+            action_types.CLUSTER_UPDATE, cluster, {'new_profile_id': old.uuid}
+        )
+        self.assertEqual(
+            [changed.uuid], [a.target for a in self.derived(world, action)]
+        )
+        self.assertEqual(
+            [(old.id, 'old')] * 2,
+            [(n.profile_id, n.attributes['output']) for n in world.nodes(cluster)],
+        )
+
     def test_after_a_failure_no_further_batch_is_begun(self) -> None:
         world = self.a_cluster_world(policies={'b-1.0': OneByOne})
         old = world.profile(value='old')
@@ -293,7 +342,7 @@ class TestUpdate(ClusterActionCase):
         world.outside.fails.add(('update', 'n2'))
         profile = world.profile('q', value='new')
         action = world.do(
-            actions.CLUSTER_UPDATE, cluster, {'new_profile_id': profile.uuid}
+            action_types.CLUSTER_UPDATE, cluster, {'new_profile_id': profile.uuid}
         )
         self.assertEqual(
             ('FAILED', 'Failed in updating nodes: n2: update of n2 does not work'),
@@ -304,7 +353,7 @@ class TestUpdate(ClusterActionCase):
         self.assertEqual(('WARNING', old.id), (cluster.status, cluster.profile_id))
 
 
-class Planned(deciding(actions.CLUSTER_UPDATE, {})):  # type: ignore[misc]
+class Planned(deciding(action_types.CLUSTER_UPDATE, {})):  # type: ignore[misc]
     """Has all nodes but the first updated, and then the first."""
 
     pause = 0
@@ -339,7 +388,7 @@ class TestCheck(ClusterActionCase):
         lost = world.nodes(cluster)[0]
         del world.outside.things[lost.physical_id or '']
         told = len(world.facts())
-        action = world.do(actions.CLUSTER_CHECK, cluster)
+        action = world.do(action_types.CLUSTER_CHECK, cluster)
         self.assertEqual('SUCCEEDED', action.status)
         self.assertEqual(
             {
@@ -361,7 +410,7 @@ class TestCheck(ClusterActionCase):
         cluster = self.make(world, 1)
         modes = {'detection_modes': [{'type': 'NODE_STATUS_POLLING'}]}
         inputs = {'detection': modes}
-        action = world.do(actions.CLUSTER_CHECK, cluster, inputs)
+        action = world.do(action_types.CLUSTER_CHECK, cluster, inputs)
         self.assertEqual([inputs], [a.inputs for a in self.derived(world, action)])
 
 
@@ -382,7 +431,7 @@ class TestRecover(ClusterActionCase):
     def test_nodes_known_to_be_unwell_are_made_anew(self) -> None:
         self.broken()
         self.world.set(self.lost, status='ERROR')
-        action = self.world.do(actions.CLUSTER_RECOVER, self.cluster)
+        action = self.world.do(action_types.CLUSTER_RECOVER, self.cluster)
         self.assertEqual(
             ('SUCCEEDED', ['NODE_RECOVER']), (action.status, self.kinds(action))
         )
@@ -397,12 +446,14 @@ class TestRecover(ClusterActionCase):
 
     def test_without_a_look_nothing_is_known_to_be_unwell(self) -> None:
         self.broken()
-        action = self.world.do(actions.CLUSTER_RECOVER, self.cluster)
+        action = self.world.do(action_types.CLUSTER_RECOVER, self.cluster)
         self.assertEqual(('SUCCEEDED', []), (action.status, self.kinds(action)))
 
     def test_with_a_look_it_is_found_and_repaired_in_one(self) -> None:
         self.broken()
-        action = self.world.do(actions.CLUSTER_RECOVER, self.cluster, {'check': True})
+        action = self.world.do(
+            action_types.CLUSTER_RECOVER, self.cluster, {'check': True}
+        )
         self.assertEqual(
             ['NODE_CHECK', 'NODE_CHECK', 'NODE_CHECK', 'NODE_RECOVER'],
             self.kinds(action),
@@ -415,18 +466,18 @@ class TestRecover(ClusterActionCase):
         healthy = self.world.nodes(self.cluster)[1]
         self.world.set(healthy, status='ERROR')
         inputs = {'operation': 'REBOOT', 'operation_params': {'type': 'HARD'}}
-        self.world.do(actions.CLUSTER_RECOVER, self.cluster, inputs)
+        self.world.do(action_types.CLUSTER_RECOVER, self.cluster, inputs)
         self.assertEqual([('reboot', 'n2')], self.world.outside.calls)
 
     def test_what_a_health_policy_decided_counts_more(self) -> None:
         said = {'health': {'recover_action': [{'name': 'REBUILD', 'params': {}}]}}
         world = self.a_cluster_world(
-            policies={'h-1.0': deciding(actions.CLUSTER_RECOVER, said)}
+            policies={'h-1.0': deciding(action_types.CLUSTER_RECOVER, said)}
         )
         cluster = self.make(world, 1)
         self.attach(world, cluster, self.a_policy(world, 'h-1.0'))
         world.set(world.nodes(cluster)[0], status='ERROR')
-        world.do(actions.CLUSTER_RECOVER, cluster, {'operation': 'REBOOT'})
+        world.do(action_types.CLUSTER_RECOVER, cluster, {'operation': 'REBOOT'})
         self.assertEqual(['n1'], world.outside.of('rebuild'))
         self.assertEqual([], world.outside.of('reboot'))
 
@@ -434,13 +485,15 @@ class TestRecover(ClusterActionCase):
         self.broken(2)
         world, cluster = self.world, self.cluster
         world.set(cluster, desired_capacity=4)
-        world.do(actions.CLUSTER_RECOVER, cluster, {'check': True})
+        world.do(action_types.CLUSTER_RECOVER, cluster, {'check': True})
         self.assertEqual(['n1', 'n2'], self.names(world, cluster))
-        world.do(actions.CLUSTER_RECOVER, cluster, {'check_capacity': True})
+        world.do(action_types.CLUSTER_RECOVER, cluster, {'check_capacity': True})
         self.assertEqual(['n1', 'n2', 'n3', 'n4'], self.names(world, cluster))
         self.assertEqual('ACTIVE', self.now(world, cluster).status)
         world.set(cluster, desired_capacity=1)
-        action = world.do(actions.CLUSTER_RECOVER, cluster, {'check_capacity': True})
+        action = world.do(
+            action_types.CLUSTER_RECOVER, cluster, {'check_capacity': True}
+        )
         self.assertEqual(['NODE_DELETE'] * 3, self.kinds(action))
         self.assertEqual((1, 1), (len(world.nodes(cluster)), len(world.outside.things)))
 
@@ -449,7 +502,7 @@ class TestRecover(ClusterActionCase):
         self.world.set(self.lost, status='ERROR')
         self.world.outside.fails.add(('create', 'n1'))
         inputs = {'check_capacity': True}
-        action = self.world.do(actions.CLUSTER_RECOVER, self.cluster, inputs)
+        action = self.world.do(action_types.CLUSTER_RECOVER, self.cluster, inputs)
         self.assertEqual(
             ('FAILED', 'Failed in recovering nodes: n1: create of n1 does not work'),
             (action.status, (action.outputs or {})['reason']),
@@ -464,15 +517,17 @@ class TestOperation(ClusterActionCase):
         world = self.a_cluster_world()
         cluster = self.make(world, 3)
         paint = {'operation': 'paint', 'params': {'colour': 'red'}}
-        action = world.do(actions.CLUSTER_OPERATION, cluster, paint)
+        action = world.do(action_types.CLUSTER_OPERATION, cluster, paint)
         self.assertEqual('SUCCEEDED', action.status)
         self.assertEqual(['n1', 'n2', 'n3'], sorted(world.outside.of('paint')))
         node = self.ids(world, cluster)['n2']
         world.do(
-            actions.CLUSTER_OPERATION, cluster, {'operation': 'reboot', 'nodes': [node]}
+            action_types.CLUSTER_OPERATION,
+            cluster,
+            {'operation': 'reboot', 'nodes': [node]},
         )
         self.assertEqual(['n2'], world.outside.of('reboot'))
-        names = {a.name for a in self.derived(world, action)}
+        names = {(a.name or '')[:-9] for a in self.derived(world, action)}
         self.assertIn(f'node_paint_{node[:8]}', names)
 
     def test_nodes_of_others_are_refused(self) -> None:
@@ -480,7 +535,7 @@ class TestOperation(ClusterActionCase):
         profile = world.profile()
         cluster, stranger = self.make(world, 1, profile), world.a_node(profile)
         inputs = {'operation': 'reboot', 'nodes': [stranger.uuid]}
-        action = world.do(actions.CLUSTER_OPERATION, cluster, inputs)
+        action = world.do(action_types.CLUSTER_OPERATION, cluster, inputs)
         self.assertEqual('FAILED', action.status)
         self.assertIn(
             f'Nodes not members of specified cluster: {stranger.uuid}.',

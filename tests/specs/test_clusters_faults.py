@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from tests.cluster_worlds import ClusterWorld
 from tests.specs.cluster_case import ClusterActionCase
 from watcherlite.domain.clusters import Node
-from watcherlite.engine.clusters import actions
+from watcherlite.engine.clusters import action_types
 from watcherlite.states import action as action_states
 
 GROWTH = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 2}
@@ -78,15 +78,15 @@ class TestConnections(ClusterActionCase):
         new = {'new_profile_id': world.profile('q', value='new').uuid}
         candidates = [world.nodes(cluster)[0].uuid]
         for action_type, inputs in (
-            (actions.CLUSTER_UPDATE, new),
-            (actions.CLUSTER_RESIZE, GROWTH),
-            (actions.CLUSTER_SCALE_OUT, {}),
-            (actions.CLUSTER_DEL_NODES, {'candidates': candidates}),
-            (actions.CLUSTER_SCALE_IN, {}),
-            (actions.CLUSTER_CHECK, {}),
-            (actions.CLUSTER_RECOVER, {'check': True, 'check_capacity': True}),
-            (actions.CLUSTER_OPERATION, {'operation': 'reboot'}),
-            (actions.CLUSTER_DELETE, {}),
+            (action_types.CLUSTER_UPDATE, new),
+            (action_types.CLUSTER_RESIZE, GROWTH),
+            (action_types.CLUSTER_SCALE_OUT, {}),
+            (action_types.CLUSTER_DEL_NODES, {'candidates': candidates}),
+            (action_types.CLUSTER_SCALE_IN, {}),
+            (action_types.CLUSTER_CHECK, {}),
+            (action_types.CLUSTER_RECOVER, {'check': True, 'check_capacity': True}),
+            (action_types.CLUSTER_OPERATION, {'operation': 'reboot'}),
+            (action_types.CLUSTER_DELETE, {}),
         ):
             action = world.do(action_type, cluster, inputs)
             self.assertEqual('SUCCEEDED', action.status, world.happened())
@@ -153,7 +153,7 @@ class TestAFailedMember(ClusterActionCase):
         cluster, action = self.begin(world, 2)
         gate.until_entered()
         world.until(lambda: 'ERROR' in self.statuses(world, cluster).values())
-        after = world.ask(actions.CLUSTER_CHECK, cluster, wait=True)
+        after = world.ask(action_types.CLUSTER_CHECK, cluster, wait=True)
         world.until(lambda: world.store.get_action(after.uuid).blocked_on is not None)
         self.assertEqual(
             ('WAITING', 'CREATING', {'n1': 'ERROR', 'n2': 'CREATING'}),
@@ -183,7 +183,7 @@ class TestCancel(ClusterActionCase):
         cluster, action = self.begin(world, 9)
         gate.until_entered()
         world.plans.signal_action(action.uuid, action_states.CANCEL)
-        after = world.ask(actions.CLUSTER_CHECK, cluster, wait=True)
+        after = world.ask(action_types.CLUSTER_CHECK, cluster, wait=True)
         world.until(lambda: self.statuses(world, cluster)['n9'] == 'ERROR')
         self.assertEqual(
             ('WAITING', 'CREATING', 'CREATING', True),
@@ -222,7 +222,7 @@ class TestCancel(ClusterActionCase):
         world = self.a_world_of_one()
         cluster = self.make(world, 1)
         gate = self.a_gate_at(world, 'create', 'n2')
-        action = world.ask(actions.CLUSTER_SCALE_OUT, cluster, {'count': 8})
+        action = world.ask(action_types.CLUSTER_SCALE_OUT, cluster, {'count': 8})
         gate.until_entered()
         world.plans.signal_action(action.uuid, action_states.CANCEL)
         gate.open()
@@ -230,7 +230,8 @@ class TestCancel(ClusterActionCase):
         cluster = self.now(world, cluster)
         self.assertEqual(
             (
-                *('WARNING', 9),
+                'WARNING',
+                9,
                 'CLUSTER_SCALE_OUT: number of active nodes is below desired_capacity '
                 '(9).',
             ),
@@ -241,9 +242,9 @@ class TestCancel(ClusterActionCase):
         world = self.a_cluster_world()
         cluster = self.make(world, 1)
         gate = self.a_gate_at(world, 'check', 'n1')
-        first = world.ask(actions.CLUSTER_CHECK, cluster)
+        first = world.ask(action_types.CLUSTER_CHECK, cluster)
         gate.until_entered()
-        second = world.ask(actions.CLUSTER_SCALE_IN, cluster, wait=True)
+        second = world.ask(action_types.CLUSTER_SCALE_IN, cluster, wait=True)
         world.plans.signal_action(second.uuid, action_states.CANCEL)
         gate.open()
         world.ended(first)
@@ -347,10 +348,12 @@ class TestALostWorker(ClusterActionCase):
     def test_nodes_that_it_had_stored_and_not_yet_derived_are_made_and_no_others(
         self,
     ) -> None:
-        self._made_once(actions.CLUSTER_CREATE, desired=2)
-        self._made_once(actions.CLUSTER_SCALE_OUT, {'count': 2})
-        self._made_once(actions.CLUSTER_RESIZE, GROWTH)
-        self._made_once(actions.CLUSTER_RECOVER, {'check_capacity': True}, desired=2)
+        self._made_once(action_types.CLUSTER_CREATE, desired=2)
+        self._made_once(action_types.CLUSTER_SCALE_OUT, {'count': 2})
+        self._made_once(action_types.CLUSTER_RESIZE, GROWTH)
+        self._made_once(
+            action_types.CLUSTER_RECOVER, {'check_capacity': True}, desired=2
+        )
 
     def _made_once(
         self, action_type: str, inputs: dict[str, Any] | None = None, desired: int = 0
@@ -385,6 +388,6 @@ class TestALostWorker(ClusterActionCase):
         self.assertEqual('SUCCEEDED', world.ended(action).status)
         facts = world.facts()
         gate.open()
-        world.do(actions.CLUSTER_CHECK, cluster)
+        world.do(action_types.CLUSTER_CHECK, cluster)
         self.assertEqual(facts, world.facts()[: len(facts)])
         self.assertEqual({'n1': 'ACTIVE'}, self.statuses(world, cluster))

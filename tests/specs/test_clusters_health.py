@@ -9,8 +9,9 @@ from watcherlite.clock import EPOCH
 from watcherlite.domain import commands
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.clusters import Cluster, PolicyObject
-from watcherlite.engine.clusters import actions, health
-from watcherlite.engine.stacks.operations import StackOperations
+from watcherlite.engine.clusters import action_types
+from watcherlite.engine.clusters.actions import health_monitor
+from watcherlite.engine.stacks.requests.operations import StackOperations
 from watcherlite.plugins.base import Policy
 from watcherlite.plugins.policies.health import Health
 from watcherlite.states import stack as stack_states
@@ -19,11 +20,11 @@ from watcherlite.states import stack as stack_states
 class Watching(Policy):
     """Has a cluster looked after once in an hour, and its nodes made anew."""
 
-    before = frozenset({actions.CLUSTER_RECOVER})
+    before = frozenset({action_types.CLUSTER_RECOVER})
     interval = 3600
 
     def attach(self, context: Any) -> dict[str, Any]:
-        modes = [{'type': actions.NODE_STATUS_POLLING}]
+        modes = [{'type': action_types.NODE_STATUS_POLLING}]
         return {'interval': self.interval, 'detection': {'detection_modes': modes}}
 
     def pre_op(self, context: Any, data: dict[str, Any]) -> None:
@@ -54,7 +55,7 @@ class HealthCase(ClusterActionCase):
         return [
             action
             for action in world.store.list_actions(limit=1000)
-            if action.action_type == health.CLUSTER_HEALTH and action.interval
+            if action.action_type == health_monitor.CLUSTER_HEALTH and action.interval
         ]
 
     def lose(self, world: ClusterWorld, cluster: Cluster) -> str:
@@ -92,8 +93,13 @@ class TestRounds(HealthCase):
         check, recover = self.derived(world, self.begun)
         self.assertEqual(
             [
-                (actions.CLUSTER_CHECK, 'RPC Request', cluster.uuid, 'a-project'),
-                (actions.CLUSTER_RECOVER, 'RPC Request', cluster.uuid, 'a-project'),
+                (action_types.CLUSTER_CHECK, 'RPC Request', cluster.uuid, 'a-project'),
+                (
+                    action_types.CLUSTER_RECOVER,
+                    'RPC Request',
+                    cluster.uuid,
+                    'a-project',
+                ),
             ],
             [(a.action_type, a.cause, a.target, a.tenant) for a in (check, recover)],
         )
@@ -119,11 +125,64 @@ class TestRounds(HealthCase):
         for _ in range(2):
             self.assertEqual('all is well', self.round(world))
             self.assertEqual(
-                [actions.CLUSTER_CHECK],
+                [action_types.CLUSTER_CHECK],
                 [a.action_type for a in self.derived(world, self.begun)],
             )
         self.assertEqual([], self.derived(world, self.watch(world)))
         self.assertEqual([], world.outside.of('delete'))
+
+    def test_rounds_that_find_nothing_leave_nothing(self) -> None:
+        world, cluster = self.watched()
+        self.assertEqual('all is well', self.round(world))
+        kept = len(world._actions()), world.events(), self.now(world, cluster)
+        self.assertEqual('all is well', self.round(world))
+        self.assertEqual(
+            kept, (len(world._actions()), world.events(), self.now(world, cluster))
+        )
+
+    def test_what_a_round_changes_is_kept(self) -> None:
+        world, cluster = self.watched()
+        told = len(world.facts())
+        self.lose(world, cluster)
+        self.assertEqual('recovered', self.round(world))
+        recovered = self.begun
+        for _ in range(2):
+            self.assertEqual('all is well', self.round(world))
+        self.assertEqual(
+            [action_types.CLUSTER_CHECK, action_types.CLUSTER_RECOVER],
+            [a.action_type for a in self.derived(world, recovered)],
+        )
+        self.assertEqual(
+            {
+                'c': [
+                    ('check.end', 'WARNING'),
+                    ('recover.start', 'RECOVERING'),
+                    ('recover.end', 'ACTIVE'),
+                ],
+                'n1': [
+                    ('check.end', 'ERROR'),
+                    ('recover.start', 'RECOVERING'),
+                    ('recover.end', 'ACTIVE'),
+                ],
+            },
+            {
+                name: [
+                    (what, status)
+                    for who, what, status in world.facts()[told:]
+                    if who == name
+                ]
+                for name in ('c', 'n1')
+            },
+        )
+        self.assertEqual(6, len(world.facts()[told:]))
+
+    def test_a_node_that_is_well_again_is_a_change(self) -> None:
+        world, cluster = self.watched()
+        world.set(world.nodes(cluster)[0], status='ERROR', status_reason='lost')
+        self.assertEqual('all is well', self.round(world))
+        found = self.begun
+        self.assertEqual('all is well', self.round(world))
+        self.assertEqual(1, len(self.derived(world, found)))
 
     def test_rounds_come_by_themselves_in_the_interval_of_the_policy(self) -> None:
         world, cluster = self.watched(Often)
@@ -168,7 +227,7 @@ class TestWays(HealthCase):
                     'SUCCEEDED', self.attach(world, cluster, policy).status
                 )
                 first, _ = world.nodes(cluster)
-                world.set(first, data={actions.MARK: 'it smokes'})
+                world.set(first, data={action_types.UNHEALTHY_MARK: 'it smokes'})
                 world.outside.calls.clear()
 
                 self.assertEqual('recovered', self.round(world))
@@ -201,7 +260,7 @@ class TestLocks(HealthCase):
         gate = self.a_gate()
         for name in ('n1', 'n2'):
             world.outside.gates['delete', name] = gate
-        action = world.ask(actions.CLUSTER_SCALE_IN, cluster)
+        action = world.ask(action_types.CLUSTER_SCALE_IN, cluster)
         gate.until_entered()
         self.lose(world, cluster)
         self.assertEqual('left out: the cluster is RESIZING', self.round(world))
@@ -218,7 +277,7 @@ class TestLocks(HealthCase):
         self.attach(world, cluster, self.a_policy(world, 'senlin.policy.health-1.0'))
         (node,) = world.nodes(cluster)
         stacks = StackOperations(
-            *(world.stack_parts(world.store), world.clock, world._signal)
+            world.stack_parts(world.store), world.clock, world._signal
         )
         stacks.act(node.physical_id or '', 'a-project', stack_states.LOCK)
         world.until(
@@ -230,12 +289,12 @@ class TestLocks(HealthCase):
 
         self.assertEqual('all is well', self.round(world))
         self.assertEqual(node.status_reason, world.now(node).status_reason)
-        world.set(node, status='ERROR', data={actions.MARK: 'it smokes'})
+        world.set(node, status='ERROR', data={action_types.UNHEALTHY_MARK: 'it smokes'})
         said = self.round(world)
 
         self.assertTrue(said.startswith(f'left out: Node {node.name} is a stack'), said)
         self.assertEqual(
-            [actions.CLUSTER_CHECK],
+            [action_types.CLUSTER_CHECK],
             [a.action_type for a in self.derived(world, self.begun)],
         )
         self.assertEqual(node.physical_id, world.now(node).physical_id)
@@ -243,7 +302,7 @@ class TestLocks(HealthCase):
     def test_it_is_left_alone_while_something_is_done_with_a_node_of_it(self) -> None:
         world, cluster = self.watched()
         gate = self.a_gate_at(world, 'check', 'n1')
-        action = world.ask(actions.NODE_CHECK, world.nodes(cluster)[0])
+        action = world.ask(action_types.NODE_CHECK, world.nodes(cluster)[0])
         gate.until_entered()
         self.assertEqual('left out: the cluster is busy', self.round(world))
         gate.open()
@@ -259,7 +318,7 @@ class TestLocks(HealthCase):
             tx.change_actions([ActionChange(before, due)])
         world.tell(commands.RunActions())
         gate.until_entered()
-        action = world.ask(actions.CLUSTER_SCALE_OUT, cluster)
+        action = world.ask(action_types.CLUSTER_SCALE_OUT, cluster)
         gate.open()
         self.assertEqual('SUCCEEDED', world.ended(action).status)
         self.assertEqual(['n1', 'n2', 'n3'], self.names(world, cluster))
@@ -271,15 +330,17 @@ class TestItsEnd(HealthCase):
     def test_a_disabled_policy_looks_at_nothing(self) -> None:
         world, cluster = self.watched()
         inputs = {'policy_id': self.policy.uuid, 'enabled': False}
-        world.do(actions.CLUSTER_UPDATE_POLICY, cluster, inputs)
+        world.do(action_types.CLUSTER_UPDATE_POLICY, cluster, inputs)
         self.assertEqual('left out: the policy is disabled', self.round(world))
-        world.do(actions.CLUSTER_UPDATE_POLICY, cluster, {**inputs, 'enabled': True})
+        world.do(
+            action_types.CLUSTER_UPDATE_POLICY, cluster, {**inputs, 'enabled': True}
+        )
         self.assertEqual('all is well', self.round(world))
 
     def test_it_ends_when_the_policy_is_detached_and_another_begins_anew(self) -> None:
         world, cluster = self.watched()
         inputs = {'policy_id': self.policy.uuid}
-        world.do(actions.CLUSTER_DETACH_POLICY, cluster, inputs)
+        world.do(action_types.CLUSTER_DETACH_POLICY, cluster, inputs)
         self.assertEqual('CANCELLED', self.watch(world).status)
         self.attach(world, cluster, self.policy)
         self.attach(world, cluster, self.policy)
@@ -289,7 +350,7 @@ class TestItsEnd(HealthCase):
 
     def test_it_ends_with_the_cluster(self) -> None:
         world, cluster = self.watched()
-        world.do(actions.CLUSTER_DELETE, cluster)
+        world.do(action_types.CLUSTER_DELETE, cluster)
         self.assertEqual('CANCELLED', self.watch(world).status)
 
     def test_one_that_nobody_stopped_finds_out_by_itself(self) -> None:
@@ -300,6 +361,6 @@ class TestItsEnd(HealthCase):
             tx.delete_bindings([bound.binding.id or 0])
         self.attach(world, cluster, self.policy)
         self.assertEqual(2, len(self.watches(world)))
-        self.assertEqual(health.REFUSED, self.round(world))
+        self.assertEqual(health_monitor.STOPPED, self.round(world))
         self.assertEqual('SUCCEEDED', self.watch(world).status)
         self.assertEqual([], world.outside.of('check'))

@@ -12,11 +12,12 @@ from watcherlite.db.api import Store
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.domain.stacks import NewStack
-from watcherlite.engine.clusters.asking import Adoption
-from watcherlite.engine.clusters.progress import ClusterProgress
-from watcherlite.engine.stacks.operations import StackOperations
-from watcherlite.engine.stacks.progress import StackProgress
-from watcherlite.execution.subjects import SeveralSubjects
+from watcherlite.engine.clusters.projection.cluster_projection import ClusterProjection
+from watcherlite.engine.clusters.requests.values import NewAdoption
+from watcherlite.engine.clusters.services import ClusterLimits
+from watcherlite.engine.stacks.projection.stack_projection import StackProjection
+from watcherlite.engine.stacks.requests.operations import StackOperations
+from watcherlite.execution.projections import CompositeProjection
 from watcherlite.states import action_plan as plan_states
 from watcherlite.states import stack as stack_states
 
@@ -30,9 +31,13 @@ class ClusterPlanWorld(OperatedWorld):
     def __init__(self, store: Store, **settings: Any) -> None:
         super().__init__(store, **{'sweep_interval': NEVER, **settings})
         self.plans = PlanOperations(
-            *(store, self.types, self.progress, self.clock, self._tell),
+            store,
+            self.types,
+            self.progress,
+            self.clock,
+            self._tell,
             plan_states.RESUME,
-            SeveralSubjects(StackProgress(), ClusterProgress()),
+            CompositeProjection(StackProjection(), ClusterProjection()),
         )
         self.stacks = StackOperations(self.stack_parts(store), self.clock, self._signal)
 
@@ -56,7 +61,8 @@ class ClusterPlanCase(ClusterCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.world = ClusterPlanWorld(self.make_store())
+        limits = ClusterLimits(unique_names=True)
+        self.world = ClusterPlanWorld(self.make_store(), limits=limits)
         self.addCleanup(self.world.stop)
         self.applier = self.world.worker(lanes=('applier',))
         self.engine = self.world.worker(lanes=('engine',))
@@ -75,13 +81,16 @@ class TestPlans(ClusterPlanCase):
 
         self.assertEqual('SUCCEEDED', plan.state)
         self.assertEqual(['ACTIVE'] * 3, self.world.statuses_of(self.cluster))
-        query_name = f'cluster_scale_out_{self.cluster.uuid[:8]}'
-        asked = self.world.store.find_cluster_action(query_name, 'a-project').action
+        asked = self.world.action(self._name('scale_out'))
         self.assertEqual(
             ('RPC Request', self.cluster.uuid, 'engine', None, {'count': 1}, 3600),
             (
-                *(asked.cause, asked.target, asked.lane, asked.plan_id),
-                *(asked.inputs, asked.timeout),
+                asked.cause,
+                asked.target,
+                asked.lane,
+                asked.plan_id,
+                asked.inputs,
+                asked.timeout,
             ),
         )
         new = self.world.nodes(self.cluster)[2]
@@ -130,8 +139,7 @@ class TestPlans(ClusterPlanCase):
         )
 
         self.assertEqual('SUCCEEDED', plan.state)
-        name = f'node_reboot_{node.uuid[:8]}'
-        asked = self.world.store.find_cluster_action(name, 'a-project').action
+        asked = self.world.action(self._name('reboot', node))
         self.assertEqual((node.uuid, self.cluster.uuid), (asked.target, asked.within))
 
     def test_it_fails_with_the_reason_of_the_cluster(self) -> None:
@@ -228,11 +236,29 @@ class TestPlans(ClusterPlanCase):
         self.assertEqual('SUCCEEDED', self.world.until_ended(plan).state)
         self.assertEqual('SUCCEEDED', self.world.store.get_action(asked).status)
 
+    def test_a_name_that_is_taken_is_given_by_no_plan(self) -> None:
+        other = self.world.a_cluster(self.world.profile('q'), 1, name='d')
+        (node,) = self.world.nodes(other)
+        for row, kind, name, why in (
+            (self.cluster, 'CLUSTER_UPDATE', 'd', "A cluster named 'd'"),
+            (node, 'NODE_UPDATE', 'n1', "A node named 'n1'"),
+        ):
+            with self.subTest(kind=kind):
+                plan = self.run_plan(self.world.step(kind, row, name=name))
+
+                self.assertEqual('FAILED', plan.state)
+                self.assertIn(f'{why} already exists.', self.world.message(kind) or '')
+                self.assertEqual(row.name, self.world.now(row).name)
+
     def _actions(self) -> list[Any]:
         return self.world._actions()
 
-    def _name(self, verb: str) -> str:
-        return f'cluster_{verb}_{self.cluster.uuid[:8]}'
+    def _name(self, verb: str, node: Node | None = None) -> str:
+        """Return the name of the action that was asked for on the cluster or node."""
+        kind, row = ('cluster', self.cluster) if node is None else ('node', node)
+        begin = f'{kind}_{verb}_{row.uuid[:8]}_'
+        (name,) = [a.name for a in self._actions() if a.name.startswith(begin)]
+        return str(name)
 
 
 class TestLocks(ClusterPlanCase):
@@ -259,7 +285,8 @@ class TestLocks(ClusterPlanCase):
             self.world.step('CLUSTER_RECOVER', cluster),
             self.world.step('NODE_CHECK', node),
             action(
-                *('nop', 'nop'),
+                'nop',
+                'nop',
                 target=f'node:{node.uuid}',
                 input_parameters={'message': 'x'},
             ),
@@ -323,7 +350,7 @@ class TestLocks(ClusterPlanCase):
         self.world.quiet()
         (row,) = self.world.store.list_resources([stack.id or 0])
         node = self.operations.nodes.adopt(
-            Adoption(row.physical_id or '', 'thing', 'n'), BY
+            NewAdoption(row.physical_id or '', 'thing', 'n'), BY
         )
         self.world.quiet()
         self.lock('s')

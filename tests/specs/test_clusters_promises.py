@@ -11,17 +11,20 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from tests.cluster_disorder import ClusterDisorder
+from tests.cluster_chaos import ClusterChaos
 from tests.cluster_worlds import BY, ClusterCase
 from tests.operated_worlds import OperatedWorld
 from tests.unit.execution.test_worker import Deaf, sources_of
 from watcherlite import exceptions
 from watcherlite.db.api import Store
-from watcherlite.db.clustering import NounQuery
+from watcherlite.db.clusters import ObjectQuery
 from watcherlite.domain import events
 from watcherlite.domain.clusters import Cluster, Node
-from watcherlite.engine.clusters import actions
-from watcherlite.engine.clusters.requesting import Requests, Wish
+from watcherlite.engine.clusters import action_types
+from watcherlite.engine.clusters.requests.base import (
+    ActionRequest,
+    ClusterOperationBase,
+)
 from watcherlite.states import action as action_states
 from watcherlite.states import cluster as states
 
@@ -87,8 +90,8 @@ class ClusterPromises(Base):
         store.failing['has_claimable'] = exceptions.StoreUnavailable('not now')
         world.until(is_at_rest)
         silent = dataclasses.replace(world.cluster_parts, tell=lambda *_: None)
-        requests = Requests(silent, world.clock, lambda *_: None)
-        wish = Wish(actions.CLUSTER_SCALE_OUT, BY)
+        requests = ClusterOperationBase(silent, world.clock, lambda *_: None)
+        wish = ActionRequest(action_types.CLUSTER_SCALE_OUT, BY)
 
         begun = requests.on_cluster(cluster.uuid, wish, lambda *_: {})
 
@@ -106,7 +109,7 @@ class ClusterPromises(Base):
         cluster = world.a_cluster(world.profile())
         for number in range(1, 4):
             lost = world.worker(lanes=('engine',), dies_after=2, sweep_interval=NEVER)
-            action = world.ask(actions.CLUSTER_SCALE_OUT, cluster)
+            action = world.ask(action_types.CLUSTER_SCALE_OUT, cluster)
             world.until(lambda w=lost: world.is_dead(w), world.happened)
             world.kill(lost)
             world.until(
@@ -197,19 +200,19 @@ class ClusterPromises(Base):
     def test_nothing_is_ever_stuck_whatever_happens_at_whatever_moment(self) -> None:
         for seed in range(self.disorders):
             with self.subTest(seed=seed):
-                disorder = ClusterDisorder(self.make_store(), seed)
+                disorder = ClusterChaos(self.make_store(), seed)
                 self.addCleanup(disorder.stop)
                 disorder.run()
                 self.assert_whole(disorder)
                 disorder.stop()
 
-    def assert_whole(self, disorder: ClusterDisorder) -> None:
+    def assert_whole(self, disorder: ClusterChaos) -> None:
         """Check that what was promised has ended, and nothing is left half done."""
         world, report = disorder.world, disorder.world.happened()
         ended = [world.store.get_action(uuid) for uuid in disorder.accepted]
         self.assertEqual([], [a.name for a in ended if not a.finished], report)
-        clusters = world.store.list_noun(Cluster, NounQuery(limit=1000))
-        nodes = world.store.list_noun(Node, NounQuery(limit=1000))
+        clusters = world.store.list_objects(Cluster, ObjectQuery(limit=1000))
+        nodes = world.store.list_objects(Node, ObjectQuery(limit=1000))
         unsettled = [
             (row.name, row.status)
             for row in (*clusters, *nodes)
@@ -249,7 +252,7 @@ class ClusterPromises(Base):
 
     def assert_free(self, world: OperatedWorld, clusters: Iterable[Cluster]) -> None:
         """Check that whoever wants something next need not wait for anybody."""
-        if not any('engine' in worker.me.lanes for worker in world.workers):
+        if not any('engine' in worker.record.lanes for worker in world.workers):
             world.worker()
         for cluster in clusters:
             begun = world.operations.check(cluster.uuid, BY)

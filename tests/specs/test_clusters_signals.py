@@ -10,7 +10,7 @@ from tests.specs.test_clusters import LongPause
 from tests.specs.test_clusters_sizes import Graceful
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Node
-from watcherlite.engine.clusters import actions
+from watcherlite.engine.clusters import action_types
 from watcherlite.execution.worker import Worker
 from watcherlite.states import action as action_states
 
@@ -52,10 +52,10 @@ class TestStoredNodes(ClusterActionCase):
 
     def test_nodes_that_are_never_made_say_so(self) -> None:
         for action_type, inputs, signal in (
-            (actions.CLUSTER_CREATE, {}, self.cancel),
-            (actions.CLUSTER_SCALE_OUT, {'count': 2}, self.cancel),
-            (actions.CLUSTER_RESIZE, GROWTH, self.cancel),
-            (actions.CLUSTER_CREATE, {}, self.lose_for_good),
+            (action_types.CLUSTER_CREATE, {}, self.cancel),
+            (action_types.CLUSTER_SCALE_OUT, {'count': 2}, self.cancel),
+            (action_types.CLUSTER_RESIZE, GROWTH, self.cancel),
+            (action_types.CLUSTER_CREATE, {}, self.lose_for_good),
         ):
             with self.subTest(action_type, signal=signal.__name__):
                 self.ended_after_storing(action_type, inputs, signal)
@@ -66,7 +66,7 @@ class TestStoredNodes(ClusterActionCase):
         inputs: dict[str, Any],
         end: Callable[[ClusterWorld, Action], None],
     ) -> None:
-        creates = action_type == actions.CLUSTER_CREATE
+        creates = action_type == action_types.CLUSTER_CREATE
         world = self.a_cluster_world(lease=1000, max_attempts=1)
         way: Any = Noticing(world)
         gate = self.a_gate()
@@ -90,11 +90,11 @@ class TestStoredNodes(ClusterActionCase):
             'ERROR' if creates else 'WARNING', self.now(world, cluster).status
         )
         told = [fact for fact in world.facts() if fact[0] != 'c']
-        verb = actions.KINDS[action_type].verb
+        verb = action_types.DEFINITIONS[action_type].verb
         self.assertEqual([(f'{verb}.error', 'ERROR')] * 2, [fact[1:] for fact in told])
         self.assertFalse(self.held(world, cluster))
         world.outside.calls.clear()
-        recovered = world.do(actions.CLUSTER_RECOVER, cluster)
+        recovered = world.do(action_types.CLUSTER_RECOVER, cluster)
         self.assertEqual('SUCCEEDED', recovered.status)
         self.assertEqual(['create', 'create'], [c for c, _ in world.outside.calls])
 
@@ -121,7 +121,7 @@ class PauseCase(ClusterActionCase):
 
     def taken_by(self, world: ClusterWorld, action: Action, worker: Worker) -> None:
         """Wait until a worker goes on with it."""
-        mine = worker.me.uuid
+        mine = worker.record.uuid
         world.until(lambda: world.store.get_action(action.uuid).owner == mine)
 
     def shrinking(self) -> tuple[ClusterWorld, Cluster, Action]:
@@ -129,7 +129,7 @@ class PauseCase(ClusterActionCase):
         world = self.a_world_of_one(policies={'p-1.0': Graceful})
         cluster = self.make(world, 2)
         self.attach(world, cluster, self.a_policy(world, 'p-1.0'))
-        action = world.ask(actions.CLUSTER_SCALE_IN, cluster)
+        action = world.ask(action_types.CLUSTER_SCALE_IN, cluster)
         self.until_paused(world, action)
         return world, cluster, action
 
@@ -139,13 +139,15 @@ class PauseCase(ClusterActionCase):
         cluster = self.make(world, 2, world.profile(value='old'))
         self.attach(world, cluster, self.a_policy(world, 'p-1.0'))
         inputs = {'new_profile_id': world.profile('q', value='new').uuid}
-        action = world.ask(actions.CLUSTER_UPDATE, cluster, inputs)
+        action = world.ask(action_types.CLUSTER_UPDATE, cluster, inputs)
         self.until_paused(world, action)
         return world, cluster, action
 
     def assert_paused(self, world: ClusterWorld, action: Action, derived: int) -> None:
         """Check that it has not gone on, after all that there is to do is done."""
-        world.do(actions.CLUSTER_CHECK, world.a_cluster(world.profile(), name='other'))
+        world.do(
+            action_types.CLUSTER_CHECK, world.a_cluster(world.profile(), name='other')
+        )
         found = world.store.get_action(action.uuid)
         self.assertEqual(
             ('RUNNING', derived), (found.status, len(self.derived(world, action)))
@@ -193,7 +195,9 @@ class TestSuspendedWithoutAWorker(ClusterActionCase):
             lambda: world.store.get_action(first.uuid).status == 'SUSPENDED',
             world.happened,
         )
-        world.do(actions.CLUSTER_CHECK, world.a_cluster(world.profile(), name='other'))
+        world.do(
+            action_types.CLUSTER_CHECK, world.a_cluster(world.profile(), name='other')
+        )
 
         self.assertEqual('SUSPENDED', world.store.get_action(action.uuid).status)
         self.assertEqual(

@@ -8,7 +8,7 @@ from watcherlite.clock import EPOCH
 from watcherlite.domain import commands
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.clusters import Cluster, Node
-from watcherlite.engine.clusters import actions
+from watcherlite.engine.clusters import action_types
 from watcherlite.states import action as action_states
 
 MADE = [('create.start', 'CREATING'), ('create.end', 'ACTIVE')]
@@ -77,7 +77,7 @@ class TestScaleOut(SizesCase):
     """CLUSTER_SCALE_OUT makes more nodes."""
 
     def test_one_node_comes_unless_more_are_asked_for(self) -> None:
-        self.do(actions.CLUSTER_SCALE_OUT)
+        self.do(action_types.CLUSTER_SCALE_OUT)
         self.assertEqual(
             {
                 'c': [('scale_out.start', 'RESIZING'), ('scale_out.end', 'ACTIVE')],
@@ -86,7 +86,7 @@ class TestScaleOut(SizesCase):
             self.story(self.world, self.told),
         )
         self.assert_nodes('n1', 'n2', 'n3', 'n4')
-        action = self.do(actions.CLUSTER_SCALE_OUT, count=1)
+        action = self.do(action_types.CLUSTER_SCALE_OUT, count=1)
         self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
         added = [self.ids(self.world, self.cluster)['n5']]
         self.assertEqual({'nodes_added': added}, action.outputs)
@@ -94,12 +94,12 @@ class TestScaleOut(SizesCase):
     def test_what_the_cluster_may_not_have_is_refused(self) -> None:
         self.assertEqual(
             "The target capacity (6) is greater than the cluster's max_size (5).",
-            self.refusal(actions.CLUSTER_SCALE_OUT, count=3),
+            self.refusal(action_types.CLUSTER_SCALE_OUT, count=3),
         )
 
     def test_after_a_failure_it_says_that_nodes_are_lacking(self) -> None:
         self.world.outside.fails.add(('create', 'n4'))
-        action = self.do(actions.CLUSTER_SCALE_OUT, count=2)
+        action = self.do(action_types.CLUSTER_SCALE_OUT, count=2)
         cluster = self.now(self.world, self.cluster)
         self.assertEqual(
             ('FAILED', 'WARNING', 5),
@@ -112,7 +112,7 @@ class TestScaleOut(SizesCase):
 
     def test_the_wanted_size_is_seen_while_nodes_are_made(self) -> None:
         gate = self.a_gate_at(self.world, 'create', 'n4')
-        action = self.world.ask(actions.CLUSTER_SCALE_OUT, self.cluster)
+        action = self.world.ask(action_types.CLUSTER_SCALE_OUT, self.cluster)
         gate.until_entered()
         cluster = self.now(self.world, self.cluster)
         self.assertEqual(('RESIZING', 4), (cluster.status, cluster.desired_capacity))
@@ -121,7 +121,7 @@ class TestScaleOut(SizesCase):
 
     def test_a_repeated_one_makes_as_many_in_each_of_its_runs(self) -> None:
         world, cluster = self.world, self.cluster
-        action = world.ask(actions.CLUSTER_SCALE_OUT, cluster, interval=3600)
+        action = world.ask(action_types.CLUSTER_SCALE_OUT, cluster, interval=3600)
         world.until(lambda: len(world.nodes(cluster)) == 4, world.happened)
         world.until(lambda: world.store.get_action(action.uuid).end_time is not None)
         first = world.store.get_action(action.uuid)
@@ -144,20 +144,20 @@ class TestScaleOut(SizesCase):
 class TestScaleOutByPolicy(SizesCase):
     """What a policy decided counts more than what was asked for."""
 
-    decided = (actions.CLUSTER_SCALE_OUT, {'creation': {'count': 2}})
+    decided = (action_types.CLUSTER_SCALE_OUT, {'creation': {'count': 2}})
 
     def test_as_many_come_as_it_decided(self) -> None:
-        self.do(actions.CLUSTER_SCALE_OUT, count=1)
+        self.do(action_types.CLUSTER_SCALE_OUT, count=1)
         self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
 
 
 class TestScaleOutByNone(SizesCase):
     """A policy may decide that there is nothing to do."""
 
-    decided = (actions.CLUSTER_SCALE_OUT, {'creation': {'count': 0}})
+    decided = (action_types.CLUSTER_SCALE_OUT, {'creation': {'count': 0}})
 
     def test_nothing_is_done_then(self) -> None:
-        action = self.do(actions.CLUSTER_SCALE_OUT)
+        action = self.do(action_types.CLUSTER_SCALE_OUT)
         self.assertEqual(('SUCCEEDED', []), (action.status, self.derived_from(action)))
         self.assert_nodes('n1', 'n2', 'n3')
 
@@ -168,7 +168,7 @@ class TestScaleIn(SizesCase):
     def test_one_node_goes_unless_more_are_asked_for(self) -> None:
         sick = self.world.nodes(self.cluster)[1]
         self.world.set(sick, status='ERROR')
-        action = self.do(actions.CLUSTER_SCALE_IN)
+        action = self.do(action_types.CLUSTER_SCALE_IN)
         self.assertEqual(
             {
                 'c': [('scale_in.start', 'RESIZING'), ('scale_in.end', 'ACTIVE')],
@@ -183,17 +183,17 @@ class TestScaleIn(SizesCase):
     def test_no_more_go_than_there_may_be_fewer(self) -> None:
         self.assertEqual(
             "The target capacity (0) is less than the cluster's min_size (1).",
-            self.refusal(actions.CLUSTER_SCALE_IN, count=7),
+            self.refusal(action_types.CLUSTER_SCALE_IN, count=7),
         )
         self.world.set(self.cluster, min_size=0)
-        self.do(actions.CLUSTER_SCALE_IN, count=7)
+        self.do(action_types.CLUSTER_SCALE_IN, count=7)
         self.assert_nodes()
 
     def test_one_that_cannot_be_deleted_is_named_and_stays(self) -> None:
         sick = self.world.nodes(self.cluster)[1]
         self.world.set(sick, status='ERROR')
         self.world.outside.fails.add(('delete', 'n2'))
-        action = self.do(actions.CLUSTER_SCALE_IN)
+        action = self.do(action_types.CLUSTER_SCALE_IN)
         self.assertEqual(
             'Failed in deleting nodes: n2: delete of n2 does not work',
             (action.outputs or {})['reason'],
@@ -202,7 +202,7 @@ class TestScaleIn(SizesCase):
         self.assertEqual(2, self.now(self.world, self.cluster).desired_capacity)
 
 
-class Chosen(deciding(actions.CLUSTER_SCALE_IN, {})):  # type: ignore[misc]
+class Chosen(deciding(action_types.CLUSTER_SCALE_IN, {})):  # type: ignore[misc]
     """Chooses the first node, which is to leave in peace."""
 
     said: ClassVar[dict[str, Any]] = {'destroy_after_deletion': False}
@@ -238,7 +238,7 @@ class TestScaleInByPolicy(SizesCase):
     def test_the_node_that_it_chose_leaves_and_lives(self) -> None:
         self.attached(Chosen)
         first = self.world.nodes(self.cluster)[0]
-        action = self.do(actions.CLUSTER_SCALE_IN, count=2)
+        action = self.do(action_types.CLUSTER_SCALE_IN, count=2)
         self.assertEqual(['NODE_LEAVE'], self.derived_from(action))
         self.assert_nodes('n2', 'n3')
         node = self.world.now(first)
@@ -250,7 +250,7 @@ class TestScaleInByPolicy(SizesCase):
 
     def test_it_is_deleted_when_its_time_is_over_and_no_thread_waits(self) -> None:
         self.attached(Graceful)
-        action = self.world.ask(actions.CLUSTER_SCALE_IN, self.cluster)
+        action = self.world.ask(action_types.CLUSTER_SCALE_IN, self.cluster)
         world = self.world
         world.until(lambda: world.store.get_action(action.uuid).token is not None)
         self.assertEqual(
@@ -268,7 +268,7 @@ class TestScaleInByPolicy(SizesCase):
 
     def test_the_cluster_may_be_to_have_as_many_as_before(self) -> None:
         self.attached(Lasting)
-        self.do(actions.CLUSTER_SCALE_IN)
+        self.do(action_types.CLUSTER_SCALE_IN)
         cluster = self.now(self.world, self.cluster)
         self.assertEqual(('WARNING', 3), (cluster.status, cluster.desired_capacity))
         self.assertEqual(['n2', 'n3'], self.names(self.world, self.cluster))
@@ -279,7 +279,7 @@ class TestResize(SizesCase):
 
     def test_nodes_come(self) -> None:
         adjustment = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 2}
-        self.do(actions.CLUSTER_RESIZE, **adjustment, max_size=9)
+        self.do(action_types.CLUSTER_RESIZE, **adjustment, max_size=9)
         self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
         self.assertEqual((5, 1, 9), self.sizes())
         self.assertEqual(
@@ -289,36 +289,36 @@ class TestResize(SizesCase):
 
     def test_nodes_go(self) -> None:
         adjustment = {'adjustment_type': 'EXACT_CAPACITY', 'number': 1}
-        action = self.do(actions.CLUSTER_RESIZE, **adjustment)
+        action = self.do(action_types.CLUSTER_RESIZE, **adjustment)
         self.assertEqual(['NODE_DELETE'] * 2, self.derived_from(action))
         self.assertEqual((1, 1, 5), self.sizes())
         self.assertEqual(1, len(self.world.outside.things))
 
     def test_the_limits_alone_change_unless_they_force_it(self) -> None:
-        action = self.do(actions.CLUSTER_RESIZE, min_size=2, max_size=-1)
+        action = self.do(action_types.CLUSTER_RESIZE, min_size=2, max_size=-1)
         self.assertEqual((3, 2, -1), self.sizes())
         self.assertEqual([], self.derived_from(action))
-        self.do(actions.CLUSTER_RESIZE, min_size=4)
+        self.do(action_types.CLUSTER_RESIZE, min_size=4)
         self.assert_nodes('n1', 'n2', 'n3', 'n4')
 
     def test_a_strict_request_for_too_much_is_refused(self) -> None:
         adjustment = {'adjustment_type': 'CHANGE_IN_PERCENTAGE', 'number': 100}
         self.assertEqual(
             "The target capacity (6) is greater than the cluster's max_size (5).",
-            self.refusal(actions.CLUSTER_RESIZE, **adjustment, strict=True),
+            self.refusal(action_types.CLUSTER_RESIZE, **adjustment, strict=True),
         )
-        self.do(actions.CLUSTER_RESIZE, **adjustment)
+        self.do(action_types.CLUSTER_RESIZE, **adjustment)
         self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
 
 
 class TestResizeByPolicy(SizesCase):
     """What a policy decided of a resize counts more than what was asked for."""
 
-    decided = (actions.CLUSTER_RESIZE, {'deletion': {'count': 1}})
+    decided = (action_types.CLUSTER_RESIZE, {'deletion': {'count': 1}})
 
     def test_as_many_go_as_it_decided(self) -> None:
         adjustment = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 2}
-        action = self.do(actions.CLUSTER_RESIZE, **adjustment, min_size=2)
+        action = self.do(action_types.CLUSTER_RESIZE, **adjustment, min_size=2)
         self.assertEqual(['NODE_DELETE'], self.derived_from(action))
         self.assertEqual((2, 2, 5), self.sizes())
 
@@ -329,7 +329,7 @@ class TestAddNodes(SizesCase):
     def test_they_join_with_an_index_and_the_cluster_is_larger(self) -> None:
         one, two = self.orphans('a', 'b')
         told = len(self.world.facts())
-        action = self.do(actions.CLUSTER_ADD_NODES, nodes=[one.uuid, two.uuid])
+        action = self.do(action_types.CLUSTER_ADD_NODES, nodes=[one.uuid, two.uuid])
         joined = [('join.start', 'ACTIVE'), ('join.end', 'ACTIVE')]
         self.assertEqual(
             {
@@ -357,23 +357,23 @@ class TestAddNodes(SizesCase):
                 f'Node {member.uuid} is already owned by a cluster.',
                 f'Node {unknown} is not found.',
             ],
-            self.refusal(actions.CLUSTER_ADD_NODES, nodes=uuids).splitlines(),
+            self.refusal(action_types.CLUSTER_ADD_NODES, nodes=uuids).splitlines(),
         )
 
     def test_no_more_come_than_the_cluster_may_have(self) -> None:
         uuids = [node.uuid for node in self.orphans('a', 'b', 'c')]
         self.assertEqual(
             "The target capacity (6) is greater than the cluster's max_size (5).",
-            self.refusal(actions.CLUSTER_ADD_NODES, nodes=uuids),
+            self.refusal(action_types.CLUSTER_ADD_NODES, nodes=uuids),
         )
 
     def test_a_node_that_something_is_done_with_comes_after_that(self) -> None:
         (node,) = self.orphans('a')
         gate = self.a_gate_at(self.world, 'check', 'a')
-        check = self.world.ask(actions.NODE_CHECK, node)
+        check = self.world.ask(action_types.NODE_CHECK, node)
         gate.until_entered()
         inputs = {'nodes': [node.uuid]}
-        action = self.world.ask(actions.CLUSTER_ADD_NODES, self.cluster, inputs)
+        action = self.world.ask(action_types.CLUSTER_ADD_NODES, self.cluster, inputs)
         world = self.world
         world.until(lambda: self.derived_from(action) == ['NODE_JOIN'])
         world.until(lambda: self.derived(world, action)[0].blocked_on is not None)
@@ -389,7 +389,7 @@ class TestDelNodes(SizesCase):
 
     def test_they_leave_and_live_unless_something_else_is_said(self) -> None:
         first = self.world.nodes(self.cluster)[0]
-        action = self.do(actions.CLUSTER_DEL_NODES, candidates=[first.uuid])
+        action = self.do(action_types.CLUSTER_DEL_NODES, candidates=[first.uuid])
         self.assertEqual(['NODE_LEAVE'], self.derived_from(action))
         self.assert_nodes('n2', 'n3')
         self.assertEqual({'nodes_removed': [first.uuid]}, action.outputs)
@@ -398,14 +398,36 @@ class TestDelNodes(SizesCase):
     def test_they_are_deleted_if_that_is_asked_for(self) -> None:
         uuids = [node.uuid for node in self.world.nodes(self.cluster)[1:]]
         self.do(
-            actions.CLUSTER_DEL_NODES, candidates=uuids, destroy_after_deletion=True
+            action_types.CLUSTER_DEL_NODES,
+            candidates=uuids,
+            destroy_after_deletion=True,
         )
         self.assert_nodes('n1')
         self.assertEqual(1, len(self.world.outside.things))
 
+    def test_a_request_counts_more_than_what_a_policy_says_of_all(self) -> None:
+        for said in (True, False):
+            decides = {'deletion': {'destroy_after_deletion': said}}
+            policy = deciding(action_types.CLUSTER_DEL_NODES, decides)
+            self.world = self.a_cluster_world(policies={'d-1.0': policy})
+            self.cluster = self.make(self.world, 2)
+            self.attach(self.world, self.cluster, self.a_policy(self.world, 'd-1.0'))
+            first, second = self.ids(self.world, self.cluster).values()
+            unsaid = self.do(action_types.CLUSTER_DEL_NODES, candidates=[first])
+            other = self.do(
+                action_types.CLUSTER_DEL_NODES,
+                candidates=[second],
+                destroy_after_deletion=not said,
+            )
+            kinds = ['NODE_DELETE', 'NODE_LEAVE']
+            self.assertEqual(
+                kinds if said else kinds[::-1],
+                [*self.derived_from(unsaid), *self.derived_from(other)],
+            )
+
     def test_those_that_have_gone_are_left_alone(self) -> None:
         (stranger,) = self.orphans('a')
-        action = self.do(actions.CLUSTER_DEL_NODES, candidates=[stranger.uuid])
+        action = self.do(action_types.CLUSTER_DEL_NODES, candidates=[stranger.uuid])
         self.assertEqual(('SUCCEEDED', []), (action.status, self.derived_from(action)))
 
     def test_nodes_that_are_not_there_and_too_few_that_are_left_are_refused(
@@ -414,12 +436,12 @@ class TestDelNodes(SizesCase):
         unknown = 'x' * 36
         self.assertEqual(
             f'Nodes not found: {unknown}.',
-            self.refusal(actions.CLUSTER_DEL_NODES, candidates=[unknown]),
+            self.refusal(action_types.CLUSTER_DEL_NODES, candidates=[unknown]),
         )
         uuids = [node.uuid for node in self.world.nodes(self.cluster)]
         self.assertEqual(
             "The target capacity (0) is less than the cluster's min_size (1).",
-            self.refusal(actions.CLUSTER_DEL_NODES, candidates=uuids),
+            self.refusal(action_types.CLUSTER_DEL_NODES, candidates=uuids),
         )
 
 
@@ -430,10 +452,12 @@ class TestReplaceNodes(SizesCase):
         (new,) = self.orphans('new')
         old = self.world.nodes(self.cluster)[0]
         gate = self.a_gate_at(self.world, 'check', 'new')
-        self.world.ask(actions.NODE_CHECK, new)
+        self.world.ask(action_types.NODE_CHECK, new)
         gate.until_entered()
         inputs = {'candidates': {old.uuid: new.uuid}}
-        action = self.world.ask(actions.CLUSTER_REPLACE_NODES, self.cluster, inputs)
+        action = self.world.ask(
+            action_types.CLUSTER_REPLACE_NODES, self.cluster, inputs
+        )
         world = self.world
         world.until(lambda: len(self.derived_from(action)) == 2)
         world.until(lambda: self.derived(world, action)[0].blocked_on is not None)
@@ -455,11 +479,13 @@ class TestReplaceNodes(SizesCase):
         (new,) = self.orphans('new')
         old = self.world.nodes(self.cluster)[0]
         gate = self.a_gate_at(self.world, 'delete', 'new')
-        gone = self.world.ask(actions.NODE_DELETE, new)
+        gone = self.world.ask(action_types.NODE_DELETE, new)
         gate.until_entered()
         self.world.set(new, status='ACTIVE')
         inputs = {'candidates': {old.uuid: new.uuid}}
-        action = self.world.ask(actions.CLUSTER_REPLACE_NODES, self.cluster, inputs)
+        action = self.world.ask(
+            action_types.CLUSTER_REPLACE_NODES, self.cluster, inputs
+        )
         world = self.world
         world.until(lambda: len(self.derived_from(action)) == 2)
         gate.open()
@@ -482,5 +508,7 @@ class TestReplaceNodes(SizesCase):
                 f'Node {member.uuid} is already owned by a cluster.',
                 f'Replacement node {unknown} is not found.',
             ],
-            self.refusal(actions.CLUSTER_REPLACE_NODES, candidates=pairs).splitlines(),
+            self.refusal(
+                action_types.CLUSTER_REPLACE_NODES, candidates=pairs
+            ).splitlines(),
         )

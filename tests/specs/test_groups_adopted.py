@@ -129,7 +129,7 @@ class TestScaledGroups(AdoptedCase):
         stack = self.adopt(left)
 
         self.assertEqual('ADOPT_FAILED', stack.state.name)
-        self.assertIn('no resource_id was given', stack.status_reason)
+        self.assertIn('resource_id is missing', stack.status_reason)
         self.change(stack)
         self.assertEqual(3, len(self.ids(stack)))
         self.assertEqual(1, len(self.world.outside.of('create')))
@@ -214,21 +214,19 @@ class TestUnwellMembers(AdoptedCase):
         self.change(stack)
         self.assertEqual(set(), set(before.values()) & set(self.ids(stack).values()))
 
-    def test_what_is_said_of_it_may_be_anything(self) -> None:
+    def test_what_a_client_says_of_it_has_no_effect(self) -> None:
         stack = self.make(g=self.group())
         marked, *_ = self.ids(stack)
-        self.mark(stack, marked)
+        self.world.mark(self.world.nested(stack, 'g'), marked, reason='too hot')
         left = self.leave(stack)
         member = left['resources']['g']['resources'][marked]
-        member |= {'status_reason': ['x'], 'marked': 'yes', 'action': {}}
+        member |= {'status': 'COMPLETE', 'status_reason': ['x'], 'action': {}}
 
         stack = self.adopt(left)
 
         row = self.world.resource(self.world.nested(stack, 'g'), marked)
-        self.assertEqual('ADOPT_FAILED', row.state.name)
         self.assertEqual(
-            'It was not well when the stack was abandoned that had it.',
-            row.status_reason,
+            ('CHECK_FAILED', 'too hot'), (row.state.name, row.status_reason)
         )
 
 
@@ -288,7 +286,7 @@ class TestNumberedGroup(AdoptedCase):
         stack = self.adopt(left)
 
         self.assertEqual('ADOPT_FAILED', stack.state.name)
-        self.assertIn('resources.1: 1: no resource_id', stack.status_reason)
+        self.assertIn('resources.1: 1: resource_id is missing', stack.status_reason)
         self.change(stack)
         self.assertEqual(['0', '1', '2'], sorted(self.ids(stack)))
         self.assertEqual(['1'], self.world.outside.of('create'))

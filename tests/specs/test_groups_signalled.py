@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from tests.specs.test_groups import HANDLERS, GroupCase
 from tests.stack_worlds import TENANT, Group, res, template
 from watcherlite import exceptions
-from watcherlite.domain.handling import Batch, NotYet
+from watcherlite.domain.resource_results import Batch, NotYet
 from watcherlite.domain.stacks import Stack
 from watcherlite.plugins.base import ResourceHandler
 from watcherlite.states import action as action_states
@@ -94,9 +94,11 @@ class TestWhileAGroupScales(GroupCase):
         self.assertEqual(2, len(self.world.outside.of('create')))
         self.assertEqual(
             [
-                *('CREATE_IN_PROGRESS', 'CREATE_COMPLETE'),
+                'CREATE_IN_PROGRESS',
+                'CREATE_COMPLETE',
                 *['SIGNAL_FAILED'] * 3,
-                *('DELETE_IN_PROGRESS', 'DELETE_COMPLETE'),
+                'DELETE_IN_PROGRESS',
+                'DELETE_COMPLETE',
             ],
             [state for name, state in self.world.facts(stack) if name == 'up'],
         )
@@ -124,8 +126,8 @@ class TestWhileAGroupScales(GroupCase):
             *(refused(stacks.act, do) for do in (states.CHECK, states.SUSPEND)),
             *(refused(stacks.act, do) for do in (states.LOCK,)),
             refused(stacks.abandon),
-            refused(stacks.mark_unhealthy, 'g', True),
         }
+        busy = refused(stacks.mark_unhealthy, 'g', True)
 
         self.assertEqual(
             {
@@ -133,6 +135,9 @@ class TestWhileAGroupScales(GroupCase):
                 '(UPDATE) in progress.'
             },
             told,
+        )
+        self.assertEqual(
+            'Resource g of stack s already has an action (UPDATE) in progress.', busy
         )
         self.assertEqual('CREATE_COMPLETE', self.world.now(self.stack).state.name)
 

@@ -62,7 +62,9 @@ class LockCase(StackWorldCase):
                 continue
             refused = self.assertRaises(
                 (exceptions.Conflict, exceptions.NotSupported),
-                *(begin, self.world, self.stack),
+                begin,
+                self.world,
+                self.stack,
             )
             self.assertIn('Stack s ', str(refused), name)
             self.assertEqual(before, self.world.now(self.stack), name)

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 from tests.specs.test_lock_stack import OPERATIONS, LockCase
 from tests.stack_worlds import TENANT, StackWorldCase, res, template
 from watcherlite import exceptions
-from watcherlite.domain.handling import NotYet, Ready
+from watcherlite.domain.resource_results import NotYet, Ready
 from watcherlite.domain.stacks import NewStack
-from watcherlite.engine.stacks.parts import Limits
+from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.plugins import base
 from watcherlite.states import stack as states
 from watcherlite.states.stack import State
@@ -174,6 +174,96 @@ class TestSignalsUnderALock(LockCase):
         self.assertEqual(before, self.world.ids(self.inner))
 
 
+class TestWhatIsKept(StackWorldCase):
+    """Retained resources are unprotected before they are left."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = self.a_stack_world()
+        self.stack = self.world.make(
+            {
+                'broken': res(),
+                'kept': res(_deletion_policy='Retain'),
+                'g': res('Group', count=1, _deletion_policy='Retain'),
+            }
+        )
+        self.inner = self.world.nested(self.stack, 'g')
+        self.world.outside.fails.add(('lock', 'broken'))
+        self.world.act(self.stack, states.LOCK)
+
+    def test_it_is_unprotected_before_it_is_left(self) -> None:
+        self.assertNotEqual(set(), self.world.outside.locked)
+
+        self.world.act(self.stack, states.DELETE)
+
+        inner = self.world.now(self.inner)
+        self.assertEqual((set(), 2), (self.world.outside.locked, self.things()))
+        self.assertEqual((None, 'UNLOCK_COMPLETE'), (inner.level, inner.state.name))
+
+    def test_a_group_that_stayed_locked_can_be_unlocked_by_itself(self) -> None:
+        self.world.outside.fails.add(('unlock', 'm0'))
+        self.world.act(self.stack, states.DELETE)
+        inner = self.world.now(self.inner)
+        self.assertEqual(('UNLOCK_FAILED', 'all'), (inner.state.name, inner.level))
+        self.world.outside.fails.clear()
+
+        inner = self.world.act(inner, states.UNLOCK)
+
+        self.assertEqual((None, 'UNLOCK_COMPLETE'), (inner.level, inner.state.name))
+        self.world.act(inner, states.DELETE)
+        self.assertEqual(1, self.things())
+
+    def things(self) -> int:
+        return len(self.world.outside.things)
+
+
+class TestWhatIsShown(LockCase):
+    """The state below a lock is not forgotten, and an end is one."""
+
+    def test_a_suspended_stack_says_so_to_who_suspends_it_after_an_unlock(self) -> None:
+        for operation in (states.SUSPEND, states.LOCK, states.UNLOCK):
+            self.world.act(self.stack, operation)
+
+        stack = self.world.act(self.stack, states.SUSPEND)
+
+        self.assertEqual('SUSPEND_COMPLETE', stack.state.name)
+        # Clients wait for this event.
+        self.assertEqual(('s', 'SUSPEND_COMPLETE'), self.world.facts(self.stack)[-1])
+
+    def test_a_deleted_stack_is_refused_and_not_unknown(self) -> None:
+        self.world.act(self.stack, states.DELETE)
+        for operation in (states.LOCK, states.UNLOCK):
+            refused = self.assertRaises(
+                exceptions.Conflict, self.world.act, self.stack, operation
+            )
+            self.assertEqual('Stack s is deleted.', str(refused))
+        self.assertRaises(
+            exceptions.StackNotFound, self.world.act, self.stack, states.CHECK
+        )
+
+    def test_only_what_was_protected_says_so(self) -> None:
+        class Declared(base.ResourceHandler):
+            accepts_any = True
+
+            def create(self, context: Any) -> Any:
+                return None
+
+            def delete(self, context: Any) -> Any:
+                return None
+
+            def lock(self, context: Any) -> Any:
+                return None
+
+            def protects(self, context: Any) -> bool:
+                return 'lock' in context.properties
+
+        world = self.a_stack_world({'Declared': Declared})
+        stack = world.make({'a': res('Declared', lock=1), 'b': res('Declared')})
+        world.act(stack, states.LOCK)
+        protected = {n: world.resource(stack, n).protected for n in 'ab'}
+        self.assertEqual({'a': True, 'b': False}, protected)
+
+
 class TestWhatIsLocked(LockCase):
     """A11, A14, A15, A19, A25: which resources a lock, and its end, are for."""
 
@@ -254,7 +344,10 @@ class TestWhatIsRefused(LockCase):
         new = NewStack(self.stack.name, None, existing=True, tags=('t',))
         self.assertRaises(
             exceptions.Conflict,
-            *(self.world.stacks.update, self.stack.uuid, TENANT, new),
+            self.world.stacks.update,
+            self.stack.uuid,
+            TENANT,
+            new,
         )
         self.assertEqual((), self.world.now(self.stack).tags)
 
@@ -368,7 +461,7 @@ class TestTime(StackWorldCase):
             def delete(self, context: base.ResourceContext) -> Any:
                 return None
 
-        world = self.a_stack_world({'Slow': Slow}, limits=Limits(timeout=1))
+        world = self.a_stack_world({'Slow': Slow}, limits=StackLimits(timeout=1))
         stack = world.make({'x': res('Slow'), 'y': res()})
         stack = world.act(stack, states.LOCK)
         self.assertEqual('LOCK_FAILED', stack.state.name)

@@ -2,10 +2,16 @@
 
 from typing import Any
 
-from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res
+from tests.factories import make_action
+from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, thing
 from watcherlite import exceptions
-from watcherlite.domain.handling import Ready
-from watcherlite.engine.stacks import marking
+from watcherlite.domain.actions import ActionChange
+from watcherlite.domain.resource_results import Ready
+from watcherlite.engine.stacks.action_inputs import CONVERGE, ResourceInputs
+from watcherlite.engine.stacks.projection import (
+    health_marks,
+    resource_transitions,
+)
 from watcherlite.plugins import base
 from watcherlite.states import stack as states
 
@@ -39,7 +45,7 @@ class TestTheMark(MarkCase):
 
     def test_without_a_reason_it_says_that_it_was_marked(self) -> None:
         row = self.world.mark(self.stack, 'web')
-        self.assertEqual(marking.DEFAULT_REASON, row.status_reason)
+        self.assertEqual(health_marks.DEFAULT_REASON, row.status_reason)
 
     def test_it_is_one_event_and_the_stack_and_others_stay_as_they_are(self) -> None:
         before = self.world.facts(self.stack)
@@ -174,6 +180,68 @@ class TestWhileItIsSuspended(MarkCase):
         )
 
 
+class TestSuspendedAfterTheMark(MarkCase):
+    """A mark, and what has failed, survive that a stack rests and goes on."""
+
+    def test_one_that_is_marked_rests_and_goes_on_with_the_others(self) -> None:
+        self.world.mark(self.stack, 'web', reason='it smokes')
+        told = []
+        for operation in (states.SUSPEND, states.RESUME):
+            stack = self.world.act(self.stack, operation)
+            row = self.world.resource(self.stack, 'web')
+            told.append((stack.state.name, row.state, row.under_mark))
+        smokes = states.State('CHECK', 'FAILED', 'it smokes')
+        rests, goes_on = (
+            states.State(action, 'COMPLETE', 'state changed')
+            for action in (states.SUSPEND, states.RESUME)
+        )
+        self.assertEqual(
+            [
+                ('SUSPEND_COMPLETE', smokes, rests),
+                ('RESUME_COMPLETE', smokes, goes_on),
+            ],
+            told,
+        )
+        for operation in ('suspend', 'resume'):
+            names = sorted(self.world.outside.of(operation))
+            self.assertEqual(['proxy', 'web'], names)
+
+    def test_a_reset_gives_the_suspension_back(self) -> None:
+        self.world.mark(self.stack, 'web')
+        self.world.act(self.stack, states.SUSPEND)
+        row = self.world.mark(self.stack, 'web', False)
+        self.assertEqual('SUSPEND_COMPLETE', row.state.name)
+
+    def test_one_that_cannot_do_it_keeps_nothing_from_it(self) -> None:
+        self.world.mark(self.stack, 'web')
+        self.world.outside.fails |= {('suspend', 'web'), ('resume', 'web')}
+        for operation in (states.SUSPEND, states.RESUME):
+            stack = self.world.act(self.stack, operation)
+            self.assertEqual(f'{operation}_COMPLETE', stack.state.name)
+            self.assertEqual(
+                {'web': 'CHECK_FAILED', 'proxy': f'{operation}_COMPLETE'},
+                self.world.states(self.stack),
+            )
+
+    def test_what_has_failed_is_left_as_it_is_and_so_are_the_groups_around(
+        self,
+    ) -> None:
+        self.world.outside.fails |= {('create', 'm1')}
+        stack = self.world.make({'g': res('Group', count=2)}, name='t')
+        self.world.outside.fails.clear()
+        inner = self.world.nested(stack, 'g')
+        for operation in (states.SUSPEND, states.RESUME):
+            self.world.act(stack, operation)
+            self.assertEqual({'g': 'CREATE_FAILED'}, self.world.states(stack))
+            self.assertEqual(
+                {'m0': f'{operation}_COMPLETE', 'm1': 'CREATE_FAILED'},
+                self.world.states(inner),
+            )
+        stack = self.world.change(stack)
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
+        self.assertEqual('CREATE_COMPLETE', self.world.states(inner)['m1'])
+
+
 class TestAfterALock(MarkCase):
     """What is left alone is shown as it is once the next operation has ended."""
 
@@ -190,7 +258,7 @@ class TestAfterALock(MarkCase):
     def test_a_check_shows_the_mark_and_its_reason(self) -> None:
         stack = self.world.act(self.stack, states.CHECK)
         self.assertEqual(
-            'marked unhealthy: resources.web: it smokes', stack.status_reason
+            'resources.web: marked unhealthy: it smokes', stack.status_reason
         )
         row = self.world.resource(self.stack, 'web')
         self.assertEqual(states.State('CHECK', 'FAILED', 'it smokes'), row.state)
@@ -283,26 +351,83 @@ class TestTheReset(MarkCase):
 
 
 class TestWhileSomethingRuns(MarkCase):
-    """It fails with ActionInProgress if it cannot have the lock."""
+    """It fails with ActionInProgress if it cannot have the lock of the resource."""
 
-    def test_an_operation_on_the_stack_refuses_it(self) -> None:
+    def test_what_an_operation_is_at_refuses_it_and_what_it_is_not_takes_it(
+        self,
+    ) -> None:
         gate = self.a_gate_at(self.world, 'update', 'web')
         resources = {'web': res(value='x'), 'proxy': res(_depends_on='web')}
+        before = self.world.ids(self.stack)
         self.world.begin_change(self.stack, resources)
         gate.until_entered()
-        text = self.refused(exceptions.ActionInProgress, 'proxy')
-        self.assertEqual('Stack s already has an action (UPDATE) in progress.', text)
+        text = self.refused(exceptions.ActionInProgress, 'web')
+        self.assertEqual(
+            'Resource web of stack s already has an action (UPDATE) in progress.', text
+        )
+        row = self.world.mark(self.stack, 'proxy')
+        self.assertEqual('CHECK_FAILED', row.state.name)
+        gate.open()
+        stack = self.world.settled(self.stack)
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
+        after = self.world.ids(self.stack)
+        self.assertEqual(
+            {'proxy'}, {name for name in after if after[name] != before[name]}
+        )
 
-    def test_an_operation_on_the_stack_around_it_refuses_it(self) -> None:
+    def test_one_that_was_marked_since_it_was_decided_to_keep_it_stays_so(self) -> None:
+        decided, change = {'unchanged': True, 'healed': False}, self.world.mark
+        row = change(self.stack, 'web')
+        inputs = ResourceInputs(row.stack_id, row.id or 0, CONVERGE, row.handler)
+        before = make_action(status='RUNNING')
+        after = before.evolve(status='SUCCEEDED', outputs=decided)
+        now = self.world.clock.now()
+
+        kept = resource_transitions.follow_action(
+            row, ActionChange(before, after), inputs, now
+        )
+
+        self.assertEqual((row.state, row.under_mark), (kept.state, kept.under_mark))
+
+    def test_a_group_that_scales_refuses_it_and_its_idle_members_take_it(self) -> None:
         stack = self.world.make({'g': res('Group', count=1), 'z': res()}, name='outer')
         nested = self.world.nested(stack, 'g')
-        gate = self.a_gate_at(self.world, 'suspend', 'z')
-        self.world.stacks.act(stack.uuid, TENANT, states.SUSPEND)
+        gate = self.a_gate_at(self.world, 'create', 'm1')
+        self.world.stacks.signal(stack.uuid, TENANT, 'g', {'count': 2})
         gate.until_entered()
-        raised = self.assertRaises(
-            exceptions.ActionInProgress, self.world.mark, nested, 'm0'
-        )
-        self.assertIn('in progress', str(raised))
+        for of, name in ((stack, 'g'), (nested, 'm1')):
+            self.assertRaises(exceptions.ActionInProgress, self.world.mark, of, name)
+        for of, name in ((stack, 'z'), (nested, 'm0')):
+            row = self.world.mark(of, name)
+            self.assertEqual('CHECK_FAILED', row.state.name)
+        gate.open()
+        self.world.settled(stack)
+
+    def test_one_that_is_marked_while_it_is_decided_to_update_it_is_replaced(
+        self,
+    ) -> None:
+        marks: list[Any] = []
+        kind: Any = thing(self.world.outside)
+
+        class Marked(kind):
+            """Is marked by somebody while its handler thinks."""
+
+            def decide(self, before: Any, after: Any, failed: bool) -> str:
+                found = str(super().decide(before, after, failed))
+                while marks:
+                    marks.pop()()
+                return found
+
+        world = self.a_stack_world({'Marked': Marked})
+        stack = world.make({'a': res('Marked', value='1')}, name='m')
+        before = world.ids(stack)
+        marks.append(lambda: world.mark(stack, 'a'))
+
+        stack = world.change(stack, {'a': res('Marked', value='2')})
+
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
+        self.assertNotEqual(before, world.ids(stack))
+        self.assertEqual({'a': 'CREATE_COMPLETE'}, world.states(stack))
 
     def test_a_lock_of_the_stack_refuses_it_until_it_is_unlocked(self) -> None:
         self.world.act(self.stack, states.LOCK)

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.disorder import Disorder
+from tests.chaos import Chaos
 from tests.factories import all_plans
 from tests.worlds import Calls, World, WorldCase, action, chain, kind, raises
 from watcherlite import exceptions
@@ -234,7 +234,7 @@ class Promises:
         for gate in gates[:2]:
             zombies.append(world.worker())
             gate.until_entered()
-            world.store.end_lease(zombies[-1].me.uuid)
+            world.store.end_lease(zombies[-1].record.uuid)
         world.worker()
         world.until_ended(plan)
         for gate in gates[:2]:
@@ -265,7 +265,7 @@ class Promises:
 
     def test_nothing_is_ever_stuck_whatever_happens_at_whatever_moment(self) -> None:
         for seed in range(self.disorders):
-            disorder = Disorder(self.make_store(), seed)
+            disorder = Chaos(self.make_store(), seed)
             self.addCleanup(disorder.stop)
             disorder.run()
             for plan in disorder.plans:
@@ -465,7 +465,7 @@ class Promises:
         self.addCleanup(without.stop)
         without.worker()
         world.plans.start(plan.uuid)
-        without.workers[0].look_at_plan(plan.uuid)
+        without.workers[0].check_plan(plan.uuid)
         without.until_ended(plan)
         statuses = without.statuses(plan)
         for name in ('a', 'b', 'c', 'last'):

@@ -1,6 +1,6 @@
 """The promises of the design, on each kind of database."""
 
-from tests.functional.db import stores
+from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE, define_tests
 from tests.specs.database_case import OnDatabase
 from tests.specs.test_promises import Promises
 from tests.worlds import WorldCase
@@ -17,13 +17,10 @@ class DatabasePromises(OnDatabase, Promises):
     growth = 3.0
 
 
-class SqlitePromisesTest(DatabasePromises, WorldCase, stores.SqliteDatabase):
-    """On SQLite, in a file of its own for each store."""
-
-
-class PostgresqlPromisesTest(DatabasePromises, WorldCase, stores.PostgresqlDatabase):
-    """On PostgreSQL."""
-
-
-class MysqlPromisesTest(DatabasePromises, WorldCase, stores.MysqlDatabase):
-    """On MariaDB or MySQL."""
+define_tests(
+    __name__,
+    DatabasePromises,
+    after=(WorldCase,),
+    on=(SQLITE, POSTGRESQL, MYSQL),
+    name='Promises',
+)

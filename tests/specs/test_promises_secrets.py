@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.cluster_worlds import BY
 from tests.functional.db import raw, stores
+from tests.functional.db.stores import MYSQL, POSTGRESQL, define_tests
 from tests.operated_worlds import OperatedWorld
 from tests.specs.database_case import OnDatabase
 from tests.specs.test_stacks_in_plans import PlanWorld
@@ -12,7 +13,7 @@ from tests.worlds import action, kind
 from watcherlite.db.sqlalchemy.store import SqlStore
 from watcherlite.domain.clusters import Receiver
 from watcherlite.domain.outcomes import Done, Retry
-from watcherlite.engine.clusters.asking import NewReceiver
+from watcherlite.engine.clusters.requests.values import NewReceiver
 from watcherlite.plugins.resource_handlers.random_string import RandomString
 from watcherlite.states import stack as states
 
@@ -116,15 +117,17 @@ class Secrets(Base):
             params=painted,
             actor={'trust_id': FOURTH},
         )
-        receiver = do.receivers.create(new, BY, 'http://127.0.0.1/v1')
-        triggered = world.ended(do.receivers.trigger(receiver.uuid).action)
+        issued = do.receivers.create(new, BY, 'http://127.0.0.1/v1')
+        triggered = world.ended(
+            do.receivers.trigger(issued.receiver.uuid, issued.token).action
+        )
         self.assertEqual('SUCCEEDED', triggered.status, world.happened())
         self.assertEqual(THIRD, world.nodes(cluster)[0].attributes['output'])
         world.outside.fails.add(('reboot', 'c-1'))
         world.row(do.operate('c', BY, 'reboot', {}, {}))
-        known = world.store.find_noun(Receiver, 'r', BY.tenant)
+        known = world.store.find_object(Receiver, 'r', BY.tenant)
         self.assertEqual((painted, FOURTH), (known.params, known.actor['trust_id']))
-        self.assert_nowhere(*CANARIES)
+        self.assert_nowhere(*CANARIES, str(issued.token))
 
         begun = do.delete('c', BY)
         world.ended(begun.action)
@@ -144,11 +147,10 @@ class SqliteSecretsTest(OnDatabase, Secrets, StackWorldCase, stores.SqliteDataba
         self.assertEqual([], found)
 
 
-class PostgresqlSecretsTest(
-    OnDatabase, Secrets, StackWorldCase, stores.PostgresqlDatabase
-):
-    """On PostgreSQL."""
-
-
-class MysqlSecretsTest(OnDatabase, Secrets, StackWorldCase, stores.MysqlDatabase):
-    """On MariaDB or MySQL."""
+define_tests(
+    __name__,
+    Secrets,
+    before=(OnDatabase,),
+    after=(StackWorldCase,),
+    on=(POSTGRESQL, MYSQL),
+)

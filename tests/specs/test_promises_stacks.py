@@ -16,7 +16,7 @@ from tests.specs.stack_promises import (
     PromiseCase,
 )
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, template
-from watcherlite.domain.handling import Batch, Property, Ready
+from watcherlite.domain.resource_results import Batch, Property, Ready
 from watcherlite.domain.stacks import Stack
 from watcherlite.plugins import base
 from watcherlite.states import stack as states

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Any, cast
 
-from tests.functional.db import stores
+from tests.functional.db.stores import POSTGRESQL, define_tests
 from tests.specs.database_case import OnDatabase
 from tests.specs.stack_promises import PLAIN, PromiseCase
 from tests.stack_worlds import (
@@ -15,9 +15,9 @@ from tests.stack_worlds import (
     res,
 )
 from watcherlite import exceptions
-from watcherlite.domain.handling import NotYet, Ready
+from watcherlite.domain.resource_results import NotYet, Ready
 from watcherlite.domain.stacks import Stack
-from watcherlite.engine.stacks.parts import Limits
+from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.plugins import base
 from watcherlite.states import stack as states
 
@@ -33,13 +33,13 @@ class HarmlessPromises(PromiseCase):
         gate = self.a_gate()
         hostile = _hostile(gate)
         world = self.a_stack_world(
-            {**hostile, 'missing': hostile['rubbish']}, limits=Limits(timeout=2)
+            {**hostile, 'missing': hostile['rubbish']}, limits=StackLimits(timeout=2)
         )
         resources = {name: res(name) for name in (*hostile, 'missing')}
         fine = {'x': res(), 'y': res(_depends_on='x'), 'g': res('Group', count=2)}
         stack = world.begin({**resources, **fine})
         without = StackWorld(
-            world.store, hostile, limits=Limits(timeout=2), max_parallel=3
+            world.store, hostile, limits=StackLimits(timeout=2), max_parallel=3
         )
         self.addCleanup(without.stop)
         self.addCleanup(gate.open)
@@ -198,7 +198,11 @@ class MemoryHarmlessTest(HarmlessPromises, StackWorldCase):
     """On the in-memory store."""
 
 
-class PostgresqlHarmlessTest(
-    OnDatabase, HarmlessPromises, StackWorldCase, stores.PostgresqlDatabase
-):
-    """On PostgreSQL."""
+define_tests(
+    __name__,
+    HarmlessPromises,
+    before=(OnDatabase,),
+    after=(StackWorldCase,),
+    on=(POSTGRESQL,),
+    name='Harmless',
+)

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res
 from watcherlite import exceptions
-from watcherlite.domain.handling import NotYet, Property, Ready
+from watcherlite.domain.resource_results import NotYet, Property, Ready
 from watcherlite.domain.stacks import Stack
-from watcherlite.engine.stacks.parts import Limits
+from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.plugins.base import ResourceHandler
 from watcherlite.states import stack as states
 
@@ -205,7 +205,7 @@ class TestAnswers(HookCase):
 
         self.assertEqual('CREATE_FAILED', stack.state.name)
         self.assertIn(
-            'Told returned str from create, which is no result',
+            'Told returned str from create, which is not a result',
             world.resource(stack, 'a').status_reason,
         )
 
@@ -284,7 +284,7 @@ class TestWaiting(HookCase):
         self,
     ) -> None:
         world = self.a_told_world(
-            lambda operation: NotYet('token', 3600.0), limits=Limits(timeout=1)
+            lambda operation: NotYet('token', 3600.0), limits=StackLimits(timeout=1)
         )
 
         stack = world.make({'a': res('Told')})

@@ -5,15 +5,16 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from tests.cluster_worlds import BY
-from tests.operated_worlds import OperatedCase
+from tests.operated_worlds import OperatedCase, OperatedWorld
 from tests.worlds import Gate, kind
 from watcherlite import exceptions
 from watcherlite.clock import EPOCH
-from watcherlite.db.clustering import NounQuery
+from watcherlite.db.clusters import ClusterEventQuery, ObjectQuery
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Node, Owner, PolicyObject
-from watcherlite.engine.clusters import actions
-from watcherlite.engine.clusters.asking import Asker, NewCluster
+from watcherlite.domain.outcomes import Failed
+from watcherlite.engine.clusters import action_types
+from watcherlite.engine.clusters.requests.values import NewCluster, RequestContext
 from watcherlite.plugins import options
 from watcherlite.plugins.action_types.command import Command
 from watcherlite.plugins.base import Policy
@@ -21,7 +22,7 @@ from watcherlite.states import action as states
 
 #: Nodes are called n1, n2, ...
 NAMED = {'node.name.format': 'n$I'}
-OTHERS = Asker(Owner('another-project'))
+OTHERS = RequestContext(Owner('another-project'))
 
 
 class StoryCase(OperatedCase):
@@ -44,7 +45,7 @@ class StoryCase(OperatedCase):
 
     def scale_out(self, count: int = 1, **keys: Any) -> str:
         begun = self.operations.scale(
-            'c', self.by, actions.CLUSTER_SCALE_OUT, count, **keys
+            'c', self.by, action_types.CLUSTER_SCALE_OUT, count, **keys
         )
         return begun.action
 
@@ -73,7 +74,9 @@ class TestActions(StoryCase):
         by(clusters.replace_nodes, 'c', BY, {'n1': 'y'})
         by(clusters.del_nodes, 'c', BY, ['n2'], destroy_after_deletion=True)
         by(
-            *(clusters.resize, 'c', BY),
+            clusters.resize,
+            'c',
+            BY,
             {'adjustment_type': 'EXACT_CAPACITY', 'number': 3},
         )
         by(clusters.scale, 'c', BY, 'CLUSTER_SCALE_OUT', 1)
@@ -97,12 +100,12 @@ class TestActions(StoryCase):
         by(clusters.delete, 'c', BY)
 
         done = {a.action_type for a in self.world._actions()}
-        self.assertEqual(set(actions.KINDS), done)
+        self.assertEqual(set(action_types.DEFINITIONS), done)
         self.assertEqual(
             set(),
             {a.action_type for a in self.world._actions() if a.status != 'SUCCEEDED'},
         )
-        self.assertEqual([], self.world.store.list_noun(Node, NounQuery()))
+        self.assertEqual([], self.world.store.list_objects(Node, ObjectQuery()))
 
 
 class TestActionProperties(StoryCase):
@@ -116,7 +119,7 @@ class TestActionProperties(StoryCase):
         added = [node.uuid for node in self.world.nodes(cluster)[1:]]
         self.assertEqual(
             {
-                'name': f'cluster_scale_out_{cluster.uuid[:8]}',
+                'name': f'cluster_scale_out_{cluster.uuid[:8]}_{found.uuid[:8]}',
                 'action_type': 'CLUSTER_SCALE_OUT',
                 'target': cluster.uuid,
                 'cause': 'RPC Request',
@@ -133,9 +136,19 @@ class TestActionProperties(StoryCase):
             {
                 name: getattr(found, name)
                 for name in (
-                    *('name', 'action_type', 'target', 'cause', 'owner', 'interval'),
-                    *('timeout', 'status', 'control', 'inputs', 'outputs'),
-                    *('not_before', 'tenant'),
+                    'name',
+                    'action_type',
+                    'target',
+                    'cause',
+                    'owner',
+                    'interval',
+                    'timeout',
+                    'status',
+                    'control',
+                    'inputs',
+                    'outputs',
+                    'not_before',
+                    'tenant',
                 )
             },
         )
@@ -151,12 +164,18 @@ class TestActionProperties(StoryCase):
 
         self.assertEqual(
             (
-                *('Derived Action', node.uuid, cluster.uuid, 'a-project'),
-                f'node_create_{node.uuid[:8]}',
+                'Derived Action',
+                node.uuid,
+                cluster.uuid,
+                'a-project',
+                f'node_create_{node.uuid[:8]}_',
             ),
             (
-                *(derived.cause, derived.target, derived.within, derived.tenant),
-                derived.name,
+                derived.cause,
+                derived.target,
+                derived.within,
+                derived.tenant,
+                (derived.name or '')[:-8],
             ),
         )
 
@@ -248,7 +267,7 @@ class TestTheActionDataProperty(StoryCase):
         )
         self.world.attach(cluster, deletion)
 
-        begun = self.operations.scale('c', BY, actions.CLUSTER_SCALE_IN)
+        begun = self.operations.scale('c', BY, action_types.CLUSTER_SCALE_IN)
         found = self.world.ended(begun.action)
 
         decided = found.data['deletion']
@@ -278,7 +297,7 @@ class TestTheActionDataProperty(StoryCase):
         with self.assertRaises(exceptions.ActionCooldown) as caught:
             self.scale_out()
 
-        policy = self.world.store.find_noun(PolicyObject, 'calm', None)
+        policy = self.world.store.find_object(PolicyObject, 'calm', None)
         self.assertEqual(
             f'The CLUSTER_SCALE_OUT action for cluster {cluster.uuid} cannot be '
             f'processed due to Policy {policy.uuid} cooldown still in progress.',
@@ -414,7 +433,7 @@ class Hello(Command):
     """A command where the operator allows to say hello, and scripts."""
 
     def __init__(self, given: Any = None) -> None:
-        allowed = {'allowed': ['/bin/echo hello', '/bin/sh -c']}
+        allowed = {'allowed': ['/bin/echo hello', '/bin/sh -c {value}']}
         super().__init__(options.alone(Command, allowed))
 
 
@@ -432,6 +451,43 @@ class TestCreatingAnAction(StoryCase):
         ),
     }
 
+    def test_how_each_run_ended_is_an_event_though_the_row_knows_the_last_one(
+        self,
+    ) -> None:
+        ends = iter(('', 'no disk', 'gone'))
+
+        def execute(context: Any) -> Any:
+            return Failed(said) if (said := next(ends, '')) else True
+
+        world = OperatedWorld(
+            self.make_store(), types={'theirs': kind(execute=execute)}
+        )
+        self.addCleanup(world.stop)
+        world.worker()
+        cluster = world.cluster(0)
+        world.user_action('theirs', cluster, interval=1)
+
+        def runs() -> list[Any]:
+            query = ClusterEventQuery(filters={'action': ['theirs']}, descending=False)
+            details = [
+                (one.event.message, one.event.detail or {})
+                for one in world.store.list_cluster_events(query)
+            ]
+            return [
+                (detail['phase'], detail['result']['status'], text, 'fault' in detail)
+                for text, detail in details
+            ]
+
+        world.until(lambda: len(runs()) >= 3)
+        self.assertEqual(
+            [
+                ('end', 'SUCCEEDED', 'theirs SUCCEEDED', False),
+                ('error', 'FAILED', 'Action failed in execute: no disk', True),
+                ('error', 'FAILED', 'Action failed in execute: gone', True),
+            ],
+            runs()[:3],
+        )
+
     def test_it_is_done_on_a_node_under_the_lock_of_the_node(self) -> None:
         cluster = self.create(1)
         (node,) = self.world.nodes(cluster)
@@ -441,8 +497,12 @@ class TestCreatingAnAction(StoryCase):
         self.assertEqual(
             ('mine', node.uuid, cluster.uuid, 'a-project', 60, 'RPC Request'),
             (
-                *(asked.name, asked.target, asked.within, asked.tenant),
-                *(asked.timeout, asked.cause),
+                asked.name,
+                asked.target,
+                asked.within,
+                asked.tenant,
+                asked.timeout,
+                asked.cause,
             ),
         )
         self.assertEqual('SUCCEEDED', self.world.ended(asked).status)
@@ -487,11 +547,13 @@ class TestCreatingAnAction(StoryCase):
         cluster = self.create(0)
         for name, inputs, text in (
             (
-                *('paper', {'burn': 1}),
+                'paper',
+                {'burn': 1},
                 'inputs.burn: 1 is not true or false',
             ),
             (
-                *('CLUSTER_SCALE_OUT', {'number': 1}),
+                'CLUSTER_SCALE_OUT',
+                {'number': 1},
                 "Action parameter ['number'] is not recognizable; known are count.",
             ),
         ):
@@ -550,12 +612,12 @@ class TestListingActions(StoryCase):
         self.cluster = self.create(2)
 
     def names(self, **query: Any) -> list[str]:
-        wanted = NounQuery(**{'tenant': 'a-project', **query})
+        wanted = ObjectQuery(**{'tenant': 'a-project', **query})
         found = self.world.store.list_cluster_actions(wanted)
-        return [str(one.action.name).rpartition('_')[0] for one in found]
+        return [str(one.action.name).rsplit('_', 2)[0] for one in found]
 
     def test_by_name_target_and_type(self) -> None:
-        name = f'cluster_create_{self.cluster.uuid[:8]}'
+        name = self.of_type('CLUSTER_CREATE')[0].name
         for filters, names in (
             ({'name': [name]}, ['cluster_create']),
             ({'target': [self.cluster.uuid]}, ['cluster_create']),

@@ -17,7 +17,7 @@ from tests.specs.policy_case import (
 )
 from watcherlite.domain import events
 from watcherlite.domain.clusters import PolicyObject
-from watcherlite.engine.clusters import actions
+from watcherlite.engine.clusters import action_types
 
 
 class TestTheActionDataProperty(PolicyStories):
@@ -38,7 +38,7 @@ class TestTheActionDataProperty(PolicyStories):
         self.outside.members.clear()
 
     def test_each_step_finds_and_leaves_what_the_spec_says(self) -> None:
-        action = self.world.do(actions.CLUSTER_SCALE_IN, self.cluster)
+        action = self.world.do(action_types.CLUSTER_SCALE_IN, self.cluster)
 
         counted = {'deletion': {'count': 2}}
         chosen = {
@@ -65,7 +65,7 @@ class TestTheActionDataProperty(PolicyStories):
     def test_the_nodes_leave_the_load_balancer_before_they_are_deleted(self) -> None:
         gate = self.a_gate()
         self.world.outside.gates['delete', 'n4'] = gate
-        action = self.world.ask(actions.CLUSTER_SCALE_IN, self.cluster)
+        action = self.world.ask(action_types.CLUSTER_SCALE_IN, self.cluster)
         gate.until_entered()
         told = list(self.outside.members)
         gate.open()
@@ -83,7 +83,7 @@ class TestTheActionDataProperty(PolicyStories):
     def test_when_its_worker_is_lost_the_next_one_finds_what_was_decided(self) -> None:
         (worker,) = self.world.workers
         self.outside.meanwhile = lambda: self.world.kill(worker)
-        action = self.world.ask(actions.CLUSTER_SCALE_IN, self.cluster)
+        action = self.world.ask(action_types.CLUSTER_SCALE_IN, self.cluster)
         self.world.until(lambda: self.world.is_dead(worker))
         self.world.worker()
 
@@ -100,7 +100,7 @@ class TestTheActionDataProperty(PolicyStories):
         self.assertEqual(['n1', 'n2'], self.outside.members[-1])
 
     def test_afterwards_those_are_told_that_want_to_know(self) -> None:
-        action = self.world.do(actions.CLUSTER_SCALE_IN, self.cluster)
+        action = self.world.do(action_types.CLUSTER_SCALE_IN, self.cluster)
 
         self.assertEqual([(SCALING, 'OK'), (LOAD_BALANCE, 'OK')], self.outside.after)
         scaling, deletion, balance = self.bound(self.cluster)
@@ -126,7 +126,7 @@ class TestDecisions(PolicyStories):
         self.attach(cluster, SCALING, event='CLUSTER_SCALE_IN')
         self.attach(cluster, DELETION)
 
-        action = self.world.do(actions.CLUSTER_SCALE_IN, cluster)
+        action = self.world.do(action_types.CLUSTER_SCALE_IN, cluster)
 
         self.assertEqual(
             (
@@ -153,7 +153,7 @@ class TestDecisions(PolicyStories):
         self.attach(cluster, ZONES, zones=[{'name': 'x', 'weight': 300}, {'name': 'y'}])
         self.attach(cluster, AFFINITY, servergroup={'name': 'g'})
 
-        action = self.world.do(actions.CLUSTER_SCALE_OUT, cluster, {'count': 3})
+        action = self.world.do(action_types.CLUSTER_SCALE_OUT, cluster, {'count': 3})
 
         group = {'servergroup': 'g'}
         self.assertEqual(
@@ -181,7 +181,7 @@ class TestDecisions(PolicyStories):
         self.attach(cluster, REGIONS, regions=[{'name': 'a'}, {'name': 'b'}])
         self.attach(cluster, DELETION, criteria='YOUNGEST_FIRST')
 
-        self.world.do(actions.CLUSTER_SCALE_IN, cluster, {'count': 3})
+        self.world.do(action_types.CLUSTER_SCALE_IN, cluster, {'count': 3})
 
         self.assertEqual(['n3', 'n5'], self.names(cluster))
 
@@ -191,7 +191,7 @@ class TestDecisions(PolicyStories):
         # Those that are in none of the regions go first.
         self.attach(cluster, REGIONS, regions=[{'name': 'a'}])
 
-        self.world.do(actions.CLUSTER_SCALE_IN, cluster, {'count': 3})
+        self.world.do(action_types.CLUSTER_SCALE_IN, cluster, {'count': 3})
 
         self.assertEqual(['n1', 'n5'], self.names(cluster))
 
@@ -224,7 +224,7 @@ class TestDecisions(PolicyStories):
             _, deletion = tx.bindings_of(cluster.id or 0)
             tx.save_bindings([deletion.binding.evolve(priority=50)])
 
-        self.world.do(actions.CLUSTER_SCALE_IN, cluster)
+        self.world.do(action_types.CLUSTER_SCALE_IN, cluster)
 
         self.assertEqual(
             [DELETION, SCALING], [name for name, _, _ in self.outside.steps]
@@ -235,9 +235,9 @@ class TestDecisions(PolicyStories):
         said = {'event': 'CLUSTER_SCALE_IN', 'adjustment': {'number': 2}}
         policy = self.attach(cluster, SCALING, **said)
         change = {'policy_id': policy.uuid, 'enabled': False}
-        self.world.do(actions.CLUSTER_UPDATE_POLICY, cluster, change)
+        self.world.do(action_types.CLUSTER_UPDATE_POLICY, cluster, change)
 
-        action = self.world.do(actions.CLUSTER_SCALE_IN, cluster)
+        action = self.world.do(action_types.CLUSTER_SCALE_IN, cluster)
 
         self.assertEqual(({}, 1), (action.data, len(self.names(cluster))))
 
@@ -246,7 +246,7 @@ class TestDecisions(PolicyStories):
         self.attach(cluster, ZONES, zones=[{'name': 'x'}])
         self.outside.steps.clear()
 
-        self.world.do(actions.CLUSTER_SCALE_OUT, cluster, {'count': 2})
+        self.world.do(action_types.CLUSTER_SCALE_OUT, cluster, {'count': 2})
 
         self.assertEqual([ZONES], [name for name, _, _ in self.outside.steps])
 
@@ -269,7 +269,7 @@ class TestLoadBalancing(PolicyStories):
 
     def test_a_node_that_is_made_gets_requests_once_it_is(self) -> None:
         node = self.world.a_node(
-            *(self.profile, 'n3', self.cluster, 3), metadata={'address': '127.0.0.1'}
+            self.profile, 'n3', self.cluster, 3, metadata={'address': '127.0.0.1'}
         )
 
         self.world.made(node)
@@ -280,7 +280,7 @@ class TestLoadBalancing(PolicyStories):
     def test_a_node_that_could_not_be_made_gets_none(self) -> None:
         self.world.outside.fails.add(('create', 'n3'))
         node = self.world.a_node(
-            *(self.profile, 'n3', self.cluster, 3), metadata={'address': '127.0.0.1'}
+            self.profile, 'n3', self.cluster, 3, metadata={'address': '127.0.0.1'}
         )
 
         self.world.made(node)
@@ -292,12 +292,12 @@ class TestLoadBalancing(PolicyStories):
         things = self.world.outside.things
         del things[first.physical_id or '']
 
-        self.world.do(actions.CLUSTER_CHECK, self.cluster)
+        self.world.do(action_types.CLUSTER_CHECK, self.cluster)
         found = self.members()
-        self.world.do(actions.CLUSTER_RECOVER, self.cluster)
+        self.world.do(action_types.CLUSTER_RECOVER, self.cluster)
         recovered = self.members()
         del things[second.physical_id or '']
-        self.world.do(actions.NODE_CHECK, second)
+        self.world.do(action_types.NODE_CHECK, second)
 
         self.assertEqual((['n2'], ['n1', 'n2']), (found, recovered))
         self.assertEqual(['n1'], self.members())
@@ -308,14 +308,14 @@ class TestLoadBalancing(PolicyStories):
     def test_a_node_that_is_deleted_gets_none_from_before_that(self) -> None:
         first, _ = self.world.nodes(self.cluster)
 
-        self.world.do(actions.NODE_DELETE, first)
+        self.world.do(action_types.NODE_DELETE, first)
 
         self.assertEqual(['n2'], self.outside.members[1])
         self.assertEqual(['n2'], self.members())
 
     def test_one_that_stays_because_that_was_cancelled_gets_them_again(self) -> None:
         self.attach(self.cluster, DELETION, criteria='OLDEST_FIRST', grace_period=3600)
-        action = self.world.ask(actions.CLUSTER_SCALE_IN, self.cluster)
+        action = self.world.ask(action_types.CLUSTER_SCALE_IN, self.cluster)
         self.world.until(lambda: self.members() == ['n1'])
         self.world.until(
             lambda: self.world.store.get_action(action.uuid).token is not None
@@ -330,7 +330,7 @@ class TestLoadBalancing(PolicyStories):
     def test_detached_it_is_gone(self) -> None:
         given = {'policy_id': self.policy.uuid}
 
-        self.world.do(actions.CLUSTER_DETACH_POLICY, self.cluster, given)
+        self.world.do(action_types.CLUSTER_DETACH_POLICY, self.cluster, given)
 
         row = self.world.now(self.cluster)
         self.assertEqual(
@@ -339,7 +339,7 @@ class TestLoadBalancing(PolicyStories):
         )
 
     def test_with_its_cluster_it_goes_too(self) -> None:
-        self.world.do(actions.CLUSTER_DELETE, self.cluster)
+        self.world.do(action_types.CLUSTER_DELETE, self.cluster)
 
         self.assertEqual((1, []), (self.outside.removed, self.bound(self.cluster)))
 
@@ -347,7 +347,7 @@ class TestLoadBalancing(PolicyStories):
         self.outside.broken = True
 
         with self.assertLogs('watcherlite.engine.clusters', 'WARNING') as logs:
-            action = self.world.do(actions.CLUSTER_DELETE, self.cluster)
+            action = self.world.do(action_types.CLUSTER_DELETE, self.cluster)
 
         self.assertEqual('SUCCEEDED', action.status, action.status_message)
         self.assertEqual([], self.bound(self.cluster))
@@ -358,7 +358,7 @@ class TestLoadBalancing(PolicyStories):
         self.outside.broken = True
         given = {'policy_id': self.policy.uuid}
 
-        action = self.world.do(actions.CLUSTER_DETACH_POLICY, self.cluster, given)
+        action = self.world.do(action_types.CLUSTER_DETACH_POLICY, self.cluster, given)
 
         self.assertEqual(('FAILED', 1), (action.status, len(self.bound(self.cluster))))
         self.assertEqual(['n1', 'n2'], self.members())
@@ -428,7 +428,7 @@ class TestAttachment(PolicyStories):
 
         def deleted() -> None:
             with self.world.store.transaction() as tx:
-                tx.delete_noun(policy)
+                tx.delete_object(policy)
 
         self.outside.meanwhile = deleted
         action = self.attached(cluster, policy)
@@ -458,10 +458,10 @@ class TestAttachment(PolicyStories):
         cluster = self.a_cluster(size=1)
         policy = self.attach(cluster, DELETION)
         gone = PolicyObject(
-            *(events.new_uuid(), 'gone', 'others.policy-1.0', {}, BY.owner)
+            events.new_uuid(), 'gone', 'others.policy-1.0', {}, BY.owner
         )
         with self.world.store.transaction() as tx:
-            stored = tx.insert_noun(gone)
+            stored = tx.insert_object(gone)
             tx.lock_clusters([cluster.uuid])
             (bound,) = tx.bindings_of(cluster.id or 0)
             tx.insert_binding(
@@ -470,7 +470,7 @@ class TestAttachment(PolicyStories):
                 )
             )
 
-        action = self.world.do(actions.CLUSTER_SCALE_IN, cluster)
+        action = self.world.do(action_types.CLUSTER_SCALE_IN, cluster)
         self.assertEqual('FAILED', action.status)
         self.assertIn(
             "Failed policy 'gone': There is no policy others.policy-1.0.",
@@ -479,6 +479,6 @@ class TestAttachment(PolicyStories):
 
         for uuid in (stored.uuid, policy.uuid):
             given = {'policy_id': uuid}
-            ended = self.world.do(actions.CLUSTER_DETACH_POLICY, cluster, given)
+            ended = self.world.do(action_types.CLUSTER_DETACH_POLICY, cluster, given)
             self.assertEqual('SUCCEEDED', ended.status, ended.status_message)
         self.assertEqual([], self.bound(cluster))

@@ -349,12 +349,13 @@ class TestCancelledIsForOtherCases(SkipCase):
         self.world.plans.cancel(plan.uuid)
         message = 'Action was cancelled before it started.'
         skipped = 'One or more actions were skipped. Action b was skipped by user.'
+        cancelled = f'Action plan was cancelled. {skipped}'
         self.assert_story(
             [
                 ('b', 'INIT', 'SKIPPED', 'Action skipped by user. Reason: not now'),
                 ('a', 'INIT', 'CANCELLED', message),
                 ('c', 'INIT', 'CANCELLED', message),
-                ('plan', 'RECOMMENDED', 'CANCELLED', skipped),
+                ('plan', 'RECOMMENDED', 'CANCELLED', cancelled),
             ],
             self.world,
             plan,

@@ -315,13 +315,26 @@ class TestTheMessageOfASkippedActionCanBeEdited(ApiCase):
             ],
         )
 
-    def test_what_was_skipped_automatically_stays_so(self) -> None:
-        self.world.run(action('a', 'gone'))
-        edited = self.patch('a', because('it was replaced')).json
+    def test_a_skip_that_is_repeated_never_erases_the_reason(self) -> None:
+        self.world.create('a')
+        self.patch('a', SKIP, because('not now'))
         again = self.patch('a', SKIP).json
-        message = 'Action was skipped automatically: it was replaced'
+        null = self.patch('a', SKIP, because(None)).json
+        message = 'Action skipped by user. Reason: not now'
         self.assertEqual(
-            [message, message], [edited['status_message'], again['status_message']]
+            [message, message], [again['status_message'], null['status_message']]
+        )
+
+    def test_a_text_on_an_automatic_skip_is_the_operators(self) -> None:
+        self.world.run(action('a', 'gone'))
+        again = self.patch('a', SKIP).json
+        edited = self.patch('a', because('it was replaced')).json
+        self.assertEqual(
+            [
+                'Action was skipped automatically: the instance does not exist',
+                'Action skipped by user. Reason: it was replaced',
+            ],
+            [again['status_message'], edited['status_message']],
         )
 
     def test_not_of_an_action_that_was_not_skipped(self) -> None:
@@ -352,6 +365,23 @@ class TestTheColumnHas255Characters(ApiCase):
             400, 'at most 223 are kept', self.patch('a', because('x' * 224))
         )
         self.assertEqual(BY_USER, self.shown('a')['status_message'])
+
+
+class TestTheSpellingOfTheSpecification(ApiCase):
+    """GET /v1/actionplans/detail and GET /v1/actionplans/{actionplan_id}."""
+
+    def test_it_answers_like_the_other_one(self) -> None:
+        plan = self.world.create('a')
+        for rest in ('', '/detail', '?limit=1', f'/{plan.uuid}', '/detail?limit=0'):
+            one, other = (
+                self.client('GET', f'/v1/{noun}{rest}')
+                for noun in ('action_plans', 'actionplans')
+            )
+            self.assertEqual(
+                (one.status_code, one.json), (other.status_code, other.json)
+            )
+        started = self.client('POST', f'/v1/actionplans/{plan.uuid}/start', {})
+        self.assertEqual((200, 'PENDING'), (started.status_code, started.json['state']))
 
 
 class TestCancelledIsForOtherCases(ApiCase):

@@ -8,10 +8,10 @@ from typing import Any
 from tests.functional.cli.test_real_api import RealApiCase
 from tests.specs.skip_case import SkipCase
 from tests.specs.test_action_plan_notifications import DEADLINE, Recorder
-from tests.unit.notifications import told
+from tests.unit.notifications import expectations
 from tests.worlds import action
 from watcherlite.clock import SystemClock
-from watcherlite.db.sqlalchemy import models
+from watcherlite.db.sqlalchemy import tables
 from watcherlite.domain import events
 from watcherlite.notifications.relay import Relay
 from watcherlite.notifications.settings import NotificationSettings, RelaySettings
@@ -24,11 +24,11 @@ class TestDataModelImpact(SkipCase):
     """A column status_message of type String(255), of actions and of action plans."""
 
     def test_both_tables_have_the_column(self) -> None:
-        tables = models.metadata.tables
+        found = tables.metadata.tables
         self.assertEqual(
             {'actions': 'VARCHAR(255)', 'action_plans': 'VARCHAR(255)'},
             {
-                name: str(tables[name].c.status_message.type)
+                name: str(found[name].c.status_message.type)
                 for name in ('actions', 'action_plans')
             },
         )
@@ -50,7 +50,7 @@ class TestNotificationsImpact(SkipCase):
         )
         self.assertTrue(relay.stop(DEADLINE))
         relay.run()
-        return [told.inner(message) for message in publisher.messages]
+        return [expectations.inner(message) for message in publisher.messages]
 
     def told(self) -> dict[str, list[tuple[str, str, Any]]]:
         """Return uuid -> (event type, state, status message) of what is told of it."""
@@ -89,6 +89,7 @@ class TestNotificationsImpact(SkipCase):
         self.assertEqual(
             [
                 ('actionplan.create', 'RECOMMENDED', None),
+                ('actionplan.update', 'RECOMMENDED', message),
                 ('actionplan.update', 'PENDING', message),
                 ('actionplan.update', 'ONGOING', message),
                 ('actionplan.execution.start', 'ONGOING', message),

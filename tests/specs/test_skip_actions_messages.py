@@ -8,6 +8,7 @@ from tests.worlds import (
 )
 from watcherlite import exceptions
 from watcherlite.domain import events
+from watcherlite.domain.outcomes import Skipped
 
 BY_USER = 'Action skipped by user.'
 
@@ -44,6 +45,23 @@ class TestTheStatusMessageOfActions(SkipCase):
             'The reason cannot be stored: this text has a NUL character, which '
             'databases cannot store',
             self.refused(exceptions.Invalid, 'a', 'a\0b'),
+        )
+
+    def test_without_a_message_an_exception_gives_a_plain_one(self) -> None:
+        empty = raises(exceptions.ActionSkipException())
+        world = self.a_world(
+            {
+                'empty': kind(pre_condition=empty),
+                'said': kind(pre_condition=lambda context: Skipped('')),
+            }
+        )
+        world.run(action('a', 'empty'), action('b', 'said'))
+        text = (
+            'Action was skipped automatically: The action does not apply to the '
+            'state that its target is in.'
+        )
+        self.assertEqual(
+            [text, text], [world.action(name).status_message for name in 'ab']
         )
 
     def test_a_long_message_of_an_exception_is_cut(self) -> None:
@@ -87,7 +105,8 @@ class TestTheStatusMessageOfPlans(SkipCase):
         uuids = [self.world.action(name).uuid for name in names]
         sentences = [f' Action {uuid} was skipped by user.' for uuid in uuids[:3]]
         self.assertEqual(
-            f'One or more actions were skipped.{"".join(sentences)}', message
+            f'One or more actions were skipped.{"".join(sentences)} And 3 more.',
+            message,
         )
 
     def test_it_keeps_them_when_actions_fail_as_well(self) -> None:
@@ -101,15 +120,15 @@ class TestTheStatusMessageOfPlans(SkipCase):
                 'plan',
                 'ONGOING',
                 'FAILED',
-                'One or more actions were skipped. Action a was skipped by user. '
-                'An action failed: no disk',
+                'An action failed: no disk. One or more actions were skipped. '
+                'Action a was skipped by user.',
             ),
             self.world.story(plan)[-1],
         )
 
 
 class TestTheMessageOfASkippedActionMayBeModified(SkipCase):
-    """Whatever the state of the plan; what was automatic stays so."""
+    """Whatever the state of the plan; a text is the operator's."""
 
     def edited(self, name: str, reason: str | None) -> str | None:
         uuid = self.world.action(name).uuid
@@ -125,20 +144,20 @@ class TestTheMessageOfASkippedActionMayBeModified(SkipCase):
     def test_of_an_automatic_one_after_the_plan_has_ended(self) -> None:
         plan = self.world.run(action('a', 'gone'))
         told = [
-            self.edited('a', 'it was deleted'),
             self.edited('a', None),
+            self.edited('a', 'it was deleted'),
             self.edited('a', 'by bob'),
         ]
         self.assertEqual(
             [
-                'Action was skipped automatically: it was deleted',
-                'Action was skipped automatically.',
-                'Action was skipped automatically: by bob',
+                'Action was skipped automatically: the instance does not exist',
+                'Action skipped by user. Reason: it was deleted',
+                'Action skipped by user. Reason: by bob',
             ],
             told,
         )
         self.assertEqual(
-            [(events.MESSAGE_CHANGED, 'SKIPPED', message) for message in told],
+            [(events.MESSAGE_CHANGED, 'SKIPPED', message) for message in told[1:]],
             [
                 (e.kind, e.new_status, e.message)
                 for e in self.world.events(plan)
@@ -161,6 +180,6 @@ class TestTheMessageOfASkippedActionMayBeModified(SkipCase):
         before = self.world.action('a')
         refusal = self.assertRaises(exceptions.Invalid, self.edited, 'a', 'x' * 300)
         self.assertEqual(
-            'The reason has 300 characters; at most 221 are kept', str(refusal)
+            'The reason has 300 characters; at most 223 are kept', str(refusal)
         )
         self.assertEqual(before, self.world.action('a'))

@@ -4,6 +4,7 @@ from typing import Any
 
 from tests.specs.test_stacks_in_plans import TWO, PlanWorld
 from tests.stack_worlds import TENANT, StackWorldCase, res
+from watcherlite.domain.creators import LOCAL
 from watcherlite.domain.documents import PlanDocument
 from watcherlite.domain.stacks import Stack
 from watcherlite.engine.stacks.model import StackModel
@@ -29,7 +30,7 @@ class StackHealthCase(StackWorldCase):
         return Graph().plan(solution, 'health')
 
     def execute(self, document: PlanDocument) -> str:
-        plan = self.world.plans.create(document, {})
+        plan = self.world.plans.create(document, {}, LOCAL)
         self.world.plans.start(plan.uuid)
         return self.world.until_ended(plan).state
 

@@ -1,8 +1,10 @@
 """Stacks: whole operations, and what becomes of them when something goes wrong."""
 
-from tests.stack_worlds import TENANT, StackWorldCase, res
+import json
+
+from tests.stack_worlds import TENANT, StackWorldCase, res, template
 from watcherlite import exceptions
-from watcherlite.engine.stacks.parts import Limits
+from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.states import stack as states
 
 CHAIN = {
@@ -27,9 +29,12 @@ class TestCreate(StackWorldCase):
         self.assertEqual(
             [
                 ('s', 'CREATE_IN_PROGRESS'),
-                *(('a', 'CREATE_IN_PROGRESS'), ('a', 'CREATE_COMPLETE')),
-                *(('b', 'CREATE_IN_PROGRESS'), ('b', 'CREATE_COMPLETE')),
-                *(('c', 'CREATE_IN_PROGRESS'), ('c', 'CREATE_COMPLETE')),
+                ('a', 'CREATE_IN_PROGRESS'),
+                ('a', 'CREATE_COMPLETE'),
+                ('b', 'CREATE_IN_PROGRESS'),
+                ('b', 'CREATE_COMPLETE'),
+                ('c', 'CREATE_IN_PROGRESS'),
+                ('c', 'CREATE_COMPLETE'),
                 ('s', 'CREATE_COMPLETE'),
             ],
             world.facts(stack),
@@ -143,8 +148,10 @@ class TestUpdate(StackWorldCase):
         self.assertEqual(
             [
                 ('s', 'UPDATE_IN_PROGRESS'),
-                *(('a', 'UPDATE_IN_PROGRESS'), ('a', 'UPDATE_COMPLETE')),
-                *(('b', 'UPDATE_IN_PROGRESS'), ('b', 'UPDATE_COMPLETE')),
+                ('a', 'UPDATE_IN_PROGRESS'),
+                ('a', 'UPDATE_COMPLETE'),
+                ('b', 'UPDATE_IN_PROGRESS'),
+                ('b', 'UPDATE_COMPLETE'),
                 ('s', 'UPDATE_COMPLETE'),
             ],
             self.news(),
@@ -157,8 +164,10 @@ class TestUpdate(StackWorldCase):
         self.assertEqual(
             [
                 ('s', 'UPDATE_IN_PROGRESS'),
-                *(('a', 'CREATE_IN_PROGRESS'), ('a', 'CREATE_COMPLETE')),
-                *(('a', 'DELETE_IN_PROGRESS'), ('a', 'DELETE_COMPLETE')),
+                ('a', 'CREATE_IN_PROGRESS'),
+                ('a', 'CREATE_COMPLETE'),
+                ('a', 'DELETE_IN_PROGRESS'),
+                ('a', 'DELETE_COMPLETE'),
                 ('s', 'UPDATE_COMPLETE'),
             ],
             self.news(),
@@ -204,8 +213,10 @@ class TestUpdate(StackWorldCase):
         self.assertEqual('UPDATE_FAILED', self.world.now(stack).state.name)
         self.assertEqual(
             [
-                *((inner.name, 'UPDATE_IN_PROGRESS'), ('m0', 'UPDATE_IN_PROGRESS')),
-                *(('m0', 'UPDATE_FAILED'), (inner.name, 'UPDATE_FAILED')),
+                (inner.name, 'UPDATE_IN_PROGRESS'),
+                ('m0', 'UPDATE_IN_PROGRESS'),
+                ('m0', 'UPDATE_FAILED'),
+                (inner.name, 'UPDATE_FAILED'),
             ],
             self.world.facts(inner)[told:],
         )
@@ -229,6 +240,46 @@ class TestUpdate(StackWorldCase):
         self.assertIn(physical_id, self.world.outside.things)
 
 
+class TestNestedStacks(StackWorldCase):
+    """A resource that is a stack."""
+
+    def test_one_that_an_update_does_not_change_keeps_its_state(self) -> None:
+        world = self.a_stack_world()
+        resources = {'g': res('Group', count=1), 'h': res('Group', count=1), 'a': res()}
+        stack = world.make(resources)
+        inner = [world.nested(stack, name) for name in 'gh']
+        told = len(world.facts(*inner))
+        world.mark(inner[1], 'm0')
+
+        stack = world.change(stack, {**resources, 'a': res(value='new')})
+
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
+        self.assertEqual(
+            {'g': 'CREATE_COMPLETE', 'h': 'UPDATE_COMPLETE', 'a': 'UPDATE_COMPLETE'},
+            world.states(stack),
+        )
+        self.assertEqual('CREATE_COMPLETE', world.now(inner[0]).state.name)
+        # What is unwell in it is a reason to touch it.
+        self.assertLess(told, len(world.facts(*inner)))
+        self.assertEqual('CREATE_COMPLETE', world.states(inner[1])['m0'])
+
+    def test_an_output_can_say_what_is_its_id(self) -> None:
+        world = self.a_stack_world()
+        text = template(
+            {'deep': res(value='x')},
+            outputs={'OS::stack_id': {'value': {'get_resource': 'deep'}}},
+        )
+        stack = world.make(
+            {'n': res('n.yaml'), 'b': res(value={'get_resource': 'n'})},
+            files={'n.yaml': json.dumps(text)},
+        )
+
+        deep = world.ids(world.nested(stack, 'n'))['deep']
+        self.assertEqual(deep, world.resource(stack, 'b').properties['value'])
+        row = world.mark(stack, str(deep))
+        self.assertEqual('n', row.name)
+
+
 class TestWhileAnotherRuns(StackWorldCase):
     """An update supersedes, a delete too; everything else is refused."""
 
@@ -244,7 +295,10 @@ class TestWhileAnotherRuns(StackWorldCase):
         for operation in (states.CHECK, states.SUSPEND, states.RESUME, states.LOCK):
             refused = self.assertRaises(
                 exceptions.ActionInProgress,
-                *(self.world.stacks.act, self.stack.uuid, TENANT, operation),
+                self.world.stacks.act,
+                self.stack.uuid,
+                TENANT,
+                operation,
             )
             self.assertEqual(
                 'Stack s already has an action (CREATE) in progress.', str(refused)
@@ -290,7 +344,10 @@ class TestWhileAnotherRuns(StackWorldCase):
     def test_a_creation_is_not_cancelled_with_rollback(self) -> None:
         self.assertRaises(
             exceptions.NotSupported,
-            *(self.world.stacks.cancel, self.stack.uuid, TENANT, True),
+            self.world.stacks.cancel,
+            self.stack.uuid,
+            TENANT,
+            True,
         )
 
     def test_an_update_that_is_cancelled_goes_back(self) -> None:
@@ -352,14 +409,54 @@ class TestOtherOperations(StackWorldCase):
         )
         self.assertIn('SUSPEND_COMPLETE', str(refused))
 
-    def test_nor_is_it_checked_which_would_keep_it_from_being_resumed(self) -> None:
+    def test_a_check_of_it_tells_how_it_is_and_keeps_the_suspension(self) -> None:
         self.world.act(self.stack, states.SUSPEND)
-        refused = self.assertRaises(
-            exceptions.NotSupported, self.world.act, self.stack, states.CHECK
+        del self.world.outside.things[self.world.ids(self.stack)['b'] or '']
+        stack = self.world.act(self.stack, states.CHECK)
+        self.assertEqual(
+            ('CHECK_FAILED', 'SUSPEND_COMPLETE'), (stack.state.name, stack.base.name)
         )
-        self.assertIn('SUSPEND_COMPLETE', str(refused))
+        self.assertIn('resources.b: ', stack.status_reason)
+        self.assertRaises(
+            exceptions.NotSupported, self.world.begin_change, self.stack, CHAIN
+        )
         stack = self.world.act(self.stack, states.RESUME)
         self.assertEqual('RESUME_COMPLETE', stack.state.name)
+        self.assertEqual(
+            {
+                'a': 'RESUME_COMPLETE',
+                'b': 'CHECK_FAILED',
+                'c': 'RESUME_COMPLETE',
+                'g': 'RESUME_COMPLETE',
+            },
+            self.world.states(self.stack),
+        )
+
+    def test_a_check_counts_what_has_failed_or_was_never_made(self) -> None:
+        self.world.outside.fails |= {('create', 'new'), ('update', 'b')}
+        resources = {
+            **CHAIN,
+            'b': res(value='new', _depends_on='a'),
+            'new': res(),
+            'last': res(_depends_on='new'),
+        }
+        before = self.world.change(self.stack, resources)
+        self.assertEqual('UPDATE_FAILED', before.state.name)
+        failed = self.world.states(self.stack)
+        self.world.outside.fails.clear()
+
+        stack = self.world.act(self.stack, states.CHECK)
+
+        self.assertEqual('CHECK_FAILED', stack.state.name)
+        for text in (
+            'resources.b: UPDATE_FAILED: ',
+            'resources.new: it was never made (CREATE_FAILED)',
+            'resources.last: it was never made (INIT_COMPLETE)',
+        ):
+            self.assertIn(text, stack.status_reason)
+        after = self.world.states(self.stack)
+        kept = ('b', 'new', 'last')
+        self.assertEqual([failed[n] for n in kept], [after[n] for n in kept])
 
     def test_a_stack_in_it_that_was_deleted_by_itself_is_missed_and_made_again(
         self,
@@ -414,7 +511,7 @@ class TestTimeouts(StackWorldCase):
     """An operation ends when its time is over, however long its resources take."""
 
     def test_what_waits_outside_fails_and_says_why(self) -> None:
-        world = self.a_stack_world(limits=Limits(timeout=1))
+        world = self.a_stack_world(limits=StackLimits(timeout=1))
         stack = world.make({'x': res(wait=10**9)})
         self.assertEqual('CREATE_FAILED', stack.state.name)
         begin = 'Timed out: Resource action failed: resources.x: '
@@ -422,7 +519,7 @@ class TestTimeouts(StackWorldCase):
         self.assertEqual({'x': 'CREATE_FAILED'}, world.states(stack))
 
     def test_what_did_not_get_its_turn_is_not_begun_any_more(self) -> None:
-        world = self.a_stack_world(limits=Limits(timeout=1))
+        world = self.a_stack_world(limits=StackLimits(timeout=1))
         gate = self.a_gate_at(world, 'create', 'x')
         world.worker(max_parallel=1)
         stack = world.begin({'x': res(), 'y': res()})

@@ -12,14 +12,14 @@ from watcherlite.conf import masking
 from watcherlite.db.api import Store
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.stacks import NewStack, Stack
-from watcherlite.engine.stacks import plan_actions
-from watcherlite.engine.stacks.inputs import RESOURCE, STACK
-from watcherlite.engine.stacks.keeping_out import KeepingOut
-from watcherlite.engine.stacks.progress import StackProgress
-from watcherlite.engine.stacks.resource_action import ResourceAction
-from watcherlite.engine.stacks.stack_action import StackAction
-from watcherlite.engine.types import EngineTypes
-from watcherlite.execution.runner import ActionTypes
+from watcherlite.engine.action_types import EngineActionTypes
+from watcherlite.engine.stacks.action_inputs import RESOURCE, STACK
+from watcherlite.engine.stacks.actions import plan_actions
+from watcherlite.engine.stacks.actions.resource_action import ResourceAction
+from watcherlite.engine.stacks.actions.stack_action import StackAction
+from watcherlite.engine.stacks.lock_admission import LockAdmission
+from watcherlite.engine.stacks.projection.stack_projection import StackProjection
+from watcherlite.execution.ports import ActionTypes
 from watcherlite.execution.worker import Worker
 from watcherlite.states import action_plan as plan_states
 
@@ -38,15 +38,13 @@ class PlanWorld(StackWorld):
             **{'sweep_interval': NEVER, **settings},
         )
         self.plans = PlanOperations(
-            *(
-                store,
-                self.types,
-                self.progress,
-                self.clock,
-                self._tell,
-                plan_states.RESUME,
-                StackProgress(),
-            )
+            store,
+            self.types,
+            self.progress,
+            self.clock,
+            self._tell,
+            plan_states.RESUME,
+            StackProjection(),
         )
 
     def worker_types(self, store: Store) -> ActionTypes:
@@ -56,11 +54,11 @@ class PlanWorld(StackWorld):
             RESOURCE: functools.partial(ResourceAction, parts),
         }
         for name, kind in plan_actions.TYPES.items():
-            own[name] = functools.partial(kind, parts=parts, operations=self.stacks)
-        return EngineTypes(self.types, own)
+            own[name] = functools.partial(kind, services=parts, operations=self.stacks)
+        return EngineActionTypes(self.types, own)
 
     def worker(self, **keys: Any) -> Worker:
-        return super().worker(**{'keep_out': KeepingOut(self.store), **keys})
+        return super().worker(**{'admission': LockAdmission(self.store), **keys})
 
     def do(self, action_type: str, stack: Stack, **inputs: Any) -> dict[str, Any]:
         """Return an action of a plan document, called like its type."""
@@ -298,7 +296,7 @@ class TestUpdate(PlanWorldCase):
             ),
         )
 
-        self.assertIn('name the tenant', self.world.message('u') or '')
+        self.assertIn('specify the tenant', self.world.message('u') or '')
         self.assertEqual('SUCCEEDED', self.world.statuses()['v'])
         self.assertEqual('CREATE_COMPLETE', self.world.now(other).state.name)
         self.assertEqual('UPDATE_COMPLETE', self.world.now(self.stack).state.name)
@@ -486,5 +484,5 @@ class TestWithoutAWorker(PlanWorldCase):
     def test_only_a_worker_can_execute(self) -> None:
         alone = plan_actions.StackUpdate()
 
-        self.assertRaises(exceptions.PluginError, lambda: alone.parts)
+        self.assertRaises(exceptions.PluginError, lambda: alone.services)
         self.assertRaises(exceptions.PluginError, lambda: alone.operations)

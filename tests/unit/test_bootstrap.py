@@ -10,8 +10,8 @@ from tests import base
 from watcherlite import bootstrap, conf, settings
 from watcherlite.conf.secrets import BYTES
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings
-from watcherlite.engine.stacks.parts import Limits
-from watcherlite.engine.upkeep import UpkeepSettings
+from watcherlite.engine.audits.reconciler import ReconcilerSettings
+from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.execution.settings import ExecutionSettings
 from watcherlite.messaging.settings import MessagingSettings, NotificationDestination
 from watcherlite.notifications.settings import NotificationSettings, RelaySettings
@@ -73,6 +73,15 @@ class TestNotifications(SettingsCase):
     def test_how_they_are_published(self) -> None:
         found = settings.relay_settings(self.read(*self.LINES))
         self.assertEqual(RelaySettings(batch_size=7, publish_timeout=3), found)
+
+    def test_what_a_lost_queue_held_is_published_again_unless_queues_end_anyway(
+        self,
+    ) -> None:
+        lines = [line for line in self.LINES if 'auto_delete' not in line]
+        found = settings.relay_settings(self.read(*lines, 'redelivery_window = 9'))
+        self.assertEqual(9, found.redelivery_window)
+        given = self.read(*self.LINES, 'redelivery_window = 9')
+        self.assertEqual(0, settings.relay_settings(given).redelivery_window)
 
     def test_where_they_go(self) -> None:
         given: list[Any] = []
@@ -164,6 +173,7 @@ class TestLanes(SettingsCase):
         names = (
             *('max_parallel', 'claim_batch', 'lease'),
             *('sweep_interval', 'max_attempts', 'signal_grace'),
+            *('max_probes', 'max_probes_per_cluster', 'max_probes_per_project'),
         )
         values = (f'{key} = {first + n}' for n, key in enumerate(names))
         return (f'[{name}]', *values)
@@ -186,18 +196,21 @@ class TestLanes(SettingsCase):
                     max_attempts=first + 4,
                     signal_grace=first + 5,
                     default_action_timeout=7,
+                    max_probes=first + 6,
+                    max_probes_per_cluster=first + 7,
+                    max_probes_per_project=first + 8,
                 ),
                 found,
             )
             self.assert_differs(found, 'look_ahead', 'linger', 'quick')
 
     def test_the_upkeep_of_the_engine(self) -> None:
-        found = settings.upkeep_settings(
+        found = settings.reconciler_settings(
             self.read(
                 '[engine]', 'action_plan_expiry = 2', 'check_periodic_interval = 3'
             )
         )
-        self.assertEqual(UpkeepSettings(2, 3), found)
+        self.assertEqual(ReconcilerSettings(2, 3), found)
         self.assert_differs(found)
 
 
@@ -211,13 +224,24 @@ class TestStacks(SettingsCase):
                 'max_resources_per_stack = 3',
                 'max_template_size = 2048',
                 'max_stacks_per_tenant = 4',
+                'max_evaluation_size = 2097152',
+                'max_shown_size = 131072',
             )
         )
 
         self.assertEqual(
-            Limits(depth=2, resources=3, template=2048, stacks=4, timeout=60), found
+            StackLimits(
+                depth=2,
+                resources=3,
+                template=2048,
+                stacks=4,
+                timeout=60,
+                evaluated=2097152,
+                shown=131072,
+            ),
+            found,
         )
         self.assert_differs(found)
 
     def test_their_defaults_are_those_of_the_options(self) -> None:
-        self.assertEqual(Limits(), settings.stack_limits(self.read()))
+        self.assertEqual(StackLimits(), settings.stack_limits(self.read()))

@@ -6,13 +6,15 @@ import pathlib
 import pkgutil
 import re
 import sys
+import textwrap
+import tomllib
 import xml.etree.ElementTree
 
 import fixtures
 
 from tests import base
 from watcherlite import conf, states
-from watcherlite.cli import run
+from watcherlite.cli.local import run
 from watcherlite.cmd import exits
 from watcherlite.conf import opts
 from watcherlite.plugins import base as contract
@@ -53,6 +55,19 @@ class TestPages(base.TestCase):
             ):
                 with self.subTest(page=page.name, target=target):
                     self.assertIn(target, known)
+
+    def test_modules_that_the_architecture_names_exist(self):
+        named = re.findall(r'``([a-z_/]+(?:\.py|/))``', read('architecture.rst'))
+
+        self.assertEqual(
+            [],
+            [
+                path
+                for path in named
+                if not any((ROOT / top / path).exists() for top in ('', 'watcherlite'))
+            ],
+        )
+        self.assertGreater(len(named), 20)
 
     def test_included_files_exist(self):
         directive = r'^ *\.\. (?:literal)?include:: (\S+)$'
@@ -176,6 +191,25 @@ class TestPlugins(base.TestCase):
                     expected, signature.replace(' ', '').split(',') if signature else []
                 )
 
+    def test_entry_points_are_shown_as_every_build_backend_reads_them(self):
+        namespaces = {
+            *(contract.ACTION_TYPES, contract.RESOURCE_HANDLERS, contract.POLICIES),
+            contract.STRATEGIES,
+        }
+        shown = set()
+        for page in [*PAGES, *OTHERS]:
+            text = page.read_text()
+            self.assertNotRegex(text, r'(?m)^ +\[(options\.)?entry_points\]', page.name)
+            blocks = re.findall(r'(?m)^\.\. code-block:: toml\n\n((?: {3}.*\n)+)', text)
+            for block in blocks:
+                groups = tomllib.loads(textwrap.dedent(block))['project']
+                for namespace, points in groups['entry-points'].items():
+                    shown.add(namespace)
+                    for target in points.values():
+                        self.assertRegex(target, r'^[a-z_.]+:[A-Za-z]+$')
+
+        self.assertEqual(namespaces, shown)
+
     def test_everything_of_the_context_is_listed(self):
         members = set(contract.ActionContext.__annotations__) | {
             name
@@ -252,7 +286,7 @@ class TestCommands(base.TestCase):
             if name.isupper() and isinstance(value, int) and name != 'MAX_PROBLEMS'
         }
         table = read('operations.rst').partition('code  meaning')[2]
-        table = table.partition('Keeping it small')[0]
+        table = table.partition('Purging the database')[0]
 
         self.assertEqual(
             codes, {int(code) for code in re.findall(r'(?m)^(\d+)  ', table)}

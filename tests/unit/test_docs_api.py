@@ -16,8 +16,9 @@ from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.operation import at
 from watcherlite.api.orchestration import errors
 from watcherlite.api.orchestration.schemas import stacks
-from watcherlite.cli import access, commands
-from watcherlite.db.listing import FILTERS, SORT_KEYS
+from watcherlite.cli import command_table
+from watcherlite.cli.http import access
+from watcherlite.db.query import FILTERS, SORT_KEYS
 from watcherlite.plugins import base as contract
 from watcherlite.plugins import loader
 
@@ -152,7 +153,7 @@ class TestGuide(base.TestCase):
         )
 
     def test_every_refusal_is_explained(self):
-        table = read('api_guide.rst').partition('\nRefusals\n')[2]
+        table = read('api_guide.rst').partition('\nErrors\n')[2]
         told = {int(status) for status in re.findall(r'(?m)^([45]\d\d)  ', table)}
         # These belong to no operation.
         possible = {405, 500}
@@ -256,9 +257,11 @@ class TestCommand(base.TestCase):
                 if not words or words[0].startswith('-'):
                     continue
                 starts = [' '.join(words[:n]) for n in (4, 3, 2, 1)]
-                name = next((s for s in starts if s in commands.COMMANDS), starts[2])
+                name = next(
+                    (s for s in starts if s in command_table.COMMANDS), starts[2]
+                )
                 with self.subTest(page=page.name, line=line):
-                    self.assertIn(name, commands.COMMANDS)
+                    self.assertIn(name, command_table.COMMANDS)
                     self.assertEqual(set(), _options(words) - _known(name))
 
 
@@ -272,7 +275,7 @@ def _options(words):
 
 
 def _known(command):
-    module, _, name = commands.COMMANDS[command][0].partition(':')
+    module, _, name = command_table.COMMANDS[command][0].partition(':')
     made = getattr(importlib.import_module(module), name)(None, None)
     parser = made.get_parser(f'watcherlite {command}')
     return {option for action in parser._actions for option in action.option_strings}

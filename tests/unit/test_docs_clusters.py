@@ -8,7 +8,7 @@ from tests import base
 from tests.unit.test_docs import ROOT, read
 from watcherlite.api.clustering import errors
 from watcherlite.api.clustering.schemas import clusters, nodes
-from watcherlite.engine.clusters import actions
+from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.profile_types import ProfileTypes
 from watcherlite.plugins import base as contracts
 from watcherlite.plugins import loader, schemas
@@ -22,7 +22,7 @@ class ClustersTest(base.TestCase):
     def test_every_action_is_told_of(self):
         text = read('clusters.rst')
 
-        for name in actions.KINDS:
+        for name in action_types.DEFINITIONS:
             with self.subTest(action=name):
                 self.assertIn(f'``{name}``', text)
 

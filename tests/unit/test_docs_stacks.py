@@ -13,7 +13,7 @@ from tests import base
 from tests.unit.test_docs import OTHERS, PAGES, ROOT, read
 from watcherlite import bootstrap, conf, exceptions
 from watcherlite.api.orchestration import errors
-from watcherlite.cli import commands
+from watcherlite.cli import command_table
 from watcherlite.conf import stacks as options
 from watcherlite.domain import json_values
 from watcherlite.domain.stacks import Definition, Stack
@@ -25,15 +25,15 @@ from watcherlite.domain.templates import (
     parameter_definitions,
     registry,
     scope,
-    texts,
+    text_functions,
     versions,
 )
 from watcherlite.domain.templates.blueprint import Blueprint
-from watcherlite.domain.templates.compiling import PSEUDO
+from watcherlite.domain.templates.compiler import PSEUDO
 from watcherlite.domain.templates.sections import KEYS
-from watcherlite.engine.stacks import asking
-from watcherlite.engine.stacks.parts import Parts
-from watcherlite.engine.stacks.resolving import Blueprints
+from watcherlite.engine.stacks.requests import validation
+from watcherlite.engine.stacks.resolution import Blueprints
+from watcherlite.engine.stacks.services import StackServices
 from watcherlite.plugins import loader
 from watcherlite.states import stack as states
 from watcherlite.testing.memory_store import MemoryStore
@@ -61,7 +61,7 @@ ALLOWED = """
 directories = /srv
 [watcherlite.resource_handlers.local_process]
 directories = /srv
-allowed = /usr/bin/python3 -m http.server
+allowed = /usr/bin/python3 -m http.server {~[0-9]+}
 allowed = /usr/bin/worker
 """
 FIRST_STACK = ROOT / 'etc/watcherlite/examples/maintained-stack.yaml'
@@ -160,7 +160,7 @@ class TestFunctions(TemplatesCase):
             f'     - {json_values.MAX_DEPTH}\n',
             text,
         )
-        for algorithm in texts.ALGORITHMS:
+        for algorithm in text_functions.ALGORITHMS:
             self.assertIn(f'``{algorithm}``', self.sections['digest'])
 
     def test_what_is_refused_is_listed_with_what_to_do_instead(self):
@@ -270,7 +270,7 @@ class TestExamples(base.TestCase):
     def check(self, text, settings):
         configuration = conf.new(config_files=[str(settings)])
         store = MemoryStore()
-        parts = Parts(
+        parts = StackServices(
             *(store, bootstrap.load_plugins(configuration), Blueprints(store)),
             lambda lane, command: None,
         )
@@ -281,7 +281,7 @@ class TestExamples(base.TestCase):
             for name, declared in (template.get('parameters') or {}).items()
             if 'default' not in declared
         }
-        asking.check(
+        validation.validate_stack(
             parts,
             Stack('uuid', 'hello', 'tenant', 0),
             Definition(template, files=FILES, parameters=given),
@@ -325,7 +325,7 @@ class TestExamples(base.TestCase):
                 verb = _verb(written)
                 with self.subTest(page=page.name, line=line):
                     self.assertIsNotNone(verb)
-                    module, _, name = commands.COMMANDS[verb][0].partition(':')
+                    module, _, name = command_table.COMMANDS[verb][0].partition(':')
                     kind = getattr(importlib.import_module(module), name)
                     parser = kind(None, None).get_parser(f'watcherlite {verb}')
                     known = {o for a in parser._actions for o in a.option_strings}
@@ -337,7 +337,7 @@ def _verb(words):
     """Return the longest command that a line begins with."""
     for count in range(len(words), 0, -1):
         name = ' '.join(words[:count])
-        if name in commands.COMMANDS:
+        if name in command_table.COMMANDS:
             return name
     return None
 

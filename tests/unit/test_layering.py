@@ -16,17 +16,20 @@ ROOT = pathlib.Path(__file__).parents[2]
 ROOMS = {
     'watcherlite.exceptions': 0,
     'watcherlite.clock': 0,
+    'watcherlite.destinations': 0,
     'watcherlite.conf': 0,
     'watcherlite.states': 0,
     'watcherlite.domain': 1,
     'watcherlite.plugins.base': 2,
-    'watcherlite.db.clustering': 2,
-    'watcherlite.db.listing': 2,
+    'watcherlite.db.clusters': 2,
+    'watcherlite.db.query': 2,
     'watcherlite.db.locking': 2,
     'watcherlite.db.projects': 2,
-    'watcherlite.db.auditing': 2,
-    'watcherlite.db.stacking': 2,
+    'watcherlite.db.request_keys': 2,
+    'watcherlite.db.audits': 2,
+    'watcherlite.db.stacks': 2,
     'watcherlite.db.api': 2,
+    'watcherlite.db.database_clock': 2,
     'watcherlite.execution': 3,
     'watcherlite.applier': 4,
     'watcherlite.engine': 4,
@@ -56,21 +59,29 @@ ROOMS = {
 #: Rooms that are not below and may be imported all the same: (from, to) -> why.
 SIDEWAYS = {
     ('watcherlite.conf', 'watcherlite.exceptions'): 'errors are below everything',
+    ('watcherlite.conf', 'watcherlite.destinations'): (
+        'the default of the option is that of the rules'
+    ),
     ('watcherlite.states', 'watcherlite.exceptions'): 'errors are below everything',
     (
         'watcherlite.bootstrap',
         'watcherlite.settings',
     ): 'it hands the parts what the options say',
-    ('watcherlite.db.api', 'watcherlite.db.clustering'): 'the store keeps clusters',
-    ('watcherlite.db.api', 'watcherlite.db.listing'): 'the store lists',
+    ('watcherlite.db.api', 'watcherlite.db.clusters'): 'the store keeps clusters',
+    ('watcherlite.db.api', 'watcherlite.db.query'): 'the store lists',
     ('watcherlite.db.api', 'watcherlite.db.locking'): 'the store locks targets',
     ('watcherlite.db.api', 'watcherlite.db.projects'): 'the store knows of projects',
     (
         'watcherlite.db.projects',
-        'watcherlite.db.clustering',
+        'watcherlite.db.clusters',
     ): 'what has a name in a project is a noun of clusters',
-    ('watcherlite.db.api', 'watcherlite.db.auditing'): 'the store keeps audits',
-    ('watcherlite.db.api', 'watcherlite.db.stacking'): 'the store keeps stacks',
+    ('watcherlite.db.api', 'watcherlite.db.request_keys'): 'the store keeps keys',
+    (
+        'watcherlite.db.request_keys',
+        'watcherlite.db.clusters',
+    ): 'nouns of clusters are created under a key',
+    ('watcherlite.db.api', 'watcherlite.db.audits'): 'the store keeps audits',
+    ('watcherlite.db.api', 'watcherlite.db.stacks'): 'the store keeps stacks',
     ('watcherlite.engine', 'watcherlite.applier'): (
         'what an audit proposes is stored and started by the operations on plans'
     ),
@@ -83,8 +94,14 @@ SIDEWAYS = {
     ('watcherlite.plugins.load_balancers', 'watcherlite.plugins.action_types'): (
         'what makes a command of the operator is the same in both'
     ),
+    ('watcherlite.notifications', 'watcherlite.messaging'): (
+        'the relay publishes to the notification publisher of a bus'
+    ),
     ('watcherlite.notifications', 'watcherlite.objects'): (
         'the payload classes define what a notification is made of'
+    ),
+    ('watcherlite.testing', 'watcherlite.db.sqlalchemy'): (
+        'the store for tests is SQLite in memory'
     ),
     ('watcherlite.cmd', 'watcherlite.api'): 'a daemon serves the API',
     ('watcherlite.cli', 'watcherlite.cmd'): (
@@ -104,63 +121,72 @@ IN_FUNCTIONS = {
     ('watcherlite.bootstrap', 'watcherlite.messaging.connection'): (
         'a process that is never asked for the health of the broker needs no kombu'
     ),
-    ('watcherlite.cli.access', 'watcherlite.cli.keystone'): (
+    ('watcherlite.cli.http.access', 'watcherlite.cli.http.keystone'): (
         'only a cloud needs openstacksdk'
     ),
-    ('watcherlite.cli.action_plans', 'watcherlite.cli.plan_file'): (
+    ('watcherlite.cli.commands.plans.action_plans', 'watcherlite.cli.input_files'): (
         'only a file needs YAML'
     ),
-    ('watcherlite.cli.action_plans', 'watcherlite.domain.documents'): (
+    ('watcherlite.cli.commands.plans.action_plans', 'watcherlite.domain.documents'): (
         'only a file needs YAML'
     ),
-    ('watcherlite.cli.audit_templates', 'watcherlite.cli.plan_file'): (
-        'only a file needs YAML'
-    ),
-    ('watcherlite.cli.audits', 'watcherlite.cli.plan_file'): 'only a file needs YAML',
-    ('watcherlite.cli.cluster_command', 'watcherlite.cli.cluster_following'): (
-        'only --wait needs it'
-    ),
-    ('watcherlite.cli.cluster_specs', 'watcherlite.cli.plan_file'): (
+    (
+        'watcherlite.cli.commands.audits.audit_templates',
+        'watcherlite.cli.input_files',
+    ): ('only a file needs YAML'),
+    (
+        'watcherlite.cli.commands.audits.audits',
+        'watcherlite.cli.input_files',
+    ): 'only a file needs YAML',
+    ('watcherlite.cli.commands.clusters.specs', 'watcherlite.cli.input_files'): (
         'only a file needs YAML'
     ),
     ('watcherlite.cli.command', 'watcherlite.conf'): 'help needs no oslo.config',
-    ('watcherlite.cli.executing', 'watcherlite.cli.live'): 'only a terminal needs rich',
-    ('watcherlite.cli.plugin_list', 'watcherlite.plugins.loader'): (
+    (
+        'watcherlite.cli.local.execution',
+        'watcherlite.cli.live_progress',
+    ): 'only a terminal needs rich',
+    ('watcherlite.cli.local.plugin_list', 'watcherlite.plugins.loader'): (
         'help needs no plugins'
     ),
-    ('watcherlite.cli.remote', 'watcherlite.cli.client'): 'help needs no requests',
-    ('watcherlite.cli.run', 'watcherlite.cli.executing'): (
+    (
+        'watcherlite.cli.commands.base',
+        'watcherlite.cli.http.client',
+    ): 'help needs no requests',
+    ('watcherlite.cli.local.run', 'watcherlite.cli.local.execution'): (
         'help, and a plan with mistakes, need no database'
     ),
-    ('watcherlite.cli.stack_changes', 'watcherlite.cli.stack_files'): (
-        'help needs no YAML'
-    ),
-    ('watcherlite.cli.stack_command', 'watcherlite.cli.stack_following'): (
-        'only --wait needs it'
-    ),
-    ('watcherlite.cli.stack_resources', 'watcherlite.cli.stack_files'): (
-        'help needs no YAML'
-    ),
-    ('watcherlite.cli.stack_templates', 'watcherlite.cli.stack_files'): (
-        'help needs no YAML'
-    ),
-    ('watcherlite.cli.standalone', 'watcherlite.cmd.standalone'): (
+    (
+        'watcherlite.cli.commands.stacks.changes',
+        'watcherlite.cli.commands.stacks.template_files',
+    ): ('help needs no YAML'),
+    (
+        'watcherlite.cli.commands.stacks.resources',
+        'watcherlite.cli.commands.stacks.template_files',
+    ): ('help needs no YAML'),
+    (
+        'watcherlite.cli.commands.stacks.contents',
+        'watcherlite.cli.commands.stacks.template_files',
+    ): ('help needs no YAML'),
+    ('watcherlite.cli.local.standalone', 'watcherlite.cmd.standalone'): (
         'other commands need no daemon'
     ),
-    ('watcherlite.cli.watch', 'watcherlite.cli.watching'): 'help needs no requests',
-    ('watcherlite.cli.watching', 'watcherlite.cli.live_tree'): (
+    ('watcherlite.cli.commands.plans.plan_watch', 'watcherlite.cli.live_progress'): (
         'only a terminal needs rich'
     ),
     ('watcherlite.cmd.exits', 'watcherlite.conf.masking'): 'help needs no oslo.config',
+    ('watcherlite.notifications.encoder', 'watcherlite.objects.registry'): (
+        'a process without a payload to write needs no oslo.versionedobjects'
+    ),
     ('watcherlite.messaging.factory', 'watcherlite.messaging.amqp_bus'): (
         'messages within the process need no kombu'
     ),
     (
-        'watcherlite.engine.clusters.node_checking',
+        'watcherlite.engine.clusters.actions.node_check',
         'watcherlite.plugins.http_exchange',
     ): 'nodes that are not asked over HTTP need no requests',
     (
-        'watcherlite.engine.clusters.lifecycle_hooks',
+        'watcherlite.engine.clusters.actions.lifecycle_hooks',
         'watcherlite.plugins.http_exchange',
     ): 'nodes that go without a hook need no requests',
     (
@@ -212,7 +238,7 @@ FENCES = {
     'falcon': ('watcherlite.api',),
     'prometheus_client': ('watcherlite.api',),
     'bcrypt': ('watcherlite.api',),
-    'cheroot': ('watcherlite.cmd',),
+    'waitress': ('watcherlite.cmd',),
     'cotyledon': ('watcherlite.cmd',),
     'rich': ('watcherlite.cli',),
     'cliff': ('watcherlite.cli',),
@@ -220,9 +246,9 @@ FENCES = {
     'requests': (
         'watcherlite.plugins.http_exchange',
         'watcherlite.plugins.action_types',
-        'watcherlite.cli.client',
+        'watcherlite.cli.http.client',
     ),
-    'openstack': ('watcherlite.cli.keystone',),
+    'openstack': ('watcherlite.cli.http.keystone',),
     'tests': (),
 }
 

@@ -1,8 +1,7 @@
-"""The WSGI application: it turns requests into calls of operations.
+"""The WSGI application, which turns requests into calls of operations.
 
-In this order: the mount and the version, the route, whether the caller may, the
-form of the answer, the arguments, the body. Whatever goes wrong becomes an answer
-in the shape of the mount; see `errors`.
+In this order: mount and version, route, policy, media type, arguments, body. Every
+exception becomes a response in the error format of the mount; see `errors`.
 """
 
 import functools
@@ -16,15 +15,17 @@ import falcon
 from watcherlite import exceptions
 from watcherlite.api import arguments, errors, microversions
 from watcherlite.api.errors import Environ
+from watcherlite.api.idempotency import HEADER as HEADER_OF_KEYS
+from watcherlite.api.idempotency import Idempotency
 from watcherlite.api.microversions import HEADER
-from watcherlite.api.mounts import Mount, Mounts
+from watcherlite.api.mounts import Mount, Mounts, decode_slashes
 from watcherlite.api.operation import (
     EVENT_STREAM,
     NOTHING,
-    Answer,
     Caller,
     Operation,
     Request,
+    Response,
     Version,
     Versioned,
     at,
@@ -35,17 +36,20 @@ from watcherlite.domain import json_values
 
 LOG = logging.getLogger(__name__)
 
-#: Where the authentication leaves the `Caller`, and oslo.middleware the request id.
+#: Keys of the WSGI environment: the `Caller`, set by the authentication, and the
+#: request id, set by oslo.middleware.
 CALLER = 'watcherlite.caller'
 REQUEST_ID = 'openstack.request_id'
-#: Where the template of the route is left, for the metrics.
+#: The template of the route, for the metrics.
 ROUTE = 'watcherlite.route'
-#: Where the template of an address is left that is itself a secret, for the log.
+#: The template of an address that is itself a secret, for the log.
 HIDDEN_ADDRESS = 'watcherlite.hidden_address'
 
-#: The rule that says who may look into every project.
+#: The rule for callers who see all projects.
 ADMIN = 'admin_api'
-#: Of the project of an address, this much is repeated in a refusal.
+#: The rule for callers whose plans and audits may act on objects of all projects.
+PLANS_EVERYWHERE = 'action_plan:all_projects'
+#: Maximum length of a project that an error repeats.
 SHOWN = 64
 
 _TRUE = frozenset({'1', 't', 'true', 'on', 'y', 'yes'})
@@ -54,7 +58,8 @@ _TRUE = frozenset({'1', 't', 'true', 'on', 'y', 'yes'})
 class Application:
     """The part of the application behind authentication, as a WSGI callable.
 
-    :raises ValueError: an operation names a policy rule that there is not
+    :param idempotency: None: idempotency keys are ignored
+    :raises ValueError: an operation names an unknown policy rule
     """
 
     def __init__(
@@ -63,8 +68,10 @@ class Application:
         policy: Policy,
         mounts: Sequence[Mount],
         max_body_size: int,
+        idempotency: Idempotency | None = None,
     ) -> None:
         self.services = services
+        self.idempotency = idempotency
         self.policy = policy
         self.max_body_size = max_body_size
         app = falcon.App(middleware=[_Placing(mounts)])
@@ -78,7 +85,7 @@ class Application:
         self._app = app
 
     def __call__(self, environ: Environ, start_response: Any) -> Any:
-        """Answer a request."""
+        """Return a request."""
         return self._app(environ, start_response)
 
     def _fail(
@@ -103,12 +110,12 @@ class Application:
 def _log(
     request: falcon.Request, request_id: str, status: int, error: Exception
 ) -> None:
-    """Tell operators what a client is not told.
+    """Log an error whose details the client does not get.
 
-    That the database is away is known, and says nothing new with a traceback.
+    A traceback is of use for unexpected errors only.
     """
     LOG.error(
-        'Request %s, %s %s, was answered with %d: %s',
+        'Request %s, %s %s, failed with %d: %s',
         request_id,
         request.method,
         logged_address(request.env),
@@ -119,12 +126,12 @@ def _log(
 
 
 def logged_address(environ: Environ) -> str:
-    """Return the address of a request as it is logged, without what is a secret."""
+    """Return the address of a request for the log, without secrets."""
     return str(environ.get(HIDDEN_ADDRESS) or environ.get('PATH_INFO', ''))
 
 
 class _Placing:
-    """Finds the mount and the version of a request, and spells its path properly."""
+    """Middleware that sets the mount and the version of a request, and its path."""
 
     def __init__(self, mounts: Sequence[Mount]) -> None:
         self._mounts = Mounts(mounts)
@@ -149,7 +156,7 @@ class _Placing:
 
 
 class Endpoint:
-    """The operations of one URL, as falcon looks for them: `on_get`, `on_post`."""
+    """The falcon resource of one URL: `on_get`, `on_post` and so on."""
 
     def __init__(
         self,
@@ -178,6 +185,8 @@ class Endpoint:
     ) -> None:
         # Two mounts may have the same template
         request.env[ROUTE] = self._mount.prefixes[0] + self._template
+        # The server leaves a slash encoded that is part of a name.
+        path = {name: decode_slashes(text) for name, text in path.items()}
         version: Version = request.context.version
         if version < operation.since:
             raise _too_early(operation, version)
@@ -185,8 +194,7 @@ class Endpoint:
         project = path.get(self._mount.project or '')
         self._check_project(caller, project)
         policy = self._application.policy
-        if operation.rule is not None and operation.rules is None:
-            policy.check(operation.rule, caller, project)
+        _check_role(policy, operation, caller, project)
         event_stream = _form(operation, request)
         for text in path.values():
             problem = json_values.text_problem(text)
@@ -209,22 +217,34 @@ class Endpoint:
             last_event_id=request.get_header('Last-Event-ID'),
             event_stream=event_stream,
             # Behind the number of the mount
-            place='/' + request.path.lstrip('/').partition('/')[2],
+            route_path='/' + request.path.lstrip('/').partition('/')[2],
             query_string=request.query_string,
-            everywhere=policy.allows(ADMIN, caller),
+            sees_all_projects=policy.allows(ADMIN, caller),
+            plans_in_all_projects=policy.allows(PLANS_EVERYWHERE, caller),
+            allows=lambda rule: policy.allows(rule, caller, project),
         )
         for rule in operation.rules(asked) if operation.rules else ():
             policy.check(rule, caller, project)
-        answer = operation.call(asked)
+        idempotency = self._application.idempotency
+        if idempotency is None:
+            answer = operation.call(asked)
+        else:
+            answer = idempotency.call(
+                operation,
+                asked,
+                request.method,
+                self._mount.prefixes[0],
+                request.get_header(HEADER_OF_KEYS),
+            )
         self._render(answer, response)
 
     def _check_project(self, caller: Caller, project: str | None) -> None:
-        """Raise Forbidden if the address names a project that the caller is not in."""
-        if project is None or caller.may_be_in(project):
+        """Raise Forbidden if the caller is not in the project of the address."""
+        if project is None or caller.is_in_project(project):
             return
         if not self._application.policy.allows(ADMIN, caller):
             raise exceptions.Forbidden(
-                f'The caller is not in the project of the address, {project[:SHOWN]}'
+                f'The caller is not a member of project {project[:SHOWN]}'
             )
 
     def _body(
@@ -239,7 +259,7 @@ class Endpoint:
         data = _read(request, self._application.max_body_size)
         if data and not arguments.accepts_json(request.content_type or ''):
             raise falcon.HTTPUnsupportedMediaType(
-                description='The body must be application/json and is '
+                description='The body must be application/json, not '
                 f'{request.content_type}'
             )
         checker = schemas.body(version)
@@ -251,7 +271,7 @@ class Endpoint:
             return None
         return checker.body(arguments.parse(data))
 
-    def _render(self, answer: Answer, response: falcon.Response) -> None:
+    def _render(self, answer: Response, response: falcon.Response) -> None:
         response.status = answer.status
         if answer.stream is not None:
             response.content_type = EVENT_STREAM
@@ -269,7 +289,7 @@ class Endpoint:
 
 
 class _Schemas:
-    """The checkers of an operation, by version; each is made when first needed."""
+    """The validators of an operation by version, created when first needed."""
 
     def __init__(
         self, operation: Operation, method: str, texts: arguments.Texts
@@ -294,6 +314,17 @@ class _Schemas:
         return self._made[key]
 
 
+def _check_role(
+    policy: Policy, operation: Operation, caller: Caller, project: str | None
+) -> None:
+    """Raise Forbidden for a caller whom no rule of the operation allows."""
+    if operation.rule is None:
+        return
+    rules = operation.alternatives or (operation.rule,)
+    if not any(policy.allows(rule, caller, project) for rule in rules):
+        policy.check(operation.rule, caller, project)
+
+
 def _too_early(operation: Operation, version: Version) -> Exception:
     text = operation.too_early_text
     if text is None:
@@ -309,7 +340,7 @@ def _too_early(operation: Operation, version: Version) -> Exception:
 
 
 def _form(operation: Operation, request: falcon.Request) -> bool:
-    """Say whether the answer is to be a stream; NotAcceptable if there is no way."""
+    """Return whether an event stream is requested; NotAcceptable for other types."""
     forms = [falcon.MEDIA_JSON]
     if operation.streams:
         forms.append(EVENT_STREAM)
@@ -319,14 +350,13 @@ def _form(operation: Operation, request: falcon.Request) -> bool:
     chosen = request.client_prefers(forms)
     if chosen is None:
         raise exceptions.NotAcceptable(
-            f'The answer can be {" or ".join(forms)}, and the request accepts only '
-            f'{accepted}'
+            f'Supported media types: {", ".join(forms)}; the request accepts {accepted}'
         )
     return chosen == EVENT_STREAM
 
 
 def _read(request: falcon.Request, most: int) -> bytes:
-    """Return the body; an error that names the limit for one that is too long."""
+    """Return the body; HTTPContentTooLarge if it exceeds the limit."""
     length = request.content_length
     chunked = request.get_header('Transfer-Encoding') is not None
     if length is None and not chunked:
@@ -337,9 +367,9 @@ def _read(request: falcon.Request, most: int) -> bytes:
     stream = request.bounded_stream if length is not None else request.stream
     try:
         data: bytes = stream.read(most + 1)
-    except (OSError, ValueError):
-        # A client that breaks off, or chunks that are none.
-        raise exceptions.Invalid('The body cannot be read to its end') from None
+    except (OSError, OverflowError, ValueError):
+        # A client that breaks off, or chunks that are none, or larger than numbers.
+        raise exceptions.Invalid('The body cannot be read completely') from None
     if len(data) > most:
         raise _too_large(most)
     if length is not None and len(data) < length:
@@ -351,7 +381,7 @@ def _read(request: falcon.Request, most: int) -> bytes:
 
 def _too_large(most: int) -> falcon.HTTPError:
     return falcon.HTTPContentTooLarge(
-        description=f'The body is too large; at most {most} bytes are taken'
+        description=f'The body is too large; the limit is {most} bytes'
     )
 
 

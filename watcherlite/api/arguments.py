@@ -1,9 +1,10 @@
-"""The arguments and the body of a request against their schemas.
+"""Validation of the arguments and the body of a request by their schemas.
 
-The texts of the refusals are those that clients of Watcher know. A value is shown
-only where it is a plain argument: what lies deeper may be a secret.
+The errors are those of Watcher. Only the value of a scalar argument is repeated: a
+value that lies deeper may be a secret.
 """
 
+import itertools
 import json
 import math
 import re
@@ -17,14 +18,15 @@ from watcherlite import exceptions
 from watcherlite.api.operation import Schema
 from watcherlite.domain import json_values
 
-#: A value longer than this is not repeated in a refusal.
+#: Maximum length of a value that an error repeats.
 SHOWN = 120
-#: What a patch is called in refusals, and any other body that has no title.
+#: Names in errors of a patch, and of any other body without a title.
 PATCH, BODY = 'patch', 'body'
 
 _UUID = re.compile(
     r'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}', re.IGNORECASE
 )
+_MAX_ERRORS = 1000
 _INTEGER = re.compile(r'[+-]?[0-9]{1,18}')
 _BOOLEANS = {
     **dict.fromkeys(('1', 't', 'true', 'on', 'y', 'yes'), True),
@@ -44,33 +46,33 @@ _FORMATS = jsonschema.FormatChecker(())
 
 @_FORMATS.checks('uuid')
 def is_uuid(value: object) -> bool:
-    """Say whether a text is a uuid, in any case; what is no text is not judged."""
+    """Return whether a text is a uuid, in any case; True for other types."""
     return not isinstance(value, str) or bool(_UUID.fullmatch(value))
 
 
 class Texts:
-    """What is said of arguments and bodies that are refused: as Watcher says it.
+    """The texts of validation errors: those of Watcher.
 
-    Another vocabulary says it in its own way.
+    Other APIs override them.
     """
 
     def unknown(self, name: str, arguments: str) -> str:
-        """Return the refusal of an argument that there is not.
+        """Return the error for an unknown argument.
 
         :param arguments: the title of their schema
         """
         return f'Unknown argument: "{name}"'
 
     def missing(self, name: str) -> str:
-        """Return the refusal of a request without an argument, or without a body."""
+        """Return the error for a missing argument, or a missing body."""
         return f'Missing argument: "{name}"'
 
     def not_converted(self, error: 'NotConverted') -> str:
-        """Return the refusal of a value that is none of its type."""
+        """Return the error for a value of another type."""
         return str(error)
 
     def broken(self, error: Any, argument: str) -> str:
-        """Return the refusal that a validation error of jsonschema stands for.
+        """Return the error for a validation error of jsonschema.
 
         :param argument: the name of the body
         """
@@ -78,7 +80,7 @@ class Texts:
 
 
 class NotConverted(exceptions.Invalid):
-    """An argument of a URL is none of its type.
+    """An argument of a URL is not of its type.
 
     :ivar kind: of the JSON schema: integer, number, boolean
     """
@@ -92,10 +94,10 @@ WATCHER = Texts()
 
 
 class Checker:
-    """Checks what requests bring against one schema; made once for each.
+    """Validator of arguments and bodies by one schema.
 
-    :param name: of the body in refusals
-    :param texts: how refusals are said
+    :param name: of the body in errors
+    :param texts: the texts of errors
     """
 
     def __init__(
@@ -112,8 +114,8 @@ class Checker:
     def query(self, given: Mapping[str, str | list[str]]) -> dict[str, Any]:
         """Return the arguments of a URL, converted as the schema says; or Invalid.
 
-        Those that it does not know are refused, or passed over where it allows them.
-        One that is a list may be given several times.
+        Unknown ones are rejected, or ignored if the schema allows them. Those of type
+        array may be given several times.
         """
         known = self._schema.get('properties', {})
         strict = self._schema.get('additionalProperties') is False
@@ -138,12 +140,12 @@ class Checker:
         return found
 
     def body(self, value: Any) -> Any:
-        """Return a body that the schema allows; Invalid."""
+        """Validate and return a body; Invalid."""
         self._check(value)
         return value
 
     def no_body(self) -> exceptions.Invalid:
-        """Return the refusal of a request without a body."""
+        """Return the error for a missing body."""
         return exceptions.Invalid(self._texts.missing(self.name))
 
     def _converted(self, name: str, value: str, schema: Schema) -> Any:
@@ -154,7 +156,9 @@ class Checker:
 
     def _check(self, value: Any) -> None:
         try:
-            error = jsonschema.exceptions.best_match(self._validator.iter_errors(value))
+            # Each takes its time, and a body may have one for every item.
+            errors = itertools.islice(self._validator.iter_errors(value), _MAX_ERRORS)
+            error = jsonschema.exceptions.best_match(errors)
         except RecursionError:
             raise exceptions.Invalid('The body is nested too deeply') from None
         if error is not None:
@@ -162,7 +166,7 @@ class Checker:
 
 
 def parse(data: bytes) -> Any:
-    """Return the JSON value of a body; Invalid if it is none that can be stored."""
+    """Return the JSON value of a body; Invalid if it cannot be stored."""
     try:
         value = json.loads(
             data.decode(), parse_constant=_refuse_constant, parse_float=_finite
@@ -245,8 +249,8 @@ _CONVERSIONS: Mapping[str, Callable[[str, str], Any]] = {
 
 
 def _explain(error: Any, argument: str) -> str:
-    """Return the refusal that a validation error stands for."""
-    # Which line of a patch it is says nothing to who reads it
+    """Return the error for a validation error."""
+    # The index of a line of a patch does not help the reader.
     path = [part for part in error.absolute_path if isinstance(part, str)]
     keyword, right, value = error.validator, error.validator_value, error.instance
     if keyword == 'additionalProperties' and right is False:
@@ -318,11 +322,11 @@ def unknown(value: Mapping[str, Any], schema: Schema) -> Iterator[str]:
 
 
 def cut(text: str) -> str:
-    """Return a value as it is repeated in a refusal."""
+    """Return a value, truncated, as errors repeat it."""
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + '…'
 
 
 def accepts_json(content_type: str) -> bool:
-    """Say whether a body of this type is read as JSON; no type is JSON too."""
+    """Return whether a media type is JSON; '' is."""
     kind = content_type.partition(';')[0].strip().lower()
     return kind in ('', 'application/json') or kind.endswith('+json')

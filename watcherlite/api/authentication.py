@@ -1,7 +1,7 @@
-"""Who asks: the strategies of `[api] auth_strategy`.
+"""Authentication: the strategies of `[api] auth_strategy`.
 
-Each is a WSGI application around another one and leaves a `Caller` in the request.
-What a client says about itself in headers is dropped before anything else.
+Each is a WSGI middleware that sets the `Caller` of a request. Identity headers that a
+client sends are dropped first.
 """
 
 import base64
@@ -13,33 +13,35 @@ from urllib import parse
 
 from watcherlite.api import errors
 from watcherlite.api.app import CALLER
+from watcherlite.api.basic_auth import PasswordFile, TooManyPasswords
 from watcherlite.api.errors import Environ, Fault, Wsgi
 from watcherlite.api.operation import Caller
-from watcherlite.api.passwords import PasswordFile
-from watcherlite.api.settings import is_loopback
+from watcherlite.api.settings import is_address, is_loopback
 
 LOG = logging.getLogger(__name__)
 
-#: The caller of everything where there is no authentication.
+#: The caller of all requests without authentication.
 SYNTHETIC = Caller(
     user_id='noauth',
     user_name='noauth',
     roles=frozenset({'admin'}),
+    system_scope='all',
     in_all_projects=True,
 )
 UNAUTHORIZED = 'The request you have made requires authentication.'
-AWAY = 'Keystone, which tells whose token this is, cannot be reached. Try again later.'
-UNCHECKED = (
-    'The token cannot be checked, for a reason that the log of the API has. Try again '
-    'later.'
-)
+AWAY = 'Keystone is not available to validate the token. Try again later.'
+UNCHECKED = 'The token cannot be validated; see the log of the API. Try again later.'
 REALM = 'watcherlite'
+UNKNOWN_HOST = (
+    'The header Host has an unknown name. Use an IP address, or add the name to [api] '
+    'allowed_hosts'
+)
 ELSEWHERE = (
-    'auth_strategy is noauth: the API is asked as 127.0.0.1 or localhost, and not by '
-    'web pages from elsewhere, unless [api] noauth_on_any_address is true'
+    'auth_strategy is noauth: only requests to 127.0.0.1 or localhost, from web pages '
+    'of this origin, are accepted unless [api] noauth_on_any_address is true'
 )
 
-#: How the headers begin in which keystonemiddleware tells who asks.
+#: Prefixes of the headers in which keystonemiddleware passes the identity.
 _IDENTITY = (
     'HTTP_X_ROLE',
     'HTTP_X_USER',
@@ -52,19 +54,20 @@ _IDENTITY = (
     'HTTP_X_SERVICE_',
     'HTTP_OPENSTACK_SYSTEM_SCOPE',
 )
-#: Begins like the above, and is what keystonemiddleware is to check.
+#: Headers with these prefixes that keystonemiddleware validates.
 _CREDENTIALS = frozenset({'HTTP_X_SERVICE_TOKEN'})
 
-#: What is said in place of the name of a status.
+#: The error by status.
 _TEXTS = {401: UNAUTHORIZED, 503: AWAY}
 
 
 class Gate:
-    """Lets requests to public addresses pass, and all others through a strategy.
+    """Middleware that authenticates requests except those to public addresses.
 
     :param application: for both
     :param strategy: returns the application with authentication around it
-    :param is_public: says whether a request needs no authentication
+    :param is_public: returns whether a request needs no authentication
+    :param guard: put around the application for those requests
     """
 
     def __init__(
@@ -72,13 +75,14 @@ class Gate:
         application: Wsgi,
         strategy: Callable[[Wsgi], Wsgi],
         is_public: Callable[[Environ], bool],
+        guard: Callable[[Wsgi], Wsgi] | None = None,
     ) -> None:
-        self._open = application
+        self._open = application if guard is None else guard(application)
         self._guarded = strategy(application)
         self._is_public = is_public
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Answer a request."""
+        """Return a request."""
         for name in [name for name in environ if name.startswith(_IDENTITY)]:
             if name not in _CREDENTIALS:
                 del environ[name]
@@ -88,26 +92,62 @@ class Gate:
         return self._guarded(environ, start_response)
 
 
+class HostHeaderCheck:
+    """Middleware that rejects public requests with an unknown name in the header Host.
+
+    It prevents DNS rebinding: a web page whose own name resolves to this service could
+    read whatever needs no authentication.
+
+    :param names: of this service, in lower case; '*': every name
+    :param is_guarded: returns whether a request is checked
+    """
+
+    def __init__(
+        self,
+        application: Wsgi,
+        names: Collection[str],
+        is_guarded: Callable[[Environ], bool],
+    ) -> None:
+        self._application = application
+        self._names = names
+        self._is_guarded = is_guarded
+
+    def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
+        """Return a request."""
+        host = environ.get('HTTP_HOST')
+        if host is not None and self._is_guarded(environ) and not self._is_known(host):
+            return errors.respond(environ, start_response, Fault(403, UNKNOWN_HOST))
+        return self._application(environ, start_response)
+
+    def _is_known(self, host: str) -> bool:
+        if '*' in self._names:
+            return True
+        try:
+            name = parse.urlsplit(f'//{host}').hostname or ''
+        except ValueError:
+            return False
+        return name in self._names or name == 'localhost' or is_address(name)
+
+
 class NoAuthentication:
-    """Everybody is an administrator."""
+    """Middleware that makes every caller an administrator."""
 
     def __init__(self, application: Wsgi) -> None:
         self._application = application
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Answer a request."""
+        """Return a request."""
         environ[CALLER] = SYNTHETIC
         return self._application(environ, start_response)
 
 
-class LocalPages:
-    """Refuses what a web page from elsewhere makes a browser on this machine ask.
+class LocalOriginCheck:
+    """Middleware that rejects requests of foreign web pages in a local browser.
 
-    Nobody has to say who they are here, and a browser reaches what only this machine
-    does. Such a request has an Origin of elsewhere, or, when a name of elsewhere was
-    made to lead here, a Host.
+    Without authentication, a page in a browser on this host could use the API. Its
+    requests have a foreign Origin or, after DNS rebinding, a foreign Host.
 
-    :param origins: pages that are welcome all the same
+    :param origins: accepted besides local ones
     """
 
     def __init__(self, application: Wsgi, origins: Collection[str]) -> None:
@@ -115,18 +155,18 @@ class LocalPages:
         self._origins = origins
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Answer a request."""
+        """Return a request."""
         host = environ.get('HTTP_HOST')
         origin = environ.get('HTTP_ORIGIN')
         if (host is not None and not _is_here(f'//{host}')) or (
             origin is not None and origin not in self._origins and not _is_here(origin)
         ):
-            return errors.answer(environ, start_response, Fault(403, ELSEWHERE))
+            return errors.respond(environ, start_response, Fault(403, ELSEWHERE))
         return self._application(environ, start_response)
 
 
 class HttpBasic:
-    """Users and passwords of a file; RFC 7617.
+    """HTTP basic authentication by a password file; RFC 7617.
 
     :param user_roles: user -> roles
     :param default_roles: of users who are not in `user_roles`
@@ -145,26 +185,31 @@ class HttpBasic:
         self._default_roles = _lower(default_roles)
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Answer a request."""
+        """Return a request."""
         given = credentials(environ.get('HTTP_AUTHORIZATION', ''))
-        if given is None or not self._passwords.verify(*given):
+        try:
+            is_known = given is not None and self._passwords.verify(*given)
+        except TooManyPasswords as error:
+            return errors.respond(environ, start_response, errors.fault_of(error, ''))
+        if given is None or not is_known:
             challenge = ('WWW-Authenticate', f'Basic realm="{REALM}", charset="UTF-8"')
             fault = Fault(401, UNAUTHORIZED)
-            return errors.answer(environ, start_response, fault, challenge)
+            return errors.respond(environ, start_response, fault, challenge)
         user = given[0]
         environ[CALLER] = Caller(
             user_id=user,
             user_name=user,
             roles=self._user_roles.get(user, self._default_roles),
+            system_scope='all',
             in_all_projects=True,
         )
         return self._application(environ, start_response)
 
 
 class Keystone:
-    """Tokens of OpenStack, checked by keystonemiddleware.
+    """Authentication by keystone tokens, validated by keystonemiddleware.
 
-    :param around: puts keystonemiddleware around an application
+    :param around: wraps an application in keystonemiddleware
     """
 
     def __init__(self, application: Wsgi, around: Callable[[Wsgi], Wsgi]) -> None:
@@ -172,26 +217,26 @@ class Keystone:
         self._checked = around(self._identify)
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Answer a request."""
+        """Return a request."""
         try:
-            return reshape(self._checked, environ, start_response)
+            return with_error_format(self._checked, environ, start_response)
         except Exception as error:
             if CALLER in environ:
                 raise
-            # It lets through what a bad catalogue, for instance, makes it meet.
+            # It does not handle, for instance, a bad catalogue.
             kind = type(error)
             LOG.error(
-                'keystonemiddleware cannot check tokens: %s: %s; see '
+                'keystonemiddleware cannot validate tokens: %s: %s; see '
                 '[keystone_authtoken]',
                 kind.__name__,
                 error,
                 exc_info=not kind.__module__.startswith('keystoneauth1.'),
             )
             fault = Fault(503, UNCHECKED, {'Retry-After': str(errors.RETRY_AFTER)})
-            return errors.answer(environ, start_response, fault)
+            return errors.respond(environ, start_response, fault)
 
     def _identify(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Take over what keystonemiddleware has found; called by it."""
+        """Set the caller from the headers of keystonemiddleware."""
         environ[CALLER] = Caller(
             user_id=environ.get('HTTP_X_USER_ID'),
             user_name=environ.get('HTTP_X_USER_NAME'),
@@ -203,12 +248,12 @@ class Keystone:
 
 
 def has_credentials(environ: Environ) -> bool:
-    """Say whether a request tries to prove who makes it."""
+    """Return whether a request has credentials."""
     return any(name in environ for name in ('HTTP_AUTHORIZATION', 'HTTP_X_AUTH_TOKEN'))
 
 
 def credentials(header: str) -> tuple[str, str] | None:
-    """Return user and password of the header Authorization, None if it has none."""
+    """Return user and password of the header Authorization, or None."""
     scheme, _, text = header.strip().partition(' ')
     if scheme.lower() != 'basic':
         return None
@@ -220,12 +265,12 @@ def credentials(header: str) -> tuple[str, str] | None:
     return (user, password) if colon else None
 
 
-def reshape(
+def with_error_format(
     application: Wsgi, environ: Environ, start_response: Any
 ) -> Iterable[bytes]:
-    """Call an application; an error that is not ours gets the shape of all others.
+    """Call an application, and reformat errors of keystonemiddleware.
 
-    Ours are those that come once the caller is known.
+    Errors after the caller is known are our own.
     """
     replaced: list[tuple[Fault, list[tuple[str, str]]]] = []
 
@@ -240,7 +285,7 @@ def reshape(
             if k.lower() not in ('content-type', 'content-length')
         ]
         replaced.append((Fault(code, text), kept))
-        return _nowhere
+        return _discard
 
     answer = application(environ, start)
     if not replaced:
@@ -249,11 +294,11 @@ def reshape(
     if close is not None:
         close()
     fault, kept = replaced[-1]
-    return errors.answer(environ, start_response, fault, *kept)
+    return errors.respond(environ, start_response, fault, *kept)
 
 
-def _nowhere(data: bytes) -> None:
-    """Drop what an application writes instead of returning it."""
+def _discard(data: bytes) -> None:
+    """Discard data written through `write`."""
 
 
 def _is_here(url: str) -> bool:

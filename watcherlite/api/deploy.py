@@ -1,13 +1,13 @@
-"""The whole application: what is around the operations, and in which order.
+"""The WSGI pipeline: the application and its middleware.
 
-From the outside: request ids, so that everything below can name the request; the
-shape of errors, which is its mount's; what is logged and counted of it; what a proxy
-tells of the client; CORS, whose preflight requests carry no credentials; the
-authentication; /healthcheck and /metrics; and the API itself.
+From the outside: request ids; the error format; request log and metrics; the headers of
+proxies; CORS, whose preflight requests carry no credentials; authentication;
+/healthcheck and /metrics; the API itself.
 """
 
 import dataclasses
 import re
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,47 +15,50 @@ from oslo_config import cfg
 from oslo_middleware import cors, http_proxy_to_wsgi, request_id
 
 from watcherlite import bootstrap, exceptions
-from watcherlite.api import authentication, keystone, openapi, places
+from watcherlite.api import authentication, health_endpoints, keystone, openapi
 from watcherlite.api.app import HIDDEN_ADDRESS, Application
+from watcherlite.api.basic_auth import PasswordFile
 from watcherlite.api.clustering import errors as clustering_errors
 from watcherlite.api.clustering.routes import ROUTES as CLUSTERING_ROUTES
-from watcherlite.api.clustering.texts import Senlin
+from watcherlite.api.clustering.texts import SenlinTexts
 from watcherlite.api.clustering.versions import CLUSTERING
 from watcherlite.api.errors import Environ, Wsgi
 from watcherlite.api.event_streams import EventStreams
 from watcherlite.api.health import BrokerProbe, Health
+from watcherlite.api.idempotency import HEADER as IDEMPOTENCY_KEY
+from watcherlite.api.idempotency import REPLAYED, Idempotency
 from watcherlite.api.infra_optim.routes import ROUTES
 from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.metrics import Metrics
 from watcherlite.api.microversions import HEADER, MAXIMUM, MINIMUM
-from watcherlite.api.mounts import Mount, Mounts, Shaping, spelled
-from watcherlite.api.observing import Contextual, Observer
+from watcherlite.api.mounts import ErrorFormatSelector, Mount, Mounts, normalize_path
 from watcherlite.api.operation import Operation, Routes
-from watcherlite.api.orchestration.errors import SHAPE
+from watcherlite.api.orchestration.errors import ERROR_FORMAT
 from watcherlite.api.orchestration.routes import ROUTES as ORCHESTRATION_ROUTES
 from watcherlite.api.orchestration.versions import ORCHESTRATION
-from watcherlite.api.passwords import PasswordFile
 from watcherlite.api.policy import Policy
+from watcherlite.api.request_log import LogContext, RequestLog
 from watcherlite.api.services import Services
 from watcherlite.api.settings import HTTP_BASIC, KEYSTONE, NOAUTH, ApiSettings
 from watcherlite.domain import commands
 
 _REQUEST_ID = 'X-OpenStack-Request-ID'
-#: What pages from elsewhere may send and read; an operator can say otherwise.
+#: Default CORS headers that foreign pages may send and read.
 _CORS_HEADERS = {
     'allow_headers': [
         *('Authorization', 'Content-Type', 'Last-Event-ID', 'X-Auth-Token'),
-        *(HEADER, 'X-Show-Deleted', _REQUEST_ID),
+        *(HEADER, 'X-Show-Deleted', _REQUEST_ID, IDEMPOTENCY_KEY),
     ],
     'expose_headers': [
         *('Location', 'Retry-After', HEADER, MINIMUM, MAXIMUM, _REQUEST_ID),
+        REPLAYED,
     ],
 }
 
 
 def infra_optim(routes: Routes = ROUTES) -> Mount:
-    """Return the mount of OpenStack Watcher's vocabulary."""
-    return openapi.described(
+    """Return the mount of the API of Watcher."""
+    return openapi.with_openapi(
         Mount(
             ('', '/infra-optim'),
             INFRA_OPTIM,
@@ -67,28 +70,30 @@ def infra_optim(routes: Routes = ROUTES) -> Mount:
 
 
 def orchestration(routes: Routes = ORCHESTRATION_ROUTES) -> Mount:
-    """Return the mount of OpenStack Heat's vocabulary."""
-    return openapi.described(
+    """Return the mount of the API of Heat."""
+    return openapi.with_openapi(
         Mount(
             ('/orchestration',),
             ORCHESTRATION,
             routes,
-            errors=SHAPE,
+            errors=ERROR_FORMAT,
             project='tenant',
-        )
+        ),
+        'stacks:openapi',
     )
 
 
 def clustering(routes: Routes = CLUSTERING_ROUTES) -> Mount:
-    """Return the mount of OpenStack Senlin's vocabulary."""
-    return openapi.described(
+    """Return the mount of the API of Senlin."""
+    return openapi.with_openapi(
         Mount(
             ('/clustering',),
             CLUSTERING,
             routes,
-            errors=clustering_errors.SHAPE,
-            texts=Senlin(),
-        )
+            errors=clustering_errors.ERROR_FORMAT,
+            texts=SenlinTexts(),
+        ),
+        'clusters:openapi',
     )
 
 
@@ -104,6 +109,7 @@ def settings_of(conf: cfg.ConfigOpts) -> ApiSettings:
         auth_strategy=group.auth_strategy,
         noauth_on_any_address=group.noauth_on_any_address,
         max_body_size=group.max_body_size,
+        idempotency_key_lifetime=group.idempotency_key_lifetime,
         password_file=group.http_basic_auth_user_file,
         user_roles={
             user: tuple(role.strip() for role in roles.split('+') if role.strip())
@@ -114,11 +120,15 @@ def settings_of(conf: cfg.ConfigOpts) -> ApiSettings:
         healthcheck_details=group.healthcheck_details,
         healthcheck_disable_file=group.healthcheck_disable_file,
         metrics=group.metrics,
+        allowed_hosts=frozenset(
+            name.lower()
+            for name in (*group.allowed_hosts, conf.host, socket.gethostname())
+        ),
     )
 
 
 def services_of(runtime: bootstrap.Runtime) -> Services:
-    """Return what operations work with, from the parts of a process."""
+    """Return the dependencies of operations, from the parts of a process."""
     group = runtime.conf.api
     streams = group.max_event_streams
     return Services(
@@ -137,29 +147,28 @@ def services_of(runtime: bootstrap.Runtime) -> Services:
 
 
 def application_of(runtime: bootstrap.Runtime, services: Services) -> Wsgi:
-    """Return the application of a process, as its configuration wants it.
+    """Return the application of a process, by its configuration.
 
-    :param services: from `services_of`; the one who stops the process ends the
-        streams in it
+    :param services: from `services_of`; its streams are ended when the process stops
     :raises ConfigurationError: an option has a value that cannot work
     """
     return make_application(services, settings_of(runtime.conf), runtime.conf)
 
 
 def wake_streams(runtime: bootstrap.Runtime, streams: EventStreams) -> None:
-    """Have the streams of a process woken when events are stored, here or elsewhere."""
+    """Wake the streams of a process when events are stored, by any process."""
     if runtime.worker is not None:
         runtime.add_listener(lambda stored: streams.wake())
 
-    def hear(message: Mapping[str, Any]) -> None:
+    def on_message(message: Mapping[str, Any]) -> None:
         if isinstance(bootstrap.read_message(message), commands.EventsStored):
             streams.wake()
 
-    runtime.bus.start((), _pass_over, hear)
+    runtime.bus.start((), _ignore, on_message)
 
 
-def _pass_over(lane: str, message: Mapping[str, Any]) -> None:
-    """Do nothing: commands are for those who serve a lane."""
+def _ignore(lane: str, message: Mapping[str, Any]) -> None:
+    """Ignore a command: the API serves no lane."""
 
 
 def make_application(
@@ -174,7 +183,7 @@ def make_application(
 
     :param conf: for the libraries that have options of their own: oslo.policy,
         oslo.middleware, keystonemiddleware
-    :param mounts: all of them, if not those that are served
+    :param mounts: instead of those of `served`
     :raises ConfigurationError: an option has a value that cannot work
     """
     conf.register_opts(cors.CORS_OPTS, group='cors')
@@ -193,8 +202,14 @@ def make_application(
         or BrokerProbe(lambda: bootstrap.ask_broker(conf, 'watcherlite-api')),
         settings.healthcheck_disable_file,
     )
-    application: Any = Application(services, policy, mounts, settings.max_body_size)
-    application = places.Places(
+    application: Any = Application(
+        services,
+        policy,
+        mounts,
+        settings.max_body_size,
+        Idempotency(services.store, services.clock, settings.idempotency_key_lifetime),
+    )
+    application = health_endpoints.HealthEndpoints(
         application,
         health,
         lambda caller: (
@@ -203,14 +218,19 @@ def make_application(
         metrics,
     )
     application = authentication.Gate(
-        Contextual(application), _strategy(settings, conf), _public(settings, mounts)
+        LogContext(application),
+        _strategy(settings, conf),
+        _public(settings, mounts),
+        lambda application: authentication.HostHeaderCheck(
+            application, settings.allowed_hosts, _reveals(settings, mounts)
+        ),
     )
     if conf.cors.allowed_origin:
         application = cors.CORS(application, conf)
     conf.register_opts(http_proxy_to_wsgi.OPTS, group='oslo_middleware')
     if conf.oslo_middleware.enable_proxy_headers_parsing:
         application = http_proxy_to_wsgi.HTTPProxyToWSGI(application, conf)
-    application = Shaping(Observer(application, metrics), mounts)
+    application = ErrorFormatSelector(RequestLog(application, metrics), mounts)
     made: Wsgi = request_id.RequestId(application, {})
     return made
 
@@ -220,7 +240,7 @@ def _strategy(settings: ApiSettings, conf: cfg.ConfigOpts) -> Callable[[Wsgi], W
         if not settings.only_from_here:
             return authentication.NoAuthentication
         origins = frozenset(conf.cors.allowed_origin or ())
-        return lambda application: authentication.LocalPages(
+        return lambda application: authentication.LocalOriginCheck(
             authentication.NoAuthentication(application), origins
         )
     if settings.auth_strategy == HTTP_BASIC:
@@ -239,11 +259,11 @@ def _strategy(settings: ApiSettings, conf: cfg.ConfigOpts) -> Callable[[Wsgi], W
 def _public(
     settings: ApiSettings, mounts: Sequence[Mount]
 ) -> Callable[[Environ], bool]:
-    """Return what says whether a request needs no authentication.
+    """Return a predicate: whether a request needs no authentication.
 
-    Public are the version documents at the root of each mount, /metrics where it is
-    turned on, /healthcheck for whoever does not say who they are, and the webhooks of
-    receivers, whose addresses are secrets.
+    Public are the version documents at the root of each mount, /metrics if it is
+    enabled, /healthcheck without credentials, and the webhooks of receivers, whose
+    addresses are secrets.
     """
     table = Mounts(mounts)
     hooks = {id(mount): _addresses(mount, _is_webhook) for mount in mounts}
@@ -251,10 +271,10 @@ def _public(
     strategy = settings.auth_strategy
 
     def is_public(environ: Environ) -> bool:
-        path = spelled(environ.get('PATH_INFO', ''))
-        if path == places.METRICS:
+        path = normalize_path(environ.get('PATH_INFO', ''))
+        if path == health_endpoints.METRICS:
             return settings.metrics
-        if path == places.HEALTHCHECK:
+        if path == health_endpoints.HEALTHCHECK:
             return strategy != NOAUTH and not authentication.has_credentials(environ)
         found = table.find(path)
         if found is None:
@@ -265,7 +285,7 @@ def _public(
         for template, place in open_to_all[id(mount)].items():
             if place.fullmatch(below):
                 environ[HIDDEN_ADDRESS] = mount.prefixes[0] + template
-                # Without authentication only this machine may ask, for these as well
+                # Without authentication only local requests are accepted here.
                 return strategy != NOAUTH
         return not settings.webhooks_need_authentication and any(
             hook.fullmatch(below) for hook in hooks[id(mount)].values()
@@ -274,10 +294,34 @@ def _public(
     return is_public
 
 
+def _reveals(
+    settings: ApiSettings, mounts: Sequence[Mount]
+) -> Callable[[Environ], bool]:
+    """Return a predicate: whether a public request needs the check of its host.
+
+    Version documents and the plain health do not, nor do webhooks whose addresses have
+    a token.
+    """
+    table = Mounts(mounts)
+    hooks = {id(mount): _addresses(mount, _is_webhook) for mount in mounts}
+
+    def reveals(environ: Environ) -> bool:
+        path = normalize_path(environ.get('PATH_INFO', ''))
+        if path in (health_endpoints.METRICS, health_endpoints.HEALTHCHECK):
+            return path == health_endpoints.METRICS or settings.healthcheck_details
+        found = table.find(path)
+        if found is None:
+            return False
+        mount, _, below = found
+        return any(hook.fullmatch(below) for hook in hooks[id(mount)].values())
+
+    return reveals
+
+
 def _addresses(
     mount: Mount, is_meant: Callable[[Operation], bool]
 ) -> dict[str, re.Pattern[str]]:
-    """Return what the addresses of some operations look like, by template."""
+    """Return the patterns of the addresses of some operations, by template."""
     return {
         template: re.compile(re.sub(r'\\{\w+\\}', '[^/]+', re.escape(template)))
         for template, operations in mount.routes.items()
@@ -294,7 +338,7 @@ def _is_open(operation: Operation) -> bool:
 
 
 def _with_open_webhooks(mount: Mount) -> Mount:
-    """Return a mount whose webhooks ask for no role."""
+    """Return a mount whose webhooks are public."""
     routes = {
         template: {
             method: dataclasses.replace(operation, rule=None)
@@ -308,7 +352,7 @@ def _with_open_webhooks(mount: Mount) -> Mount:
 
 
 def _methods(mounts: Sequence[Mount]) -> list[str]:
-    """Return the methods that any address takes."""
+    """Return the methods of all operations."""
     return sorted(
         {
             method

@@ -1,10 +1,12 @@
-"""Refusals and failures: the one table from exceptions to statuses, and the answers.
+"""Errors: the one table from exceptions to statuses, and the formats of responses.
 
-Each mount writes errors in a shape of its own. What is refused before anything is
-known of a request has the one of clients of Watcher.
+Each mount writes errors in a format of its own. A request that reaches no mount gets
+the format of Watcher.
 """
 
+import abc
 import dataclasses
+import http
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -12,22 +14,26 @@ from typing import Any
 import falcon
 
 from watcherlite import exceptions
+from watcherlite.api.basic_auth import TooManyPasswords
 from watcherlite.api.event_streams import TooManyStreams
+from watcherlite.api.fragments import closed
 from watcherlite.api.operation import Schema
 from watcherlite.conf import masking
 
 Environ = dict[str, Any]
 Wsgi = Callable[[Environ, Any], Iterable[bytes]]
 
-#: Where the `Shape` of the answers to a request is left.
-SHAPE = 'watcherlite.error_shape'
+#: The key of the `ErrorFormat` of a request in its WSGI environment.
+FORMAT_KEY = 'watcherlite.error_shape'
 
 CLIENT = 'Client'
 SERVER = 'Server'
-#: Seconds after which a request that could not be answered is worth another try.
+#: Seconds after which a client may retry.
 RETRY_AFTER = 2
+#: Maximum length of the text of an error, in characters.
+MAX_TEXT = 65536
 
-#: Of all that fits, the first one counts.
+#: The first class that fits counts.
 STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (exceptions.Invalid, 400),
     (exceptions.PluginNotFound, 400),  # what was asked for names a plugin
@@ -37,30 +43,35 @@ STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (exceptions.NotAcceptable, 406),
     (exceptions.Conflict, 409),
     (TooManyStreams, 503),
-    (exceptions.StoreUnavailable, 503),  # nothing has changed, or nobody knows
+    (exceptions.RequestKeyReused, 422),
+    (exceptions.RequestKeyTaken, 503),  # rolled back; what took it can be asked for
+    (exceptions.OutcomeUnknown, 504),
+    (exceptions.StoreUnavailable, 503),  # nothing has changed
     (exceptions.StoreConflict, 503),  # another transaction won; trying again helps
     (exceptions.SchemaMismatch, 503),  # an upgrade is on its way
+    (TooManyPasswords, 503),
+    (MemoryError, 503),  # others may have freed some by the next try
 )
 
-#: What is told of these is in the log, and none of a client's business.
+#: Texts that replace those of exceptions, which are only logged.
 _TEXTS = {
-    500: 'The server met an error that it did not expect. The log of the API has '
-    'more{request}.',
-    503: 'The database cannot be used at the moment. Try again.',
+    500: 'Internal server error. See the log of the API{request}.',
+    503: 'The database is not available. Try again later.',
 }
-#: What the router says of requests that reach no operation.
+_NO_MEMORY = 'The API has not enough memory for this request. Try again later.'
+#: Texts for requests that reach no operation.
 _PLAIN = {
     404: 'There is nothing at this address.',
-    405: 'This address does not take the method; it takes {allow}.',
+    405: 'Method not allowed; allowed methods: {allow}.',
 }
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fault:
-    """What is answered instead of what was asked for.
+    """An error that is sent as a response.
 
     :param kind: the class of the exception; Exception where there was none
-    :param is_hidden: the text tells a client less than an operator has to know
+    :param is_hidden: the text is less specific than what is logged
     """
 
     status: int
@@ -70,65 +81,123 @@ class Fault:
     is_hidden: bool = False
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Shape:
-    """How a mount writes errors.
+class ErrorFormat(abc.ABC):
+    """The format in which a mount writes errors.
 
-    :param body: returns the JSON value of a fault, whose text has no credentials
-    :param schema: of that value
+    :ivar schema: of the body
     """
 
-    body: Callable[[Fault], Any]
     schema: Schema
 
+    @abc.abstractmethod
+    def body(self, fault: Fault) -> Any:
+        """Return the JSON value of a fault, whose text has no credentials."""
+
     def data(self, fault: Fault) -> bytes:
-        """Return the body of an answer."""
+        """Return the body of a response."""
         masked = dataclasses.replace(fault, text=masking.mask_text(fault.text))
         return json.dumps(self.body(masked)).encode()
 
 
-def _error_message(fault: Fault) -> Any:
-    """Return what clients of Watcher read: JSON, and parsed a second time.
-
-    That is why the fault in it is a text.
-    """
-    inner = {
-        'faultcode': CLIENT if fault.status < 500 else SERVER,
-        'faultstring': fault.text,
-        'debuginfo': None,
-    }
-    return {'error_message': json.dumps(inner)}
-
-
-ERROR_MESSAGE = Shape(
-    _error_message,
-    {
-        'type': 'object',
-        'properties': {
-            'error_message': {
-                'type': 'string',
-                'description': 'JSON once more: an object with faultcode (Client or '
-                'Server), faultstring (what was wrong) and debuginfo (null).',
-                'contentMediaType': falcon.MEDIA_JSON,
-            }
-        },
-        'required': ['error_message'],
-        'additionalProperties': False,
+_ERROR_MESSAGE: Schema = {
+    'type': 'object',
+    'properties': {
+        'error_message': {
+            'type': 'string',
+            'description': 'JSON once more: an object with faultcode (Client or '
+            'Server), faultstring (what was wrong) and debuginfo (null).',
+            'contentMediaType': falcon.MEDIA_JSON,
+        }
     },
-)
+    'required': ['error_message'],
+    'additionalProperties': False,
+}
 
 
-def answer(
+class ErrorMessage(ErrorFormat):
+    """The format of Watcher, whose clients parse the JSON text in the JSON body."""
+
+    schema = _ERROR_MESSAGE
+
+    def body(self, fault: Fault) -> Any:
+        """Return the body of a fault."""
+        inner = {
+            'faultcode': CLIENT if fault.status < 500 else SERVER,
+            'faultstring': fault.text,
+            'debuginfo': None,
+        }
+        return {'error_message': json.dumps(inner)}
+
+
+class TypedError(ErrorFormat):
+    """The format of Heat and Senlin, whose clients tell errors by their types.
+
+    :param types: the first class that fits an exception counts
+    :param explanations: by status, besides EXPLANATIONS
+    :param examples: of types, for the description
+    :param has_code: the error has the status (Senlin), or else a traceback (Heat),
+        which is null: it would be of no use to a client and of much to an attacker
+    """
+
+    def __init__(
+        self,
+        types: Sequence[tuple[type[Exception], str]],
+        explanations: Mapping[int, str],
+        examples: str,
+        has_code: bool,
+    ) -> None:
+        self._types = types
+        self._explanations = {**EXPLANATIONS, **explanations}
+        self._has_code = has_code
+        code: Schema = {'type': 'integer', 'description': 'The status.'}
+        error: dict[str, Schema] = {
+            'type': {'type': 'string', 'description': f'The type: {examples}, ...'},
+            'message': {'type': 'string', 'description': 'The error in this request.'},
+            **({'code': code} if has_code else {'traceback': {'type': 'null'}}),
+        }
+        self.schema = closed(
+            {
+                'code': code,
+                'title': {'type': 'string', 'description': 'The name of the status.'},
+                'explanation': {
+                    'type': 'string',
+                    'description': 'The meaning of the status.',
+                },
+                'error': closed(error),
+            }
+        )
+
+    def body(self, fault: Fault) -> Any:
+        """Return the body of a fault."""
+        extra = {'code': fault.status} if self._has_code else {'traceback': None}
+        return {
+            'code': fault.status,
+            'title': http.HTTPStatus(fault.status).phrase,
+            'explanation': self._explanations.get(fault.status, UNEXPECTED),
+            'error': {'type': self._type(fault), 'message': fault.text, **extra},
+        }
+
+    def _type(self, fault: Fault) -> str:
+        for kind, name in self._types:
+            if issubclass(fault.kind, kind):
+                return name
+        return TYPE_BY_STATUS.get(fault.status, 'HTTPInternalServerError')
+
+
+ERROR_MESSAGE = ErrorMessage()
+
+
+def respond(
     environ: Environ,
     start_response: Any,
     fault: Fault,
     *headers: tuple[str, str],
 ) -> Iterable[bytes]:
-    """Answer a request with a fault, from any layer.
+    """Send a fault as the response, from any WSGI layer.
 
     :param headers: besides those of the fault
     """
-    shape: Shape = environ.get(SHAPE, ERROR_MESSAGE)
+    shape: ErrorFormat = environ.get(FORMAT_KEY, ERROR_MESSAGE)
     data = shape.data(fault)
     start_response(
         status_line(fault.status),
@@ -143,18 +212,25 @@ def answer(
 
 
 def status_line(status: int) -> str:
-    """Return a status as WSGI wants it: '404 Not Found'."""
+    """Return a status line of WSGI: '404 Not Found'."""
     return falcon.code_to_http_status(status)
 
 
 def fault_of(error: Exception, request_id: str) -> Fault:
-    """Return what an exception is answered with.
+    """Return the fault that an exception is sent as.
 
     The text of an exception that is not ours is not shown: it may hold secrets.
 
     :param request_id: '' if the request has none
     """
     kind = type(error)
+    fault = _fault_of(error, kind, request_id)
+    if len(fault.text) > MAX_TEXT:
+        fault = dataclasses.replace(fault, text=f'{fault.text[:MAX_TEXT]}...')
+    return fault
+
+
+def _fault_of(error: Exception, kind: type[Exception], request_id: str) -> Fault:
     if isinstance(error, falcon.HTTPError):
         status = falcon.http_status_to_code(error.status)
         headers = dict(error.headers or ())
@@ -165,16 +241,14 @@ def fault_of(error: Exception, request_id: str) -> Fault:
     headers = {}
     if status == 503:
         headers['Retry-After'] = str(getattr(error, 'retry_after', RETRY_AFTER))
-    if status in _TEXTS and not isinstance(error, TooManyStreams):
+    if status in _TEXTS and not isinstance(error, (TooManyStreams, TooManyPasswords)):
         request = f' under the request id {request_id}' if request_id else ''
-        return Fault(
-            status, _TEXTS[status].format(request=request), headers, kind, True
-        )
+        text = _NO_MEMORY if isinstance(error, MemoryError) else _TEXTS[status]
+        return Fault(status, text.format(request=request), headers, kind, True)
     return Fault(status, str(error), headers, kind)
 
 
-#: What clients that tell errors by their types read where nothing but the status is
-#: known: those of Heat and Senlin.
+#: The types of errors of Heat and Senlin where nothing but the status is known.
 TYPE_BY_STATUS: Mapping[int, str] = {
     400: 'HTTPBadRequest',
     401: 'HTTPUnauthorized',
@@ -184,28 +258,21 @@ TYPE_BY_STATUS: Mapping[int, str] = {
     406: 'HTTPNotAcceptable',
     413: 'HTTPRequestEntityTooLarge',
     415: 'HTTPUnsupportedMediaType',
+    422: 'HTTPUnprocessableEntity',
     503: 'HTTPServiceUnavailable',
+    504: 'HTTPGatewayTimeout',
 }
-#: What the status means to them, whatever the message says.
+#: The meaning of each status in the formats of Heat and Senlin.
 EXPLANATIONS: Mapping[int, str] = {
     400: 'The request is not valid.',
-    401: 'The request does not prove who makes it.',
-    403: 'The caller may not do this.',
-    404: 'There is no such thing.',
-    405: 'The address does not take this method.',
+    401: 'Authentication is required.',
+    403: 'The caller is not allowed to do this.',
+    404: 'Not found.',
+    405: 'Method not allowed.',
     413: 'The body is too large.',
     415: 'The body is not JSON.',
-    503: 'The service cannot answer at the moment.',
+    422: 'The idempotency key belongs to another request.',
+    503: 'The service is temporarily unavailable.',
+    504: 'The request may have taken effect.',
 }
-UNEXPECTED = 'The server met an error that it did not expect.'
-
-
-def type_of(fault: Fault, types: Sequence[tuple[type[Exception], str]]) -> str:
-    """Return the type of an error as such clients read it.
-
-    :param types: of all that fits, the first one counts
-    """
-    for kind, name in types:
-        if issubclass(fault.kind, kind):
-            return name
-    return TYPE_BY_STATUS.get(fault.status, 'HTTPInternalServerError')
+UNEXPECTED = 'Internal server error.'

@@ -1,4 +1,4 @@
-"""Streams of events that clients follow: how many are open, and what wakes them."""
+"""Open streams of server-sent events: their number and their wakeups."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from watcherlite import exceptions
 from watcherlite.clock import Clock
 
-#: Seconds after which a client that was refused may try again.
+#: Seconds after which a rejected client may retry.
 RETRY_AFTER = 10
 
 
 class TooManyStreams(exceptions.WatcherliteError):
-    """As many streams of events are open as this process serves; try again later."""
+    """The maximum number of event streams is open; try again later."""
 
     retry_after = RETRY_AFTER
 
@@ -19,8 +19,8 @@ class TooManyStreams(exceptions.WatcherliteError):
 class EventStreams:
     """The streams that are open in one process; safe in any thread.
 
-    `wake` is for whoever hears that events were stored. A stream looks again when
-    it is woken, and without that when its time is over.
+    `wake` is called when events are stored. A stream queries again when it is woken,
+    or when its interval is over.
     """
 
     def __init__(self) -> None:
@@ -37,17 +37,17 @@ class EventStreams:
 
     @property
     def ended(self) -> bool:
-        """Say whether all streams are to end."""
+        """Return whether all streams are to end."""
         return self._ended
 
     def wake(self) -> None:
-        """Let every stream look for events; quick, never blocks for long."""
+        """Wake every stream; does not block."""
         with self._condition:
             self._wakes += 1
             self._condition.notify_all()
 
     def end(self) -> None:
-        """Let every stream end, those that are opened later at once."""
+        """End every stream; those that are opened later end at once."""
         with self._condition:
             self._ended = True
             self._condition.notify_all()
@@ -56,13 +56,13 @@ class EventStreams:
         """Return a stream that counts as open until it ends or is closed.
 
         :param limit: how many may be open at a time
-        :raises TooManyStreams: so many are
+        :raises TooManyStreams: the limit is reached
         """
         with self._condition:
             if self._open >= limit:
                 raise TooManyStreams(
-                    f'{limit} streams of events are open, and this process serves no '
-                    f'more; try again in {RETRY_AFTER} s'
+                    f'All {limit} event streams of this process are in use; try again '
+                    f'in {RETRY_AFTER} s'
                 )
             self._open += 1
         return Stream(chunks, self._closed)
@@ -72,17 +72,16 @@ class EventStreams:
             self._open -= 1
 
     def wakes(self) -> int:
-        """Return how often the streams were woken: to be taken before a look."""
+        """Return the number of wakeups; to be read before the query."""
         with self._condition:
             return self._wakes
 
     def wait(self, clock: Clock, seen: int, least: float, most: float) -> None:
         """Wait until woken again, or the streams end.
 
-        :param seen: what `wakes` said before the last look
-        :param least: seconds that are waited in any case, so that a busy process
-            is not asked after every single transaction
-        :param most: seconds after which nobody has to have woken it
+        :param seen: the value of `wakes` before the last query
+        :param least: minimum seconds between two queries
+        :param most: maximum seconds without a wakeup
         """
         start = clock.monotonic()
         with self._condition:
@@ -95,7 +94,7 @@ class EventStreams:
 
 
 class Stream:
-    """Chunks as they come; its place is free again once it is closed."""
+    """An open stream; closing it frees its slot."""
 
     def __init__(self, chunks: Iterator[bytes], closed: Callable[[], None]) -> None:
         self._chunks = chunks
@@ -114,7 +113,7 @@ class Stream:
             raise
 
     def close(self) -> None:
-        """Free its place; may be called again."""
+        """Free its slot; idempotent."""
         with self._lock:
             if not self._open:
                 return

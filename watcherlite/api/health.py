@@ -1,7 +1,7 @@
-"""Whether this process can serve, and how the rest of the service is.
+"""Health checks of this process and of the rest of the service.
 
-A load balancer wants the first: the API serves as long as the database does,
-whatever the broker and the daemons do. An administrator gets the second as well.
+A load balancer needs the first only: the API serves as long as the database does,
+whatever the state of broker and daemons. Administrators see both.
 """
 
 import logging
@@ -24,18 +24,18 @@ DEGRADED = 'degraded'
 FAILED = 'failed'
 DISABLED = 'disabled'
 UNKNOWN = 'unknown'
-#: Seconds that a notification may wait before something is wrong.
+#: Seconds that a notification may wait before the service is degraded.
 LATE = 300.0
-#: Seconds for which the last answer of the broker counts.
+#: Seconds for which the last result of the broker probe is valid.
 FRESH = 10.0
-#: Seconds that a request waits for a newer one.
+#: Seconds that a request waits for a newer result.
 PATIENCE = 1.0
 
 
 class BrokerProbe:
-    """Asks the broker whether it answers, in a thread that nobody has to wait for.
+    """Probe of the broker in a background thread.
 
-    :param ask: raises BrokerUnavailable or ConfigurationError if it does not
+    :param ask: connects; raises BrokerUnavailable or ConfigurationError
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class BrokerProbe:
         self._found_at = 0.0
 
     def status(self, patience: float = PATIENCE) -> tuple[str, str]:
-        """Return (OK, FAILED or UNKNOWN, what there is to say) at the latest then."""
+        """Return (OK, FAILED or UNKNOWN, message) within `patience` seconds."""
         with self._lock:
             fresh = self._monotonic() - self._found_at < FRESH
             if self._found is not None and fresh:
@@ -71,8 +71,8 @@ class BrokerProbe:
         except exceptions.WatcherliteError as error:
             found = FAILED, masking.mask_text(str(error))
         except Exception as error:
-            # Else nobody would ever ask again
-            LOG.exception('The broker cannot be asked')
+            # Else the broker would never be probed again.
+            LOG.exception('The probe of the broker failed')
             found = FAILED, f'it cannot be asked: {type(error).__name__}'
         with self._lock:
             self._found, self._found_at = found, self._monotonic()
@@ -80,9 +80,9 @@ class BrokerProbe:
 
 
 class Health:
-    """Looks after the parts that the service is made of.
+    """The health of the parts of the service.
 
-    :param disable_file: while it exists, no more requests are wanted here
+    :param disable_file: while it exists, the status is DISABLED
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Health:
         self._disable_file = disable_file
 
     def plain(self) -> tuple[int, dict[str, Any]]:
-        """Return a status and a body that everybody may see."""
+        """Return the status and the public body."""
         return self._status(self._database_problem())
 
     def _status(self, problem: str | None) -> tuple[int, dict[str, Any]]:
@@ -103,9 +103,9 @@ class Health:
         return (200, {'status': OK}) if problem is None else (503, {'status': FAILED})
 
     def detailed(self) -> tuple[int, dict[str, Any]]:
-        """Return a status and a body for administrators.
+        """Return the status and the body for administrators.
 
-        The status is the one of `plain`; what else is wrong makes it DEGRADED.
+        The HTTP status is the one of `plain`; other failures make the body DEGRADED.
         """
         problem = self._database_problem()
         status, body = self._status(problem)
@@ -120,7 +120,7 @@ class Health:
                 body['lanes'] = self._lanes()
                 body['notifications'] = self._notifications()
             except exceptions.WatcherliteError as error:
-                LOG.warning('The health of the daemons cannot be told: %s', error)
+                LOG.warning('The health of the daemons cannot be read: %s', error)
                 return 503, {**body, 'status': FAILED}
         parts = [*body.get('lanes', {}).values(), body.get('notifications', {})]
         parts += [body['broker']]

@@ -1,4 +1,4 @@
-"""keystonemiddleware, with its options in our configuration."""
+"""keystonemiddleware and its options."""
 
 from collections.abc import Callable
 
@@ -11,11 +11,11 @@ GROUP = 'keystone_authtoken'
 
 
 def checker(conf: cfg.ConfigOpts) -> Callable[[Wsgi], Wsgi]:
-    """Return what puts keystonemiddleware around an application.
+    """Return a function that wraps an application in keystonemiddleware.
 
-    :raises ConfigurationError: [keystone_authtoken] says too little
+    :raises ConfigurationError: [keystone_authtoken] is incomplete
     """
-    # Takes 19 MB, which an API without keystone does without
+    # It takes 19 MB, so it is imported only if it is used.
     from keystonemiddleware import auth_token
 
     for options in auth_token.list_opts():

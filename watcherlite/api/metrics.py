@@ -1,7 +1,7 @@
-"""Figures in the format of Prometheus: of this process's requests, and of the store.
+"""Prometheus metrics of the requests of this process, and of the store.
 
-Each process counts its own requests. Where several serve one address, a scrape sees
-one of them; `operations.rst` says what to do about it.
+Each process counts its own requests. If several serve one address, a scrape reaches
+one of them; see `operations.rst`.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,15 +15,15 @@ from watcherlite import exceptions
 from watcherlite.db.api import Store
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
-#: Methods and routes that there are not have one name, whatever a client sends.
+#: The label of unknown methods and routes.
 OTHER = 'other'
 _METHODS = frozenset({'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'})
 
 
 class Metrics:
-    """The figures of one process.
+    """The metrics of one process.
 
-    :param now: the time, to tell how long the oldest notification has waited
+    :param now: the current time, for the age of the oldest notification
     """
 
     def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
@@ -47,7 +47,7 @@ class Metrics:
     ) -> None:
         """Count a request.
 
-        :param route: the template of its URL, None if it met none
+        :param route: the template of its URL; None if none matched
         """
         method = method if method in _METHODS else OTHER
         route = route or OTHER
@@ -55,19 +55,19 @@ class Metrics:
         self._seconds.labels(method, route).observe(seconds)
 
     def render(self) -> bytes:
-        """Return all figures; those of the store are missing while it is away."""
+        """Return all metrics; without those of the store if it is unavailable."""
         return render(self._registry)
 
 
 class _Stored:
-    """The figures of the store, asked for when they are wanted."""
+    """The collector of the metrics of the store."""
 
     def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
         self._store = store
         self._now = now
 
     def describe(self) -> list[Metric]:
-        """Return nothing: registering must not ask the store."""
+        """Return nothing: registration must not query the store."""
         return []
 
     def collect(self) -> Iterator[Metric]:

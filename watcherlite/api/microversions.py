@@ -1,8 +1,8 @@
-"""The versions of an API: what each of them brought, and which one a request wants.
+"""Microversions: the history of an API, and their negotiation.
 
-A client names one in the header `OpenStack-API-Version: infra-optim 1.5`. Every
-answer below /v1 tells the range, and the version that it was made in. An API that has
-one version only may leave these headers out.
+A client requests one by the header `OpenStack-API-Version: infra-optim 1.5`. Every
+response below /v1 has the range and the version used. An API with a single version may
+omit these headers.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ MAXIMUM = 'OpenStack-API-Maximum-Version'
 LATEST = 'latest'
 
 _NUMBERS = re.compile(r'-?[0-9]{1,1000}(\.-?[0-9]{1,1000})*')
-#: Of what was asked for, this much is repeated in a refusal.
+#: Maximum length of a version that an error repeats.
 _SHOWN = 40
 
 
@@ -28,12 +28,12 @@ _SHOWN = 40
 class Versions:
     """The versions of one API.
 
-    :param service_type: what the header calls it
-    :param history: version -> what it brought; ascending, without a gap
-    :param in_headers: whether requests name one and answers tell it; without that
+    :param service_type: the service type in the header
+    :param history: version -> description; ascending, without gaps
+    :param in_headers: whether requests and responses have version headers; if not,
         there is one version
-    :param is_strict: whether a header that names none is refused; else it stands for
-        the first version
+    :param is_strict: whether an invalid header is rejected; else it means the first
+        version
     """
 
     service_type: str
@@ -52,13 +52,13 @@ class Versions:
         return max(self.history)
 
     def negotiate(self, header: str | None) -> Version:
-        """Return the version that a request wants.
+        """Return the version of a request.
 
-        No header, one for another service and one without a number stand for the
-        first version, as upstream has it.
+        No header, one of another service and one without a number mean the first
+        version, as in upstream.
 
-        :raises NoSuchVersion: there is no such version
-        :raises Invalid: `is_strict`, and it is none
+        :raises NoSuchVersion: the version is not supported
+        :raises Invalid: `is_strict`, and the header is invalid
         """
         if not header or not self.in_headers:
             return self.minimum
@@ -75,8 +75,8 @@ class Versions:
         if not _NUMBERS.fullmatch(asked):
             if self.is_strict:
                 raise exceptions.Invalid(
-                    f"The version '{asked[:_SHOWN]}' of {HEADER} is none: it should be "
-                    f'{self.service_type} {text(self.maximum)}, for instance, or '
+                    f"The version '{asked[:_SHOWN]}' of {HEADER} is invalid; use, for "
+                    f'instance, {self.service_type} {text(self.maximum)} or '
                     f'{self.service_type} {LATEST}.'
                 )
             return self.minimum
@@ -92,7 +92,7 @@ class Versions:
         return numbers[0], numbers[1]
 
     def headers(self) -> dict[str, str]:
-        """Return the headers of every answer, refusals included."""
+        """Return the headers of every response, errors included."""
         if not self.in_headers:
             return {}
         return {
@@ -102,7 +102,7 @@ class Versions:
         }
 
     def used(self, version: Version) -> dict[str, str]:
-        """Return the headers of an answer that was made in a version."""
+        """Return the headers of a response of a version."""
         if not self.in_headers:
             return {}
         return {HEADER: f'{self.service_type} {text(version)}'}

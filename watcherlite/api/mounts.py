@@ -1,7 +1,7 @@
-"""The vocabularies that are served: where, and what each has of its own.
+"""Mounts: the APIs that are served, and their addresses.
 
-A mount says how its addresses begin and are spelled, which versions it has, what is
-at its addresses, and how it writes errors. All else is the same for all of them.
+A mount has prefixes, versions, routes and an error format. All else is common to all
+mounts.
 """
 
 import dataclasses
@@ -10,39 +10,40 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from watcherlite.api.arguments import WATCHER, Texts
-from watcherlite.api.errors import ERROR_MESSAGE, SHAPE, Environ, Shape, Wsgi
+from watcherlite.api.errors import ERROR_MESSAGE, FORMAT_KEY, Environ, ErrorFormat, Wsgi
 from watcherlite.api.microversions import Versions
 from watcherlite.api.operation import Routes
 
 _SLASHES = re.compile('/{2,}')
+_ENCODED_SLASH = '%2F'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Mount:
-    """One vocabulary, and where it is served.
+    """One API and its addresses.
 
-    :param prefixes: of its URLs: '' for the root, '/infra-optim'; the first one
-        stands before its routes in figures
-    :param version_prefix: what a URL without it is understood to begin with: '/v1'
-    :param suffix: what does not count at the end of a URL: '.json'
-    :param shows_deleted: whether the header X-Show-Deleted counts
-    :param project: the variable of its URLs that names a project, which has to be that
-        of the caller; None: it has none
-    :param texts: how it says what is wrong with arguments and bodies
+    :param prefixes: of its URLs: '' for the root, '/infra-optim'; the first one is the
+        prefix of its routes in metrics
+    :param version_prefix: the default version in URLs: '/v1'
+    :param suffix: an ignored end of URLs: '.json'
+    :param shows_deleted: whether the header X-Show-Deleted is supported
+    :param project: the variable of its URLs that has to be the caller's project; None:
+        it has none
+    :param texts: the texts of validation errors
     """
 
     prefixes: Sequence[str]
     versions: Versions
     routes: Routes
-    errors: Shape = ERROR_MESSAGE
+    errors: ErrorFormat = ERROR_MESSAGE
     version_prefix: str = '/v1'
     suffix: str = ''
     shows_deleted: bool = False
     project: str | None = None
     texts: Texts = WATCHER
 
-    def spelled(self, path: str) -> str:
-        """Return a path below a prefix as the routes have it; '' for the root."""
+    def routed_path(self, path: str) -> str:
+        """Return the path for the router of a path below a prefix; '' for the root."""
         if not path:
             return ''
         path = path.removesuffix(self.suffix)
@@ -53,7 +54,7 @@ class Mount:
 
 
 class Mounts:
-    """Several mounts, found by address; the longest prefix counts."""
+    """The mounts by address; the longest prefix wins."""
 
     def __init__(self, mounts: Sequence[Mount]) -> None:
         self._places = sorted(
@@ -62,29 +63,34 @@ class Mounts:
         )
 
     def find(self, path: str) -> tuple[Mount, str, str] | None:
-        """Return the mount, the prefix, and the path as the routes of it have it."""
-        path = spelled(path)
+        """Return the mount, the prefix, and the path for the router."""
+        path = normalize_path(path)
         for prefix, mount in self._places:
             if path == prefix or path.startswith(f'{prefix}/'):
-                return mount, prefix, mount.spelled(path.removeprefix(prefix))
+                return mount, prefix, mount.routed_path(path.removeprefix(prefix))
         return None
 
 
-class Shaping:
-    """Has every refusal of the layers below be written as its mount writes errors."""
+class ErrorFormatSelector:
+    """Middleware that selects the error format by the mount of a request."""
 
     def __init__(self, application: Wsgi, mounts: Sequence[Mount]) -> None:
         self._application = application
         self._mounts = Mounts(mounts)
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Answer a request."""
+        """Return a request."""
         found = self._mounts.find(environ.get('PATH_INFO', ''))
         if found is not None:
-            environ[SHAPE] = found[0].errors
+            environ[FORMAT_KEY] = found[0].errors
         return self._application(environ, start_response)
 
 
-def spelled(path: str) -> str:
-    """Return a path without slashes that do not count: doubled, or at the end."""
+def decode_slashes(part: str) -> str:
+    """Return a part of a path with its encoded slashes decoded."""
+    return part.replace(_ENCODED_SLASH, '/').replace(_ENCODED_SLASH.lower(), '/')
+
+
+def normalize_path(path: str) -> str:
+    """Return a path without doubled and trailing slashes."""
     return _SLASHES.sub('/', path).rstrip('/')

@@ -1,8 +1,7 @@
-"""The description of the API, OpenAPI 3.1, from the operations and their schemas.
+"""The OpenAPI 3.1 documents, generated from the operations and their schemas.
 
-What validates a request is what describes it, so that the two cannot differ. There
-is a document for each microversion, because what an address takes and answers
-depends on it.
+The schemas that validate requests also describe them, so the two cannot differ. Each
+microversion has a document of its own.
 """
 
 import dataclasses
@@ -12,17 +11,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from watcherlite.api import microversions
+from watcherlite.api.idempotency import HEADER as IDEMPOTENCY_KEY
 from watcherlite.api.microversions import HEADER, MAXIMUM, MINIMUM, Versions
 from watcherlite.api.mounts import Mount
 from watcherlite.api.operation import (
     EVENT_STREAM,
     JSON,
-    Answer,
     Operation,
     Request,
+    Response,
     Version,
-    always,
     at,
+    unversioned,
 )
 
 Document = dict[str, Any]
@@ -34,48 +34,53 @@ _VARIABLE = re.compile(r'\{(\w+)\}')
 _ERROR = 'Error'
 _ERRORS: Mapping[int, str] = {
     400: 'The request is not valid.',
-    401: 'The request does not prove who makes it.',
-    403: 'The caller may not do this.',
-    404: 'There is no such object.',
-    406: 'There is no such version, or no such form of the answer.',
-    409: 'The object is in a state, or has a name, that does not allow this.',
+    401: 'Authentication is required.',
+    403: 'The caller is not allowed to do this.',
+    404: 'Not found.',
+    406: 'The version or the media type is not supported.',
+    409: 'The state of the object, or its name, conflicts with the request.',
     413: 'The body is too large.',
     415: 'The body is not JSON.',
-    503: 'The database cannot be used at the moment, or too many streams are open.',
+    422: 'The Idempotency-Key was used with a different request.',
+    503: 'The database is not available, or too many streams are open.',
+    504: 'The request may have taken effect.',
 }
 _REASONS: Mapping[int, str] = {
     200: 'Done.',
     201: 'Created.',
     202: 'Accepted.',
-    204: 'Done; there is nothing to say.',
-    300: 'There are several; one is to be chosen.',
-    302: 'It is at the address in Location.',
+    204: 'Done; no content.',
+    300: 'Multiple choices.',
+    302: 'Found at the address in Location.',
 }
 
 
-def described(mount: Mount) -> Mount:
-    """Return a mount with the route that serves the documents of all its routes."""
+def with_openapi(mount: Mount, rule: str = 'openapi:get') -> Mount:
+    """Return a mount with the route that serves the documents of all its routes.
+
+    :param rule: the policy rule of that route
+    """
     made: dict[Version, Document] = {}
 
-    def show(request: Request) -> Answer:
-        """Answer the document of the version that is asked for."""
+    def show(request: Request) -> Response:
+        """Return the document of the version that is asked for."""
         if request.version not in made:
-            made[request.version] = document(whole, request.version)
-        return Answer(made[request.version])
+            made[request.version] = document(described, request.version)
+        return Response(made[request.version])
 
     own = Operation(
         show,
-        'openapi:get',
+        rule,
         'Show this description of the API.',
-        answers={200: always({'type': 'object'})},
+        responses={200: unversioned({'type': 'object'})},
     )
     routes = {**mount.routes, f'{mount.version_prefix}/{NAME}': {'GET': own}}
-    whole = dataclasses.replace(mount, routes=routes)
-    return whole
+    described = dataclasses.replace(mount, routes=routes)
+    return described
 
 
 def document(mount: Mount, version: Version) -> Document:
-    """Return the description of one version of what a mount serves."""
+    """Return the document of one version of a mount."""
     versions = mount.versions
     text = microversions.text(version)
     name = 'Microversion' if versions.in_headers else 'Version'
@@ -185,6 +190,8 @@ def _parameters(
     verb = (operation.rule or '').partition(':')[2]
     if 'ShowDeleted' in common and verb in _SHOWS:
         yield _reference('parameters', 'ShowDeleted')
+    if operation.restore is not None:
+        yield _reference('parameters', 'IdempotencyKey')
 
 
 #: The verbs of rules of operations that show softly deleted objects on demand.
@@ -194,10 +201,10 @@ _SHOWS = frozenset({'get', 'get_all', 'detail'})
 def _responses(
     mount: Mount, template: str, operation: Operation, version: Version
 ) -> Iterator[tuple[str, Document]]:
-    for status, schemas in sorted(operation.answers.items()):
+    for status, schemas in sorted(operation.responses.items()):
         if status in _ERRORS:
             continue
-        answer: Document = {'description': _REASONS.get(status, 'Answered.')}
+        answer: Document = {'description': _REASONS.get(status, 'Response.')}
         headers = _common_headers(mount.versions)
         if template != '/' and headers:
             answer['headers'] = {name: _reference('headers', name) for name in headers}
@@ -208,16 +215,18 @@ def _responses(
                 'schema': {'type': 'string'}
             }
         yield str(status), answer
-    for status in sorted({*_possible(operation), *operation.answers} & set(_ERRORS)):
+    for status in sorted({*_possible(operation), *operation.responses} & set(_ERRORS)):
         yield str(status), _reference('responses', f'{_ERROR}{status}')
 
 
 def _possible(operation: Operation) -> set[int]:
-    """Return the error statuses that need not be named by an operation."""
+    """Return the error statuses that an operation can have without naming them."""
     # 404 also where there is no variable: a marker may be of nothing
     found = {400, 404, 406, 413, 415, 503}
     if operation.rule is not None:
         found |= {401, 403}
+    if operation.restore is not None:
+        found |= {409, 422, 504}
     return found
 
 
@@ -230,6 +239,19 @@ def _variable(name: str) -> Document:
 
 def _common_parameters(mount: Mount, version: Version) -> Document:
     found: Document = {}
+    if any(
+        operation.restore is not None
+        for operations in mount.routes.values()
+        for operation in operations.values()
+    ):
+        found['IdempotencyKey'] = {
+            'name': IDEMPOTENCY_KEY,
+            'in': 'header',
+            'required': False,
+            'description': 'The request takes effect once, however often it is sent '
+            'with this key.',
+            'schema': {'type': 'string', 'pattern': '^[!-~]{1,255}$'},
+        }
     versions = mount.versions
     if versions.in_headers:
         found['Version'] = {
@@ -259,7 +281,7 @@ def _common_headers(versions: Versions) -> dict[str, Document]:
         return {}
     return {
         HEADER: {
-            'description': 'The microversion of the answer.',
+            'description': 'The microversion of the response.',
             'schema': {'type': 'string'},
         },
         MINIMUM: {

@@ -1,7 +1,7 @@
-"""Whether a caller may: oslo.policy, asked once for each rule and kind of caller.
+"""Authorisation by oslo.policy, with a cache of decisions.
 
-A check by oslo.policy costs half a millisecond. The decisions depend on nothing but
-the rule, the caller and the rules in force, so they are kept until these change.
+A check by oslo.policy takes half a millisecond. A decision depends on the rule, the
+caller and the rules in force only, so it is cached until these change.
 """
 
 import logging
@@ -18,14 +18,14 @@ from watcherlite.api.operation import Caller
 
 LOG = logging.getLogger(__name__)
 
-#: Decisions that are kept; as many callers as that are not active at a time.
+#: Maximum number of cached decisions.
 KEPT = 10_000
-#: Seconds between two looks whether the policy file has changed.
+#: Seconds between two checks of the policy file for changes.
 LOOK = 5.0
 
 
 class Policy:
-    """Decides by the default rules and those of the operator's file.
+    """Authorises callers by the default rules and the operator's policy file.
 
     :param conf: has, or gets, the group [oslo_policy]; not the global one
     :raises ConfigurationError: the operator's file cannot be used
@@ -49,15 +49,15 @@ class Policy:
             raise ValueError(f'There is no policy rule {rule!r}')
 
     def check(self, rule: str, caller: Caller, project: str | None = None) -> None:
-        """Raise Forbidden if the caller may not.
+        """Raise Forbidden if a rule does not allow a caller.
 
-        :param project: of what is asked for: `%(project_id)s` in a rule
+        :param project: of the target: `%(project_id)s` in a rule
         """
         if not self.allows(rule, caller, project):
             raise exceptions.Forbidden(f"Policy doesn't allow {rule} to be performed.")
 
     def allows(self, rule: str, caller: Caller, project: str | None = None) -> bool:
-        """Say whether the caller may do what the rule decides."""
+        """Return whether a rule allows a caller."""
         if self._monotonic() >= self._look_at:
             self._look()
         key = (rule, caller, project)
@@ -84,9 +84,9 @@ class Policy:
             return False
 
     def _look(self) -> None:
-        """Read the operator's file again if it has changed; a bad one changes nothing.
+        """Reload the policy file if it has changed; an invalid one changes nothing.
 
-        The file is told to be bad once, however often it is looked at.
+        An invalid file is logged once.
         """
         with self._lock:
             self._look_at = self._monotonic() + LOOK
@@ -95,11 +95,14 @@ class Policy:
                 self._bad = None
             except exceptions.ConfigurationError as error:
                 if self._bad != str(error):
-                    LOG.error('The policies stay as they were: %s', error)
+                    LOG.error(
+                        'The policies were not reloaded: %s',
+                        error,
+                    )
                 self._bad = str(error)
 
     def _load(self) -> None:
-        """Read the operator's file if it has changed; forget the decisions then."""
+        """Load the policy file if it has changed, and clear the cache."""
         try:
             self._enforcer.load_rules()
         except (ValueError, TypeError, AttributeError, OSError) as error:

@@ -1,4 +1,4 @@
-"""What the operations of the API work with; `deploy` puts it together."""
+"""The dependencies of operations; `deploy` assembles them."""
 
 import dataclasses
 
@@ -6,11 +6,11 @@ from watcherlite.api.event_streams import EventStreams
 from watcherlite.applier.operations import PlanOperations
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store
-from watcherlite.engine.clusters.operations import ClusterOperations
-from watcherlite.engine.operations import AuditOperations
-from watcherlite.engine.stacks.operations import StackOperations
-from watcherlite.engine.stacks.reading import StackReading
-from watcherlite.engine.templates import TemplateOperations
+from watcherlite.engine.audits.operations import AuditOperations
+from watcherlite.engine.audits.templates import TemplateOperations
+from watcherlite.engine.clusters.requests.clusters import ClusterOperations
+from watcherlite.engine.stacks.queries import StackQueries
+from watcherlite.engine.stacks.requests.operations import StackOperations
 from watcherlite.plugins.loader import Plugins
 
 
@@ -21,13 +21,12 @@ class Services:
     :param store: for reading; what changes goes through operations
     :param plans: the operations on plans and their actions
     :param stacks: the operations on stacks
-    :param reading: what is shown of stacks
+    :param reading: the queries of stacks
     :param clusters: the operations on clusters, nodes and what belongs to them
     :param plugins: descriptions, schemas
     :param max_limit: rows of a page, unless fewer are asked for
     :param max_event_streams: open streams of events in this process
-    :param streams: these; who hears that events were stored wakes them, and who
-        stops the process ends them
+    :param streams: woken when events are stored, ended when the process stops
     """
 
     store: Store
@@ -35,7 +34,7 @@ class Services:
     audits: AuditOperations
     templates: TemplateOperations
     stacks: StackOperations
-    reading: StackReading
+    reading: StackQueries
     clusters: ClusterOperations
     plugins: Plugins
     clock: Clock

@@ -14,14 +14,15 @@ from watcherlite.domain import events, graph
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import APPLIER, Action, Edge
 from watcherlite.domain.audits import ONESHOT, Audit, Goal, Strategy
+from watcherlite.domain.creators import CREATOR, NOBODY, Creator
 from watcherlite.domain.documents import (
     ActionDocument,
     PlanDocument,
     Validate,
     check_inputs,
 )
-from watcherlite.execution.facts import created_event
-from watcherlite.execution.runner import ActionTypes
+from watcherlite.execution.events import created_event
+from watcherlite.execution.ports import ActionTypes
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as states
 from watcherlite.states import audit as audit_states
@@ -65,10 +66,11 @@ def store(
     now: datetime.datetime,
     context: Mapping[str, Any],
     on_worker_loss: str,
+    creator: Creator,
 ) -> ActionPlan:
     """Store goal, strategy, audit, plan and actions; return the plan."""
-    audit = _audit(tx, document, now)
-    origin = Origin(audit.id, audit.strategy_id)
+    audit = _audit(tx, document, now, creator)
+    origin = Origin(audit.id, audit.strategy_id, creator=creator)
     return propose(tx, document, origin, now, context, on_worker_loss)
 
 
@@ -78,12 +80,14 @@ class Origin:
 
     :param efficacy_indicators: as `domain.solutions.Indicator.to_mapping`, and so
         `global_efficacy`
+    :param creator: whose authority the actions of the plan have
     """
 
     audit_id: int | None
     strategy_id: int | None
     efficacy_indicators: Sequence[Mapping[str, Any]] = ()
     global_efficacy: Sequence[Mapping[str, Any]] = ()
+    creator: Creator = NOBODY
 
 
 def propose(
@@ -110,10 +114,12 @@ def propose(
             efficacy_indicators=origin.efficacy_indicators,
             global_efficacy=origin.global_efficacy,
             created_at=now,
+            creator=origin.creator,
             total=len(document.actions),
             unfinished=len(document.actions),
         )
     )
+    context = {**context, CREATOR: origin.creator.as_mapping()}
     actions, edges = _graph(document, plan, now, context)
     ids = tx.insert_actions(actions, edges)
     tx.add_events([plan_event(None, plan, now, events.CREATED)])
@@ -137,7 +143,9 @@ def propose(
     return over
 
 
-def _audit(tx: Transaction, document: PlanDocument, now: datetime.datetime) -> Audit:
+def _audit(
+    tx: Transaction, document: PlanDocument, now: datetime.datetime, creator: Creator
+) -> Audit:
     goal = tx.ensure_goal(
         Goal(str(uuid.uuid4()), GOAL, GOAL_DISPLAY_NAME, created_at=now)
     )
@@ -161,6 +169,7 @@ def _audit(tx: Transaction, document: PlanDocument, now: datetime.datetime) -> A
             goal_id=goal.id or 0,
             strategy_id=strategy.id,
             created_at=now,
+            creator=creator,
         )
     )
 

@@ -1,4 +1,4 @@
-"""What operators do with plans and their actions.
+"""Operations on action plans and their actions.
 
 Each operation is check, change, event, in one transaction that has locked the
 plan; a refusal changes nothing. Who is to hear of it is told afterwards, by
@@ -7,19 +7,12 @@ hints that may be lost.
 
 import datetime
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.applier import creation
 from watcherlite.applier.progress import WINDOW, PlanProgress, cancelling, plan_event
-from watcherlite.applier.signalling import (
-    Signalling,
-    Tell,
-    end_unstarted,
-    locked_pair,
-    locked_plan,
-)
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain import commands, documents, events, json_values
@@ -30,16 +23,26 @@ from watcherlite.domain.actions import (
     Action,
     ActionChange,
 )
+from watcherlite.domain.creators import NOBODY, Creator
 from watcherlite.domain.documents import PlanDocument
 from watcherlite.execution import results
-from watcherlite.execution.conflicts import again_on_conflict
-from watcherlite.execution.facts import action_event
-from watcherlite.execution.runner import ActionTypes
-from watcherlite.execution.subjects import NoSubjects, Subjects
+from watcherlite.execution.events import action_event
+from watcherlite.execution.ports import ActionTypes
+from watcherlite.execution.projections import NoProjection, Projection
+from watcherlite.execution.retries import retry_on_conflict
+from watcherlite.execution.signals import (
+    ActionSignals,
+    Tell,
+    end_unstarted,
+    locked_pair,
+    locked_plan,
+)
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as states
 
 LOG = logging.getLogger(__name__)
+
+CheckScope = Callable[[PlanDocument, Creator], None]
 
 
 class PlanOperations:
@@ -48,7 +51,9 @@ class PlanOperations:
     :param tell: (lane, command), or (None, broadcast): passes a hint on; never
         blocks and never raises
     :param on_worker_loss: of plans that are created here
-    :param subjects: what follows actions that are ended here
+    :param projection: what follows actions that are ended here
+    :param check_scope: raises InvalidDocument for a plan that names objects which its
+        creator may not act on
     """
 
     def __init__(
@@ -59,7 +64,8 @@ class PlanOperations:
         clock: Clock,
         tell: Tell,
         on_worker_loss: str = states.RESUME,
-        subjects: Subjects | None = None,
+        projection: Projection | None = None,
+        check_scope: CheckScope | None = None,
     ) -> None:
         self._store = store
         self._types = types
@@ -67,42 +73,67 @@ class PlanOperations:
         self._clock = clock
         self._tell = tell
         self._on_worker_loss = on_worker_loss
-        self._signalling = Signalling(
-            store, progress, clock, tell, subjects or NoSubjects()
+        self._check_scope = check_scope
+        self._signals = ActionSignals(
+            store, progress, clock, tell, projection or NoProjection()
         )
 
     # plans
 
     def create(
-        self, document: PlanDocument, context: Mapping[str, Any] | None = None
+        self,
+        document: PlanDocument,
+        context: Mapping[str, Any] | None = None,
+        creator: Creator = NOBODY,
     ) -> ActionPlan:
         """Store a plan as RECOMMENDED, with the audit that it belongs to.
 
         Raises InvalidDocument with every problem, and stores nothing then.
+
+        :param creator: its actions may act on what the creator may act on
         """
         creation.check(document, self._types)
-        return self._store_new(document, context)
+        return self._store_new(document, context, creator)
 
     def create_from(
-        self, value: object, context: Mapping[str, Any] | None = None
+        self,
+        value: object,
+        context: Mapping[str, Any] | None = None,
+        creator: Creator = NOBODY,
     ) -> ActionPlan:
         """Store the plan that a JSON value describes; likewise."""
         validate = creation.validator(self._types)
-        return self._store_new(documents.from_mapping(value, validate), context)
+        document = documents.from_mapping(value, validate)
+        return self._store_new(document, context, creator)
 
-    @again_on_conflict
     def _store_new(
-        self, document: PlanDocument, context: Mapping[str, Any] | None
+        self,
+        document: PlanDocument,
+        context: Mapping[str, Any] | None,
+        creator: Creator,
+    ) -> ActionPlan:
+        if self._check_scope is not None:
+            self._check_scope(document, creator)
+        return self._insert(document, context or {}, creator)
+
+    @retry_on_conflict
+    def _insert(
+        self, document: PlanDocument, context: Mapping[str, Any], creator: Creator
     ) -> ActionPlan:
         with self._store.transaction() as tx:
             plan = creation.store(
-                tx, document, self._clock.now(), context or {}, self._on_worker_loss
+                tx,
+                document,
+                self._clock.now(),
+                context,
+                self._on_worker_loss,
+                creator,
             )
         self._tell(None, commands.EventsStored())
         LOG.info('Plan %s is stored with %d actions', plan.uuid, plan.total)
         return plan
 
-    @again_on_conflict
+    @retry_on_conflict
     def start(self, uuid: str, expected: str | None = None) -> ActionPlan:
         """Let workers execute a plan; raises NotFound and Conflict.
 
@@ -128,7 +159,7 @@ class PlanOperations:
         self._tell(None, commands.EventsStored())
         return after
 
-    @again_on_conflict
+    @retry_on_conflict
     def cancel(self, uuid: str, expected: str | None = None) -> ActionPlan:
         """Cancel a plan; raises NotFound and Conflict.
 
@@ -154,12 +185,12 @@ class PlanOperations:
                     f"Couldn't cancel when state is '{plan.state}'."
                 )
             tx.save_plans([after])
-        self._signalling.pass_on(told, action_states.CANCEL)
+        self._signals.pass_on(told, action_states.CANCEL)
         self._tell(None, commands.ActionsSignalled((uuid,)))
         self._tell(None, commands.EventsStored())
         return after
 
-    @again_on_conflict
+    @retry_on_conflict
     def delete(self, uuid: str) -> None:
         """Delete a plan softly, with its actions; raises NotFound and Conflict."""
         now = self._clock.now()
@@ -200,7 +231,7 @@ class PlanOperations:
 
     # actions
 
-    @again_on_conflict
+    @retry_on_conflict
     def skip_action(self, uuid: str, reason: str | None = None) -> Action:
         """Skip a PENDING action of a plan that has not been taken (spec 000).
 
@@ -226,8 +257,13 @@ class PlanOperations:
                     f'State update not allowed for actionplan state: {plan.state}'
                 )
             (after,), _ = end_unstarted(
-                *(tx, self._progress, plan, [action]),
-                *(action_states.SKIPPED, message, now),
+                tx,
+                self._progress,
+                plan,
+                [action],
+                action_states.SKIPPED,
+                message,
+                now,
             )
         if plan.state == states.PENDING:
             # It may have been the last that there was to do.
@@ -235,11 +271,12 @@ class PlanOperations:
         self._tell(None, commands.EventsStored())
         return after
 
-    @again_on_conflict
+    @retry_on_conflict
     def edit_skip_message(self, uuid: str, reason: str | None) -> Action:
         """Change the message of a SKIPPED action, whatever its plan's state.
 
-        What was skipped automatically stays so; only its reason changes.
+        A text is the operator's, whoever skipped the action. Without one, the reason
+        of an operator is removed, and that of an automatic skip is kept.
         """
         now = self._clock.now()
         found = self._store.get_action(uuid)
@@ -249,10 +286,10 @@ class PlanOperations:
                 raise exceptions.Conflict(
                     'status_message update only allowed when action state is SKIPPED'
                 )
-            if (action.status_message or '').startswith(results.SKIPPED_AUTOMATICALLY):
-                message = automatic_message(reason)
-            else:
-                message = user_message(reason)
+            current = action.status_message or ''
+            if not reason and current.startswith(results.SKIPPED_AUTOMATICALLY):
+                return action
+            message = user_message(reason)
             after = action.evolve(status_message=message, updated_at=now)
             tx.change_actions([ActionChange(action, after)])
             tx.add_events(
@@ -262,23 +299,12 @@ class PlanOperations:
         return after
 
     def signal_action(self, uuid: str, signal: str) -> Action:
-        """Send CANCEL, SUSPEND or RESUME to an action; NotFound, Conflict, Invalid.
-
-        CANCEL of one that has not started needs nobody's help. A signal to one that
-        waits for derived actions is for these, too: it is CANCELLED when the last of
-        them has ended, and as long as it is SUSPENDED no further one starts. Those
-        that run heed a signal when they next ask for it.
-        """
-        return self._signalling.signal(uuid, signal)
+        """Send a signal to an action; see `ActionSignals.signal`."""
+        return self._signals.signal(uuid, signal)
 
     def time_out(self, uuid: str) -> None:
-        """Have what an action derived end, if its time is over; NotFound, Conflict.
-
-        When the last of these has ended the action is FAILED, unless its type knows
-        better: see `ActionType.overdue`. One that does not wait for others any more,
-        or whose time is not over, is left alone.
-        """
-        self._signalling.time_out(uuid)
+        """Time an action out; see `ActionSignals.time_out`."""
+        self._signals.time_out(uuid)
 
 
 def user_message(reason: str | None) -> str:
@@ -286,13 +312,6 @@ def user_message(reason: str | None) -> str:
     if not reason:
         return results.SKIPPED_BY_USER
     return _message(results.SKIPPED_BY_USER_BECAUSE, reason)
-
-
-def automatic_message(reason: str | None) -> str:
-    """Return the message of an automatic skip whose reason a user has edited."""
-    if not reason:
-        return f'{results.SKIPPED_AUTOMATICALLY}.'
-    return _message(results.SKIPPED_AUTOMATICALLY_BECAUSE, reason)
 
 
 def _message(text: str, reason: str) -> str:

@@ -1,6 +1,6 @@
-"""How a plan gets on while its actions are executed.
+"""The progress of an action plan while its actions are executed.
 
-Implements `execution.plan_rules.PlanRules`: the rules of plans, as the core
+Implements `execution.ports.PlanRules`: the rules of plans, as the core
 asks for them. All but `step` and `lost` are pure.
 """
 
@@ -8,21 +8,27 @@ import dataclasses
 import datetime
 from collections.abc import Callable, Sequence
 
+from watcherlite import exceptions
 from watcherlite.applier import rollback
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain import action_plans, events
 from watcherlite.domain.action_plans import FORWARD, STOPPING, ActionPlan
-from watcherlite.domain.actions import Action, ActionChange, cut
+from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.events import Event
 from watcherlite.domain.outcomes import Fault
-from watcherlite.execution import locking, results, successors, suspension
-from watcherlite.execution.facts import action_event
-from watcherlite.execution.plan_rules import Step
+from watcherlite.execution import dependents, locks, results, signals
+from watcherlite.execution.events import action_event
+from watcherlite.execution.ports import Step
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as states
 
 #: Most actions that one step of a plan ends.
 WINDOW = 500
+
+CANCELLED = 'Action plan was cancelled.'
+CANCELLED_WORKER_LOST = (
+    'Action plan was cancelled because a worker was lost while it ran an action of it.'
+)
 
 
 def plan_event(
@@ -57,7 +63,7 @@ class PlanProgress:
     def __init__(self, reverts: Callable[[str], bool]) -> None:
         self._reverts = reverts
 
-    def refusal(self, plan: ActionPlan) -> str | None:
+    def blocking_reason(self, plan: ActionPlan) -> str | None:
         """Return why no action of this plan may start, or None if one may."""
         if plan.claimable:
             return None
@@ -65,7 +71,7 @@ class PlanProgress:
             return results.STOPPED_UNSTARTED
         return results.CANCELLED_UNSTARTED
 
-    def taken(
+    def on_claimed(
         self, plan: ActionPlan, now: datetime.datetime
     ) -> tuple[ActionPlan, list[Event]]:
         """Return the plan as ONGOING after a worker has taken actions of it."""
@@ -74,7 +80,7 @@ class PlanProgress:
         ongoing = plan.evolve(state=states.ONGOING, updated_at=now)
         return ongoing, [plan_event(plan, ongoing, now)]
 
-    def counted(
+    def apply_changes(
         self,
         plan: ActionPlan,
         changes: Sequence[tuple[ActionChange, Fault | None]],
@@ -105,7 +111,10 @@ class PlanProgress:
                 skipped.append((after.uuid, by_user))
         message = plan.status_message
         if skipped:
-            message = action_plans.skip_message(message, skipped)
+            cancelled = plan.state == states.CANCELLING
+            message = action_plans.skip_message(
+                message, skipped, reason_first=cancelled
+            )
         stage = plan.stage
         if failed > plan.failed and stage == FORWARD:
             stage = FORWARD if plan.on_failure == states.CONTINUE else STOPPING
@@ -121,33 +130,41 @@ class PlanProgress:
             updated_at=now,
         )
 
-    def ended(
-        self, plan: ActionPlan, now: datetime.datetime
+    def finish_if_done(
+        self, before: ActionPlan, plan: ActionPlan, now: datetime.datetime
     ) -> tuple[ActionPlan, list[Event]]:
-        """Return the plan as it ends, if nothing of it is left to do."""
+        """Return the plan as it ends, if nothing of it is left to do.
+
+        One change is one event: that of the end tells of the message, too.
+        """
         state = action_plans.ended_state(plan)
         if state is None:
-            return plan, []
+            if plan.status_message == before.status_message:
+                return plan, []
+            return plan, [plan_event(plan, plan, now, events.MESSAGE_CHANGED)]
         message = plan.status_message
         if state == states.FAILED:
-            reason = _failure(plan)
-            message = cut(f'{message} {reason}' if message else reason)
+            message = action_plans.reason_message(message, _failure(plan))
         over = plan.evolve(
             state=state, status_message=message, active=0, updated_at=now
         )
         return over, [plan_event(plan, over, now)]
 
-    def lost(self, store: Store, plan_id: int, now: datetime.datetime) -> str | None:
+    def on_worker_lost(
+        self, store: Store, plan_id: int, now: datetime.datetime
+    ) -> str | None:
         """Do what `on_worker_loss` says of a plan; see `PlanRules`."""
         with store.transaction() as tx:
-            plan = tx.lock_plans([plan_id]).get(plan_id)
+            plan = tx.lock_plans([plan_id], wait=False).get(plan_id)
+            if plan is None and store.surroundings_of_plans([plan_id]):
+                raise _busy(plan_id)
             if plan is None or plan.state != states.ONGOING:
                 return None
             if plan.stage == action_plans.REVERTING:
                 # Stopped half way it would begin anew, and revert things twice.
                 return None
             if plan.on_worker_loss == states.CANCEL:
-                after, _ = cancelling(tx, plan, now)
+                after, _ = cancelling(tx, plan, now, CANCELLED_WORKER_LOST)
                 tx.save_plans([after])
                 return action_states.CANCELLED
             if plan.on_worker_loss == states.FAIL:
@@ -161,20 +178,23 @@ class PlanProgress:
         if found.id is None or found.state not in states.ACTIVE:
             return Step()
         with store.transaction() as tx:
-            plan = tx.lock_plans([found.id])[found.id]
+            plan = tx.lock_plans([found.id], wait=False).get(found.id)
+            if plan is None:
+                raise _busy(found.id)
             if plan.state not in states.ACTIVE:
                 return Step()
             written: list[Event] = []
             unblocked: list[Action] = []
             before, more = plan, False
             if plan.state == states.PENDING and plan.unfinished == 0:
-                plan, written = self.taken(plan, now)
+                plan, written = self.on_claimed(plan, now)
             elif plan.cancels_unstarted:
                 plan, written, unblocked, more = self.end_window(tx, plan, WINDOW, now)
             if action_plans.needs_rollback(plan):
                 plan, made = rollback.begin(store, tx, plan, self._reverts, now)
                 written += made
-            plan, last = self.ended(plan, now)
+            # The events of these steps tell of the message as well.
+            plan, last = self.finish_if_done(plan, plan, now)
             if plan is not before:
                 tx.save_plans([plan])
             tx.add_events([*written, *last])
@@ -187,7 +207,10 @@ class PlanProgress:
 
         The plan itself is for the caller to save.
         """
-        after = plan.evolve(state=states.CANCELLED, updated_at=now)
+        message = action_plans.reason_message(plan.status_message, CANCELLED)
+        after = plan.evolve(
+            state=states.CANCELLED, status_message=message, updated_at=now
+        )
         more = True
         while more:
             # What has not been taken has blocked nobody.
@@ -226,20 +249,30 @@ class PlanProgress:
                 ]
             )
         # What waits for derived actions ends after these, and has to know.
-        ready = bool(successors.count_down(tx, ended, now, started=False))
-        unblocked = locking.release(tx, [change.after for change in changes])
-        counted = self.counted(plan, [(c, None) for c in changes], 0, 0, now)
+        ready = bool(dependents.count_down(tx, ended, now, started=False))
+        unblocked = locks.release(tx, [change.after for change in changes])
+        counted = self.apply_changes(plan, [(c, None) for c in changes], 0, 0, now)
         written = [action_event(c.before, c.after, plan, now) for c in changes]
         return counted, written, unblocked, ready or len(ended) >= limit
 
 
+def superseded(plan: ActionPlan, reason: str, now: datetime.datetime) -> ActionPlan:
+    """Return a plan that nobody started as SUPERSEDED, with all that it says.
+
+    Its actions stay as they are: nothing can start them any more.
+    """
+    message = action_plans.appended_message(plan.status_message, reason)
+    return plan.evolve(state=states.SUPERSEDED, status_message=message, updated_at=now)
+
+
 def cancelling(
-    tx: Transaction, plan: ActionPlan, now: datetime.datetime
+    tx: Transaction, plan: ActionPlan, now: datetime.datetime, reason: str = CANCELLED
 ) -> tuple[ActionPlan, list[Action]]:
     """Return a running plan as CANCELLING, and its actions that were told to stop."""
-    after = plan.evolve(state=states.CANCELLING, updated_at=now)
+    message = action_plans.reason_message(plan.status_message, reason)
+    after = plan.evolve(state=states.CANCELLING, status_message=message, updated_at=now)
     told = tx.set_control(action_states.CANCEL, now, plan_id=plan.id)
-    turned = suspension.turn(tx, told, action_states.CANCEL, now)
+    change_status = signals.apply_signal(tx, told, action_states.CANCEL, now)
     tx.add_events(
         [
             plan_event(plan, after, now),
@@ -254,10 +287,16 @@ def cancelling(
                 )
                 for action in told
             ),
-            *(action_event(c.before, c.after, after, now) for c in turned),
+            *(action_event(c.before, c.after, after, now) for c in change_status),
         ]
     )
     return after, told
+
+
+def _busy(plan_id: int) -> exceptions.StoreConflict:
+    return exceptions.StoreConflict(
+        f'Plan {plan_id} (id) is locked by another transaction; it is tried again'
+    )
 
 
 def _failure(plan: ActionPlan) -> str:

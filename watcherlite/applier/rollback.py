@@ -12,7 +12,7 @@ from watcherlite.db.api import Store, Transaction
 from watcherlite.domain.action_plans import REVERTING, ActionPlan
 from watcherlite.domain.actions import REVERT, Action, Edge
 from watcherlite.domain.events import Event, new_uuid
-from watcherlite.execution.facts import created_event
+from watcherlite.execution.events import created_event
 from watcherlite.states import action as states
 
 PAGE = 1000

@@ -1,15 +1,17 @@
-"""What became of actions, as a table for people."""
+"""A table of actions and their states."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from watcherlite.cli.progress import Seen
 from watcherlite.cmd.exits import one_line
+from watcherlite.domain.actions import CANCELLED_UNSTARTED, STOPPED_UNSTARTED
 
 #: As many lines as decide how wide the columns are.
 PAGE = 1000
 COLUMNS = ('ACTION', 'TYPE', 'STATE', 'MESSAGE')
 
+_UNSTARTED = (CANCELLED_UNSTARTED, STOPPED_UNSTARTED)
 _COLOURS = {
     'ONGOING': '36',
     'SUCCEEDED': '32',
@@ -17,6 +19,34 @@ _COLOURS = {
     'CANCELLED': '33',
     'SKIPPED': '33',
 }
+
+
+class Started:
+    """Passes on all actions but those that were cancelled before they started.
+
+    A large plan that is cancelled has thousands of these, which all say the same.
+
+    :ivar omitted: how many there were, once all have been asked for
+    """
+
+    def __init__(self, found: Iterable[Seen]) -> None:
+        self._found = found
+        self.omitted = 0
+
+    def __iter__(self) -> Iterator[Seen]:
+        for action in self._found:
+            if action.status_message in _UNSTARTED:
+                self.omitted += 1
+            else:
+                yield action
+
+    def line(self) -> str | None:
+        """Return the line about those that were left out, if there are any."""
+        if not self.omitted:
+            return None
+        if self.omitted == 1:
+            return '1 action was not started and is CANCELLED'
+        return f'{self.omitted} actions were not started and are CANCELLED'
 
 
 def table(found: Iterable[Seen], colours: bool) -> Iterator[str]:

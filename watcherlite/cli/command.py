@@ -1,11 +1,13 @@
-"""What all commands have in common: their options, and the configuration."""
+"""The base class of all commands: common options, configuration and help."""
 
 import argparse
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from cliff import command
 
+from watcherlite.cli import examples
 from watcherlite.cmd import arguments, exits
 
 if TYPE_CHECKING:
@@ -35,7 +37,12 @@ class Command(command.Command):
         def error(message: str) -> NoReturn:
             raise exits.UsageError(arguments.usage(prog_name, message))
 
-        parser.error = error  # type: ignore[method-assign]
+        # cliff makes the parser itself and has no option for its class.
+        vars(parser).update(
+            error=error,
+            format_usage=functools.partial(format_usage, parser),
+            format_help=functools.partial(format_help, parser),
+        )
         self.add_options(parser)
         return parser
 
@@ -56,3 +63,45 @@ class Command(command.Command):
 
     def debug(self, parsed: argparse.Namespace) -> bool:
         return '--debug' in self.arguments(parsed)
+
+
+def format_usage(parser: argparse.ArgumentParser) -> str:
+    """Return the usage line with the command's own options only."""
+    formatter = parser._get_formatter()
+    own = [*parser._optionals._group_actions, *parser._positionals._group_actions]
+    groups = [
+        group
+        for group in parser._mutually_exclusive_groups
+        if all(action in own for action in group._group_actions)
+    ]
+    formatter.add_usage(parser.usage, own, groups)
+    return formatter.format_help()
+
+
+def format_help(parser: argparse.ArgumentParser) -> str:
+    """Return the help: own arguments and options, an example, shared options."""
+    formatter = parser._get_formatter()
+    formatter.add_text(parser.description)
+    own = [parser._positionals, parser._optionals]
+    for group in own:
+        _add_group(formatter, group)
+    example = examples.example_of(parser.prog)
+    if example is not None:
+        formatter.start_section('example')
+        # As it is typed: the formatter would break the line.
+        formatter._add_item(lambda: f'  $ {example}\n', [])
+        formatter.end_section()
+    for group in parser._action_groups:
+        if group not in own:
+            _add_group(formatter, group)
+    formatter.add_text(parser.epilog)
+    return f'{format_usage(parser)}\n{formatter.format_help()}'
+
+
+def _add_group(
+    formatter: argparse.HelpFormatter, group: argparse._ArgumentGroup
+) -> None:
+    formatter.start_section(group.title)
+    formatter.add_text(group.description)
+    formatter.add_arguments(group._group_actions)
+    formatter.end_section()

@@ -1,4 +1,4 @@
-"""`watcherlite`: finds the command, and ends with its exit code (see `cmd.exits`)."""
+"""The main program `watcherlite`: runs a command (exit codes: see `cmd.exits`)."""
 
 import argparse
 import difflib
@@ -9,8 +9,8 @@ from typing import Any
 
 from cliff import app, command, commandmanager
 
-from watcherlite.cli import access
-from watcherlite.cli.commands import COMMANDS
+from watcherlite.cli.command_table import COMMANDS
+from watcherlite.cli.http import access
 from watcherlite.cmd import arguments, exits
 
 NAME = 'watcherlite'
@@ -55,7 +55,7 @@ def help_text(parser: argparse.ArgumentParser) -> str:
     lines = [parser.format_help().rstrip(), '', 'commands:']
     width = max(len(name) for name in COMMANDS)
     lines += [f'  {name:<{width}}  {said}' for name, (_, said) in COMMANDS.items()]
-    lines += ['', f'`{NAME} COMMAND --help` tells more about one of them.']
+    lines += ['', f'Run `{NAME} COMMAND --help` for the options of a command.']
     return '\n'.join(lines)
 
 
@@ -81,7 +81,7 @@ class Application(app.App):
             usage=f'{NAME} [options] COMMAND [arguments]',
         )
         parser.add_argument(
-            '-h', '--help', nargs=0, action=_Help, help='show this and exit'
+            '-h', '--help', nargs=0, action=_Help, help='show this help and exit'
         )
         parser.add_argument(
             '--version', nargs=0, action=_Version, help='show the version and exit'
@@ -92,7 +92,7 @@ class Application(app.App):
 
     def run(self, argv: Sequence[str]) -> int:
         """Run one command; return its exit code."""
-        split = _first_word(argv)
+        split = access.index_of_command(argv)
         self.options = self.parser.parse_args(argv[:split])
         self.interactive_mode = False
         if split == len(argv):
@@ -115,19 +115,10 @@ class Application(app.App):
         word = argv[0]
         names = [name for name in COMMANDS if name.split()[0] == word]
         if names:
-            return f'`{word}` is the beginning of {", ".join(names)}: say which'
+            return f'`{word}` is ambiguous: {", ".join(names)}'
         near = difflib.get_close_matches(word, COMMANDS, n=1)
         hint = f'; did you mean {near[0]}?' if near else ''
-        return arguments.usage(NAME, f'there is no command {word!r}{hint}')
-
-
-def _first_word(argv: Sequence[str]) -> int:
-    """Return where the command's name is: all in front of it is common to all."""
-    index = 0
-    with_value = {'--config-file', '--config-dir', *access.value_options()}
-    while index < len(argv) and argv[index].startswith('-'):
-        index += 2 if argv[index] in with_value else 1
-    return min(index, len(argv))
+        return arguments.usage(NAME, f'unknown command {word!r}{hint}')
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -136,8 +127,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return application.run(sys.argv[1:] if argv is None else argv)
     except (Exception, KeyboardInterrupt) as error:
+        if exits.is_unread(error):
+            return exits.SUCCESS
         debug = getattr(getattr(application, 'options', None), 'debug', False)
         return exits.tell(NAME, error, debug)
+    finally:
+        exits.flush()
 
 
 if __name__ == '__main__':

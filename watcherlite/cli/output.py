@@ -8,6 +8,8 @@ import os
 import threading
 from typing import TextIO
 
+from watcherlite.cmd import exits
+
 
 class Output:
     """A stream to which whole lines are written, from any thread."""
@@ -40,19 +42,9 @@ class Output:
                 self.stream.flush()
             except (BrokenPipeError, ValueError):
                 self._gone = True
-                _discard(self.stream)
+                exits.discard(self.stream)
 
 
 def _fitting(text: str, stream: TextIO) -> str:
     encoding = getattr(stream, 'encoding', None) or 'utf-8'
     return text.encode(encoding, 'backslashreplace').decode(encoding)
-
-
-def _discard(stream: TextIO) -> None:
-    """Have the stream end nowhere, else the interpreter complains at its exit."""
-    try:
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, stream.fileno())
-        os.close(null)
-    except (OSError, ValueError):
-        return

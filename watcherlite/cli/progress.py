@@ -1,12 +1,12 @@
-"""Progress as plain lines, for whatever is not a terminal."""
+"""Progress of a plan: the protocol, and plain lines for other than terminals."""
 
 import datetime
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Protocol, Self
 
-from watcherlite.cli.changes import Change
 from watcherlite.cli.output import Output
+from watcherlite.cli.state_changes import Change
 from watcherlite.cmd.exits import one_line
 
 #: Seconds between two lines that count the actions of a large plan.

@@ -2,9 +2,9 @@
 
 import sys
 
-from watcherlite.cmd import daemon, serving
+from watcherlite.cmd import api_server, daemon
 
 
 def main() -> None:
     """Run the daemon."""
-    sys.exit(daemon.main('watcherlite-api', (), api=serving.Api()))
+    sys.exit(daemon.main('watcherlite-api', (), api=api_server.Api()))

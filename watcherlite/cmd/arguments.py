@@ -1,11 +1,15 @@
-"""What the command lines of all commands have in common."""
+"""Argument parsing that all commands share."""
 
 import argparse
 import importlib.metadata
+import itertools
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from watcherlite.cmd import exits
+
+_WITH_VALUE = frozenset({'--config-file', '--config-dir'})
 
 
 class Parser(argparse.ArgumentParser):
@@ -40,11 +44,38 @@ def run(
     """
     args: argparse.Namespace | None = None
     try:
-        args = parser.parse_args(argv)
+        args = parser.parse_args(common_first(sys.argv[1:] if argv is None else argv))
         return work(args)
     except (Exception, KeyboardInterrupt) as error:
+        if exits.is_unread(error):
+            return exits.SUCCESS
         code = exits.tell(parser.prog, error, getattr(args, 'debug', False))
         return code if failure is None else int(failure)
+    finally:
+        exits.flush()
+
+
+def common_first(argv: Sequence[str]) -> list[str]:
+    """Return a command line with the options that all commands have in front.
+
+    So they can be given behind the action as well.
+    """
+    first: list[str] = []
+    rest: list[str] = []
+    words = iter(argv)
+    for word in words:
+        name, equals, _ = word.partition('=')
+        if word == '--':
+            rest += [word, *words]
+        elif name in _WITH_VALUE and equals:
+            first.append(word)
+        elif name in _WITH_VALUE:
+            first += [word, *itertools.islice(words, 1)]
+        elif word == '--debug':
+            first.append(word)
+        else:
+            rest.append(word)
+    return [*first, *rest]
 
 
 def add_part(parser: Parser, name: str, said: str) -> 'argparse._SubParsersAction[Any]':
@@ -63,21 +94,32 @@ def usage(prog: str, message: str) -> str:
 def add_common_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which configuration to read."""
     group = parser.add_argument_group('configuration')
-    group.add_argument(
+    add_configuration_options(group)
+    add_debug_option(group)
+
+
+def add_configuration_options(
+    parser: argparse._ActionsContainer, shown: str | None = None
+) -> None:
+    """Add the options that name files of the configuration.
+
+    :param shown: in the help, in place of what they do
+    """
+    parser.add_argument(
         '--config-file',
         action='append',
         default=[],
         metavar='FILE',
-        help='read this ini file, and not those of the usual places; may be repeated',
+        help=shown
+        or 'read this configuration file instead of the default ones; may be repeated',
     )
-    group.add_argument(
+    parser.add_argument(
         '--config-dir',
         action='append',
         default=[],
         metavar='DIRECTORY',
-        help='read the *.conf files of this directory; may be repeated',
+        help=shown or 'read the *.conf files in this directory; may be repeated',
     )
-    add_debug_option(group)
 
 
 def add_debug_option(parser: argparse._ActionsContainer) -> None:
@@ -85,7 +127,7 @@ def add_debug_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         '--debug',
         action='store_true',
-        help='log everything to standard error, and show where an error came from',
+        help='log to standard error at level DEBUG, and print tracebacks',
     )
 
 

@@ -1,4 +1,4 @@
-"""What the daemons have in common: start, signals, drain, restart."""
+"""The daemons: start, signals, graceful shutdown, reload."""
 
 import contextlib
 import io
@@ -47,13 +47,21 @@ class Server(Protocol):
 
 
 class Api(Protocol):
-    """`cmd.serving.Api`; a daemon that serves no API need not load it."""
+    """`cmd.api_server.Api`; a daemon that serves no API need not load it."""
 
     def listen(self, conf: cfg.ConfigOpts) -> socket.socket:
         """Return the socket to serve on; raises ConfigurationError."""
 
     def serve(self, listening: socket.socket, runtime: bootstrap.Runtime) -> Server:
         """Serve, and return what stops it; raises StoreUnavailable."""
+
+    def refuse(
+        self,
+        listening: socket.socket,
+        conf: cfg.ConfigOpts,
+        error: exceptions.WatcherliteError,
+    ) -> Server:
+        """Answer every request with an error, and return what stops that."""
 
 
 class DaemonService(cotyledon.Service):
@@ -83,6 +91,7 @@ class DaemonService(cotyledon.Service):
         self._api = api
         self._runtime: bootstrap.Runtime | None = None
         self._server: Server | None = None
+        self._refusal: Server | None = None
         self._starting = threading.Lock()
         self._stopping = threading.Event()
 
@@ -107,27 +116,43 @@ class DaemonService(cotyledon.Service):
                     if self._lanes:
                         # What ran in the process whose place this one takes would
                         # else wait until its lease has run out.
-                        runtime.take_over_from_the_dead()
+                        runtime.expire_dead_workers()
                         runtime.start()
                     if self._api is not None:
                         api, listening = self._api
                         self._server = api.serve(listening, runtime)
+                        self._end_refusal()
                 except exceptions.WatcherliteError:
                     runtime.stop(0)
                     raise
             except exceptions.WatcherliteError as error:
                 LOG.error('%s; trying again in %g s', str(error).rstrip('.'), RETRY)
+                self._refuse(error)
                 return False
             self._runtime = runtime
             return True
+
+    def _refuse(self, error: exceptions.WatcherliteError) -> None:
+        """Answer 503 as long as the database is away: nobody else takes requests."""
+        away = isinstance(error, exceptions.StoreUnavailable)
+        if self._api is None or self._refusal is not None or not away:
+            return
+        api, listening = self._api
+        self._refusal = api.refuse(listening, self._conf, error)
+
+    def _end_refusal(self) -> None:
+        if self._refusal is not None:
+            self._refusal.stop(ANSWERING)
+            self._refusal = None
 
     def terminate(self) -> None:
         """Drain; the process ends when this returns."""
         self._stopping.set()
         seconds = self._conf.graceful_shutdown_timeout
         with self._starting:
+            self._end_refusal()
             if self._runtime is not None:
-                LOG.info('Nothing more is taken; what runs has %d s to end', seconds)
+                LOG.info('Shutting down: running actions have %d s to finish', seconds)
                 self._stop(self._runtime, seconds)
 
     def _stop(self, runtime: bootstrap.Runtime, seconds: float) -> None:
@@ -150,20 +175,33 @@ class DaemonService(cotyledon.Service):
 
     def reload(self) -> None:
         """Read the files again; a bad one changes nothing."""
-        try:
-            changed = self._conf.mutate_config_files()
-        except exceptions.ConfigurationError as error:
-            LOG.error('The configuration stays as it was: %s', error)
-            return
-        for (group, option), values in changed.items():
-            # Not public, and the only way to learn that a value is a password.
-            info = self._conf._get_opt_info(option.replace('-', '_'), group)
-            old, new = ('***' if info['opt'].secret else value for value in values)
-            LOG.info(
-                '[%s] %s was %s and is %s now', group or 'DEFAULT', option, old, new
-            )
-        if self._runtime is not None:
+        if reload_options(self._conf) and self._runtime is not None:
             self._runtime.reload()
+
+
+def reload_options(configuration: conf.Configuration) -> bool:
+    """Read the files again, and log what has changed and what is wrong with them.
+
+    :returns: False if they cannot be used; then every option stays as it was
+    """
+    try:
+        changed = configuration.mutate_config_files()
+    except exceptions.ConfigurationError as error:
+        LOG.error('The configuration was not reloaded: %s', error)
+        return False
+    for line in conf.unknown_options(configuration) + conf.advisories(configuration):
+        LOG.warning('%s', line)
+    if not changed:
+        LOG.info(
+            'The configuration was read again; no option that a reload applies has '
+            'changed'
+        )
+    for (group, option), values in changed.items():
+        # Not public, and the only way to learn that a value is a password.
+        info = configuration._get_opt_info(option.replace('-', '_'), group)
+        old, new = ('***' if info['opt'].secret else value for value in values)
+        LOG.info('[%s] %s was %s and is %s now', group or 'DEFAULT', option, old, new)
+    return True
 
 
 def _leave_at_once() -> None:
@@ -219,6 +257,8 @@ def main(
         conf.setup_logging(configuration, product)
         plugins = bootstrap.load_plugins(configuration)
         bootstrap.check(configuration)
+        for line in conf.advisories(configuration):
+            LOG.warning('%s', line)
         if api is not None:
             # The processes share the socket: none of them can find the port taken.
             served = api, api.listen(configuration)

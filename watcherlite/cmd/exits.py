@@ -1,19 +1,22 @@
-"""How a command ends: its exit code, and what it says when something is wrong.
+"""Exit codes and error messages of the commands.
 
 ==== =================================================================================
 code meaning
 ==== =================================================================================
-0    it did what it was asked; of `run`: the action plan SUCCEEDED
-1    the action plan did not succeed, or the command failed while it worked
-2    what was asked is wrong: the command line, the plan, the configuration
-3    the database, the broker or the API cannot be reached, or the schema does not fit
-130  interrupted by Ctrl-C; of `run`: the action plan was cancelled
-143  the same by SIGTERM
+0    success; of `run`: the action plan SUCCEEDED
+1    the action plan did not succeed, or the command failed
+2    the command line, the plan or the configuration is invalid
+3    the database, the broker or the API is unavailable, or the schema does not match
+130  interrupted by SIGINT (Ctrl-C); of `run`: the action plan was cancelled
+143  terminated by SIGTERM
 ==== =================================================================================
 """
 
+import os
+import select
 import sys
 import traceback
+from typing import TextIO
 
 from watcherlite import exceptions
 
@@ -24,7 +27,7 @@ UNAVAILABLE = 3
 INTERRUPTED = 130
 TERMINATED = 143
 
-#: More problems than these are not read by anybody.
+#: The maximum number of problems to print.
 MAX_PROBLEMS = 100
 
 _UNAVAILABLE = (
@@ -34,7 +37,7 @@ _UNAVAILABLE = (
     exceptions.BrokerUnavailable,
     exceptions.ApiUnavailable,
 )
-#: Those that know all that is wrong with what somebody wrote.
+#: Errors that list all problems of a document.
 _DOCUMENTS = (exceptions.InvalidDocument, exceptions.StackValidationFailed)
 _BAD_INPUT = (
     exceptions.Invalid,
@@ -49,7 +52,7 @@ class UsageError(exceptions.Invalid):
 
 
 def code_of(error: BaseException) -> int:
-    """Return the exit code that an error stands for."""
+    """Return the exit code of an error."""
     if isinstance(error, _UNAVAILABLE):
         return UNAVAILABLE
     if isinstance(error, _BAD_INPUT):
@@ -59,12 +62,49 @@ def code_of(error: BaseException) -> int:
     return FAILURE
 
 
+def is_unread(error: BaseException) -> bool:
+    """Return whether the reader of the output is gone (`| head`)."""
+    if not isinstance(error, BrokenPipeError):
+        return False
+    try:
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), 0)
+        gone = any(event & select.POLLERR for _, event in poll.poll(0))
+    except (OSError, ValueError):
+        return False
+    if gone:
+        discard(sys.stdout)
+    return gone
+
+
+def flush() -> None:
+    """Flush the output; discard it if its reader is gone.
+
+    Otherwise the interpreter reports an error at exit.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (BrokenPipeError, ValueError):
+            discard(stream)
+
+
+def discard(stream: TextIO) -> None:
+    """Redirect a stream to the null device."""
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
+    except (OSError, ValueError):
+        return
+
+
 def tell(command: str, error: BaseException, debug: bool) -> int:
-    """Print what went wrong on standard error; return the exit code for it.
+    """Print an error on standard error; return its exit code.
 
     To be called while the error is handled.
 
-    :param debug: print where it came from as well
+    :param debug: print the traceback as well
     """
     if debug:
         traceback.print_exc()
@@ -73,17 +113,19 @@ def tell(command: str, error: BaseException, debug: bool) -> int:
 
 
 def explain(command: str, error: BaseException) -> str:
-    """Return what to print of an error, without credentials.
+    """Return the message of an error, without credentials.
 
-    One line that begins with the command's name, except for a document with
-    several problems: these follow, one a line.
+    One line that begins with the command's name. The problems of a document follow,
+    one a line.
     """
-    # Loading it takes longer than `--help`, which does not come here
+    # Slow to load, and not needed by `--help`
     from watcherlite.conf import masking
 
     if isinstance(error, _DOCUMENTS) and len(error.problems) > 1:
-        problems = error.problems[:MAX_PROBLEMS]
-        if len(error.problems) > MAX_PROBLEMS:
+        problems = list(error.problems)
+        # Do not replace a single problem by a line that counts it.
+        if len(problems) > MAX_PROBLEMS + 1:
+            del problems[MAX_PROBLEMS:]
             problems.append(f'... and {len(error.problems) - MAX_PROBLEMS} more')
         noun = 'plan' if isinstance(error, exceptions.InvalidDocument) else 'template'
         lines = [f'the {noun} has {len(error.problems)} problems; nothing was stored']
@@ -95,9 +137,16 @@ def explain(command: str, error: BaseException) -> str:
         text = one_line(str(error))
     else:
         text = one_line(
-            f'unexpected {type(error).__name__}: {error}; --debug shows where'
+            f'unexpected {type(error).__name__}: {error}; --debug shows the traceback'
         )
     return f'{command}: {masking.mask_text(text)}'
+
+
+def confirm(question: str) -> bool:
+    """Ask on the terminal; return whether the answer is yes."""
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ('y', 'yes')
 
 
 def one_line(text: str) -> str:

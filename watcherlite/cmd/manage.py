@@ -6,7 +6,7 @@ Exit codes: see `exits`.
 import argparse
 import datetime
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from watcherlite import bootstrap, conf, settings
@@ -51,9 +51,9 @@ def upgrade(configuration: conf.Configuration, args: argparse.Namespace) -> None
     finally:
         engine.dispose()
     if before == after:
-        print(f'The schema has revision {after} already.')
+        print(f'The schema is already at revision {after}.')
     else:
-        print(f'The schema has revision {after} now; it had {before or "none"}.')
+        print(f'Upgraded the schema from revision {before or "none"} to {after}.')
 
 
 def version(configuration: conf.Configuration, args: argparse.Namespace) -> None:
@@ -73,12 +73,12 @@ def stamp(configuration: conf.Configuration, args: argparse.Namespace) -> None:
     known = [*migration.REVISIONS, 'head']
     if args.revision not in known:
         raise exits.UsageError(
-            f'there is no revision {args.revision}; there are {", ".join(known)}'
+            f'unknown revision {args.revision}; the revisions are {", ".join(known)}'
         )
     engine = make_engine(settings.database_settings(configuration))
     try:
         migration.stamp(engine, args.revision)
-        print(f'The schema counts as revision {migration.version(engine)} now.')
+        print(f'Stamped the schema with revision {migration.version(engine)}.')
     finally:
         engine.dispose()
 
@@ -86,14 +86,25 @@ def stamp(configuration: conf.Configuration, args: argparse.Namespace) -> None:
 def purge(configuration: conf.Configuration, args: argparse.Namespace) -> None:
     """Delete what ended long ago, notifications of it that are sent included."""
     if bootstrap.missing_file(configuration) is not None:
-        print('There is no database yet.')
+        print('The database does not exist yet.')
         return
+    if not args.older_than and not (args.yes or args.dry_run):
+        raise exits.UsageError(
+            '--older-than 0 deletes everything that has ended; add --yes if that is '
+            'meant, or --dry-run to see what it is'
+        )
     before = datetime.datetime.now(UTC) - datetime.timedelta(days=args.older_than)
     store = bootstrap.open_store(configuration)
     totals: dict[str, int] = {}
     left = args.max_number
     try:
         store.check()
+        # A script means what it says.
+        if not (args.yes or args.dry_run) and sys.stdin.isatty():
+            wanted = _counted(store.purge(before, left, True))
+            if not exits.confirm(f'Permanently delete {wanted}? [y/N] '):
+                print('Nothing was deleted.')
+                return
         while left:
             limit = left if args.dry_run else min(left, BATCH)
             counts = store.purge(before, limit, args.dry_run)
@@ -104,16 +115,19 @@ def purge(configuration: conf.Configuration, args: argparse.Namespace) -> None:
                 break
     finally:
         store.close()
-    said = ', '.join(
-        f'{count} {name.replace("_", " ")}' for name, count in totals.items()
-    )
-    print(f'{"Would delete" if args.dry_run else "Deleted"}: {said or "nothing"}.')
+    said = 'Would delete' if args.dry_run else 'Deleted'
+    print(f'{said}: {_counted(totals)}.')
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    said = [f'{count} {name.replace("_", " ")}' for name, count in counts.items()]
+    return ', '.join(said) or 'nothing'
 
 
 def reseal(configuration: conf.Configuration, args: argparse.Namespace) -> None:
     """Seal all secrets with the first key, also those that are stored in clear."""
     if bootstrap.missing_file(configuration) is not None:
-        print('There is no database yet.')
+        print('The database does not exist yet.')
         return
     store = bootstrap.open_sql_store(configuration)
     try:
@@ -124,11 +138,11 @@ def reseal(configuration: conf.Configuration, args: argparse.Namespace) -> None:
     said = ', '.join(
         f'{count} {table.replace("_", " ")}' for table, count in counts.items() if count
     )
-    print(f'Sealed: {said}.' if said else 'All is sealed with the first key already.')
+    print(f'Encrypted: {said}.' if said else 'All secrets are already encrypted.')
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = arguments.command(COMMAND, 'Look after the database of watcherlite.')
+    parser = arguments.command(COMMAND, 'Manage the database of watcherlite.')
     actions = arguments.add_part(parser, 'db', 'the database')
 
     def add(name: str, action: object) -> argparse.ArgumentParser:
@@ -160,6 +174,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     purging.add_argument(
         '--dry-run', action='store_true', help='only count what would be deleted'
+    )
+    purging.add_argument(
+        '--yes',
+        action='store_true',
+        help='do not ask; on a terminal it is asked, elsewhere only --older-than 0 '
+        'needs this',
     )
     return parser
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from watcherlite.cmd import daemon, serving
+from watcherlite.cmd import api_server, daemon
 from watcherlite.domain.actions import LANES
 
 
@@ -11,4 +11,4 @@ def main(args: Sequence[str] = ()) -> int:
 
     :param args: configuration arguments, as the daemons take them
     """
-    return daemon.main('watcherlite standalone', LANES, args, api=serving.Api())
+    return daemon.main('watcherlite standalone', LANES, args, api=api_server.Api())

@@ -1,7 +1,6 @@
-"""`watcherlite-status upgrade check`: whether the daemons could start, and run well.
+"""`watcherlite-status upgrade check`: checks whether the daemons can start.
 
-Exit codes: 0 everything is fine, 1 something is worth a look, 2 something has to be
-put right first.
+Exit codes: 0 success, 1 warning, 2 failure.
 """
 
 import argparse
@@ -11,7 +10,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from watcherlite import conf
-from watcherlite.cmd import arguments, checks, exits
+from watcherlite.cmd import arguments, exits, upgrade_checks
 from watcherlite.conf import masking
 
 COMMAND = 'watcherlite-status'
@@ -20,7 +19,9 @@ WIDTH = 72
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-    return arguments.run(_parser(), argv, _check, failure=checks.Outcome.FAILURE)
+    return arguments.run(
+        _parser(), argv, _check, failure=upgrade_checks.Outcome.FAILURE
+    )
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -28,13 +29,13 @@ def _check(args: argparse.Namespace) -> int:
         # What would be logged is in the table
         logging.getLogger().addHandler(logging.NullHandler())
     configuration = conf.new(arguments.for_configuration(args))
-    results = list(checks.run(configuration))
+    results = list(upgrade_checks.run(configuration))
     for line in table(results):
         print(line)
     return int(max(result.outcome for result in results))
 
 
-def table(results: Sequence[checks.Result]) -> Iterator[str]:
+def table(results: Sequence[upgrade_checks.Result]) -> Iterator[str]:
     """Return the lines of the table, as `upgrade check` of other projects has it."""
     blocks = [['Upgrade Check Results']]
     for result in results:
@@ -63,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         'check',
         help=said,
         description=said,
-        epilog='Exit codes: 0 fine, 1 worth a look, 2 to be put right first.',
+        epilog='Exit codes: 0 success, 1 warning, 2 failure.',
     )
     return parser
 

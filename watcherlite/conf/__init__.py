@@ -19,22 +19,26 @@ from watcherlite.conf import (
     logs,
     messaging,
     notifications,
+    outgoing_http,
     secrets,
     stacks,
 )
+from watcherlite.conf.advisories import advisories, key_advice
 from watcherlite.conf.configuration import Configuration
 from watcherlite.conf.database import database_url
 from watcherlite.conf.default import state_directory
 from watcherlite.conf.logs import setup_logging
-from watcherlite.conf.problems import bad_values, unknown_options
 from watcherlite.conf.secrets import key_file, sealing_keys
+from watcherlite.conf.validation import bad_values, unknown_options
 
 __all__ = [
     'GROUPS',
     'PROJECT',
     'Configuration',
+    'advisories',
     'bad_values',
     'database_url',
+    'key_advice',
     'key_file',
     'new',
     'register_opts',
@@ -57,6 +61,7 @@ GROUPS = (
     engine,
     stacks,
     clusters,
+    outgoing_http,
     notifications,
 )
 

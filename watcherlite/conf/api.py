@@ -9,7 +9,8 @@ GROUP = cfg.OptGroup(
     title='REST API',
     help='watcherlite-api, and `watcherlite standalone`, serve the REST API with '
     'these. Under gunicorn or uwsgi, which have options of their own for it, host, '
-    'port, workers and threads say nothing.',
+    'port, workers, threads, max_header_size, max_connections and client_timeout say '
+    'nothing.',
 )
 
 NOAUTH = 'noauth'
@@ -56,6 +57,15 @@ OPTS = [
         'or proxies on the way, like.',
     ),
     cfg.IntOpt(
+        'idempotency_key_lifetime',
+        default=86400,
+        min=60,
+        max=31_536_000,
+        help='For how many seconds the Idempotency-Key of a request is known: one that '
+        'is repeated with it later is carried out again. Older keys are purged by the '
+        'processes of the API.',
+    ),
+    cfg.IntOpt(
         'max_event_streams',
         min=0,
         max=1024,
@@ -70,6 +80,36 @@ OPTS = [
         min=1024,
         help='The most bytes of the body of a request. Raise it when larger plans '
         'are to be created; a longer body is refused with status 413.',
+    ),
+    cfg.IntOpt(
+        'max_header_size',
+        default=65536,
+        min=4096,
+        max=1024 * 1024,
+        help='The most bytes of the first line and the headers of a request. Raise it '
+        'when tokens or addresses are longer; a longer head is refused with status '
+        '431.',
+    ),
+    cfg.IntOpt(
+        'max_connections',
+        default=512,
+        min=16,
+        max=65536,
+        help='How many connections a process keeps open. When there are more, it '
+        'closes the one that has been idle for longest, or else the one whose '
+        'request has been incomplete for longest. Raise it, and the number of files '
+        'that a process may open to more than twice as many, when there are so many '
+        'clients at a time.',
+    ),
+    cfg.IntOpt(
+        'client_timeout',
+        default=60,
+        min=1,
+        max=3600,
+        help='Seconds in which a client has to send a whole request, and in which it '
+        'has to take what it is answered. Lower it when the API is reached by '
+        'strangers, raise it for clients on slow lines. A client that is slower '
+        'loses its connection; it holds no thread meanwhile.',
     ),
     cfg.StrOpt(
         'auth_strategy',
@@ -102,14 +142,14 @@ OPTS = [
         sample_default='alice:admin,bob:reader+service',
         help='The roles of users of http_basic, several of one user joined by +: '
         'reader, member, manager, admin, service, or those of your own policies. Set '
-        'it when not all users may do everything.',
+        'it for every user who may do more than http_basic_default_roles says.',
     ),
     cfg.ListOpt(
         'http_basic_default_roles',
-        default=['admin'],
-        help='The roles of users of http_basic who are not in http_basic_user_roles. '
-        'Set it to reader, or to nothing, when the file has users who are not '
-        'administrators.',
+        default=[],
+        help='The roles of users of http_basic who are not in http_basic_user_roles; '
+        'without any they may do nothing. Set it to reader where all users of the '
+        'file may look, and to admin where all of them are administrators.',
     ),
     cfg.BoolOpt(
         'enable_webhooks_auth',
@@ -139,6 +179,18 @@ OPTS = [
         'this process, and active plans, unfinished actions, workers and pending '
         'notifications of the database. It needs no authentication; turn it on where '
         'that may be seen by all who reach the API.',
+    ),
+    cfg.ListOpt(
+        'allowed_hosts',
+        default=[],
+        sample_default='api.example.org',
+        help='The names, without a port, by which what needs no authentication may be '
+        'asked: /metrics, /healthcheck where it tells its details to everybody, and '
+        'webhooks where enable_webhooks_auth is false. Addresses, localhost and the '
+        'name of this machine need not be among them. Set it where a monitoring '
+        'system, or a proxy, asks by another name; * allows every name. Other names '
+        'are refused, so that a web page cannot have a browser ask by a name of its '
+        'own that was made to lead here.',
     ),
 ]
 

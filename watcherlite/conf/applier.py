@@ -2,7 +2,7 @@
 
 from oslo_config import cfg
 
-from watcherlite.conf import lanes, registration
+from watcherlite.conf import registration, worker_options
 
 GROUP = cfg.OptGroup(
     'applier',
@@ -11,7 +11,7 @@ GROUP = cfg.OptGroup(
 )
 
 OPTS = [
-    *lanes.options('action plans'),
+    *worker_options.options('action plans'),
     cfg.StrOpt(
         'on_worker_loss',
         default='resume',

@@ -10,7 +10,7 @@ from typing import Any
 from oslo_config import cfg
 
 from watcherlite import exceptions
-from watcherlite.conf import problems
+from watcherlite.conf import validation
 
 
 class Configuration(cfg.ConfigOpts):
@@ -33,7 +33,7 @@ class Configuration(cfg.ConfigOpts):
         """
         with _one_line():
             super().__call__(*args, **kwargs)
-        found = problems.bad_values(self)
+        found = validation.bad_values(self)
         if found:
             raise exceptions.ConfigurationError('; '.join(found))
 
@@ -52,7 +52,7 @@ class Configuration(cfg.ConfigOpts):
             with _one_line():
                 # oslo.config puts new values in force without a look at them.
                 read = self._reload_config_files()
-                found = problems.bad_values(self, read)
+                found = validation.bad_values(self, read)
                 # Looking at them has put some in its cache; registering nothing is
                 # the public way to empty that.
                 self.register_opts([])
@@ -76,7 +76,7 @@ def _one_line() -> Iterator[None]:
         with contextlib.redirect_stderr(written):
             yield
     except (cfg.Error, OSError, UnicodeDecodeError) as error:
-        raise exceptions.ConfigurationError(problems.explain(error)) from None
+        raise exceptions.ConfigurationError(validation.explain(error)) from None
     except SystemExit as stop:
         bad = re.fullmatch(r'argument --(\w+): (.*)\n', written.getvalue(), re.DOTALL)
         if stop.code != 1 or bad is None:

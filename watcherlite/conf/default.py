@@ -35,9 +35,9 @@ OPTS = [
         min=1,
         mutable=True,
         help='Seconds after which an action that names no timeout of its own is '
-        'stopped and FAILED. Raise it when actions without a timeout have good '
-        'reason to run longer, as the migration of a large instance does; lower it '
-        'to learn earlier of actions that hang.',
+        'stopped and FAILED; all tries of an action count together. Raise it when '
+        'actions without a timeout have good reason to run longer, as the migration '
+        'of a large instance does; lower it to learn earlier of actions that hang.',
     ),
     cfg.IntOpt(
         'graceful_shutdown_timeout',

@@ -2,7 +2,7 @@
 
 from oslo_config import cfg
 
-from watcherlite.conf import lanes, registration
+from watcherlite.conf import registration, worker_options
 
 GROUP = cfg.OptGroup(
     'engine',
@@ -11,7 +11,7 @@ GROUP = cfg.OptGroup(
 )
 
 OPTS = [
-    *lanes.options('all that is not an action plan'),
+    *worker_options.options('all that is not an action plan'),
     cfg.FloatOpt(
         'action_plan_expiry',
         default=24.0,

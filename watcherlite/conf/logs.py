@@ -1,5 +1,6 @@
 """Logs: oslo.log, quiet about the libraries and silent about credentials."""
 
+import copy
 import json
 import logging
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ LOG_LEVELS = [
     'oslo_db=WARN',
     'oslo_messaging=WARN',
     'oslo_policy=WARN',
+    'oslo_service=WARN',
     'oslo_utils=WARN',
     'requests=WARN',
     'sqlalchemy=WARN',
@@ -36,6 +38,18 @@ LOG_LEVELS = [
 #: What stands before the text of a line about an action: what oslo.log calls an
 #: instance is the resource of a context, and here that is always one.
 ACTION = '[action: %(uuid)s] '
+
+
+#: Characters that end a line of a log, or that a terminal obeys, and how they are
+#: written instead. What clients send may have them, encoded in a path for instance.
+_CONTROL = {
+    code: chr(code).encode('unicode_escape').decode()
+    for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)
+    if chr(code) != '\t'
+}
+_CONTROL_WITHIN_LINES = {
+    code: text for code, text in _CONTROL.items() if chr(code) != '\n'
+}
 
 
 class MaskSecrets(logging.Filter):
@@ -72,7 +86,10 @@ class MaskSecrets(logging.Filter):
 
 
 class MaskingFormatter(logging.Formatter):
-    """Mask what another formatter makes of a record.
+    """Mask what another formatter makes of a record, and have its text be one line.
+
+    Else whoever sends a line break could write lines into the log. Only tracebacks
+    have several, each with what stands before the first.
 
     The formatters of oslo.log write more than the record's text: the exception
     that is being handled, the context, and any `extra` data.
@@ -84,17 +101,37 @@ class MaskingFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> Any:
         """Return a text, or the data that a handler for fluentd expects."""
-        written = self.formatter.format(record)
+        written = self.formatter.format(_in_one_line(record))
         if isinstance(self.formatter, formatters.JSONFormatter):
             # A mask may cover a quotation mark that JSON needs.
             data = json.loads(written)
             masked = masking.mask_data(data)
             return written if masked == data else json.dumps(masked)
-        return masking.mask_data(written)
+        masked = masking.mask_data(written)
+        if isinstance(masked, str):
+            # The lines are those of a traceback.
+            return masked.translate(_CONTROL_WITHIN_LINES)
+        return masked
 
     def formatException(self, ei: Any) -> str:
         """Return the text of an exception, for handlers that ask for it alone."""
         return masking.mask_text(self.formatter.formatException(ei))
+
+
+def _in_one_line(record: logging.LogRecord) -> logging.LogRecord:
+    """Return a record whose text has no control characters."""
+    try:
+        text = record.getMessage()
+    except Exception:
+        # Logging will say so itself.
+        return record
+    escaped = text.translate(_CONTROL)
+    if escaped == text:
+        return record
+    found = copy.copy(record)
+    # Percent signs are not looked at where there are no arguments.
+    found.msg, found.args = escaped, ()
+    return found
 
 
 _PLAIN = logging.Formatter()

@@ -6,7 +6,7 @@ length of the text and no faster, because a text may be the output of a command.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 MASK = '***'
@@ -34,6 +34,14 @@ _ASSIGNED = r'(?P<sep>\\*[\'"]?\s*(?:=>|[:=])\s*+)'
 _NOTHING = frozenset({'none', 'null', 'true', 'false', 'unset', MASK})
 
 _FLAGS = re.IGNORECASE | re.DOTALL
+
+#: What stands before the last name of a place in a template, and behind the first word
+#: of what is said of it.
+_PLACE = re.compile(
+    r'(?:^|[\s(;])(?:resources|properties|parameters|outputs|conditions|environment'
+    r'|adopt_stack_data)\.[^\s:;=]*$'
+)
+_SENTENCE = re.compile(r' [a-z]')
 
 #: Nearly every text has nothing of this, and is done with after one search.
 _SUSPICIOUS = (
@@ -82,6 +90,8 @@ _ARGUMENT = re.compile(
     r'(?P<bare>(?!-)[^\s\'"]+)',
     _FLAGS,
 )
+#: In a list, the name of an argument whose value is the next item.
+_ARGUMENT_NAME = re.compile(r'--?[A-Za-z][\w.-]*')
 _ELEMENT = re.compile(rf'(?P<name>{_NAME}>)[^<>]+(?=</)', _FLAGS)
 #: how oslo.config tells of a reload
 _RELOADED = re.compile(rf'(?P<name>{_NAME} changed from )\[.*', _FLAGS)
@@ -140,8 +150,24 @@ def mask_data(data: Any) -> Any:
             for key, value in data.items()
         }
     if isinstance(data, list | tuple):
-        return type(data)([mask_data(value) for value in data])
+        return type(data)(_masked_items(data))
     return data
+
+
+def _masked_items(items: Sequence[Any]) -> list[Any]:
+    """Return the items of a list, without the value of an argument behind its name."""
+    masked: list[Any] = []
+    is_value = False
+    for item in items:
+        hidden = is_value and isinstance(item, str | int) and not _is_flag(item)
+        masked.append(MASK if hidden else mask_data(item))
+        is_value = _is_flag(item) and _SECRET_KEY.fullmatch(item) is not None
+    return masked
+
+
+def _is_flag(item: Any) -> bool:
+    """Return whether an item is the name of an argument: `--os-password`."""
+    return isinstance(item, str) and _ARGUMENT_NAME.fullmatch(item) is not None
 
 
 def _is_secret(key: Any, value: Any) -> bool:
@@ -180,9 +206,25 @@ def _pair(match: re.Match[str]) -> str:
 def _bare(match: re.Match[str]) -> str:
     value = match['bare']
     kept = value.rstrip(')]}>.')
+    if _is_place(match):
+        return match[0]
     if kept.casefold() in _NOTHING or not kept.strip('\'"'):
         return match[0]
     return f'{match["name"]}{match["sep"]}{MASK}{value[len(kept) :]}'
+
+
+def _is_place(match: re.Match[str]) -> bool:
+    """Return whether the name is the place of a problem, and the text says which.
+
+    `resources.db_password: it was never made` has no credential.
+    """
+    text = match.string
+    before = text[max(0, match.start() - 400) : match.start()]
+    return (
+        match['sep'] == ': '
+        and _PLACE.search(before) is not None
+        and _SENTENCE.match(text, match.end()) is not None
+    )
 
 
 def _argument(match: re.Match[str]) -> str:

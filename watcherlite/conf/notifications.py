@@ -102,6 +102,18 @@ OPTS = [
         help='Seconds that such a batch may take as a whole before it is tried '
         'again. Raise it when the broker is slow or far away.',
     ),
+    cfg.IntOpt(
+        'redelivery_window',
+        default=3600,
+        min=0,
+        mutable=True,
+        help='Seconds for which notifications that the broker has confirmed are '
+        'published again, with the same message_id, when the queue that they were in '
+        'is lost before it was seen empty: queues that are not durable are lost when '
+        'the broker restarts. 0: never. Raise it when consumers may be away for '
+        'longer; a queue of a new topic begins with what was published within this '
+        'time. Not used with amqp_auto_delete.',
+    ),
 ]
 
 

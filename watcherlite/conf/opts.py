@@ -1,4 +1,4 @@
-"""What oslo-config-generator and the documentation ask for all options."""
+"""The list of all options, for oslo-config-generator and the documentation."""
 
 import copy
 

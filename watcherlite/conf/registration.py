@@ -1,4 +1,4 @@
-"""How the modules of this package put their group on a configuration."""
+"""Registration of option groups on a configuration."""
 
 import copy
 from collections.abc import Sequence

@@ -4,6 +4,8 @@ import base64
 import binascii
 import contextlib
 import dataclasses
+import errno
+import logging
 import os
 import pathlib
 import tempfile
@@ -39,11 +41,17 @@ OPTS = [
     ),
 ]
 
+LOG = logging.getLogger(__name__)
+
 #: What messages call the option.
 OPTION = '[secrets] encryption_keys'
 #: Under the state directory.
 KEY_FILE = 'secrets.key'
 BYTES = 32
+
+
+#: It may be possible to make the file later.
+_NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -68,6 +76,7 @@ def sealing_keys(conf: cfg.ConfigOpts, make: bool = True) -> Keys:
 
     :param make: make the file if there is none
     :raises ConfigurationError: a key is none, or the file cannot be made or read
+    :raises StoreUnavailable: there is no room for the file
     :raises KeyMissing: there is no file, and it is not to be made
     """
     if conf.secrets.encryption_keys:
@@ -85,6 +94,11 @@ def sealing_keys(conf: cfg.ConfigOpts, make: bool = True) -> Keys:
             _make(path)
         lines = path.read_text('ascii').split()
     except (OSError, UnicodeDecodeError) as error:
+        if isinstance(error, OSError) and error.errno in _NO_SPACE:
+            raise exceptions.StoreUnavailable(
+                f'The key file {path} cannot be made: {error.strerror}. Make room on '
+                'its disk'
+            ) from error
         reason = error.strerror if isinstance(error, OSError) else 'it is no text'
         raise exceptions.ConfigurationError(
             f'The key file {path} cannot be used: {reason}. Let this user read it, or '
@@ -128,6 +142,11 @@ def _make(path: pathlib.Path) -> None:
             os.link(name, path)
     finally:
         os.unlink(name)
+    LOG.info(
+        'The key file %s is made: keep a copy, without which no backup of the database '
+        'can be used',
+        path,
+    )
     # What is sealed from now on is lost if the name of the file is.
     directory = os.open(path.parent, os.O_RDONLY)
     try:

@@ -47,6 +47,25 @@ OPTS = [
         'A request as a whole is limited by [api] max_body_size.',
     ),
     cfg.IntOpt(
+        'max_evaluation_size',
+        default=32 * 1024 * 1024,
+        min=1024 * 1024,
+        max=2**34,
+        help='How many characters and values the functions of all templates may make '
+        'for one request: to create, to update, to validate or to preview a stack. '
+        'Raise it for large stacks with long texts in each resource; a request takes '
+        'some seconds of a processor for a hundred millions of them.',
+    ),
+    cfg.IntOpt(
+        'max_shown_size',
+        default=8 * 1024 * 1024,
+        min=65536,
+        max=2**30,
+        help='Bytes that the outputs of a stack may have together when they are shown, '
+        'and the properties and metadata of all resources in the answer to a preview. '
+        'An answer takes several times as much memory while it is made.',
+    ),
+    cfg.IntOpt(
         'max_stacks_per_tenant',
         default=0,
         min=0,

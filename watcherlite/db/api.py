@@ -21,12 +21,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from watcherlite.db.auditing import Auditing, AuditTransaction
-from watcherlite.db.clustering import Clustering, ClusterTransaction
-from watcherlite.db.listing import Listing
+from watcherlite.db.audits import AuditStore, AuditTransaction
+from watcherlite.db.clusters import ClusterStore, ClusterTransaction
 from watcherlite.db.locking import LockTransaction
 from watcherlite.db.projects import ProjectTransaction
-from watcherlite.db.stacking import Stacking, StackTransaction
+from watcherlite.db.query import ListStore
+from watcherlite.db.request_keys import RequestKeyStore, RequestKeyTransaction
+from watcherlite.db.stacks import StackStore, StackTransaction
 from watcherlite.domain.action_plans import ActionPlan, PlanSurroundings
 from watcherlite.domain.actions import Action, ActionChange, Edge
 from watcherlite.domain.audits import Audit, Goal, Strategy
@@ -98,6 +99,7 @@ class Transaction(
     ClusterTransaction,
     ProjectTransaction,
     LockTransaction,
+    RequestKeyTransaction,
     Protocol,
 ):
     """All or nothing.
@@ -109,11 +111,15 @@ class Transaction(
 
     # plans
 
-    def lock_plans(self, plan_ids: Iterable[int]) -> dict[int, ActionPlan]:
+    def lock_plans(
+        self, plan_ids: Iterable[int], *, wait: bool = True
+    ) -> dict[int, ActionPlan]:
         """Lock the rows until the end and return them as they are, by id.
 
         Who changes actions of a plan, or writes events of it, locks it first:
         that orders the events of a plan by commit.
+
+        :param wait: False: leave out those that another transaction has locked
         """
 
     def save_plans(self, plans: Iterable[ActionPlan]) -> None:
@@ -235,7 +241,9 @@ class Transaction(
 
         Those are RUNNING, SUSPENDED, and WAITING ones that wait for derived actions
         (phase 'complete'). Of these ids, or of this plan; with both, of what is in
-        both. ValueError with neither.
+        both. ValueError with neither. By ids alone, also READY ones that a worker has
+        taken or that wait for a further try. A CANCEL that was written stays: no other
+        signal is written over it, and such actions are not returned.
         """
 
     def lock_actions(self, action_ids: Sequence[int]) -> dict[int, Action]:
@@ -264,7 +272,7 @@ class Transaction(
         """
 
 
-class Store(Listing, Auditing, Stacking, Clustering, Protocol):
+class Store(ListStore, AuditStore, StackStore, ClusterStore, RequestKeyStore, Protocol):
     """The store as a whole."""
 
     def transaction(self) -> AbstractContextManager[Transaction]:
@@ -295,6 +303,9 @@ class Store(Listing, Auditing, Stacking, Clustering, Protocol):
 
     # workers and their leases, by the clock of the database
 
+    def now(self) -> datetime.datetime:
+        """Return the time, aware, in UTC; it may be rounded to milliseconds."""
+
     def register_worker(self, worker: Worker, lease: float) -> Worker:
         """Store a worker with a lease of `lease` seconds from now.
 
@@ -312,6 +323,12 @@ class Store(Listing, Auditing, Stacking, Clustering, Protocol):
 
     def expired_workers(self) -> list[Worker]:
         """Return the workers whose lease has run out."""
+
+    def next_lease_end(self, worker: str) -> float | None:
+        """Return the seconds until the lease of another live worker ends.
+
+        By the store's clock, of the lease that ends first; None: there is no other.
+        """
 
     def forgotten_owners(self) -> list[str]:
         """Return who owns unfinished actions and is no worker (any more).
@@ -383,6 +400,14 @@ class Store(Listing, Auditing, Stacking, Clustering, Protocol):
 
     def mark_published(self, sequences: Sequence[int], now: datetime.datetime) -> None:
         """Note that these events have been published."""
+
+    def published_events(
+        self, after: int, since: datetime.datetime, limit: int
+    ) -> list[StoredEvent]:
+        """Return published events of higher sequences than `after`, by sequence.
+
+        :param since: when they were published, or later
+        """
 
     def event_exists(self, uuid: str) -> bool:
         """Say whether an event is stored.

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from watcherlite.db.clustering import Noun
+from watcherlite.db.clusters import ClusterObject
 from watcherlite.domain.actions import Action
 
 
@@ -22,7 +22,7 @@ class ProjectTransaction(Protocol):
         receivers and actions.
         """
 
-    def has_name(self, kind: type[Noun], name: str, tenant: str) -> bool:
+    def has_name(self, kind: type[ClusterObject], name: str, tenant: str) -> bool:
         """Say whether something of a kind that is not deleted has this name."""
 
     def unfinished_of(self, action_type: str, tenant: str) -> list[Action]:

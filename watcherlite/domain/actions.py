@@ -22,6 +22,14 @@ REVERT = 'revert'  # it undoes another action of its plan
 #: The columns String(255) of spec 000.
 MESSAGE_LENGTH = 255
 
+#: In the context of actions of no plan that look after something again and again: what
+#: they change is recorded, but not each of their steps.
+LOOKED_AFTER = 'looked_after'
+
+# The messages of actions that were cancelled before they started
+CANCELLED_UNSTARTED = 'Action was cancelled before it started.'
+STOPPED_UNSTARTED = 'Action was not started because another action of its plan failed.'
+
 # What an edge of the graph needs
 COMPLETION = 'completion'
 SUCCESS = 'success'
@@ -70,9 +78,10 @@ class Action:
         it was derived from, while that is suspended; or None
     :param token: of the last InProgress, or None
     :param control: the last signal, or None
-    :param deadline: when its time is over, as long as it waits for what it derived;
-        EPOCH: it is over, and what had not ended was told to; while it is SUSPENDED:
-        EPOCH and what was left of it; None: it waits for nothing
+    :param deadline: when its time is over, as long as it waits for what it derived, and
+        once it has asked for another try; EPOCH: it is over, and what had not ended was
+        told to; while it is SUSPENDED: EPOCH and what was left of it; None: only the
+        worker that runs it knows
     """
 
     uuid: str
@@ -127,13 +136,18 @@ class Action:
         return self.status in states.FINAL
 
     @property
+    def is_recorded(self) -> bool:
+        """Return whether each of its steps is stored as an event."""
+        return self.plan_id is not None or LOOKED_AFTER not in self.context
+
+    @property
     def state(self) -> str:
         """Return what the infra-optim vocabulary calls this status."""
         return states.infra_optim_state(self.status, self.under_way)
 
     @property
     def under_way(self) -> bool:
-        """Say whether it has started and waits.
+        """Return whether it has started and waits.
 
         It may wait for what it derived, and then for a worker that takes it up again.
         READY for a further try it is not under way: it will start anew.

@@ -1,9 +1,11 @@
-"""How a plan came to be proposed: goal, strategy, audit."""
+"""Goals, strategies and audits, which propose action plans."""
 
 import dataclasses
 import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from watcherlite.domain.creators import NOBODY, Creator
 
 ONESHOT = 'ONESHOT'
 CONTINUOUS = 'CONTINUOUS'
@@ -78,6 +80,7 @@ class Audit:
     :param start_time: no run before it
     :param end_time: no run after it; the audit has SUCCEEDED then
     :param action_id: the action on the engine lane that runs it, or None
+    :param creator: whose authority the plans have that it proposes
     """
 
     uuid: str
@@ -100,6 +103,7 @@ class Audit:
     end_time: datetime.datetime | None = None
     force: bool = False
     action_id: int | None = None
+    creator: Creator = NOBODY
 
     def evolve(self, **changes: Any) -> 'Audit':
         """Return a copy with other values."""

@@ -1,4 +1,4 @@
-"""How many nodes a cluster is to have, which of them go, and how they are called.
+"""Capacity of clusters: sizes, the nodes to remove, and node names.
 
 All pure: numbers and rows in, numbers and rows out. The texts of refusals are those
 that clients of clusters compare.
@@ -291,7 +291,7 @@ def victims(
     :param seed: the uuid of the action, so that one that begins again chooses alike
     :param profiles: by id, for OLDEST_PROFILE_FIRST
     """
-    source = random.Random(seed)  # noqa: S311  (no secret)
+    source = random.Random(seed)  # noqa: S311  # nosec B311  # no secret
     listed = sorted(nodes, key=lambda node: (node.index, node.uuid))
     if criteria == RANDOM:
         source.shuffle(listed)

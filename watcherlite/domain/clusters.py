@@ -158,7 +158,7 @@ class Node:
 
     @property
     def active(self) -> bool:
-        """Say whether it is well, as far as is known."""
+        """Return whether it is well, as far as is known."""
         return self.status == states.ACTIVE
 
 
@@ -192,7 +192,8 @@ class Receiver:
     :param action: CLUSTER_SCALE_OUT, ...
     :param actor: who the action is asked for by; never credentials
     :param params: inputs of the action that the trigger does not give
-    :param channel: {'alarm_url': ...}
+    :param channel: {'alarm_url': ...}, without the token
+    :param token_digest: of the token that triggers it; None: nothing does
     """
 
     uuid: str
@@ -207,6 +208,7 @@ class Receiver:
     id: int | None = None
     created_at: datetime.datetime | None = None
     updated_at: datetime.datetime | None = None
+    token_digest: str | None = None
 
     def evolve(self, **changes: Any) -> 'Receiver':
         """Return a copy with other values."""

@@ -1,4 +1,4 @@
-"""What processes tell each other: where to look, by id.
+"""Messages between processes: hints that name ids.
 
 No message has authority. Who receives one re-reads the rows and decides from
 those, so that a forged, repeated, late or lost message changes nothing but the

@@ -16,6 +16,7 @@ import yaml
 
 from watcherlite.clock import UTC
 from watcherlite.domain import json_values
+from watcherlite.domain.bounded_list import BoundedList
 from watcherlite.domain.json_values import kind
 from watcherlite.domain.yaml_values import Path
 
@@ -33,7 +34,7 @@ class Findings:
     """What is wrong: (path, text)."""
 
     def __init__(self) -> None:
-        self.problems: list[tuple[Path, str]] = []
+        self.problems: BoundedList[tuple[Path, str]] = BoundedList()
         self._looks = _LOOKS
 
     def add(self, path: Path, text: str) -> None:
@@ -169,6 +170,8 @@ def inputs(findings: Findings, path: Path, value: object) -> Mapping[str, Any]:
         return {}
     for inner, text in json_values.problems(value):
         findings.add(path + inner, text)
+        if findings.problems.is_full:
+            break
     return value
 
 
@@ -195,6 +198,8 @@ def parents(findings: Findings, path: Path, value: object) -> tuple[str, ...]:
             findings.add((*path, i), f'{shown(item)} is there twice; name it once')
         found.append(item)
         seen.add(item)
+        if findings.problems.is_full:
+            break
     return tuple(found)
 
 

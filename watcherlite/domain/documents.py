@@ -22,8 +22,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from watcherlite import exceptions
+from watcherlite.domain import bounded_list, graph
 from watcherlite.domain import document_values as values
-from watcherlite.domain import graph
+from watcherlite.domain.bounded_list import BoundedList
 from watcherlite.domain.json_values import kind
 from watcherlite.domain.markup import Markup, path_text
 from watcherlite.domain.yaml_values import Path
@@ -104,9 +105,13 @@ class Draft:
         document: PlanDocument | None,
         problems: Iterable[_Found] = (),
         markup: Markup | None = None,
+        dropped: int = 0,
     ) -> None:
         self.document = document
-        self._problems = list(problems)
+        self._problems: BoundedList[_Found] = BoundedList()
+        for problem in problems:
+            self._problems.append(problem)
+        self._problems.dropped += dropped
         self._markup = markup
 
     def check_inputs(self, validate: Validate) -> None:
@@ -121,6 +126,9 @@ class Draft:
         keys = {path[1:3] for path in paths if path[:1] == ('actions',)}
         spoilt = {key[0] for key in keys if len(key) == 2 and key[1] not in _ASIDE}
         for index, action in enumerate(self.document.actions if self.document else ()):
+            if self._problems.is_full:
+                # Nobody reads what more there might be, and to look takes its time.
+                break
             if action.action_type and (index, 'action_type') not in keys:
                 self._check(index, action, validate, typed_only=index in spoilt)
 
@@ -227,7 +235,7 @@ def _drafted(obj: object, markup: Markup | None) -> Draft:
     findings = values.Findings()
     document = _plan(findings, obj, markup)
     problems = ((path, path, text) for path, text in findings.problems)
-    return Draft(document, problems, markup)
+    return Draft(document, problems, markup, findings.problems.dropped)
 
 
 def _plan(
@@ -263,7 +271,12 @@ def _actions(findings: values.Findings, obj: object) -> list[ActionDocument]:
     if not isinstance(obj, (list, tuple)):
         findings.add(path, f'this is {kind(obj)}; it must be a list of actions')
         return []
-    actions = [_action(findings, (*path, i), item) for i, item in enumerate(obj)]
+    actions: list[ActionDocument] = []
+    for i, item in enumerate(obj):
+        actions.append(_action(findings, (*path, i), item))
+        if findings.problems.is_full:
+            # Nobody reads what is wrong with the others.
+            return actions
     index: dict[str, int] = {}
     for i, action in enumerate(actions):
         if action.name and index.setdefault(action.name, i) != i:
@@ -333,11 +346,11 @@ def _check_graph(
         )
 
 
-def _placed(problems: Iterable[_Found], markup: Markup | None) -> list[str]:
+def _placed(problems: BoundedList[_Found], markup: Markup | None) -> list[str]:
     """Return problems, those of the text itself included, by their lines."""
     if markup is None:
-        return [_problem('', shown, text) for _, shown, text in problems]
-    problems = list(problems)
+        texts = [_problem('', place, text) for _, place, text in problems]
+        return bounded_list.shown(texts, problems.dropped)
     lines = markup.lines(path for path, _, _ in problems) if problems else {}
     found = list(markup.problems)
     for path, shown, text in problems:
@@ -345,12 +358,15 @@ def _placed(problems: Iterable[_Found], markup: Markup | None) -> list[str]:
         line = next((lines[p] for p in above if p in lines), None)
         found.append((line, shown, text))
     found.sort(key=lambda problem: problem[0] or 0)
-    return [
-        _problem(
-            markup.source if line is None else f'{markup.source}:{line}', path, text
-        )
-        for line, path, text in found
-    ]
+    return bounded_list.shown(
+        [
+            _problem(
+                markup.source if line is None else f'{markup.source}:{line}', path, text
+            )
+            for line, path, text in found
+        ],
+        problems.dropped + markup.problems.dropped,
+    )
 
 
 def _problem(place: str, path: Path, text: str) -> str:

@@ -47,7 +47,7 @@ PLANNER_END = 'planner.end'
 PLANNER_ERROR = 'planner.error'
 
 # Ids are no secrets. What is forked must not go on with the same ones.
-_random = random.Random()  # noqa: S311
+_random = random.Random()  # noqa: S311  # nosec B311  # ids of events carry no authority
 os.register_at_fork(after_in_child=_random.seed)
 
 

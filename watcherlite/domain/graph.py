@@ -1,4 +1,4 @@
-"""What depends on what: orders, levels and cycles of a graph of actions.
+"""Dependency graphs: topological order, levels and cycles.
 
 A graph is a sequence of sequences: `parents[i]` holds the indexes of what `i`
 waits for. Every function costs time and memory in proportion to nodes and edges,

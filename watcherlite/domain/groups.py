@@ -1,4 +1,4 @@
-"""Which members a group has, and in which steps it comes to have them; all pure.
+"""Members of resource groups and the batches that change them; pure functions.
 
 A step is what one update of the stack behind a group does: members that are made or
 changed in it, all at once, and after that those that are dropped.
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.domain.handling import Member
+from watcherlite.domain.resource_results import Member
 
 #: How removal policies relate to what was removed before.
 APPEND, UPDATE = 'append', 'update'

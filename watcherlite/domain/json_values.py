@@ -1,4 +1,4 @@
-"""What can be stored, sent and shown as JSON everywhere."""
+"""JSON values that every database, broker and client can represent."""
 
 import math
 from collections.abc import Iterator

@@ -20,9 +20,12 @@ from typing import Any
 import yaml
 
 from watcherlite import exceptions
+from watcherlite.domain.bounded_list import BoundedList
 from watcherlite.domain.yaml_values import Builder, Path, Unreadable
 
 MAX_BYTES = 64 * 1024 * 1024
+#: Characters of a key that messages show.
+_LONGEST_KEY = 256
 _PLAIN_KEY = re.compile(r'[\w-]+')
 _STEP = re.compile(
     r"""\[(\d+)\]|\.?(?:([\w-]+)|('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"))"""
@@ -37,6 +40,8 @@ def path_text(path: Path) -> str:
             text += f'[{step}]'
         else:
             shown = step if _PLAIN_KEY.fullmatch(step) else repr(step)
+            if len(shown) > _LONGEST_KEY:
+                shown = f'{shown[:_LONGEST_KEY]}...'
             text += f'.{shown}' if text else shown
     return text
 
@@ -77,7 +82,7 @@ class Markup:
         """
         self.source = source
         self._noun = noun
-        self.problems: list[tuple[int | None, Path, str]] = []
+        self.problems: BoundedList[tuple[int | None, Path, str]] = BoundedList()
         self._text = _decoded(text, source, noun)
         self.value = self._json() if self._text.lstrip()[:1] == '{' else self._yaml()
 

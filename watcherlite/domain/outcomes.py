@@ -1,4 +1,4 @@
-"""What one run of an action can say, as values.
+"""Outcomes of one execution of an action, as values.
 
 The type is the result, the fields are the reason. `execution.results` holds the
 one table from these to statuses; `from_returned` accepts what authors coming
@@ -64,10 +64,13 @@ class Retry:
     """Run it again, `delay` seconds from now, at any worker.
 
     One that says so again and again waits longer: see `execution.results`.
+
+    :param elsewhere: by another worker than this one, if there is any
     """
 
     reason: str
     delay: float = 0.0
+    elsewhere: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

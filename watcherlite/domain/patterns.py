@@ -35,7 +35,7 @@ class Pattern(NamedTuple):
     program: Any
 
     def matches(self, text: str, whole: bool = True) -> bool:
-        """Say whether a text matches from its begin.
+        """Return whether a text matches from its begin.
 
         :param whole: to its end, too
         :raises TooLong: it is too long a text for this pattern

@@ -1,4 +1,4 @@
-"""Where nodes are, and where they are to be: regions and zones; all pure.
+"""Placement of nodes in regions and zones; pure functions.
 
 What policies decide is in the data of an action: how many nodes of each region and
 zone come or go. What becomes of it is in the data of each node.

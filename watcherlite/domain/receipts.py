@@ -1,4 +1,4 @@
-"""When a command from the broker may be forgotten there.
+"""Receipts: when a message of the broker may be acknowledged.
 
 Who takes a command says at once that it was taken, and later that it is looked after:
 when the first claim that it led to is written, or there is nothing to claim. A worker

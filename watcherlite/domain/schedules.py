@@ -1,4 +1,4 @@
-"""When a CONTINUOUS audit runs: every so many seconds, or by a cron line.
+"""Schedules of CONTINUOUS audits: an interval in seconds or a cron line.
 
 A cron line has the columns that croniter knows, which Watcher took them from:
 minute, hour, day of month, month, day of week, and then, optionally, second and

@@ -1,4 +1,4 @@
-"""What a strategy proposes, before a planner makes a plan of it."""
+"""Solutions: the proposals of a strategy, before a planner makes a plan of them."""
 
 import dataclasses
 import json

@@ -14,7 +14,7 @@ from watcherlite.states.stack import State
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Definition:
-    """What users gave to have a stack made: never changed once stored.
+    """The template, environment and files of a stack; immutable once stored.
 
     Stacks share equal ones, so that a hundred nested stacks of one template keep
     its files once.
@@ -23,7 +23,7 @@ class Definition:
     :param environment: merged: `parameters`, `parameter_defaults`,
         `resource_registry`, ...
     :param files: name -> text, for get_file and nested templates
-    :param parameters: as given, over those of the environment
+    :param parameters: as given; they override those of the environment
     """
 
     template: Mapping[str, Any]
@@ -34,7 +34,7 @@ class Definition:
 
     @property
     def digest(self) -> str:
-        """Return what equal definitions have in common, and no others."""
+        """Return a digest that only equal definitions share."""
         parts = [self.template, self.environment, self.files, self.parameters]
         text = json.dumps(parts, sort_keys=True, separators=(',', ':'))
         return hashlib.sha256(text.encode()).hexdigest()
@@ -49,18 +49,18 @@ class Stack:
     :param definition_id: what it is to be, or is
     :param previous_id: what it was before the update that runs or ran last: a
         rollback goes back to it
-    :param owner_id: the stack of which it is a resource, or None
+    :param owner_id: the parent stack, or None
     :param owner_resource: the name of that resource
-    :param root_id: the outermost stack around it; its own id if there is none
-    :param depth: how many stacks are around it
+    :param root_id: the root of its tree; its own id for a root
+    :param depth: the number of its ancestors
     :param operation: uuid of the action that changes it, or did last: any other one
         has been superseded
     :param under_lock: the state below LOCK and UNLOCK; None when there is no overlay
     :param lock_level: of its own lock, ALL or STACKS; None: it has none
-    :param inherited_level: of the lock that came from a stack around it
-    :param timeout: seconds that an operation may take
-    :param deadline: when the operation that runs times out
-    :param user: the name of who made it
+    :param inherited_level: of the lock that it inherits from an ancestor
+    :param timeout: of an operation, in seconds
+    :param deadline: when the running operation times out
+    :param user: the name of its creator
     """
 
     uuid: str
@@ -102,12 +102,12 @@ class Stack:
 
     @property
     def base(self) -> State:
-        """Return the state that guards go by: the one below a lock."""
+        """Return the state below a lock, which admission uses."""
         return self.under_lock or self.state
 
     @property
     def level(self) -> str | None:
-        """Return the level of its locks together; None: it is not locked."""
+        """Return the level in effect of its locks; None: it is not locked."""
         levels = {self.lock_level, self.inherited_level} - {None}
         if not levels:
             return None
@@ -129,20 +129,21 @@ class Resource:
 
     :param type: as the template says; `handler` is what that stands for
     :param handler: the name of the resource handler, or of the nested template
-    :param physical_id: what the handler calls it; None: it was never made
-    :param nested_id: the stack that it is made of, for those that are one
-    :param definition_id: of the definition that it was last made to fit
-    :param properties: resolved, as it was last made to fit them
-    :param attributes: as the handler last told them
-    :param data: what only the handler reads
+    :param physical_id: from its handler; None: it does not exist yet
+    :param nested_id: the stack that it is, or None
+    :param definition_id: of the definition that it was last made to fit, or is made for
+        the first time to fit; None: its creation has not begun
+    :param properties: resolved, of that definition
+    :param attributes: the last values from its handler
+    :param data: private to its handler
     :param requires: names of the resources that it depends on
-    :param deletion_policy: Delete or Retain, as its last definition says
-    :param superseded_by: the resource that replaced it; it waits to be deleted
+    :param deletion_policy: Delete or Retain, from its last definition
+    :param superseded_by: its replacement; it waits for its deletion
     :param under_lock: the state below LOCK and UNLOCK; None when there is no overlay
     :param under_mark: the state before a user marked it unhealthy; None when it
         is not marked
     :param protected: its handler has locked it
-    :param reference: what get_resource gives, as the handler said
+    :param reference: the value of get_resource, from its handler
     """
 
     uuid: str
@@ -187,13 +188,19 @@ class Resource:
 
     @property
     def base(self) -> State:
-        """Return the state that decisions go by: the one below a lock."""
+        """Return the state below a lock, which decisions use."""
         return self.under_lock or self.state
 
     @property
     def made(self) -> bool:
-        """Say whether there is something of it in the world, as far as is known."""
+        """Return whether it exists, as far as is known."""
         return self.physical_id is not None and self.deleted_at is None
+
+    @property
+    def begun(self) -> bool:
+        """Return whether it may exist, even without a known physical id."""
+        known = self.physical_id is not None or self.definition_id is not None
+        return known and self.deleted_at is None
 
     def at(self, state: State, **changes: Any) -> 'Resource':
         """Return a copy in another state."""
@@ -212,9 +219,9 @@ _PLACES = {name: place for place, name in enumerate(_NAMES)}
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class StackSurroundings:
-    """What of a stack never changes, for who tells of it.
+    """The immutable attributes of a stack, for notifications.
 
-    :param ancestry: the stacks around it, the outermost first: (name, uuid)
+    :param ancestry: its ancestors, the root first: (name, uuid)
     """
 
     stack: Stack
@@ -223,12 +230,12 @@ class StackSurroundings:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class NewStack:
-    """What a user asks for to have a stack made, or changed.
+    """A request to create or update a stack.
 
-    :param parameters: over those of the environment
-    :param existing: of an update: what is not given stays as it is
-    :param clear_parameters: of an existing update: names whose value is forgotten
-    :param adopt: what `abandon` returned, for a stack of existing resources
+    :param parameters: override those of the environment
+    :param existing: of an update: what it omits stays unchanged
+    :param clear_parameters: of an existing update: names to reset
+    :param adopt: the document that `abandon` returned, to adopt its resources
     """
 
     name: str

@@ -1,9 +1,13 @@
 """Values of the events of the YAML parser: no node is kept, and nothing recurses."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import yaml
+
+from watcherlite.domain import json_values
+from watcherlite.domain.bounded_list import BoundedList
 
 Path = tuple[str | int, ...]
 
@@ -16,16 +20,35 @@ _MAX_OPEN = 200
 _TAG = 'tag:yaml.org,2002:'
 _MERGE = _TAG + 'merge'
 _SCALARS = frozenset(_TAG + name for name in ('null', 'bool', 'int', 'float'))
+#: A longer number is not one that JSON has, see json_values.MAX_BITS.
+_MAX_DIGITS = json_values.MAX_BITS + 3
+#: Numbers as YAML 1.1 has them, without those to the base of 60, which YAML 1.2 does
+#: not have and which take a time that grows with the square of their length; and the
+#: octal ones of YAML 1.2.
+_INTEGER = re.compile(
+    r'[-+]?(?:0b[01_]+|0o[0-7_]+|0x[0-9a-fA-F_]+|0[0-7_]+|0|[1-9][0-9_]*)\Z'
+)
+_FLOAT = re.compile(
+    r'(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?'
+    r'|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?'
+    r'|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z'
+)
+_NUMBERS = {_TAG + 'int': _INTEGER, _TAG + 'float': _FLOAT}
+_BASES = {'0b': 2, '0o': 8, '0x': 16}
 _NO_KEY = object()
 _MERGE_KEY = object()
 
 
 class _Loader(getattr(yaml, 'CSafeLoader', yaml.SafeLoader)):  # type: ignore[misc]
-    """The safe loader, in C where PyYAML has it, without dates."""
+    """The safe loader, in C where PyYAML has it, without dates and base 60."""
 
 
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, regexp) for tag, regexp in found if tag != _TAG + 'timestamp']
+    first: [
+        (tag, _NUMBERS.get(tag, regexp))
+        for tag, regexp in found
+        if tag != _TAG + 'timestamp'
+    ]
     for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 
@@ -64,7 +87,7 @@ class Builder:
         self.wanted = wanted
         self.noun = noun
         self.lines: dict[Path, int] = {}
-        self.problems: list[tuple[int | None, Path, str]] = []
+        self.problems: BoundedList[tuple[int | None, Path, str]] = BoundedList()
         self.root: Any = None
         self.open: list[_Open] = []
         self.anchors: dict[str, tuple[Any, int]] = {}
@@ -222,10 +245,18 @@ class Builder:
             value: Any = text
         elif tag == _MERGE:
             value = _MERGE_KEY if self._expects_key() else text
+        elif tag in _NUMBERS and len(text) > _MAX_DIGITS:
+            self.problems.append(
+                (
+                    line,
+                    self._path(),
+                    'this number has too many digits; put it in quotes',
+                )
+            )
+            return None
         elif tag in _SCALARS:
             try:
-                node = yaml.ScalarNode(tag, text)
-                value = loader.yaml_constructors[tag](loader, node)
+                value = _converted(loader, tag, text)
             except (ValueError, KeyError, IndexError, OverflowError):
                 what = tag.removeprefix(_TAG)
                 self.problems.append(
@@ -248,6 +279,20 @@ class Builder:
         self.problems.append(
             (line, self._path(), f'the tag {shown} is not allowed; write a plain value')
         )
+
+
+def _converted(loader: Any, tag: str, text: str) -> Any:
+    """Return the value of a scalar; ValueError or KeyError if the text is none."""
+    if tag in _NUMBERS and ':' in text:
+        raise ValueError(text)
+    if tag == _TAG + 'int':
+        digits = text.replace('_', '').lower()
+        unsigned = digits.lstrip('+-')
+        base = _BASES.get(
+            unsigned[:2], 8 if len(unsigned) > 1 and unsigned[0] == '0' else 10
+        )
+        return int(digits, base)
+    return loader.yaml_constructors[tag](loader, yaml.ScalarNode(tag, text))
 
 
 def _events(loader: Any) -> Iterator[Any]:

@@ -1,1 +1,1 @@
-"""What the engine does: audits, their templates, and the runs that propose plans."""
+"""Audits, stacks and clusters, on the actions of the core."""

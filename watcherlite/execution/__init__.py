@@ -1,6 +1,6 @@
-"""The one core that everything which executes runs in.
+"""The core: it claims, runs, commits, signals and recovers every action.
 
-A claimed action is a `Task`. The runner decides, step by step, what becomes of
-it; the committer writes what was decided, for all tasks at once; the dispatcher
-takes actions from the store and feeds the threads; the scheduler has the time.
+A claimed action is an `Attempt`. The dispatcher claims actions and feeds the threads;
+the runner runs the steps of an attempt and decides; the committer writes the
+conclusions of all attempts together. `worker` puts the parts together.
 """

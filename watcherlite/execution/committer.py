@@ -1,115 +1,79 @@
-"""Writes what all tasks of a worker came to, together.
+"""The committer of a worker: the conclusions of all attempts, written together.
 
 One thread drains a queue and writes it in one transaction: states, dependents,
 plans, locks, events, and the next claims ride along. An action's execute never
 begins before its RUNNING is durable, and nothing is announced before it is.
 """
 
-import collections
 import logging
 import random
 import threading
-from collections.abc import Callable
 
 from watcherlite import exceptions
-from watcherlite.clock import Clock
-from watcherlite.db.api import Store
-from watcherlite.domain.events import Event
 from watcherlite.domain.outcomes import Fault
 from watcherlite.execution import results
-from watcherlite.execution.chaining import Chaining
-from watcherlite.execution.group import Claims, GroupCommit, Item, Wish, Written
+from watcherlite.execution.chain_commit import ChainCommitter
+from watcherlite.execution.commit_queue import CommitQueue
+from watcherlite.execution.events import EventListeners
+from watcherlite.execution.group_commit import (
+    ClaimRequest,
+    ClaimSource,
+    CommitResult,
+    GroupCommit,
+    PendingCommit,
+)
+from watcherlite.execution.lease import Lease
 from watcherlite.execution.log_context import about
-from watcherlite.execution.plan_rules import PlanRules
+from watcherlite.execution.ports import PlanRules
+from watcherlite.execution.projections import Projection
 from watcherlite.execution.results import Conclusion
-from watcherlite.execution.settings import ExecutionSettings
-from watcherlite.execution.subjects import Subjects
+from watcherlite.execution.services import CoreServices
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
 
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 2.0
+#: Seconds until plans are tried again that another transaction had locked: at first,
+#: at most while workers may just take turns, and once it takes so many tries.
+FIRST_TURN = 0.002
+LONGEST_TURN = 0.05
+LATE_TURN = 0.5
+LATE = 25
+#: The try at which it is asked whether such a plan is there at all.
+DOUBTFUL = 3
 
 
 class Committer:
     """The group commit of one worker.
 
-    :param lost: called once when the lease is over before a batch could be
-        written; nothing is written after that
-    :param lease_left: seconds for which this worker may still write
+    :param claims: what to claim in the same transactions
+    :param lease: nothing is written after its end
+    :param listeners: called with the events of each transaction, once durable
     """
 
     def __init__(
         self,
-        store: Store,
-        worker: str,
+        services: CoreServices,
+        queue: CommitQueue,
         rules: PlanRules,
-        clock: Clock,
-        settings: ExecutionSettings,
-        lease_left: Callable[[], float],
-        lost: Callable[[], None],
-        subjects: Subjects | None = None,
+        claims: ClaimSource,
+        lease: Lease,
+        listeners: EventListeners,
+        projection: Projection | None = None,
     ) -> None:
-        self._store = store
-        self._worker = worker
-        self._group = GroupCommit(worker, rules, subjects)
-        self._chaining = Chaining(store, self._group)
-        self._clock = clock
-        self._settings = settings
-        self._lease_left = lease_left
-        self._lost = lost
-        self._claims: Claims | None = None
-        self._listeners: list[Callable[[list[Event]], None]] = []
-        self._queue: collections.deque[Item] = collections.deque()
-        self._condition = threading.Condition()
-        self._poked = False
-        self._drained = True
-        self._waiting = False
-        self._stopped = False
-        self._thread: threading.Thread | None = None
-
-    def serve(self, claims: Claims) -> None:
-        """Name the dispatcher; before `start`."""
+        self._store = services.store
+        self._clock = services.clock
+        self._worker = services.worker_id
+        self._queue = queue
         self._claims = claims
-
-    def add_listener(self, listener: Callable[[list[Event]], None]) -> None:
-        """Call `listener` with the events of each transaction, once durable.
-
-        It is called in the committer's thread and has to be quick.
-        """
-        self._listeners.append(listener)
-
-    # what other threads call
-
-    def submit(self, item: Item) -> None:
-        """Queue a conclusion; `item.done` is called when it is written."""
-        with self._condition:
-            self._queue.append(item)
-            # The first one begins the time for which the others may gather.
-            if self._waiting and (
-                self._drained
-                or len(self._queue) == 1
-                or len(self._queue) >= self._settings.claim_batch // 2
-            ):
-                self._condition.notify()
-
-    def poke(self) -> None:
-        """Ask for a transaction even if nothing is queued: there is work to claim."""
-        with self._condition:
-            self._poked = True
-            self._condition.notify()
-
-    def drained(self) -> None:
-        """Note that the threads have nothing left to do: do not linger."""
-        with self._condition:
-            self._drained = True
-            self._condition.notify()
-
-    def feeding(self) -> None:
-        """Note that the threads have work, so that lingering pays."""
-        with self._condition:
-            self._drained = False
+        self._lease = lease
+        self._listeners = listeners
+        self._group = GroupCommit(self._worker, rules, projection)
+        self._chaining = ChainCommitter(self._store, self._group)
+        #: id of a plan that was locked -> how often in turn
+        self._busy: dict[int, int] = {}
+        self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Start the thread."""
@@ -120,9 +84,7 @@ class Committer:
 
     def stop(self, timeout: float) -> bool:
         """Write what is queued and stop; False if that took too long."""
-        with self._condition:
-            self._stopped = True
-            self._condition.notify_all()
+        self._queue.stop()
         if self._thread is None:
             return True
         self._thread.join(timeout)
@@ -132,9 +94,12 @@ class Committer:
 
     def _loop(self) -> None:
         while True:
-            items = self._collect()
-            if items is None:
+            taken = self._queue.take()
+            if taken is None:
                 return
+            items, plan_ids = taken
+            if plan_ids:
+                self._claims.retry_plans(plan_ids)
             try:
                 self._commit(items)
             except exceptions.LeaseLost:
@@ -143,7 +108,7 @@ class Committer:
                     'and others take over its actions',
                     self._worker,
                 )
-                self._lost()
+                self._lease.report_loss()
                 return
             except Exception:
                 LOG.exception(
@@ -152,44 +117,55 @@ class Committer:
                     self._worker,
                     len(items),
                 )
-                # The sweep looks after what is not in hand any more.
+                # The sweep looks after what is not in flight any more.
                 for item in items:
                     if not item.told:
-                        self._tell(item, False)
+                        self._notify(item, False)
 
-    def _collect(self) -> list[Item] | None:
-        """Wait for something to write or to claim; None to stop."""
-        batch = self._settings.claim_batch
-        with self._condition:
-            self._waiting = True
-            while not self._queue and not self._poked and not self._stopped:
-                self._clock.wait(self._condition, None)
-            if self._queue and not self._drained and not self._stopped:
-                until = self._clock.monotonic() + self._settings.linger
-                while not self._drained and len(self._queue) < batch // 2:
-                    left = until - self._clock.monotonic()
-                    if left <= 0 or self._stopped:
-                        break
-                    self._clock.wait(self._condition, left)
-            self._waiting = False
-            if self._stopped and not self._queue:
-                return None
-            self._poked = False
-            count = min(len(self._queue), 2 * batch)
-            return [self._queue.popleft() for _ in range(count)]
-
-    def _commit(self, items: list[Item]) -> None:
-        """Write a batch, however often that takes, until the lease is over."""
-        wishes = list(self._claims.wishes()) if self._claims is not None else []
-        if not items and not wishes:
+    def _defer(self, written: CommitResult) -> None:
+        """Put back what concerns plans that another transaction had locked."""
+        for plan_id in written.locked:
+            self._busy.pop(plan_id, None)
+        if not written.busy:
             return
-        written = self._write(items, wishes)
+        tries = 0
+        for plan_id in written.busy:
+            self._busy[plan_id] = self._busy.get(plan_id, 0) + 1
+            tries = max(tries, self._busy[plan_id])
+        if tries == DOUBTFUL:
+            self._look_for_absent(written.busy)
+        if tries == LATE:
+            LOG.warning(
+                'Plans %s (ids) are locked by another transaction; what their actions '
+                'came to is written when it ends, and other plans go on',
+                ', '.join(map(str, sorted(written.busy))),
+            )
+        pause = min(FIRST_TURN * 2.0 ** min(tries - 1, 10), LONGEST_TURN)
+        if tries >= LATE:
+            pause = LATE_TURN
+        spread = 0.5 + random.random()  # noqa: S311  # nosec B311  # a pause
+        self._queue.hold(pause * spread, written.deferred, written.busy)
+
+    def _look_for_absent(self, plan_ids: frozenset[int]) -> None:
+        """Note which of these plans are gone: nobody can have locked them."""
+        try:
+            found = self._store.surroundings_of_plans(sorted(plan_ids))
+        except (exceptions.StoreUnavailable, exceptions.StoreConflict):
+            return
+        self._group.absent |= plan_ids - found.keys()
+
+    def _commit(self, items: list[PendingCommit]) -> None:
+        """Write a batch, however often that takes, until the lease is over."""
+        claim_requests = list(self._claims.claim_requests())
+        if not items and not claim_requests:
+            return
+        written = self._write(items, claim_requests)
         if written is None:
             self._write_apart(items)
         else:
             self._announce(written)
 
-    def _write_apart(self, items: list[Item]) -> None:
+    def _write_apart(self, items: list[PendingCommit]) -> None:
         """Find the change that cannot be stored, which takes no other with it."""
         middle = (len(items) + 1) // 2
         for part in (items[:middle], items[middle:]):
@@ -202,15 +178,17 @@ class Committer:
             elif part:
                 self._drop(part[0])
 
-    def _write(self, items: list[Item], wishes: list[Wish]) -> Written | None:
+    def _write(
+        self, items: list[PendingCommit], claim_requests: list[ClaimRequest]
+    ) -> CommitResult | None:
         """Return what was written, or None if the store cannot keep this batch."""
         pause = FIRST_PAUSE
         conflicts = 0
-        unanswered: Written | None = None
+        unanswered: CommitResult | None = None
         while True:
-            if self._lease_left() <= 0:
+            if self._lease.left() <= 0:
                 raise exceptions.LeaseLost
-            written = Written()
+            written = CommitResult()
             try:
                 if unanswered is not None:
                     # Its events tell whether it took effect: they were stored with
@@ -220,12 +198,14 @@ class Committer:
                         return unanswered
                     unanswered = None
                 now = self._clock.now()
-                if self._chaining.suits(items, wishes):
+                if self._chaining.suits(items, claim_requests):
                     if self._chaining.write(written, items, self._claims, now):
                         return written
-                    written = Written()
+                    written = CommitResult()
                 with self._store.transaction() as tx:
-                    self._group.fill(tx, written, items, wishes, self._claims, now)
+                    self._group.fill(
+                        tx, written, items, claim_requests, self._claims, now
+                    )
                 self._chaining.note(written)
                 return written
             except exceptions.StoreConflict as error:
@@ -243,18 +223,17 @@ class Committer:
             except Exception:
                 LOG.exception('A batch of %d changes cannot be stored', len(items))
                 return None
-            with self._condition:
-                self._clock.wait(self._condition, pause * (0.5 + random.random()))  # noqa: S311
+            self._queue.pause(pause * (0.5 + random.random()))  # noqa: S311  # nosec B311  # a pause
             pause = min(pause * 2, LONGEST_PAUSE)
 
-    def _drop(self, item: Item) -> None:
+    def _drop(self, item: PendingCommit) -> None:
         """Fail an action whose result the store refuses; else leave it be."""
-        task = item.task
+        attempt = item.attempt
         LOG.error(
             'Action %s: its result (%s) cannot be stored; it is FAILED instead',
-            task.action.uuid,
+            attempt.action.uuid,
             item.after.status,
-            extra=about(task.action),
+            extra=about(attempt.action),
         )
         ended = item.before.evolve(
             status=states.FAILED,
@@ -267,42 +246,34 @@ class Committer:
             updated_at=self._clock.now(),
         )
         fault = Fault('StoreRefused', 'its result cannot be stored', __name__, '_drop')
-        failed = Item(
-            task, Conclusion(ended, results.fault_detail(fault)), item.done, None
+        failed = PendingCommit(
+            attempt, Conclusion(ended, results.fault_detail(fault)), item.done, None
         )
         written = self._write([failed], [])
         if written is None:
             # Out of our hands: the next sweep finds it in the store and decides.
-            self._tell(item, False)
+            self._notify(item, False)
         else:
             self._announce(written)
 
-    def _announce(self, written: Written) -> None:
+    def _announce(self, written: CommitResult) -> None:
         """Tell everybody what is durable now."""
+        self._defer(written)
         for item, applied, action in written.outcomes:
             if applied:
-                item.task.action = action
-            self._tell(item, applied)
-        if self._claims is not None:
-            self._claims.written(written)
+                item.attempt.action = action
+            self._notify(item, applied)
+        self._claims.on_committed(written)
         if written.events:
-            self.tell_listeners(written.events)
+            self._listeners.notify(written.events)
 
-    def _tell(self, item: Item, applied: bool) -> None:
+    def _notify(self, item: PendingCommit, applied: bool) -> None:
         item.told = True
         try:
             item.done(item, applied)
         except Exception:
             # The others of the batch wait to be told, too.
-            action = item.task.action
+            action = item.attempt.action
             LOG.exception(
                 'Action %s could not be gone on with', action.uuid, extra=about(action)
             )
-
-    def tell_listeners(self, stored: list[Event]) -> None:
-        """Tell them of events that are durable; an empty list means: look."""
-        for listener in self._listeners:
-            try:
-                listener(stored)
-            except Exception:
-                LOG.exception('A listener failed; the events are stored')

@@ -1,15 +1,16 @@
-"""The only object that a plugin is handed."""
+"""The context of an action: the one object that the core hands to a plugin."""
 
 import contextlib
 import datetime
 import logging
 import threading
 from collections.abc import Callable, Container, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.domain.actions import Action
+from watcherlite.domain.creators import Creator, of_context
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
@@ -22,22 +23,46 @@ GOING = (None, states.RESUME)
 BEFORE_START = (*GOING, states.SUSPEND)
 
 
+class Checkpoints(Protocol):
+    """The durable writes of a running attempt; each returns once it is durable.
+
+    Called in the plugin's thread.
+    """
+
+    def suspend(self) -> None:
+        """Store the action as SUSPENDED."""
+
+    def resume(self) -> None:
+        """Store the action as RUNNING again."""
+
+    def save_token(self, token: Any) -> None:
+        """Store a token of the action."""
+
+
+class LeaseTime(Protocol):
+    """The lease of the worker, as a context sees it."""
+
+    def left(self) -> float:
+        """Return the seconds for which this worker may still act."""
+
+
 class Context:
     """Implements `plugins.base.ActionContext` for one run of one action.
 
     A signal arrives in another thread than the plugin's: `deliver` notes it and
     wakes the plugin if it sleeps; `checkpoint` heeds it.
 
-    :param pause: called in the plugin's thread when it heeds a SUSPEND, and
-        again (with False) when it goes on; returns once the new status is
-        durable
+    :param checkpoints: makes suspensions and tokens durable; None: nothing does
+    :param lease: of the worker; None: there is none that could end
     """
 
     __slots__ = (
+        '_asked_by',
+        '_checkpoints',
         '_clock',
         '_condition',
+        '_lease',
         '_listeners',
-        '_pause',
         '_unheeded',
         'attempt',
         'cause',
@@ -60,7 +85,8 @@ class Context:
         action: Action,
         plan_uuid: str | None,
         clock: Clock,
-        pause: Callable[[bool], None] | None = None,
+        checkpoints: Checkpoints | None = None,
+        lease: LeaseTime | None = None,
     ) -> None:
         self.uuid = action.uuid
         self.name = action.name
@@ -73,14 +99,21 @@ class Context:
         self.inputs: Mapping[str, Any] = action.inputs
         self.data: Mapping[str, Any] = action.data
         self.outputs: Mapping[str, Any] | None = action.outputs
+        self._asked_by = action.context
         self.deadline: datetime.datetime | None = None
         self.deadline_at: float | None = None
         self.signal: str | None = action.control
         self._clock = clock
-        self._pause = pause
+        self._checkpoints = checkpoints
+        self._lease = lease
         self._condition: threading.Condition | None = None
         self._listeners: tuple[Callable[[str], None], ...] = ()
         self._unheeded: Container[str | None] = BEFORE_START
+
+    @property
+    def creator(self) -> Creator:
+        """Return the creator of the plan; see `plugins.base.ActionContext`."""
+        return of_context(self._asked_by)
 
     def now(self) -> datetime.datetime:
         """Return the time, aware, in UTC."""
@@ -138,6 +171,7 @@ class Context:
 
     def checkpoint(self) -> None:
         """Heed signals; see `plugins.base.ActionContext`."""
+        self.fence()
         if self.deadline_at is not None and self.remaining() == 0.0:
             raise exceptions.TimedOut
         if self.signal in self._unheeded:
@@ -147,6 +181,21 @@ class Context:
         if self.signal == TIMEOUT:
             raise exceptions.TimedOut
         self._suspend()
+
+    def fence(self) -> None:
+        """Raise LeaseLost if the lease is over; see `plugins.base.ActionContext`."""
+        # By the monotonic clock of this machine, which counts on while the process is
+        # stopped: no statement, and never later than the database sees it.
+        if self._lease is not None and self._lease.left() <= 0:
+            raise exceptions.LeaseLost(
+                f'The lease of the worker that executed action {self.uuid} is over; '
+                'another worker takes the action over.'
+            )
+
+    def save_token(self, token: Any) -> None:
+        """Make a token durable; see `plugins.base.ActionContext`."""
+        if self._checkpoints is not None:
+            self._checkpoints.save_token(token)
 
     def sleep(self, seconds: float) -> None:
         """Sleep so long, heeding signals; see `plugins.base.ActionContext`."""
@@ -175,8 +224,8 @@ class Context:
     def _suspend(self) -> None:
         """Stay here until RESUME, CANCEL or a lost lease; time stands still."""
         remaining = self.stop_clock()
-        if self._pause is not None:
-            self._pause(True)
+        if self._checkpoints is not None:
+            self._checkpoints.suspend()
         while self.signal == states.SUSPEND:
             self._wait(None, {states.SUSPEND})
         if remaining is not None:
@@ -185,5 +234,5 @@ class Context:
             raise exceptions.Cancelled
         if self.signal == TIMEOUT:
             raise exceptions.TimedOut
-        if self._pause is not None:
-            self._pause(False)
+        if self._checkpoints is not None:
+            self._checkpoints.resume()

@@ -1,120 +1,187 @@
-"""Ends what runs longer than it may, whether it listens or not."""
+"""The deadlines of actions, and the timeouts of those that wait.
 
+An action that waits for what it derived has no worker, so that no deadline of one
+reaches it. Whoever serves its lane asks, with each sweep, which of them come to be
+overdue until the next one, and wakes up at the first of these: one statement, however
+many wait. The functions are pure.
+"""
+
+import datetime
+import functools
 import logging
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 
-from watcherlite.clock import Clock
-from watcherlite.domain import outcomes
-from watcherlite.execution import results
-from watcherlite.execution.context import TIMEOUT
-from watcherlite.execution.in_hand import InHand
-from watcherlite.execution.log_context import about
-from watcherlite.execution.pool import Pool
-from watcherlite.execution.results import Conclusion
-from watcherlite.execution.scheduling import Scheduler
+from watcherlite import exceptions
+from watcherlite.clock import EPOCH
+from watcherlite.domain.actions import COMPLETE, Action
+from watcherlite.domain.outcomes import Derived
+from watcherlite.execution.context import Context
+from watcherlite.execution.services import CoreServices
 from watcherlite.execution.settings import ExecutionSettings
-from watcherlite.execution.task import Task
+from watcherlite.execution.timers import Timers
+from watcherlite.plugins.base import DerivedResult
+from watcherlite.states import action as states
+
+#: The deadline of an action whose time was over: what it derived was told to end.
+EXPIRED = EPOCH
+#: An action whose time stands still has at least so much of it left.
+LEAST = datetime.timedelta(seconds=0.001)
+
+
+def change_status(action: Action, status: str, now: datetime.datetime) -> Action:
+    """Return an action as it is SUSPENDED, or so no more: its time stands still.
+
+    :param status: that it has then
+    """
+    deadline = action.deadline
+    if deadline is not None and deadline != EXPIRED:
+        if status == states.SUSPENDED:
+            deadline = EPOCH + max(LEAST, deadline - now)
+        else:
+            deadline = now + (deadline - EPOCH)
+    return action.evolve(status=status, deadline=deadline)
+
+
+def is_expired(
+    action: Action, results: Sequence[DerivedResult], now: datetime.datetime
+) -> bool:
+    """Return whether what an action derived has ended because its time was over.
+
+    :param action: perhaps as it was before it was told so
+    """
+    if action.deadline is None or action.deadline > now:
+        return False
+    ends = {result.status for result in results}
+    if action.deadline == EXPIRED:
+        return not ends <= {states.SUCCEEDED, states.SKIPPED}
+    return states.CANCELLED in ends
+
+
+def timeout_of(action: Action, settings: ExecutionSettings) -> float:
+    """Return the timeout of an action, in seconds."""
+    return action.timeout or settings.default_action_timeout
+
+
+def seconds_left(
+    action: Action,
+    now: datetime.datetime,
+    settings: ExecutionSettings,
+    passed: float = 0.0,
+) -> float:
+    """Return the seconds that an action has which begins, or goes on.
+
+    :param passed: how many it has used of its timeout
+    """
+    whole = timeout_of(action, settings) - passed
+    if action.deadline is None:
+        return whole
+    if action.deadline == EXPIRED:
+        # What was to end has ended; all that is left is to say so.
+        return timeout_of(action, settings)
+    if action.status == states.SUSPENDED:
+        now = EPOCH
+    left = (action.deadline - now).total_seconds()
+    if action.phase != COMPLETE:
+        # It was tried before: its timeout covers all tries.
+        return min(whole, left)
+    return max(left, settings.signal_grace)
+
+
+def wait_deadline(
+    action: Action,
+    derived: Derived,
+    context: Context | None,
+    now: datetime.datetime,
+    settings: ExecutionSettings,
+) -> datetime.datetime:
+    """Return the deadline of an action that waits for what it derived now."""
+    seconds = derived.timeout
+    if seconds is None and action.phase == COMPLETE and action.deadline is not None:
+        return action.deadline
+    if seconds is None:
+        left = context.remaining() if context is not None else None
+        seconds = timeout_of(action, settings) if left is None else left
+        if not action.timeout:
+            seconds = max(seconds, *(one.timeout for one in derived.actions))
+    return now + datetime.timedelta(seconds=seconds)
+
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds between two looks at the deadlines of what is in hand.
-EVERY = 1.0
+#: Actions of one look.
+WINDOW = 500
+#: Until the next look when there is more than one takes.
+SOON = datetime.timedelta(seconds=0.1)
+
+#: uuid of an action: have what it derived end, if its time is over
+TimeOut = Callable[[str], object]
 
 
-class Deadlines:
-    """Looks at the deadlines of all tasks of a worker.
+class WaitTimeouts:
+    """Looks at the deadlines of what waits in the lanes of a worker.
 
-    :param heed: does for an idle action what a checkpoint would do
-    :param conclude: sends a conclusion to the committer
+    :param time_out: see `TimeOut`
     """
 
     def __init__(
         self,
-        in_hand: InHand,
-        pool: Pool,
-        scheduler: Scheduler,
-        clock: Clock,
-        settings: ExecutionSettings,
-        heed: Callable[[Task, str], None],
-        conclude: Callable[[Task, Conclusion], None],
+        services: CoreServices,
+        lanes: Sequence[str],
+        timers: Timers,
+        time_out: TimeOut,
     ) -> None:
-        self._in_hand = in_hand
-        self._pool = pool
-        self._scheduler = scheduler
-        self._clock = clock
-        self._settings = settings
-        self._heed = heed
-        self._conclude = conclude
+        self._store = services.store
+        self._clock = services.clock
+        self._settings = services.settings
+        self._lanes = lanes
+        self._timers = timers
+        self._time_out = time_out
+        self._lock = threading.Lock()
+        self._next: datetime.datetime | None = None
 
-    def watch(self) -> None:
-        """Look at the deadlines from now on."""
-        self._scheduler.every(EVERY, self.look)
+    def track(self, action: Action) -> None:
+        """Take note of an action that waits now; returns at once."""
+        if action.deadline is not None and action.status == states.WAITING:
+            until = self._clock.now() + self._until_next_sweep()
+            if action.deadline <= until:
+                self._wake_at(action.deadline)
 
-    def look(self) -> None:
-        """Tell each task whose time is over; give it up when it does not listen."""
-        now = self._clock.monotonic()
-        for task in self._in_hand.tasks():
-            context = task.context
-            at = context.deadline_at if context is not None else None
-            if at is not None and at <= now:
-                self._overdue(task, now)
+    def check(self) -> None:
+        """Time out what is overdue, and come back for what will be before long."""
+        for lane in self._lanes:
+            now = self._clock.now()
+            found = self._store.deadlines(lane, now + self._until_next_sweep(), WINDOW)
+            for uuid, deadline in found:
+                if deadline > now:
+                    self._wake_at(deadline)
+                    break
+                self._end(uuid)
+            else:
+                if len(found) == WINDOW:
+                    self._wake_at(now + SOON)
 
-    def _overdue(self, task: Task, now: float) -> None:
-        if task.abandoned or task.context is None:
-            return
-        if task.idle:
-            task.context.deliver(TIMEOUT)
-            self._heed(task, TIMEOUT)
-        elif not self._pool.runs(task.job):
-            # It waits for a thread, which will look at its deadline, or what it
-            # came to is being written.
-            return
-        elif task.ended is not None:
-            self._go_on_without_dependent(task, task.ended)
-        elif task.give_up_at is None:
-            task.give_up_at = now + self._settings.signal_grace
-            task.context.deliver(TIMEOUT)
-            self._scheduler.after(self._settings.signal_grace, self.look)
-        elif now >= task.give_up_at:
-            self._give_up(task)
+    def _until_next_sweep(self) -> datetime.timedelta:
+        return datetime.timedelta(seconds=self._settings.sweep_interval)
 
-    def _give_up(self, task: Task) -> None:
-        """Fail an action whose plugin ignores its deadline, and fence it off."""
-        step = results.EXECUTE if task.executing else results.PRE_CONDITION
-        LOG.error(
-            'Action %s (%s) ignores its deadline in %s; it is FAILED, its thread is '
-            'given up, and what it still returns is dropped',
-            task.action.uuid,
-            task.action.action_type,
-            step,
-            extra=about(task.action),
-        )
-        # Not repeated: two runs of it would be under way at once.
-        self._abandon(
-            task,
-            results.conclude(
-                task.action.evolve(interval=0),
-                outcomes.TimedOut(),
-                step,
-                self._clock.now(),
-            ),
-        )
+    def _end(self, uuid: str) -> None:
+        try:
+            self._time_out(uuid)
+        except exceptions.NotFound:
+            LOG.debug('Action %s was purged at the same time', uuid)
+        except exceptions.Conflict as error:
+            LOG.info('Action %s is looked at again by the next sweep: %s', uuid, error)
 
-    def _go_on_without_dependent(self, task: Task, ended: Conclusion) -> None:
-        """Let an action end whose thread does not come back from its dependent's.
+    def _wake_at(self, time: datetime.datetime) -> None:
+        with self._lock:
+            if self._next is not None and self._next <= time:
+                return
+            self._next = time
+        wait = max(0.0, (time - self._clock.now()).total_seconds())
+        self._timers.after(wait, functools.partial(self._wake, time))
 
-        That one is claimed like any other then, with a deadline of its own.
-        """
-        LOG.warning(
-            'Action %s ended, and the pre_condition of one that follows it does not '
-            'return; they are not started together',
-            task.action.uuid,
-            extra=about(task.action),
-        )
-        self._abandon(task, ended)
-
-    def _abandon(self, task: Task, conclusion: Conclusion) -> None:
-        self._conclude(task, conclusion)
-        task.abandoned = True
-        if task.job is not None:
-            self._pool.lose_thread(task.job)
+    def _wake(self, time: datetime.datetime) -> None:
+        with self._lock:
+            if self._next == time:
+                self._next = None
+        self.check()

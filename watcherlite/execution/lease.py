@@ -1,12 +1,15 @@
-"""The lease of a worker: who renews it owns what it has taken."""
+"""The lease of a worker, which owns its actions as long as it renews it."""
 
 import logging
+import os
+import pathlib
+import socket
 import threading
-from collections.abc import Callable
+import uuid
+from typing import Protocol
 
 from watcherlite import exceptions
-from watcherlite.clock import Clock
-from watcherlite.db.api import Store
+from watcherlite.execution.services import CoreServices
 
 LOG = logging.getLogger(__name__)
 
@@ -15,29 +18,29 @@ LOG = logging.getLogger(__name__)
 SAFE = 0.8
 
 
+class LeaseObserver(Protocol):
+    """Hears of the end of a lease."""
+
+    def on_lease_lost(self) -> None:
+        """Stop: other workers take the actions over."""
+
+
 class Lease:
-    """Renews one row, and knows how long this worker may still write.
+    """The lease of one worker: renewed in time, and how long it may still write.
 
     The store counts by its own clock from when the renewal reaches it; this
     worker counts from before it asked, so that it always stops first.
 
-    :param lost: called once, in the lease's thread, when the lease is over
+    :param observer: hears of its end, in the thread that finds it
     """
 
-    def __init__(
-        self,
-        store: Store,
-        worker: str,
-        seconds: float,
-        clock: Clock,
-        lost: Callable[[], None],
-    ) -> None:
-        self._store = store
-        self._worker = worker
-        self._seconds = seconds
-        self._clock = clock
-        self._lost = lost
-        self._until = clock.monotonic() + seconds * SAFE
+    def __init__(self, services: CoreServices, observer: LeaseObserver) -> None:
+        self._store = services.store
+        self._worker = services.worker_id
+        self._seconds = services.settings.lease
+        self._clock = services.clock
+        self._observer = observer
+        self._until = self._clock.monotonic() + self._seconds * SAFE
         self._condition = threading.Condition()
         self._stopped = False
         self._thread: threading.Thread | None = None
@@ -54,6 +57,10 @@ class Lease:
             return False
         self._until = asked + self._seconds * SAFE
         return True
+
+    def report_loss(self) -> None:
+        """Tell the observer that the lease is over."""
+        self._observer.on_lease_lost()
 
     def start(self) -> None:
         """Renew it in a thread of its own, which nothing else can hold up."""
@@ -86,7 +93,7 @@ class Lease:
                     'over its actions',
                     self._worker,
                 )
-                self._lost()
+                self.report_loss()
                 return
 
     def _wait(self, seconds: float) -> bool:
@@ -96,3 +103,73 @@ class Lease:
             if not self._stopped:
                 self._clock.wait(self._condition, seconds)
             return not self._stopped
+
+
+def new_uuid() -> str:
+    """Return the uuid of a worker: new with each start."""
+    return str(uuid.uuid4())
+
+
+def of_process(pid: int | None = None) -> str:
+    """Return a text that names a process and no other one, ever.
+
+    `MACHINE/PID-NAMESPACE/PID/START`: the boot of the machine, the namespace in
+    which the pid counts (containers may share a host name), the pid, and the
+    start of the process, because pids are used again.
+    """
+    pid = os.getpid() if pid is None else pid
+    return f'{_place()}/{pid}/{_start(pid)}'
+
+
+def is_gone(identity: str) -> bool:
+    """Return whether the process of that identity certainly runs no more.
+
+    False also where this machine cannot tell, such as for other machines.
+    """
+    place, _, rest = identity.partition('/pid/')
+    pid, _, start = rest.partition('/')
+    if f'{place}/pid' != _place() or not pid.isdigit() or start == '?':
+        return False
+    return _start(int(pid)) not in (start, '?')
+
+
+def _place() -> str:
+    try:
+        boot = pathlib.Path('/proc/sys/kernel/random/boot_id').read_text().strip()
+        namespace = os.readlink('/proc/self/ns/pid')
+    except OSError:
+        # No such files on this system: nobody else's identity looks like ours.
+        boot, namespace = socket.gethostname(), f'unknown-{uuid.uuid4()}'
+    return f'{boot}/{namespace}/pid'
+
+
+def _start(pid: int) -> str:
+    """Return when a process was started, in ticks since boot.
+
+    '' if it is gone, '?' if that cannot be told.
+    """
+    try:
+        stat = pathlib.Path(f'/proc/{pid}/stat').read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return '?' if _is_hidden(pid) else ''
+    except OSError:
+        return '?'
+    # The second field is the command in parentheses, which may hold anything.
+    state, *others = stat.rpartition(')')[2].split()
+    # One that its parent has not taken notice of runs no more.
+    return '' if state in 'ZX' else others[18]
+
+
+def _is_hidden(pid: int) -> bool:
+    """Return whether a process exists that `/proc` does not show.
+
+    With `hidepid`, which is what `ProtectProc=` of systemd sets, it shows only those
+    of the same user; signal 0 tells of all (proc(5)).
+    """
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,4 +1,4 @@
-"""Who asked for an action, in every line that is logged while it is worked on.
+"""The log context of an action: its request and its uuid in every line.
 
 oslo.log asks for the context of the thread, or takes the one that comes with a line,
 and writes the request id and the resource of it. Most actions log nothing: what is

@@ -1,14 +1,16 @@
-"""Policies, asked in the order of their priority, around an action."""
+"""The policies around an action, run in the order of their priority."""
 
 import copy
+import functools
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from watcherlite import exceptions
 from watcherlite.domain.outcomes import public_text
-from watcherlite.execution.soundness import not_json
-from watcherlite.execution.task import Task
+from watcherlite.execution.in_flight import Attempt
+from watcherlite.execution.results import json_problem
+from watcherlite.execution.retries import retry_while_unavailable
 from watcherlite.plugins.base import Policy, PolicyContext
 
 LOG = logging.getLogger(__name__)
@@ -19,12 +21,15 @@ ERROR = 'ERROR'
 
 #: What is in force for an action: policies, each with what it may know.
 Pairs = Sequence[tuple[Policy, PolicyContext]]
-#: task -> the policies that are to be asked about it
-PolicySource = Callable[[Task], Pairs]
-#: makes `task.data` durable, and returns when it is
-Keep = Callable[[Task], None]
-#: asks a store, and again if it is away
-Ask = Callable[[Callable[[], Pairs]], Pairs]
+#: attempt -> the policies that are to be asked about it
+PolicySource = Callable[[Attempt], Pairs]
+
+
+class DataWriter(Protocol):
+    """Makes the decisions of policies durable."""
+
+    def save_data(self, attempt: Attempt) -> None:
+        """Store `in_flight.data`; return once it is durable."""
 
 
 class PolicyCheckFailed(exceptions.WatcherliteError):
@@ -34,13 +39,9 @@ class PolicyCheckFailed(exceptions.WatcherliteError):
         super().__init__(f"Policy check failure: Failed policy '{name}': {reason}")
 
 
-def no_policies(task: Task) -> Pairs:
+def no_policies(attempt: Attempt) -> Pairs:
     """Answer for targets that nothing is attached to."""
     return ()
-
-
-def _at_once(ask: Callable[[], Pairs]) -> Pairs:
-    return ask()
 
 
 class PolicyChain:
@@ -55,29 +56,53 @@ class PolicyChain:
     def __init__(self, source: PolicySource = no_policies) -> None:
         self._source = source
 
-    def before(self, task: Task, keep: Keep, ask: Ask = _at_once) -> None:
-        """Ask every policy that registered for this type; PolicyCheckFailed."""
-        self._ask(task, 'before', None, keep, ask)
+    def before(self, attempt: Attempt, writer: DataWriter) -> None:
+        """Ask every policy that registered for this type; PolicyCheckFailed.
 
-    def after(self, task: Task, result: str, keep: Keep, ask: Ask = _at_once) -> None:
+        Raises Cancelled or TimedOut between two of them.
+        """
+        self._ask(attempt, 'before', None, writer)
+
+    def after(self, attempt: Attempt, result: str, writer: DataWriter) -> None:
         """Tell every policy that registered for this type; PolicyCheckFailed.
 
         :param result: of the action: OK or ERROR
         """
-        self._ask(task, 'after', result, keep, ask)
+        self._ask(attempt, 'after', result, writer)
+
+    def release(self, attempt: Attempt, writer: DataWriter) -> None:
+        """Notify the policies that were asked of an end before the start.
+
+        One that refused it, or failed, has cleaned up itself and is not told.
+        """
+        if attempt.asked:
+            self._ask(attempt, 'after', ERROR, writer, frozenset(attempt.asked))
 
     def _ask(
-        self, task: Task, when: str, result: str | None, keep: Keep, ask: Ask
+        self,
+        attempt: Attempt,
+        when: str,
+        result: str | None,
+        writer: DataWriter,
+        names: frozenset[str] | None = None,
     ) -> None:
+        if attempt.context is None:
+            return
+        pairs = retry_while_unavailable(
+            attempt.context,
+            f'Action {attempt.action.uuid}',
+            functools.partial(self._source, attempt),
+        )
         asked = [
             (policy, context)
-            for policy, context in ask(lambda: self._source(task))
-            if task.action.action_type in getattr(policy, when)
+            for policy, context in pairs
+            if attempt.action.action_type in getattr(policy, when)
+            and (names is None or context.name in names)
         ]
-        if not asked or task.context is None:
+        if not asked:
             return
-        kept = task.action.data if task.data is None else task.data
-        if result is None and task.action.end_time is not None:
+        kept = attempt.action.data if attempt.data is None else attempt.data
+        if result is None and attempt.action.end_time is not None:
             # Only a run that is repeated has ended before it starts.
             kept = {}
         for policy, context in sorted(asked, key=lambda pair: pair[0].priority):
@@ -85,27 +110,32 @@ class PolicyChain:
             # A copy, so that what one changes deep inside is seen as a change.
             data: dict[str, Any] = copy.deepcopy(dict(kept))
             hook = policy.pre_op if result is None else policy.post_op
+            if result is None:
+                attempt.context.checkpoint()
+                attempt.asked.append(context.name)
             try:
                 hook(context, data)
             except (exceptions.Cancelled, exceptions.TimedOut):
                 raise
             except BaseException as error:  # a plugin may raise anything
+                if result is None:
+                    attempt.asked.remove(context.name)
                 if not isinstance(error, exceptions.WatcherliteError):
                     LOG.exception(
                         'Policy %s (%s) failed for action %s',
                         context.name,
                         type(policy).__name__,
-                        task.action.uuid,
+                        attempt.action.uuid,
                     )
                 raise PolicyCheckFailed(context.name, public_text(error)) from error
             if data == kept:
                 continue
-            problem = not_json(data)
+            problem = json_problem(data)
             if problem:
                 raise PolicyCheckFailed(
                     context.name,
                     f'{type(policy).__name__}.{hook.__name__} left data that is not '
                     f'JSON: {problem}',
                 )
-            task.data = task.context.data = kept = data
-            keep(task)
+            attempt.data = attempt.context.data = kept = data
+            writer.save_data(attempt)

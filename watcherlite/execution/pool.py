@@ -1,14 +1,31 @@
-"""The threads in which plugins run."""
+"""The threads in which plugins run: the action pool and the probe pool.
+
+Checks, polls and hooks wait for the answers of others: a server that does not answer
+holds a thread for as long as its client waits. These jobs have the probe pool, in which
+a cluster or a project whose servers hang holds no more than its share.
+"""
 
 import collections
+import functools
 import logging
 import threading
 import time
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
+from typing import Protocol
+
+from watcherlite.execution.settings import ExecutionSettings
 
 LOG = logging.getLogger(__name__)
 
 Job = Callable[[], None]
+
+
+class Flushable(Protocol):
+    """The commit queue, as a pool sees it."""
+
+    def flush(self) -> None:
+        """Write what is queued without waiting for more."""
+
 
 #: Jobs shorter than this are not worth waking a second thread for.
 SHORT = 0.002
@@ -21,12 +38,12 @@ class Pool:
     thread does them faster than several that take turns at the interpreter; so
     the pool wakes a second one only when jobs take long or one of them stalls.
 
-    :param drained: called by each thread that finds nothing left to do
+    :param commit_queue: flushed by each thread that finds nothing left to do
     """
 
-    def __init__(self, size: int, drained: Callable[[], None], name: str = 'action'):
+    def __init__(self, size: int, commit_queue: Flushable, name: str = 'action'):
         self.size = size
-        self._drained = drained
+        self._commit_queue = commit_queue
         self._name = name
         self._jobs: collections.deque[Job] = collections.deque()
         self._condition = threading.Condition()
@@ -69,7 +86,7 @@ class Pool:
 
     @property
     def full(self) -> bool:
-        """Say whether every thread that there may be is in a job."""
+        """Return whether every thread that there may be is in a job."""
         with self._condition:
             return self._busy() >= self.size
 
@@ -87,7 +104,7 @@ class Pool:
             return True
 
     def is_stuck(self, seconds: float) -> bool:
-        """Say whether jobs wait, and none was begun for so long.
+        """Return whether jobs wait, and none was begun for so long.
 
         If so it is asked anew after as long again, and the threads are known to be
         in jobs that take at least that long.
@@ -111,7 +128,7 @@ class Pool:
             return withdrawn
 
     def runs(self, job: Job | None) -> bool:
-        """Say whether a thread is in this job."""
+        """Return whether a thread is in this job."""
         with self._condition:
             return job in self._running
 
@@ -186,7 +203,7 @@ class Pool:
             return None
         while not self._jobs and not self._stopped:
             self._idle += 1
-            self._drained()
+            self._commit_queue.flush()
             # Who notifies takes one off `_idle`: so that two jobs never count on
             # the same thread, the count is not ours to lower.
             self._condition.wait()
@@ -197,3 +214,157 @@ class Pool:
         self._running.add(job)
         self._taken += 1
         return job
+
+
+#: What a job counts against besides the size of the pool: (kind, uuid).
+Key = tuple[str, str]
+CLUSTER, PROJECT = 'cluster', 'project'
+
+
+class ProbePool:
+    """Runs jobs in threads that end when nothing is left for them.
+
+    Of the jobs that wait the first one is next whose keys have room.
+
+    :param start: starts a thread that calls a function; a test may run it itself
+    """
+
+    def __init__(
+        self,
+        settings: ExecutionSettings,
+        start: Callable[[Callable[[], None]], None] | None = None,
+    ) -> None:
+        self._settings = settings
+        self._start = start or _start_thread
+        self._lock = threading.Lock()
+        self._waiting: collections.deque[tuple[Job, Sequence[Key]]] = (
+            collections.deque()
+        )
+        #: those that count, by job; one that is lost does not
+        self._running: dict[Job, Sequence[Key]] = {}
+        self._lost: set[Job] = set()
+        self._used: collections.Counter[Key] = collections.Counter()
+        self._stopped = False
+
+    def submit(self, job: Job, keys: Sequence[Key]) -> None:
+        """Run a job as soon as there is room for it."""
+        with self._lock:
+            if self._stopped:
+                return
+            self._waiting.append((job, keys))
+            started = self._take()
+        self._begin(started)
+
+    def runs(self, job: Job | None) -> bool:
+        """Return whether a thread is in this job."""
+        with self._lock:
+            return job in self._running or job in self._lost
+
+    def lose_thread(self, job: Job | None) -> None:
+        """Count the thread of a job no more: it is suspended, or given up."""
+        with self._lock:
+            if job is None or job not in self._running:
+                return
+            self._release(job)
+            self._lost.add(job)
+            started = self._take()
+        self._begin(started)
+
+    def withdraw(self, jobs: Container[Job]) -> list[Job]:
+        """Take back those of these jobs that no thread has begun."""
+        with self._lock:
+            withdrawn = [job for job, _ in self._waiting if job in jobs]
+            kept = [entry for entry in self._waiting if entry[0] not in jobs]
+            self._waiting.clear()
+            self._waiting.extend(kept)
+            return withdrawn
+
+    def stop(self) -> None:
+        """Drop the jobs that wait, and begin no other."""
+        with self._lock:
+            self._stopped = True
+            self._waiting.clear()
+
+    def _begin(self, jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            self._start(functools.partial(self._run, job))
+
+    def _run(self, job: Job | None) -> None:
+        while job is not None:
+            try:
+                job()
+            except BaseException:  # no thread dies of a job
+                LOG.exception('A job of the core failed')
+            with self._lock:
+                counted = job in self._running
+                if counted:
+                    self._release(job)
+                self._lost.discard(job)
+                following = self._take(1) if counted else []
+            job = following[0] if following else None
+
+    def _take(self, most: int | None = None) -> list[Job]:
+        """Note the jobs as running for which there is room now, and return them."""
+        taken: list[Job] = []
+        left: list[tuple[Job, Sequence[Key]]] = []
+        while self._waiting and len(taken) != most:
+            if len(self._running) >= self._settings.max_probes:
+                break
+            job, keys = self._waiting.popleft()
+            if all(self._used[key] < self._share(key) for key in keys):
+                self._running[job] = keys
+                self._used.update(keys)
+                taken.append(job)
+            else:
+                left.append((job, keys))
+        self._waiting.extendleft(reversed(left))
+        return taken
+
+    def _share(self, key: Key) -> int:
+        if key[0] == CLUSTER:
+            return self._settings.max_probes_per_cluster
+        return self._settings.max_probes_per_project
+
+    def _release(self, job: Job) -> None:
+        self._used.subtract(keys := self._running.pop(job))
+        for key in keys:
+            if not self._used[key]:
+                del self._used[key]
+
+
+def _start_thread(run: Callable[[], None]) -> None:
+    threading.Thread(target=run, name='probe', daemon=True).start()
+
+
+class Pools:
+    """The two pools of a worker.
+
+    :ivar actions: the pool for everything but probes
+    :ivar probes: the pool for checks, polls and hooks
+    """
+
+    def __init__(self, settings: ExecutionSettings, commit_queue: Flushable) -> None:
+        self.actions = Pool(settings.max_parallel, commit_queue)
+        self.probes = ProbePool(settings)
+
+    def runs(self, job: Job | None) -> bool:
+        """Return whether a thread is in this job."""
+        return self.actions.runs(job) or self.probes.runs(job)
+
+    def lose_thread(self, job: Job | None) -> None:
+        """Count the thread of a job no more: it is suspended, or given up."""
+        self.actions.lose_thread(job)
+        self.probes.lose_thread(job)
+
+    def find_thread(self, job: Job | None) -> None:
+        """Count the thread of a job again."""
+        self.actions.find_thread(job)
+
+    def withdraw(self, jobs: Container[Job]) -> list[Job]:
+        """Take back those of these jobs that no thread has begun."""
+        return [*self.actions.withdraw(jobs), *self.probes.withdraw(jobs)]
+
+    def stop(self) -> None:
+        """Let the threads end when they come back."""
+        self.actions.stop()
+        self.probes.stop()

@@ -1,4 +1,4 @@
-"""What becomes of actions whose worker was lost.
+"""The recovery of actions whose worker was lost.
 
 The same code serves a crash, a drain that ran out of time, and a claim whose
 answer got lost. Nothing here writes: conclusions go through the committer like
@@ -7,22 +7,23 @@ the same one do it once.
 """
 
 import dataclasses
+import datetime
 import logging
 from collections.abc import Callable
+from typing import Protocol
 
-from watcherlite.clock import Clock
-from watcherlite.db.api import Store, Worker
+from watcherlite import exceptions
+from watcherlite.db.api import Worker
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import CHECK, COMPLETE, RUN, Action
-from watcherlite.execution import overdue, results
-from watcherlite.execution.committer import Committer
-from watcherlite.execution.group import Item
+from watcherlite.execution import deadlines, results
+from watcherlite.execution.commit_queue import CommitQueue
+from watcherlite.execution.group_commit import PendingCommit
+from watcherlite.execution.in_flight import Attempt
 from watcherlite.execution.log_context import about
-from watcherlite.execution.plan_rules import PlanRules
+from watcherlite.execution.ports import ActionTypes, PlanRules
 from watcherlite.execution.results import Conclusion
-from watcherlite.execution.runner import ActionTypes
-from watcherlite.execution.settings import ExecutionSettings
-from watcherlite.execution.task import Task
+from watcherlite.execution.services import CoreServices
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
@@ -31,7 +32,7 @@ WINDOW = 500
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Verdict:
+class RecoveryDecision:
     """What is to become of a lost action.
 
     :param adopt: this worker goes on with it, because a token tells how
@@ -41,65 +42,83 @@ class Verdict:
     adopt: bool = False
 
 
+class RecoveryObserver(Protocol):
+    """Hears of what recovery decided, once it is durable."""
+
+    def on_adopted(self, action: Action) -> None:
+        """This worker owns an action that is InProgress, and goes on with it."""
+
+    def on_ready(self, action: Action) -> None:
+        """An action can be claimed again."""
+
+    def on_signalled(self) -> None:
+        """Actions, perhaps of other workers, were told to stop."""
+
+
 class Recovery:
     """Takes over what lost workers owned.
 
-    :param worker: uuid of the worker that recovers
-    :param adopt: go on with an action that is InProgress
-    :param ready: an action can be taken again
-    :param signalled: actions, perhaps of other workers, were told to stop
+    :param observer: goes on with what this worker took over
     """
 
     def __init__(
         self,
-        store: Store,
-        worker: str,
+        services: CoreServices,
         types: ActionTypes,
         rules: PlanRules,
-        committer: Committer,
-        clock: Clock,
-        settings: ExecutionSettings,
-        adopt: Callable[[Action], None],
-        ready: Callable[[Action], None],
-        signalled: Callable[[], None],
+        commit_queue: CommitQueue,
+        observer: RecoveryObserver,
     ) -> None:
-        self._store = store
-        self._worker = worker
+        self._store = services.store
+        self._worker = services.worker_id
+        self._clock = services.clock
+        self._settings = services.settings
         self._types = types
         self._rules = rules
-        self._committer = committer
-        self._clock = clock
-        self._settings = settings
-        self._adopt = adopt
-        self._ready = ready
-        self._signalled = signalled
+        self._commit_queue = commit_queue
+        self._observer = observer
 
-    def sweep(self) -> None:
-        """Take over from every worker whose lease has run out."""
-        for lost in self._store.expired_workers():
-            if lost.uuid != self._worker:
-                self.recover(lost)
-        for owner in self._store.forgotten_owners():
-            if owner != self._worker:
-                self.recover(Worker(owner, 'a host that nobody remembers', '', ()))
+    def sweep(self) -> bool:
+        """Take over from every worker whose lease has run out.
 
-    def recover(self, lost: Worker) -> None:
-        """Take over from one worker; forget it when nothing is left of it."""
+        :returns: False if actions were left, because their plan is locked
+        """
+        lost = [w for w in self._store.expired_workers() if w.uuid != self._worker]
+        lost += [
+            Worker(owner, 'a host that nobody remembers', '', ())
+            for owner in self._store.forgotten_owners()
+            if owner != self._worker
+        ]
+        # Every one of them, whatever is left of the first.
+        whole = [self.recover(worker) for worker in lost]
+        return all(whole)
+
+    def recover(self, lost: Worker) -> bool:
+        """Take over from one worker; forget it when nothing is left of it.
+
+        :returns: see `sweep`
+        """
         owned = [action_id for action_id, _ in self._store.owned_ids(lost.uuid)]
         if not owned:
             self._store.remove_worker(lost.uuid)
-            return
+            return True
         LOG.warning(
             'The lease of worker %s on %s has run out; %d actions are taken over',
             lost.uuid,
             lost.host,
             len(owned),
         )
-        for begin in range(0, len(owned), WINDOW):
-            self.take_over(owned[begin : begin + WINDOW], lost.uuid)
+        whole = [
+            self.recover_actions(owned[begin : begin + WINDOW], lost.uuid)
+            for begin in range(0, len(owned), WINDOW)
+        ]
+        return all(whole)
 
-    def take_over(self, action_ids: list[int], owner: str) -> None:
-        """Decide for actions that `owner` has lost, and send it to the committer."""
+    def recover_actions(self, action_ids: list[int], owner: str) -> bool:
+        """Decide for actions that `owner` has lost, and send it to the committer.
+
+        :returns: see `sweep`
+        """
         actions = [
             action
             for action in self._store.actions_by_id(action_ids).values()
@@ -107,14 +126,18 @@ class Recovery:
         ]
         now = self._clock.now()
         # A plan that had nothing started there loses nothing and simply goes on.
-        started = [a for a in actions if a.status in states.STARTED]
-        plan_ids = sorted({a.plan_id for a in started if a.plan_id is not None})
-        ends = {i: self._rules.lost(self._store, i, now) for i in plan_ids}
+        ran = [a for a in actions if a.status in states.STARTED]
+        started = {a.id for a in ran}
+        plan_ids = sorted({a.plan_id for a in ran if a.plan_id is not None})
+        ends = self._ends(plan_ids, now)
         if states.CANCELLED in ends.values():
-            self._signalled()
+            self._observer.on_signalled()
         for action in actions:
+            if action.id in started and action.plan_id and action.plan_id not in ends:
+                # Its plan is locked.
+                continue
             try:
-                verdict = self.judge(action, owner, ends.get(action.plan_id or 0))
+                verdict = self.decide(action, owner, ends.get(action.plan_id or 0))
             except Exception:
                 LOG.exception(
                     'Action %s waits for the next sweep',
@@ -131,21 +154,36 @@ class Recovery:
                 verdict.conclusion.action.status,
                 extra=about(action),
             )
-            self._committer.submit(
-                Item(Task(action), verdict.conclusion, self._done(verdict))
+            self._commit_queue.submit(
+                PendingCommit(Attempt(action), verdict.conclusion, self._done(verdict))
             )
-        self._committer.drained()
+        self._commit_queue.flush()
+        return ends.keys() >= set(plan_ids)
 
-    def _done(self, verdict: Verdict) -> Callable[[Item, bool], None]:
-        def done(item: Item, applied: bool) -> None:
+    def _ends(
+        self, plan_ids: list[int], now: datetime.datetime
+    ) -> dict[int, str | None]:
+        """Return what plans want for what had started there; not of locked ones."""
+        ends: dict[int, str | None] = {}
+        for plan_id in plan_ids:
+            try:
+                ends[plan_id] = self._rules.on_worker_lost(self._store, plan_id, now)
+            except exceptions.StoreConflict as error:
+                LOG.info('Its actions are taken over later: %s', error)
+        return ends
+
+    def _done(self, verdict: RecoveryDecision) -> Callable[[PendingCommit, bool], None]:
+        def done(item: PendingCommit, applied: bool) -> None:
             if applied and verdict.adopt:
-                self._adopt(item.task.action)
-            elif applied and item.task.action.status == states.READY:
-                self._ready(item.task.action)
+                self._observer.on_adopted(item.attempt.action)
+            elif applied and item.attempt.action.status == states.READY:
+                self._observer.on_ready(item.attempt.action)
 
         return done
 
-    def judge(self, action: Action, owner: str, ends: str | None = None) -> Verdict:
+    def decide(
+        self, action: Action, owner: str, ends: str | None = None
+    ) -> RecoveryDecision:
         """Return what is to become of an action that its worker has lost.
 
         See `plugins.base.ActionType` for what the declarations of a type mean.
@@ -157,15 +195,15 @@ class Recovery:
             text = results.WORKER_LOST_PLAN_ENDS.format(owner)
             if ends == states.FAILED:
                 return self._failed(action, text)
-            if action.token is not None:
+            if results.is_outside(action):
                 # Its work goes on outside, and is told to stop there.
                 return self._adopted(action.evolve(control=states.CANCEL), owner)
-            return Verdict(
+            return RecoveryDecision(
                 results.conclude(action, outcomes.Cancelled(text), results.EXECUTE, now)
             )
         if action.status == states.READY:
             return self._again(action, action.phase, owner)
-        if action.token is not None:
+        if results.is_outside(action):
             return self._adopted(action, owner)
         if action.phase == COMPLETE:
             return self._again(action, COMPLETE, owner)
@@ -181,7 +219,7 @@ class Recovery:
         if phase is not None:
             return self._again(action, phase, owner)
         text = results.WORKER_LOST.format(owner)
-        return Verdict(results.fail_lost_run(action, text, _fault(text), now))
+        return RecoveryDecision(results.fail_lost_run(action, text, _fault(text), now))
 
     def _safe_phase(self, action: Action) -> str | None:
         """Return the phase in which a started action may run again, or None."""
@@ -191,7 +229,7 @@ class Recovery:
             return CHECK
         return action.phase if kind.is_idempotent(action.inputs) else None
 
-    def _too_often(self, action: Action, owner: str) -> Verdict | None:
+    def _too_often(self, action: Action, owner: str) -> RecoveryDecision | None:
         """Fail an action that has cost too many workers already.
 
         Each of them may have started it, so that another start is one more than
@@ -199,14 +237,14 @@ class Recovery:
         go on once more: there this worker has started nothing.
         """
         lost = action.recoveries + 1
-        started = action.status in states.STARTED and action.token is None
+        started = action.status in states.STARTED and not results.is_outside(action)
         if lost + (1 if started else 0) <= self._settings.max_attempts:
             return None
         count = f'{lost} lost worker{"" if lost == 1 else "s"}'
         text = results.WORKER_LOST_TOO_OFTEN.format(owner, count)
         return self._failed(action, text)
 
-    def _adopted(self, action: Action, owner: str) -> Verdict:
+    def _adopted(self, action: Action, owner: str) -> RecoveryDecision:
         """Let this worker go on with what is under way outside."""
         adopted = action.evolve(
             owner=self._worker,
@@ -215,22 +253,22 @@ class Recovery:
             recoveries=action.recoveries + 1,
             updated_at=self._clock.now(),
         )
-        return self._too_often(action, owner) or Verdict(
+        return self._too_often(action, owner) or RecoveryDecision(
             Conclusion(adopted, {'worker': owner}), adopt=True
         )
 
-    def _again(self, action: Action, phase: str, owner: str) -> Verdict:
+    def _again(self, action: Action, phase: str, owner: str) -> RecoveryDecision:
         """Let any worker run it, unless it was to stop or costs too many workers."""
         now = self._clock.now()
         if action.control == states.CANCEL and action.status in states.STARTED:
-            return Verdict(
+            return RecoveryDecision(
                 results.conclude(action, outcomes.Cancelled(), results.EXECUTE, now)
             )
         too_often = self._too_often(action, owner)
         if too_often is not None:
             return too_often
         if action.status == states.SUSPENDED:
-            action = overdue.turned(action, states.READY, now)
+            action = deadlines.change_status(action, states.READY, now)
         ready = action.evolve(
             status=states.READY,
             phase=phase,
@@ -238,12 +276,14 @@ class Recovery:
             recoveries=action.recoveries + 1,
             updated_at=now,
         )
-        return Verdict(Conclusion(ready, {'worker': owner}))
+        return RecoveryDecision(Conclusion(ready, {'worker': owner}))
 
-    def _failed(self, action: Action, reason: str) -> Verdict:
+    def _failed(self, action: Action, reason: str) -> RecoveryDecision:
         """Fail an action for good, a repeated one as well."""
         action, now = action.evolve(interval=0), self._clock.now()
-        return Verdict(results.fail_lost_run(action, reason, _fault(reason), now))
+        return RecoveryDecision(
+            results.fail_lost_run(action, reason, _fault(reason), now)
+        )
 
 
 def _fault(reason: str) -> outcomes.Fault:

@@ -1,4 +1,4 @@
-"""From what a run said to what becomes of the action: the one table.
+"""The results of actions: from the outcome of a run to the row, in one table.
 
 Everything here is pure: it takes the action and an outcome, and returns the
 action as it is to be stored. Texts of status messages are in decisions.md.
@@ -6,12 +6,24 @@ action as it is to be stored. Texts of status messages are in decisions.md.
 
 import dataclasses
 import datetime
-from collections.abc import Mapping
+import json
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite.clock import EPOCH
-from watcherlite.domain import outcomes
-from watcherlite.domain.actions import CHECK, COMPLETE, RUN, Action, cut
+from watcherlite.domain import actions, graph, json_values, outcomes
+from watcherlite.domain.actions import (
+    CHECK,
+    COMPLETE,
+    COMPLETION,
+    RUN,
+    SUCCESS,
+    Action,
+    cut,
+)
+from watcherlite.domain.outcomes import DerivedAction, Fault, Outcome
+from watcherlite.exceptions import ActionSkipException
 from watcherlite.states import action as states
 
 # The steps that a failure can be in, as status messages name them
@@ -39,8 +51,9 @@ SKIPPED_BY_USER = 'Action skipped by user.'
 SKIPPED_BY_USER_BECAUSE = 'Action skipped by user. Reason: {}'
 FAILED_IN = 'Action failed in {}: {}'
 CANCELLED_RUNNING = 'Action was cancelled while it ran.'
-CANCELLED_UNSTARTED = 'Action was cancelled before it started.'
-STOPPED_UNSTARTED = 'Action was not started because another action of its plan failed.'
+CANCELLED_UNSTARTED = actions.CANCELLED_UNSTARTED
+STOPPED_UNSTARTED = actions.STOPPED_UNSTARTED
+CANCELLED_STARTED = 'Action was cancelled after it had started.'
 WORKER_LOST = (
     'Outcome unknown: worker {} was lost while the action ran, and its type '
     'cannot tell whether it took effect.'
@@ -51,11 +64,20 @@ WORKER_LOST_TOO_OFTEN = (
 WORKER_LOST_PLAN_ENDS = (
     'Worker {} was lost while the action ran, and its plan is not to go on then.'
 )
+SKIPPED_LATE = 'Action had started before, and its further run was skipped: {}'
+SKIPPED_LATE_UNAPPLIED = (
+    'it had started before its worker was lost, its effect is not there, and its '
+    'further run was skipped: {}'
+)
 PARENT_FAILED = 'Not started: an action that it needs the success of did not succeed.'
 
+#: The only key of a token that was saved, see `saved`.
+_SAVED = 'saved'
 #: Seconds between two tries, at least: before the third one, and in the end.
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 10.0
+#: An earlier one would mean something else, see `Action.deadline`.
+_FIRST_DEADLINE = EPOCH + datetime.timedelta(seconds=1)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -66,12 +88,34 @@ class Conclusion:
     :param detail: for the event: `fault`, ...; None when there is nothing
     :param derived: what the action asked for
     :param delay: seconds until an action that is InProgress is polled
+    :param elsewhere: whether another worker is to take it, if there is any
     """
 
     action: Action
     detail: Mapping[str, Any] | None = None
     derived: tuple[outcomes.DerivedAction, ...] = ()
     delay: float = 0.0
+    elsewhere: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DerivedEnd:
+    """The end of a derived action; see `plugins.base.DerivedResult`."""
+
+    key: str
+    status: str
+    status_message: str | None
+    outputs: Mapping[str, Any] | None
+
+    @classmethod
+    def of(cls, child: Action) -> 'DerivedEnd':
+        """Return the end of an action as it is stored."""
+        return cls(
+            str(child.data.get('key', child.name)),
+            child.status,
+            child.status_message,
+            child.outputs,
+        )
 
 
 def fault_detail(fault: outcomes.Fault | None) -> dict[str, Any] | None:
@@ -127,9 +171,11 @@ def conclude(
         case outcomes.Cancelled(reason=reason):
             message = reason or cancelled_text(action, CANCELLED_UNSTARTED)
             return Conclusion(_end(action, states.CANCELLED, message, now))
-        case outcomes.Retry(reason=reason, delay=delay):
-            delay = max(delay, _pause(action))
-            return Conclusion(_ready(action, now, delay, reason))
+        case outcomes.Retry(reason=reason, delay=delay, elsewhere=elsewhere):
+            # How often it is handed on is limited by who does that.
+            delay = delay if elsewhere else max(delay, _pause(action))
+            ready = _ready(action, now, delay, reason)
+            return Conclusion(ready, elsewhere=elsewhere)
         case outcomes.Derived(actions=derived):
             return Conclusion(
                 action.evolve(
@@ -147,13 +193,27 @@ def conclude(
             return Conclusion(going, delay=delay)
 
 
+def saved(token: object) -> dict[str, object]:
+    """Return a token as it is stored that `execute` has saved while it goes on."""
+    return {_SAVED: token}
+
+
+def is_outside(action: Action) -> bool:
+    """Return whether the work of an action goes on outside, by its token."""
+    token = action.token
+    return token is not None and not (
+        isinstance(token, dict) and set(token) == {_SAVED}
+    )
+
+
 def cancelled_text(action: Action, unstarted: str) -> str:
     """Return the message of a cancelled action.
 
     :param unstarted: what it is for one that never ran
     """
     if action.status in states.NOT_STARTED and action.phase != COMPLETE:
-        return unstarted
+        # READY for a further try or run it has a start time already.
+        return unstarted if action.start_time is None else CANCELLED_STARTED
     return CANCELLED_RUNNING
 
 
@@ -162,8 +222,18 @@ def conclude_unstarted(action: Action, message: str, now: datetime.datetime) -> 
     return _end(action, states.CANCELLED, cancelled_text(action, message), now)
 
 
+def limit_tries(action: Action, now: datetime.datetime, seconds: float) -> Action:
+    """Return an action that asked for another try, whose time is over in `seconds`.
+
+    Its timeout covers all tries: when it is over the action is taken once more,
+    whatever the delay that it asked for, and ends.
+    """
+    deadline = max(now + datetime.timedelta(seconds=seconds), _FIRST_DEADLINE)
+    return action.evolve(deadline=deadline, not_before=min(action.not_before, deadline))
+
+
 def repeated(before: Action, after: Action) -> bool:
-    """Say whether this change ends one run of a repeated action."""
+    """Return whether this change ends one run of a repeated action."""
     # Only the end of a run sets an end time, and its start takes it away.
     return (
         after.status == states.READY
@@ -266,9 +336,32 @@ def _repeat_or_end(
     return Conclusion(again.evolve(end_time=now, recoveries=0))
 
 
+def skipped_late(action: Action) -> bool:
+    """Return whether a skip of this action's further run is its success.
+
+    Once it has started an action is never SKIPPED: its start was announced, and a
+    rollback has to undo it. In phase RUN its former run may have had its effect, which
+    is the usual reason for a pre_condition to find nothing left to do: it goes on to
+    its post_condition and its end. In phase CHECK `is_applied` has denied the effect,
+    and the skip is a failure. Between two runs a repeated action is READY again in any
+    case.
+    """
+    started = action.start_time is not None and not _is_between_runs(action)
+    return started and action.phase == RUN
+
+
+def _is_between_runs(action: Action) -> bool:
+    """Return whether the last run of a repeated action has ended."""
+    return action.interval > 0 and action.end_time is not None
+
+
 def _skip(action: Action, reason: str, step: str, now: datetime.datetime) -> Conclusion:
+    reason = reason.strip() or ActionSkipException.DEFAULT
     if step != PRE_CONDITION:
         reason = f'{step} said Skipped ({reason}), which only pre_condition may'
+        return _fail(action, outcomes.Failed(reason), step, now)
+    if action.start_time is not None and not _is_between_runs(action):
+        reason = SKIPPED_LATE_UNAPPLIED.format(reason)
         return _fail(action, outcomes.Failed(reason), step, now)
     message = SKIPPED_AUTOMATICALLY_BECAUSE.format(reason)
     return _repeat_or_end(action, states.SKIPPED, message, now)
@@ -286,3 +379,175 @@ def _fail(
         fault = outcomes.Fault('ActionFailed', failed.reason, action.action_type, step)
     done = _repeat_or_end(action, states.FAILED, message, now, failed)
     return Conclusion(done.action, fault_detail(fault))
+
+
+#: Seconds; ten years. A date further away cannot always be computed with.
+MAX_DELAY = 315_360_000
+
+
+def validated(outcome: Outcome) -> Outcome:
+    """Return the outcome, or the failure that stands for it if it is not sound."""
+    if isinstance(outcome, outcomes.Done) and (
+        outcome.outputs is None and outcome.again_at is None
+    ):
+        return outcome
+    problem = _problem(outcome)
+    if problem is None:
+        return _readable(outcome)
+    return outcomes.Failed(f'its {type(outcome).__name__} {problem}')
+
+
+def json_problem(value: object) -> str | None:
+    """Return what of a value cannot be kept as JSON, and where; None if nothing."""
+    try:
+        text = json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        # Walking a value is slow, and needed only to name the place.
+        return _first_problem(value) or str(error)
+    if '\\u0000' in text or '\\ud' in text:
+        return _first_problem(value)
+    return None
+
+
+def _first_problem(value: object) -> str | None:
+    for path, problem in json_values.problems(value):
+        place = '.'.join(str(step) for step in path)
+        return f'{place}: {problem}' if place else problem
+    return None
+
+
+def _problem(outcome: Outcome) -> str | None:
+    match outcome:
+        case outcomes.Done(outputs=outputs, again_at=again):
+            return _outputs_problem(outputs) or _time_problem(again)
+        case outcomes.Failed(
+            reason=reason, fault=fault, outputs=outputs, again_at=again
+        ):
+            if not _is_fault(fault):
+                return f'has a fault that is {json_values.kind(fault)}'
+            problem = _reason_problem(reason) or _outputs_problem(outputs)
+            return problem or _time_problem(again)
+        case outcomes.Retry(reason=reason, delay=delay):
+            return _reason_problem(reason) or _seconds_problem('delay', delay)
+        case outcomes.InProgress(token=token, delay=delay):
+            if token is None:
+                return 'has no token; poll is called with it'
+            problem = json_problem(token)
+            if problem:
+                return f'has a token that is not JSON: {problem}'
+            return _seconds_problem('delay', delay)
+        case outcomes.Derived(actions=actions, timeout=timeout):
+            problem = _derived_problem(actions)
+            if problem is None and timeout is not None:
+                problem = _seconds_problem('timeout', timeout)
+            return problem
+        case _:
+            return _reason_problem(outcome.reason)
+
+
+def _outputs_problem(outputs: object) -> str | None:
+    if outputs is None:
+        return None
+    if not isinstance(outputs, dict):
+        return f'has outputs that are {json_values.kind(outputs)}, not a mapping'
+    problem = json_problem(outputs)
+    return f'has outputs that are not JSON: {problem}' if problem else None
+
+
+def _reason_problem(reason: object) -> str | None:
+    if isinstance(reason, str):
+        return None
+    return f'has a reason that is {json_values.kind(reason)}, not text'
+
+
+def _seconds_problem(name: str, value: object) -> str | None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if number and math.isfinite(value) and 0 <= value <= MAX_DELAY:  # type: ignore[arg-type,operator]
+        return None
+    shown = value if number else json_values.kind(value)
+    return f'has a {name} of {shown}; it must be a number of seconds, at least 0'
+
+
+def _time_problem(time: object) -> str | None:
+    """Return why the next run cannot be at a time; None: at none is right, too."""
+    if time is None:
+        return None
+    if not isinstance(time, datetime.datetime) or time.tzinfo is None:
+        return 'has an again_at that is no time with a time zone'
+    return None
+
+
+def _is_fault(fault: object) -> bool:
+    return fault is None or (
+        isinstance(fault, Fault)
+        and all(isinstance(text, str) for text in dataclasses.astuple(fault))
+    )
+
+
+def _derived_problem(actions: object) -> str | None:
+    if not isinstance(actions, tuple | list) or not actions:
+        return 'has no actions'
+    for action in actions:
+        problem = _action_problem(action)
+        if problem:
+            return problem
+    index = {action.key: at for at, action in enumerate(actions)}
+    if len(index) < len(actions):
+        return 'has two actions with one key'
+    for action in actions:
+        for key in action.parents:
+            if key not in index:
+                return (
+                    f'has an action {action.key} with a parent {key} that is not there'
+                )
+    cycles = graph.find_cycles(indexed(actions), limit=1)
+    if cycles:
+        names = ', '.join(actions[at].key for at in cycles[0])
+        return f'has actions that wait for each other: {names}'
+    return None
+
+
+def indexed(actions: Sequence[DerivedAction]) -> list[list[int]]:
+    """Return the graph of derived actions: for each the indexes of its parents."""
+    index = {action.key: at for at, action in enumerate(actions)}
+    return [[index[key] for key in action.parents] for action in actions]
+
+
+def _action_problem(action: Any) -> str | None:
+    if not isinstance(action, DerivedAction):
+        return f'has {json_values.kind(action)} where a DerivedAction belongs'
+    texts = (action.key, action.action_type, *action.parents)
+    optional = (action.name, action.target, action.lane)
+    if not all(text and isinstance(text, str) for text in texts):
+        return 'has an action whose key, action_type or parents are not text'
+    if not all(text is None or isinstance(text, str) for text in optional):
+        return f'has an action {action.key} whose name, target or lane is not text'
+    if len(set(action.parents)) < len(action.parents):
+        return f'has an action {action.key} that names a parent twice'
+    if action.needs not in (SUCCESS, COMPLETION):
+        return f'has an action {action.key} that needs neither success nor completion'
+    if not isinstance(action.timeout, int) or action.timeout < 0:
+        return f'has an action {action.key} whose timeout is no number of seconds'
+    if not isinstance(action.inputs, dict):
+        return f'has an action {action.key} whose inputs are not a mapping'
+    problem = json_problem(action.inputs)
+    if problem:
+        return f'has an action {action.key} whose inputs are not JSON: {problem}'
+    return None
+
+
+def _readable(outcome: Any) -> Any:
+    """Return the outcome with a reason that databases can keep."""
+    reason = getattr(outcome, 'reason', None)
+    if reason is None or json_values.text_problem(reason) is None:
+        return outcome
+    changes: dict[str, Any] = {'reason': _cleaned(reason)}
+    fault = getattr(outcome, 'fault', None)
+    if fault is not None:
+        cleaned = [_cleaned(text) for text in dataclasses.astuple(fault)]
+        changes['fault'] = Fault(*cleaned)
+    return dataclasses.replace(outcome, **changes)
+
+
+def _cleaned(text: str) -> str:
+    return text.replace('\0', '?').encode('utf-8', 'replace').decode('utf-8')

@@ -1,37 +1,36 @@
-"""What becomes of one action, step by step.
+"""The steps of one attempt of an action.
 
-The runner decides and writes nothing. `prepare` takes a claimed action up to
-the point where it may start, `perform` from there to its end; in between, the
-committer makes RUNNING durable. Both return a `Conclusion`.
+The runner decides and writes nothing. `prepare` runs the steps before the start,
+`perform` the steps from the start to the end; in between, the committer makes RUNNING
+durable. Both return a `Conclusion`.
 
 Whatever a plugin does, only its own action is harmed: any exception, SystemExit
 included, is that action's failure.
 """
 
 import dataclasses
-import datetime
 import functools
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
 from watcherlite import exceptions
-from watcherlite.clock import EPOCH, Clock
 from watcherlite.domain import outcomes
-from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, Action
-from watcherlite.execution import overdue, results
-from watcherlite.execution.context import TIMEOUT, Context
+from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, RUN, Action, cut
+from watcherlite.execution import deadlines, results
+from watcherlite.execution.checkpoints import AttemptCheckpoints, CheckpointWriter
+from watcherlite.execution.context import TIMEOUT, Context, LeaseTime
+from watcherlite.execution.in_flight import Attempt
 from watcherlite.execution.policy_chain import (
     ERROR,
     OK,
-    Pairs,
     PolicyChain,
     PolicyCheckFailed,
 )
-from watcherlite.execution.results import Conclusion
-from watcherlite.execution.settings import ExecutionSettings
-from watcherlite.execution.soundness import sound
-from watcherlite.execution.task import Task
+from watcherlite.execution.ports import ActionTypes, AdmissionCheck
+from watcherlite.execution.results import Conclusion, validated
+from watcherlite.execution.retries import retry_while_unavailable
+from watcherlite.execution.services import CoreServices
 from watcherlite.plugins.base import ActionType, DerivedResult
 from watcherlite.states import action as states
 
@@ -39,141 +38,193 @@ LOG = logging.getLogger(__name__)
 
 #: What ends the work of an action.
 _ENDS = outcomes.Done | outcomes.Failed | outcomes.Cancelled | outcomes.TimedOut
-#: Seconds after which a store is asked again that was away.
-ASK_AGAIN = 1.0
 
 Answer = TypeVar('Answer')
 
 
-class ActionTypes(Protocol):
-    """Where action types come from."""
+class _TriedTooLong(exceptions.TimedOut):
+    """The timeout of an action was over before a further try of it could begin."""
 
-    def make_action_type(self, name: str) -> ActionType:
-        """Return an instance; raises PluginNotFound or PluginError."""
+    def __init__(self, action: Action) -> None:
+        tries = action.attempt - 1
+        text = f'it ran longer than its timeout, which covers all tries; it had {tries}'
+        if action.status_message:
+            text += f', and the last one said: {action.status_message}'
+        super().__init__(text)
 
-    def validate_inputs(
-        self, action_type: ActionType, inputs: Mapping[str, Any]
-    ) -> None:
-        """Raise InvalidInput."""
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class StepResult:
+    """The outcome of an attempt after one of its steps.
+
+    :param step: the step that the outcome is of, as status messages name it
+    :param raised: the plugin raised it: there is no post_condition
+    """
+
+    outcome: outcomes.Outcome
+    step: str
+    raised: bool = False
 
 
-class KeepOut(Protocol):
-    """Keeps actions from what is not to be touched for the time being."""
-
-    def hindrance(self, action: Action) -> str | None:
-        """Return why an action is not to begin, in words; None: it may."""
+PrepareStep = Callable[[Attempt], outcomes.Outcome | None]
+PerformStep = Callable[[Attempt, StepResult], StepResult]
 
 
 class Runner:
     """Runs the steps of actions in the thread that calls it.
 
-    :param derived_results: action -> how the actions that it derived ended
-    :param pause: (task, suspended): make a suspension, or its end, durable
-    :param keep: makes what policies decided durable
-    :param keep_out: what it keeps from beginning is skipped
+    :param checkpoints: makes what policies and plugins decide durable
+    :param lease: of the worker; None: there is none that could end
+    :param admission: an action that it blocks is skipped
     """
 
     def __init__(
         self,
+        services: CoreServices,
         types: ActionTypes,
         policies: PolicyChain,
-        clock: Clock,
-        settings: ExecutionSettings,
-        derived_results: Callable[[Action], Sequence[DerivedResult]],
-        pause: Callable[[Task, bool], None],
-        keep: Callable[[Task], None],
-        keep_out: KeepOut | None = None,
+        checkpoints: CheckpointWriter,
+        lease: LeaseTime | None = None,
+        admission: AdmissionCheck | None = None,
     ) -> None:
+        self._store = services.store
+        self._clock = services.clock
+        self._settings = services.settings
         self._types = types
         self._policies = policies
-        self._clock = clock
-        self._settings = settings
-        self._derived_results = derived_results
-        self._pause = pause
-        self._keep = keep
-        self._keep_out = keep_out
+        self._checkpoints = checkpoints
+        self._lease = lease
+        self._admission = admission
+        first = (self.instantiate, self.check_time_left)
+        checked = (
+            *first,
+            self.validate_inputs,
+            self.check_admission,
+            self.run_pre_policies,
+        )
+        #: phase -> the steps before the start
+        self._preparation: Mapping[str, Sequence[PrepareStep]] = {
+            RUN: (*checked, self.run_pre_condition),
+            CHECK: (*checked, self.check_applied, self.run_pre_condition),
+            REVERT: first,
+            COMPLETE: (self.instantiate,),
+        }
+        #: the steps from the durable start to the end
+        self._performance: Sequence[PerformStep] = (
+            self.run_phase,
+            self.run_post_policies,
+            self.run_post_condition,
+        )
+        #: phase -> what the plugin does for it
+        self._phases: Mapping[str, Callable[[Attempt], outcomes.Outcome]] = {
+            RUN: self._execute,
+            CHECK: self._execute,
+            REVERT: self._revert,
+            COMPLETE: self._complete,
+        }
 
     # before the action counts as started
 
-    def prepare(self, task: Task) -> Conclusion:
-        """Return the action as RUNNING, or as what it came to instead."""
-        action = task.action
-        if action.control == states.CANCEL:
-            return self._cancelled(task)
-        step = results.PRE_CONDITION
-        try:
-            outcome = self._admit(task)
-        except BaseException as error:  # a plugin may raise anything
-            if isinstance(error, PolicyCheckFailed):
-                step = results.POLICIES
-            outcome = self._failure(task, error, step)
-        if task.context is not None:
-            # It may wait for its turn now, which nobody may hold against it.
-            task.context.stop_clock()
-        if outcome is None:
-            return Conclusion(results.start(action, self._clock.now(), task.data))
-        return self._conclude(task, outcome, step)
+    def prepare(self, attempt: Attempt) -> Conclusion:
+        """Run the steps before the start.
 
-    def _cancelled(self, task: Task) -> Conclusion:
-        """Return the end of an action that was cancelled and has no work under way."""
-        outcome: outcomes.Outcome = outcomes.Cancelled()
-        step = results.PRE_CONDITION
-        if task.action.phase == COMPLETE:
-            try:
-                self._equip(task)
-                outcome, step = self._tell_policies(task, outcome, step)
-            except BaseException:  # a plugin may raise anything
-                LOG.exception(
-                    'Action %s (%s) is cancelled; its policies were not told',
-                    task.action.uuid,
-                    task.action.action_type,
-                )
-        return self._conclude(task, outcome, step)
-
-    def adopt(self, task: Task) -> Conclusion | None:
-        """Make a task that is InProgress ready for `poll` or `cancel` here.
-
-        Called at a worker that took it over. Returns its failure if its plugin
-        cannot be made here.
+        :returns: the action as RUNNING, or its end if a step decides so
         """
-        action, passed = task.action, 0.0
-        try:
-            self._equip(task)
-        except BaseException as error:  # a plugin may raise anything
-            failure = self._failure(task, error, results.EXECUTE)
-            return self._conclude(task, failure, results.EXECUTE)
-        # How long one was suspended is not known: it gets its whole time again.
-        if action.start_time is not None and action.status == states.RUNNING:
-            passed = (self._clock.now() - action.start_time).total_seconds()
-        self._begin(task, max(0.0, passed))
-        task.executing = True
-        return None
+        action = attempt.action
+        if states.CANCEL in (action.control, attempt.signal):
+            return self._end_cancelled(attempt)
+        outcome, step = self._run_preparation(attempt)
+        left = None
+        if attempt.context is not None:
+            # It may wait for a thread now, which does not count.
+            left = attempt.context.stop_clock()
+        if (
+            isinstance(outcome, outcomes.Skipped)
+            and step == results.PRE_CONDITION
+            and results.skipped_late(action)
+        ):
+            attempt.applied = True
+            attempt.skip_reason = outcome.reason
+            outcome = None
+        if outcome is None:
+            return Conclusion(results.start(action, self._clock.now(), attempt.data))
+        self._release_policies(attempt, outcome)
+        return self._conclude(attempt, outcome, step, left)
 
-    def _admit(self, task: Task) -> outcomes.Outcome | None:
-        """Run the steps before the start; None when all of them passed."""
-        kind = self._equip(task)
-        action = task.action
-        context = task.context
-        assert context is not None  # noqa: S101  (set by _equip)
-        if action.phase in (COMPLETE, REVERT):
-            return None
-        self._types.validate_inputs(kind, action.inputs)
-        # What has begun before its worker was lost has to come to its end.
-        if self._keep_out is not None and action.start_time is None:
-            hindrance = self._patiently(
-                *(action, context, 'to hear what is locked'),
-                functools.partial(self._keep_out.hindrance, action),
+    def _run_preparation(self, attempt: Attempt) -> tuple[outcomes.Outcome | None, str]:
+        """Run the steps of `_preparation` up to the first that ends the action."""
+        try:
+            for step in self._preparation[attempt.action.phase]:
+                outcome = step(attempt)
+                if outcome is not None:
+                    return outcome, results.PRE_CONDITION
+        except BaseException as error:  # a plugin may raise anything
+            name = results.PRE_CONDITION
+            if isinstance(error, PolicyCheckFailed):
+                name = results.POLICIES
+            if isinstance(error, _TriedTooLong):
+                name = results.EXECUTE
+            return self._failure(attempt, error, name), name
+        return None, results.PRE_CONDITION
+
+    def instantiate(self, attempt: Attempt) -> None:
+        """Make the plugin and the context of an attempt."""
+        attempt.type = self._types.make_action_type(attempt.action.action_type)
+        context = Context(
+            attempt.action,
+            attempt.plan_uuid,
+            self._clock,
+            AttemptCheckpoints(self._checkpoints, attempt),
+            self._lease,
+        )
+        attempt.attach(context)
+        # The steps before the start have a deadline, too; the start sets it anew.
+        left = deadlines.timeout_of(attempt.action, self._settings)
+        if attempt.action.phase != COMPLETE:
+            left = deadlines.seconds_left(
+                attempt.action, self._clock.now(), self._settings
             )
-            if hindrance is not None:
-                return outcomes.Skipped(hindrance)
-        self._policies.before(task, self._keep, self._asking(task, context))
-        if action.phase == CHECK and kind.is_applied(context):
-            task.applied = True
+        context.set_deadline(max(0.0, left))
+
+    def check_time_left(self, attempt: Attempt) -> None:
+        """Raise TimedOut if the timeout was over before this try."""
+        if _context(attempt).remaining() == 0.0:
+            raise _TriedTooLong(attempt.action)
+
+    def validate_inputs(self, attempt: Attempt) -> None:
+        """Raise InvalidInput for inputs that the plugin does not accept."""
+        self._types.validate_inputs(_plugin(attempt), attempt.action.inputs)
+
+    def check_admission(self, attempt: Attempt) -> outcomes.Outcome | None:
+        """Skip an action whose target is locked for the time being."""
+        # What has begun before its worker was lost has to come to its end.
+        if self._admission is None or attempt.action.start_time is not None:
             return None
-        returned = kind.pre_condition(context)
+        reason = self._retry(
+            attempt,
+            functools.partial(self._admission.blocking_reason, attempt.action),
+        )
+        return None if reason is None else outcomes.Skipped(reason)
+
+    def run_pre_policies(self, attempt: Attempt) -> None:
+        """Run `pre_op` of the policies; raises PolicyCheckFailed."""
+        self._policies.before(attempt, self._checkpoints)
+        _context(attempt).checkpoint()
+
+    def check_applied(self, attempt: Attempt) -> None:
+        """Ask the plugin whether its effect is there from an earlier run."""
+        attempt.applied = bool(_plugin(attempt).is_applied(_context(attempt)))
+
+    def run_pre_condition(self, attempt: Attempt) -> outcomes.Outcome | None:
+        """Run `pre_condition` of the plugin, unless its effect is there."""
+        if attempt.applied:
+            return None
+        context = _context(attempt)
+        returned = _plugin(attempt).pre_condition(context)
         if returned is None or returned is True:
+            context.checkpoint()
             return None
-        outcome = sound(outcomes.from_returned(returned, results.PRE_CONDITION))
+        outcome = validated(outcomes.from_returned(returned, results.PRE_CONDITION))
         if isinstance(outcome, outcomes.Done):
             return None
         if isinstance(outcome, outcomes.Derived | outcomes.InProgress):
@@ -182,128 +233,199 @@ class Runner:
             )
         return outcome
 
-    def _equip(self, task: Task) -> ActionType:
-        task.type = self._types.make_action_type(task.action.action_type)
-        task.context = Context(
-            task.action,
-            task.plan_uuid,
-            self._clock,
-            lambda suspended: self._pause(task, suspended),
-        )
-        # Checking may not take for ever either; the start sets it anew.
-        task.context.set_deadline(self._timeout(task.action))
-        return task.type
+    def _release_policies(self, attempt: Attempt, outcome: outcomes.Outcome) -> None:
+        """Notify the policies that were asked of an end before the start."""
+        if attempt.context is None or not isinstance(outcome, _ENDS | outcomes.Skipped):
+            return
+        if self._is_lost():
+            return
+        try:
+            if _may_have_policies(attempt.action):
+                self._policies.after(attempt, ERROR, self._checkpoints)
+            else:
+                self._policies.release(attempt, self._checkpoints)
+        except BaseException:  # a plugin may raise anything
+            LOG.exception(
+                'Action %s (%s) ends before its start; not all of its policies were '
+                'told, look after what they have changed',
+                attempt.action.uuid,
+                attempt.action.action_type,
+            )
+
+    def _end_cancelled(self, attempt: Attempt) -> Conclusion:
+        """Return the end of an action that was cancelled and has no work under way."""
+        result = StepResult(outcomes.Cancelled(), results.PRE_CONDITION)
+        if _may_have_policies(attempt.action):
+            try:
+                self.instantiate(attempt)
+                result = self.run_post_policies(attempt, result)
+            except BaseException:  # a plugin may raise anything
+                LOG.exception(
+                    'Action %s (%s) is cancelled; its policies were not told',
+                    attempt.action.uuid,
+                    attempt.action.action_type,
+                )
+        return self._conclude(attempt, result.outcome, result.step)
+
+    def cancel_untouched(self, attempt: Attempt) -> Conclusion | None:
+        """Return the end of a cancelled action that nobody has begun to prepare.
+
+        None if its policies have to be told, which takes a thread.
+        """
+        if _may_have_policies(attempt.action):
+            return None
+        return self._conclude(attempt, outcomes.Cancelled(), results.PRE_CONDITION)
+
+    def adopt(self, attempt: Attempt) -> Conclusion | None:
+        """Make an attempt that is InProgress ready for `poll` or `cancel` here.
+
+        Called at a worker that took it over. Returns its failure if its plugin
+        cannot be made here.
+        """
+        action, passed = attempt.action, 0.0
+        try:
+            self.instantiate(attempt)
+        except BaseException as error:  # a plugin may raise anything
+            failure = self._failure(attempt, error, results.EXECUTE)
+            return self._conclude(attempt, failure, results.EXECUTE)
+        # How long one was suspended is not known: it gets its whole time again.
+        if action.start_time is not None and action.status == states.RUNNING:
+            passed = (self._clock.now() - action.start_time).total_seconds()
+        self._begin(attempt, max(0.0, passed))
+        attempt.executing = True
+        return None
 
     # from the durable start to the end
 
-    def perform(self, task: Task) -> Conclusion:
-        """Execute, and return what the action came to."""
-        if not task.executing:
-            task.executing = True
-            self._begin(task)
-        if self._rests(task):
-            return self._rest(task)
-        step = results.REVERT_STEP if task.action.phase == REVERT else results.EXECUTE
-        try:
-            outcome = sound(self._execute(task))
-        except BaseException as error:  # a plugin may raise anything
-            outcome = self._broken_off(task, error, step)
-            outcome, step = self._tell_policies(task, outcome, step)
-            return self._conclude(task, outcome, step)
-        outcome, step = self._tell_policies(task, outcome, step)
-        if isinstance(outcome, outcomes.Done | outcomes.Failed):
-            try:
-                outcome, step = self._verify(task, outcome, step)
-            except (exceptions.Cancelled, exceptions.TimedOut) as error:
-                outcome = self._broken_off(task, error, step)
-        return self._conclude(task, outcome, step)
+    def perform(self, attempt: Attempt) -> Conclusion:
+        """Run the steps from the durable start to the end."""
+        if not attempt.executing:
+            attempt.executing = True
+            self._begin(attempt)
+        if self._is_suspended_before_start(attempt):
+            return self._suspend(attempt)
+        reverts = attempt.action.phase == REVERT
+        result = StepResult(
+            outcomes.Done(), results.REVERT_STEP if reverts else results.EXECUTE
+        )
+        for step in self._performance:
+            result = step(attempt, result)
+        return self._conclude(attempt, result.outcome, result.step)
 
-    def _rests(self, task: Task) -> bool:
-        """Say whether an action is to be suspended before it begins with anything."""
-        signal = task.context.signal if task.context is not None else None
-        begun = task.applied or task.action.token is not None
+    def run_phase(self, attempt: Attempt, result: StepResult) -> StepResult:
+        """Let the plugin execute, poll, complete or revert."""
+        try:
+            outcome = validated(self._run_phase(attempt))
+        except BaseException as error:  # a plugin may raise anything
+            outcome = self._stopped_outcome(attempt, error, result.step)
+            return StepResult(outcome, result.step, raised=True)
+        return StepResult(outcome, result.step)
+
+    def run_post_policies(self, attempt: Attempt, result: StepResult) -> StepResult:
+        """Run `post_op` of the policies once the work has ended, well or not."""
+        context, outcome = attempt.context, result.outcome
+        if context is None or not isinstance(outcome, _ENDS) or self._is_lost():
+            return result
+        said = ERROR
+        if isinstance(outcome, outcomes.Done):
+            said, context.outputs = OK, outcome.outputs
+        try:
+            self._policies.after(attempt, said, self._checkpoints)
+        except (exceptions.Cancelled, exceptions.TimedOut) as error:
+            failure = self._failure(attempt, error, result.step)
+            return dataclasses.replace(result, outcome=failure)
+        except BaseException as error:  # a plugin may raise anything
+            return self._failed_after(attempt, result, error, results.POLICIES)
+        return result
+
+    def run_post_condition(self, attempt: Attempt, result: StepResult) -> StepResult:
+        """Run `post_condition` of the plugin; a first failure keeps its reason."""
+        if result.raised or result.step in (results.POLICIES, results.REVERT_STEP):
+            return result
+        if not isinstance(result.outcome, outcomes.Done | outcomes.Failed):
+            return result
+        try:
+            _plugin(attempt).post_condition(_context(attempt))
+        except (exceptions.Cancelled, exceptions.TimedOut) as error:
+            outcome = self._stopped_outcome(attempt, error, result.step)
+            return dataclasses.replace(result, outcome=outcome)
+        except BaseException as error:  # a plugin may raise anything
+            return self._failed_after(attempt, result, error, results.POST_CONDITION)
+        return result
+
+    def _failed_after(
+        self, attempt: Attempt, result: StepResult, error: BaseException, later: str
+    ) -> StepResult:
+        """Return the result of an action of which a later step has failed."""
+        failure = self._failure(attempt, error, later)
+        if not isinstance(result.outcome, outcomes.Done):
+            return result
+        if isinstance(failure, outcomes.Failed):
+            failure = dataclasses.replace(failure, outputs=result.outcome.outputs)
+        return dataclasses.replace(result, outcome=failure, step=later)
+
+    def _is_suspended_before_start(self, attempt: Attempt) -> bool:
+        """Return whether an action is to be suspended before it does anything."""
+        signal = attempt.context.signal if attempt.context is not None else None
+        begun = attempt.applied or attempt.action.token is not None
         return signal == states.SUSPEND and not begun
 
-    def _rest(self, task: Task) -> Conclusion:
+    def _suspend(self, attempt: Attempt) -> Conclusion:
         """Return an action as it is suspended, which takes no thread."""
-        if task.context is not None:
-            task.remaining = task.context.stop_clock()
+        if attempt.context is not None:
+            attempt.remaining = attempt.context.stop_clock()
         now = self._clock.now()
-        paused = overdue.turned(task.action, states.SUSPENDED, now)
+        paused = deadlines.change_status(attempt.action, states.SUSPENDED, now)
         return Conclusion(paused.evolve(updated_at=now))
 
-    def _broken_off(
-        self, task: Task, error: BaseException, step: str
+    def _stopped_outcome(
+        self, attempt: Attempt, error: BaseException, step: str
     ) -> outcomes.Outcome:
         """Return the outcome of a step that raised, whose work outside is stopped."""
         stopped = isinstance(error, exceptions.Cancelled | exceptions.TimedOut)
-        if stopped and task.action.token is not None:
+        if stopped and attempt.action.token is not None:
             # It was about to be polled, or just was.
-            self._stop_outside(task)
-        return self._failure(task, error, step)
+            self._stop_outside(attempt)
+        return self._failure(attempt, error, step)
 
-    def cancel(self, task: Task, outcome: outcomes.Outcome) -> Conclusion:
+    def cancel(self, attempt: Attempt, outcome: outcomes.Outcome) -> Conclusion:
         """End an action that no thread works on, and its work outside."""
-        if task.action.token is not None:
-            self._stop_outside(task)
-        outcome, step = self._tell_policies(task, outcome, results.EXECUTE)
-        return self._conclude(task, outcome, step)
+        if attempt.action.token is not None:
+            self._stop_outside(attempt)
+        result = StepResult(outcome, results.EXECUTE)
+        result = self.run_post_policies(attempt, result)
+        return self._conclude(attempt, result.outcome, result.step)
 
-    def _stop_outside(self, task: Task) -> None:
+    def _is_lost(self) -> bool:
+        """Return whether the lease is over, so that others end what was ours."""
+        return self._lease is not None and self._lease.left() <= 0
+
+    def _stop_outside(self, attempt: Attempt) -> None:
+        if self._is_lost():
+            return
         try:
-            if task.type is not None and task.context is not None:
-                task.type.cancel(task.context, task.action.token)
+            if attempt.type is not None and attempt.context is not None:
+                attempt.type.cancel(attempt.context, attempt.action.token)
         except BaseException:  # it ends in any case
             LOG.exception(
                 'Action %s (%s): stopping the work outside failed; the action is '
                 'ended all the same, look after its target',
-                task.action.uuid,
-                task.action.action_type,
+                attempt.action.uuid,
+                attempt.action.action_type,
             )
 
-    def _begin(self, task: Task, passed: float = 0.0) -> None:
-        """Set the clock of a task going: its timeout counts from here."""
-        if task.context is not None:
-            task.context.begin()
-            left = self._left(task.action, passed)
-            task.context.set_deadline(max(0.0, left))
+    def _begin(self, attempt: Attempt, passed: float = 0.0) -> None:
+        """Set the clock of an attempt going: its timeout counts from here."""
+        if attempt.context is not None:
+            attempt.context.begin()
+            left = deadlines.seconds_left(
+                attempt.action, self._clock.now(), self._settings, passed
+            )
+            attempt.context.set_deadline(max(0.0, left))
 
-    def _left(self, action: Action, passed: float) -> float:
-        """Return how many seconds an action has that is begun, or gone on with.
-
-        :param passed: how many it has used of its timeout
-        """
-        if action.phase != COMPLETE or action.deadline is None:
-            return self._timeout(action) - passed
-        if action.deadline == overdue.OVER:
-            # What was to end has ended; all that is left is to say so.
-            return self._timeout(action)
-        suspended = action.status == states.SUSPENDED
-        now = EPOCH if suspended else self._clock.now()
-        left = (action.deadline - now).total_seconds()
-        return max(left, self._settings.signal_grace)
-
-    def _until(
-        self, action: Action, context: Context | None, derived: outcomes.Derived
-    ) -> datetime.datetime:
-        """Return when the time of an action is over that waits for others now."""
-        seconds = derived.timeout
-        if seconds is None and action.phase == COMPLETE and action.deadline is not None:
-            return action.deadline
-        if seconds is None:
-            left = context.remaining() if context is not None else None
-            seconds = self._timeout(action) if left is None else left
-            if not action.timeout:
-                seconds = max(seconds, *(one.timeout for one in derived.actions))
-        return self._clock.now() + datetime.timedelta(seconds=seconds)
-
-    def _timeout(self, action: Action) -> float:
-        return action.timeout or self._settings.default_action_timeout
-
-    def _execute(self, task: Task) -> outcomes.Outcome:
-        kind, context, action = task.type, task.context, task.action
-        assert kind is not None and context is not None  # noqa: S101
-        if task.applied:
+    def _run_phase(self, attempt: Attempt) -> outcomes.Outcome:
+        context, action = _context(attempt), attempt.action
+        if attempt.applied:
             return outcomes.Done(action.outputs)
         if action.token is not None and context.signal == states.SUSPEND:
             # It came after its turn: it is paused outside, where it takes no thread.
@@ -311,118 +433,81 @@ class Runner:
         if context.signal is not None or action.token is not None:
             context.checkpoint()
         if action.token is not None:
-            returned = kind.poll(context, action.token)
+            returned = _plugin(attempt).poll(context, action.token)
             return outcomes.from_returned(returned, 'poll')
-        if action.phase == COMPLETE:
-            ends = self._ends_of_derived(action, context)
-            if not overdue.is_cut_off(action, ends, self._clock.now()):
-                said = _complete(kind, context, ends)
-                again = isinstance(said, outcomes.Derived) and said.timeout is None
-                over = again and action.deadline == overdue.OVER
-                return outcomes.TimedOut() if over else said
-            return outcomes.from_returned(kind.overdue(context, ends), 'overdue')
-        if action.phase == REVERT:
-            # The outputs of the run that is undone travel in `data`.
-            context.outputs = action.data.get('outputs')
-            return outcomes.from_returned(kind.revert(context), 'revert')
-        outcome = outcomes.from_returned(kind.execute(context))
+        return self._phases[action.phase](attempt)
+
+    def _execute(self, attempt: Attempt) -> outcomes.Outcome:
+        plugin, context = _plugin(attempt), _context(attempt)
+        outcome = outcomes.from_returned(plugin.execute(context))
         if isinstance(outcome, outcomes.Derived) and not outcome.actions:
             # There is nothing whose end would wake it.
-            return _complete(kind, context, ())
+            return _complete(plugin, context, ())
         return outcome
 
-    def _ends_of_derived(
-        self, action: Action, context: Context
-    ) -> Sequence[DerivedResult]:
-        """Ask how derived actions ended."""
-        return self._patiently(
-            *(action, context, 'to hear how what it derived ended'),
-            functools.partial(self._derived_results, action),
-        )
+    def _complete(self, attempt: Attempt) -> outcomes.Outcome:
+        plugin, context = _plugin(attempt), _context(attempt)
+        action = attempt.action
+        ends = self._retry(attempt, functools.partial(self._load_results, action))
+        if deadlines.is_expired(action, ends, self._clock.now()):
+            return outcomes.from_returned(plugin.overdue(context, ends), 'overdue')
+        outcome = _complete(plugin, context, ends)
+        again = isinstance(outcome, outcomes.Derived) and outcome.timeout is None
+        over = again and action.deadline == deadlines.EXPIRED
+        return outcomes.TimedOut() if over else outcome
 
-    def _patiently(
-        self, action: Action, context: Context, what: str, ask: Callable[[], Answer]
-    ) -> Answer:
-        """Ask a store, and again if it is away."""
-        while True:
-            try:
-                return ask()
-            except (exceptions.StoreUnavailable, exceptions.StoreConflict) as error:
-                LOG.warning('Action %s waits %s: %s', action.uuid, what, error)
-            context.sleep(ASK_AGAIN)
+    def _revert(self, attempt: Attempt) -> outcomes.Outcome:
+        plugin, context = _plugin(attempt), _context(attempt)
+        # The outputs of the run that is undone travel in `data`.
+        context.outputs = attempt.action.data.get('outputs')
+        return outcomes.from_returned(plugin.revert(context), 'revert')
 
-    def _verify(
-        self, task: Task, outcome: outcomes.Outcome, step: str
-    ) -> tuple[outcomes.Outcome, str]:
-        """Run what comes after the work; a first failure keeps its own reason."""
-        kind, context = task.type, task.context
-        assert kind is not None and context is not None  # noqa: S101
-        if step == results.POLICIES or task.action.phase == REVERT:
-            return outcome, step
-        try:
-            kind.post_condition(context)
-        except (exceptions.Cancelled, exceptions.TimedOut):
-            raise
-        except BaseException as error:  # a plugin may raise anything
-            return self._failed_after(
-                task, outcome, step, error, results.POST_CONDITION
-            )
-        return outcome, step
+    def _load_results(self, action: Action) -> Sequence[DerivedResult]:
+        # Not those of the runs before this one.
+        found = self._store.derived_actions(action.id or 0, action.start_time)
+        return [results.DerivedEnd.of(child) for child in found]
 
-    def _tell_policies(
-        self, task: Task, outcome: outcomes.Outcome, step: str
-    ) -> tuple[outcomes.Outcome, str]:
-        """Tell policies how the work went, well or not, once it has ended."""
-        context = task.context
-        if context is None or not isinstance(outcome, _ENDS):
-            return outcome, step
-        result = ERROR
-        if isinstance(outcome, outcomes.Done):
-            result, context.outputs = OK, outcome.outputs
-        try:
-            ask = self._asking(task, context)
-            self._policies.after(task, result, self._keep, ask)
-        except (exceptions.Cancelled, exceptions.TimedOut) as error:
-            return self._failure(task, error, step), step
-        except BaseException as error:  # a plugin may raise anything
-            return self._failed_after(task, outcome, step, error, results.POLICIES)
-        return outcome, step
-
-    def _failed_after(
-        self,
-        task: Task,
-        outcome: outcomes.Outcome,
-        step: str,
-        error: BaseException,
-        later: str,
-    ) -> tuple[outcomes.Outcome, str]:
-        """Return what an action came to when a later step has failed."""
-        failure = self._failure(task, error, later)
-        if not isinstance(outcome, outcomes.Done):
-            return outcome, step
-        if isinstance(failure, outcomes.Failed):
-            failure = dataclasses.replace(failure, outputs=outcome.outputs)
-        return failure, later
-
-    def _asking(
-        self, task: Task, context: Context
-    ) -> Callable[[Callable[[], Pairs]], Pairs]:
-        """Return what asks which policies there are, and again if a store is away."""
-        return functools.partial(
-            self._patiently, task.action, context, 'to hear what policies there are'
-        )
+    def _retry(self, attempt: Attempt, call: Callable[[], Answer]) -> Answer:
+        """Repeat a store call while the database is unavailable."""
+        subject = f'Action {attempt.action.uuid}'
+        return retry_while_unavailable(_context(attempt), subject, call)
 
     # both
 
-    def _conclude(self, task: Task, outcome: outcomes.Outcome, step: str) -> Conclusion:
-        action, now = task.action, self._clock.now()
-        signal = task.context.signal if task.context is not None else None
-        concluded = results.conclude(action, outcome, step, now, task.data)
+    def _conclude(
+        self,
+        attempt: Attempt,
+        outcome: outcomes.Outcome,
+        step: str,
+        left: float | None = None,
+    ) -> Conclusion:
+        """Return what becomes of an action after a step had this outcome.
+
+        :param left: seconds left of its timeout, if its clock is stopped
+        """
+        action, now = attempt.action, self._clock.now()
+        signal = attempt.context.signal if attempt.context is not None else None
+        outcome = _with_fault(attempt, outcome, step)
+        concluded = results.conclude(action, outcome, step, now, attempt.data)
         status = concluded.action.status
+        if status == states.SUCCEEDED and attempt.skip_reason is not None:
+            text = cut(results.SKIPPED_LATE.format(attempt.skip_reason))
+            explained = concluded.action.evolve(status_message=text)
+            concluded = dataclasses.replace(concluded, action=explained)
         if isinstance(outcome, outcomes.Derived):
-            until = self._until(action, task.context, outcome)
+            until = deadlines.wait_deadline(
+                action, outcome, attempt.context, now, self._settings
+            )
             waiting = concluded.action.evolve(deadline=until)
             concluded = dataclasses.replace(concluded, action=waiting)
+        elif isinstance(outcome, outcomes.Retry):
+            if left is None and attempt.context is not None:
+                left = attempt.context.remaining()
+            seconds = left
+            if seconds is None:
+                seconds = deadlines.timeout_of(action, self._settings)
+            again = results.limit_tries(concluded.action, now, seconds)
+            concluded = dataclasses.replace(concluded, action=again)
         if signal == states.CANCEL and status in states.NOT_STARTED:
             # It would run again, or what it derived would: that is over now.
             outcome = outcomes.Cancelled()
@@ -432,28 +517,66 @@ class Runner:
             # It was suspended, and caught what ended that.
             late = signal == TIMEOUT
             outcome = outcomes.TimedOut() if late else outcomes.Cancelled()
-        return results.conclude(action, outcome, step, now, task.data)
+        return results.conclude(action, outcome, step, now, attempt.data)
 
-    def _failure(self, task: Task, error: BaseException, step: str) -> outcomes.Outcome:
+    def _failure(
+        self, attempt: Attempt, error: BaseException, step: str
+    ) -> outcomes.Outcome:
         """Return the outcome that an exception stands for."""
         if isinstance(error, exceptions.Cancelled):
             return outcomes.Cancelled()
         if isinstance(error, exceptions.TimedOut):
-            return outcomes.TimedOut()
+            late = isinstance(error, _TriedTooLong)
+            return outcomes.TimedOut(str(error)) if late else outcomes.TimedOut()
         try:
             fault = outcomes.fault_of(error)
         except BaseException:  # even its text is a plugin's code
             name = type(error).__name__
             fault = outcomes.Fault(name, name, '', '')
         if isinstance(error, exceptions.ActionSkipException):
-            return sound(outcomes.Skipped(fault.message))
+            return validated(outcomes.Skipped(fault.message))
         if isinstance(error, exceptions.WatcherliteError):
             # By contract: something outside is not as it should be, and it says what.
-            _log_failure(task.action, step, ' '.join(fault.message.split()))
+            _log_failure(attempt.action, step, ' '.join(fault.message.split()))
         else:
             # Its public text is its class; the log has it all.
-            _log_failure(task.action, step, fault.message, error)
-        return sound(outcomes.Failed(fault.message, fault))
+            _log_failure(attempt.action, step, fault.message, error)
+        return validated(outcomes.Failed(fault.message, fault))
+
+
+def _plugin(attempt: Attempt) -> ActionType:
+    """Return the plugin of an attempt that is instantiated."""
+    assert attempt.type is not None  # noqa: S101  # nosec B101  # set by instantiate
+    return attempt.type
+
+
+def _context(attempt: Attempt) -> Context:
+    """Return the context of an attempt that is instantiated."""
+    assert attempt.context is not None  # noqa: S101  # nosec B101  # set by instantiate
+    return attempt.context
+
+
+def _may_have_policies(action: Action) -> bool:
+    """Return whether policies may have been asked about this run before it was taken.
+
+    They were before a former try of it, and may have been by a worker that was lost.
+    """
+    started = action.start_time is not None and action.end_time is None
+    return action.phase == COMPLETE or action.recoveries > 0 or started
+
+
+def _with_fault(
+    attempt: Attempt, outcome: outcomes.Outcome, step: str
+) -> outcomes.Outcome:
+    """Return a failure that a plugin reported by a value with the plugin's name."""
+    if not isinstance(outcome, outcomes.Failed) or outcome.fault is not None:
+        return outcome
+    if attempt.type is None or step == results.POLICIES:
+        return outcome
+    kind = type(attempt.type)
+    place = f'{kind.__qualname__}.{step}'
+    fault = outcomes.Fault('ActionFailed', outcome.reason, kind.__module__, place)
+    return dataclasses.replace(outcome, fault=fault)
 
 
 def _log_failure(

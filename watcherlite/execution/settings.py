@@ -1,4 +1,4 @@
-"""What the core is told by the configuration."""
+"""The settings of the core."""
 
 import dataclasses
 
@@ -26,6 +26,9 @@ class ExecutionSettings:
     look_ahead: int = 64
     linger: float = 0.02
     quick: float = 0.005
+    max_probes: int = 64
+    max_probes_per_cluster: int = 16
+    max_probes_per_project: int = 32
 
     def update(self, other: 'ExecutionSettings') -> None:
         """Take over the values that may change while a worker runs."""

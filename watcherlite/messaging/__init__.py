@@ -1,1 +1,1 @@
-"""Messages between workers, notifications to the world; kombu stays in here."""
+"""The message bus: commands between workers, and the publishing of notifications."""

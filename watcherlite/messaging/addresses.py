@@ -1,4 +1,4 @@
-"""From the text of an option to the hosts of one broker."""
+"""The hosts of a broker, parsed from a URL."""
 
 import dataclasses
 import re
@@ -6,7 +6,7 @@ from urllib import parse as urlparse
 
 from watcherlite import exceptions
 
-#: Scheme to whether it means TLS; `rabbit` is what oslo.messaging calls it.
+#: scheme -> whether it uses TLS; `rabbit` is the scheme of oslo.messaging.
 SCHEMES = {'amqp': False, 'rabbit': False, 'amqps': True}
 _PORTS = {False: 5672, True: 5671}
 _GUEST = 'guest'
@@ -18,7 +18,7 @@ _ENCODE = (
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Address:
-    """One host of a broker; as text it shows no credentials."""
+    """One host of a broker. Its text has no credentials."""
 
     host: str
     port: int
@@ -38,15 +38,15 @@ def scheme(url: str) -> str:
 
 
 def parse(url: str) -> tuple[Address, ...]:
-    """Return the hosts that `url` names, in its order.
+    """Return the hosts of a URL, in its order.
 
-    Accepted are `amqp://USER:PASSWORD@HOST:PORT/VHOST`, `amqps` for TLS, `rabbit`
-    for amqp; several hosts separated by commas or semicolons, either before the
-    virtual host (as in oslo.messaging) or as URLs of their own (as in kombu). Hosts
-    without credentials have those of the first, or RabbitMQ's for a test (guest).
+    A URL is `amqp://USER:PASSWORD@HOST:PORT/VHOST`, with `amqps` for TLS and `rabbit`
+    for amqp. Several hosts are separated by commas or semicolons, either before the
+    virtual host (as in oslo.messaging) or as URLs of their own (as in kombu). A host
+    without credentials has those of the first, or guest, the default of RabbitMQ.
 
-    :raises exceptions.ConfigurationError: with a text that never quotes the URL,
-        since a password may be anywhere in one that is wrong
+    :raises exceptions.ConfigurationError: the URL is invalid. The text does not quote
+        it, because a password may be anywhere in it.
     """
     addresses: list[Address] = []
     for piece in re.split(r'[;,](?=\w+://)', url.strip()):

@@ -1,4 +1,4 @@
-"""The bus on RabbitMQ: a thread that sends, one a worker that receives."""
+"""The bus on RabbitMQ: one publishing thread, and one consuming thread a worker."""
 
 import logging
 import threading
@@ -10,11 +10,11 @@ from watcherlite import exceptions
 from watcherlite.messaging import (
     bus,
     codec,
-    confirming,
     connection,
-    notifying,
-    receiver,
-    sender,
+    consumer,
+    notification_publisher,
+    publisher,
+    publisher_confirms,
     settings,
     topology,
 )
@@ -23,7 +23,7 @@ LOG = logging.getLogger(__name__)
 
 
 class AmqpBus:
-    """A `bus.Bus` that daemons of any number share."""
+    """A `bus.Bus` shared by any number of daemons."""
 
     def __init__(
         self,
@@ -33,16 +33,16 @@ class AmqpBus:
         host: str,
         on_failure: bus.OnFailure | None = None,
     ) -> None:
-        self.counts = bus.Counts()
+        self.counters = bus.BusCounters()
         self._messaging = messaging
         self._notifications = notifications
         self._host = host
         self._on_failure = on_failure
         self._first_failure = threading.Lock()
         self._closed = False
-        self._receivers: list[receiver.Receiver] = []
-        self._sender = sender.Sender(
-            self._connector('sender'), messaging, self.counts, self._fail
+        self._consumers: list[consumer.Consumer] = []
+        self._publisher = publisher.Publisher(
+            self._connector('publisher'), messaging, self.counters, self._fail
         )
 
     def start(
@@ -53,37 +53,37 @@ class AmqpBus:
     ) -> None:
         for lane in lanes:
             bus.check_lane(lane)
-        worker = receiver.Receiver(
-            self._connector('receiver'),
+        worker = consumer.Consumer(
+            self._connector('consumer'),
             self._messaging,
-            self.counts,
+            self.counters,
             lanes,
             on_command,
             on_control,
             self._fail,
         )
-        self._receivers.append(worker)
+        self._consumers.append(worker)
         worker.start()
 
     def wait_until_consuming(self, timeout: float) -> bool:
         deadline = time.monotonic() + timeout
-        return bool(self._receivers) and all(
+        return bool(self._consumers) and all(
             worker.wait(max(deadline - time.monotonic(), 0))
-            for worker in self._receivers
+            for worker in self._consumers
         )
 
     def send_command(self, lane: str, command: Mapping[str, Any]) -> None:
         bus.check_lane(lane)
-        self._sender.send(
-            confirming.Outgoing(
+        self._publisher.send(
+            publisher_confirms.OutgoingMessage(
                 topology.commands(self._messaging.prefix), lane, codec.encode(command)
             )
         )
 
     def broadcast(self, message: Mapping[str, Any]) -> None:
-        # Not persistent: the queues go with their workers.
-        self._sender.send(
-            confirming.Outgoing(
+        # Not persistent: the queues end with their workers.
+        self._publisher.send(
+            publisher_confirms.OutgoingMessage(
                 topology.control(self._messaging.prefix),
                 '',
                 codec.encode(message),
@@ -92,24 +92,26 @@ class AmqpBus:
         )
 
     def notification_publisher(self) -> bus.NotificationPublisher:
-        return notifying.AmqpNotificationPublisher(
-            self._connector('notifications'), self._notifications
+        return notification_publisher.AmqpNotificationPublisher(
+            self._connector('notifications'),
+            self._notifications,
+            self._messaging.prefix,
         )
 
     def close(self, timeout: float) -> None:
         deadline = time.monotonic() + timeout
-        threads: list[sender.Sender | receiver.Receiver] = [
-            self._sender,
-            *self._receivers,
+        threads: list[publisher.Publisher | consumer.Consumer] = [
+            self._publisher,
+            *self._consumers,
         ]
         for thread in threads:
             thread.stop()
-        # A list, not a generator: each of them is given its chance.
+        # A list, not a generator: every thread is joined.
         ended = [thread.join(max(deadline - time.monotonic(), 0)) for thread in threads]
         if not all(ended) and not self._closed:
             LOG.warning(
-                'Closed the message bus after %g s without waiting for the broker; '
-                'what it has not confirmed may be lost, and the sweep finds its work.',
+                'Closed the message bus after %g s without the last confirmations of '
+                'the broker; commands may be lost, and the sweep finds their work.',
                 timeout,
             )
         self._closed = True
@@ -120,8 +122,8 @@ class AmqpBus:
         )
 
     def _fail(self, error: exceptions.ConfigurationError) -> None:
-        LOG.critical('Messaging was given up: %s', error)
-        # Taken by the first of the threads that fail, and never given back.
+        LOG.critical('Messaging stopped: %s', error)
+        # Acquired by the first thread that fails, and never released.
         first = self._first_failure.acquire(blocking=False)
         if first and self._on_failure is not None:
             self._on_failure(error)

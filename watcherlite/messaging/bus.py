@@ -1,4 +1,4 @@
-"""What the rest of watcherlite asks of a message bus."""
+"""The protocols of a message bus."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
@@ -8,24 +8,24 @@ from watcherlite import exceptions
 from watcherlite.domain import actions
 from watcherlite.domain.receipts import Receipt
 
-#: (lane, command) and (broadcast): called in a thread of the bus, so they return
-#: quickly. `exceptions.Invalid` says that the message makes no sense and never will.
-#: A command may be given back by a receipt, which says later that it is looked after.
+#: Handlers of (lane, command) and of (broadcast). They are called in a thread of the
+#: bus, so they return quickly. They raise `exceptions.Invalid` for a malformed message.
+#: A handler may return a receipt, and settle it when the command can be acknowledged.
 OnCommand = Callable[[str, Mapping[str, Any]], Receipt | None]
 OnControl = Callable[[Mapping[str, Any]], object]
 OnFailure = Callable[[exceptions.ConfigurationError], None]
 
 
 @dataclasses.dataclass(slots=True)
-class Counts:
-    """What a bus has seen so far.
+class BusCounters:
+    """The counters of a bus.
 
-    :param commands: taken by `on_command`
-    :param broadcasts: taken by `on_control`
-    :param malformed: rejected for good
+    :param commands: commands that `on_command` accepted
+    :param broadcasts: broadcasts that `on_control` accepted
+    :param malformed: messages that were rejected and not requeued
     :param failed: calls of handlers that raised
-    :param dropped: hints that were not sent
-    :param connections: times that a connection to consume from was established
+    :param dropped: messages that were not published
+    :param connections: connections that were established by consumers
     """
 
     commands: int = 0
@@ -37,78 +37,101 @@ class Counts:
 
 
 class NotificationPublisher(Protocol):
-    """Publishes notifications; used by one thread."""
+    """A publisher of notifications; used by one thread."""
 
     def publish(self, messages: Sequence[tuple[str, bytes]], timeout: float) -> None:
-        """Publish (routing key, body) in order and wait until all are safe.
+        """Publish (routing key, body) in order and wait for all confirmations.
 
         :param timeout: seconds for all of it, connecting included
-        :raises exceptions.BrokerUnavailable: if one of them may not be safe; all are
-            to be published again, so that consumers may see some twice
+        :raises exceptions.BrokerUnavailable: one of them is not confirmed. All are to
+            be published again, and consumers may receive some twice.
         :raises exceptions.ConfigurationError: if the broker refuses the queues as
-            configured; trying again does not help
+            configured; a retry does not help
+        """
+
+    def inspect_queues(self, timeout: float) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the routing keys of lost queues, and of those without a message.
+
+        A lost queue is declared again, and returned until `confirm_restored` is called,
+        by every publisher of this installation. All queues of which nothing is recorded
+        count as lost. It connects if there is no connection.
+
+        :raises exceptions.BrokerUnavailable: the broker cannot be asked
+        :raises exceptions.ConfigurationError: as `publish`
+        """
+
+    def confirm_restored(self, timeout: float) -> None:
+        """Record at the broker that no queue misses a message.
+
+        :raises exceptions.BrokerUnavailable: it is not recorded
+        """
+
+    def has_subscribers(self) -> bool:
+        """Return whether a notification can reach anybody, now or later.
+
+        A broker keeps notifications for the consumers to come.
         """
 
     def keep_alive(self) -> None:
-        """Show the broker that the publisher lives; cheap, called while idle.
+        """Send a heartbeat if one is due; cheap, called while idle.
 
-        Without a call at least every half heartbeat the broker gives the connection
-        up; nothing but time is lost then: the next `publish` makes a new one.
+        Without a call at least every half heartbeat interval the broker closes the
+        connection, and the next `publish` opens a new one.
         """
 
     def close(self) -> None:
-        """Give up the connection; bounded, and never an error."""
+        """Close the connection in a bounded time; it raises nothing."""
 
 
 class Bus(Protocol):
-    """Carries hints between workers. It may lose any of them and says so in a log."""
+    """A bus of commands and broadcasts. It may lose any of them, and logs the loss."""
 
-    counts: Counts
+    counters: BusCounters
 
     def start(
         self, lanes: Sequence[str], on_command: OnCommand, on_control: OnControl
     ) -> None:
-        """Begin to consume the commands of `lanes`, and all broadcasts.
+        """Consume the commands of `lanes`, and all broadcasts.
 
-        A command is given to one worker of its lane. It is acknowledged when
-        `on_command` has returned, or when the receipt is settled that this returned:
-        what a process leaves behind that dies before goes to another one. When
-        `on_command` raises, the command is delivered again, and is dead after
+        A command is delivered to one worker of its lane. It is acknowledged when
+        `on_command` has returned, or when the receipt that it returned is settled.
+        Commands that a process leaves unacknowledged go to another one. When
+        `on_command` raises, the command is delivered again, and is dead-lettered after
         `topology.DELIVERY_LIMIT` repetitions. May be called for several workers of one
         process.
         """
 
     def wait_until_consuming(self, timeout: float) -> bool:
-        """Wait until all that was started consumes; False if `timeout` came first.
+        """Wait until all consumers are ready; return False after `timeout` seconds.
 
-        :raises exceptions.ConfigurationError: if the broker refused the queues
+        :raises exceptions.ConfigurationError: the broker refused the queues
         """
 
     def send_command(self, lane: str, command: Mapping[str, Any]) -> None:
-        """Tell one worker of the lane; returns at once whatever the broker does.
+        """Send a command to one worker of a lane, without waiting for the broker.
 
-        :raises exceptions.Invalid: if there is no such lane, or `command` is none
+        :raises exceptions.Invalid: the lane or the command is invalid
         """
 
     def broadcast(self, message: Mapping[str, Any]) -> None:
-        """Tell all workers, this process's included; returns at once.
+        """Send a message to all workers, also of this process, without waiting.
 
-        :raises exceptions.Invalid: if `message` is none
+        :raises exceptions.Invalid: the message is invalid
         """
 
     def notification_publisher(self) -> NotificationPublisher:
         """Return a publisher with a connection of its own; its user closes it."""
 
     def close(self, timeout: float) -> None:
-        """Send what can be sent, stop consuming; within `timeout` seconds.
+        """Send pending messages and stop consuming, within `timeout` seconds.
 
-        May be called again. Commands that were not acknowledged go to others.
+        May be called again. Unacknowledged commands go to other workers.
         """
 
 
 def check_lane(lane: str) -> None:
-    """Raise exceptions.Invalid if there is no such lane."""
+    """Raise exceptions.Invalid if a lane does not exist."""
     if lane not in actions.LANES:
         raise exceptions.Invalid(
-            f'There is no lane {lane!r}; lanes are {", ".join(actions.LANES)}.'
+            f'Unknown lane {lane!r}; the lanes are {", ".join(actions.LANES)}.'
         )

@@ -1,4 +1,4 @@
-"""Commands and broadcasts as bytes, and back, for senders that nobody vouches for."""
+"""The wire format of commands and broadcasts. Messages received are not trusted."""
 
 import json
 from collections.abc import Mapping
@@ -7,22 +7,22 @@ from typing import Any
 from watcherlite import exceptions
 
 SCHEMA = 'watcherlite.command'
-#: Raised when an old reader would misunderstand; a new field alone does not raise it.
+#: Incremented for an incompatible change; a new field is none.
 VERSION = 1
-#: Bytes; the largest honest message, a list of plan ids, is far below.
+#: Bytes; the largest valid message, a list of plan ids, is far below.
 SIZE_LIMIT = 1024 * 1024
 _ENVELOPE = ('schema', 'version')
 
 
 class MalformedMessage(exceptions.Invalid):
-    """The message is not one of ours."""
+    """A message that is not in the wire format."""
 
 
 def encode(message: Mapping[str, Any]) -> bytes:
-    """Return the bytes that stand for `message`.
+    """Return a message in the wire format.
 
     :param message: a `type`, and ids: strings or sequences of strings
-    :raises MalformedMessage: if `decode` would refuse the result
+    :raises MalformedMessage: `decode` would refuse the result
     """
     for name in _ENVELOPE:
         if name in message:
@@ -37,11 +37,11 @@ def encode(message: Mapping[str, Any]) -> bytes:
 def decode(body: bytes) -> dict[str, Any]:
     """Return the message without its envelope; sequences come back as lists.
 
-    :raises MalformedMessage: for whatever is not such a message, however it was made
+    :raises MalformedMessage: the body is not in the wire format
     """
     _check_size(body)
     try:
-        # json.loads alone would guess UTF-16 and UTF-32 as well.
+        # json.loads alone also accepts UTF-16 and UTF-32.
         document = json.loads(body.decode('utf-8'))
     except (ValueError, RecursionError) as error:
         raise MalformedMessage(f'It is not JSON in UTF-8: {error}.') from error
@@ -50,7 +50,7 @@ def decode(body: bytes) -> dict[str, Any]:
     if document.pop('schema', None) != SCHEMA:
         raise MalformedMessage(f'Its schema is not {SCHEMA!r}.')
     version = document.pop('version', None)
-    # True == 1, and is no version.
+    # True == 1, but is not a version.
     if version != VERSION or isinstance(version, bool):
         raise MalformedMessage(f'Its version is not {VERSION}.')
     _check_fields(document)

@@ -1,4 +1,4 @@
-"""From the settings to the bus that they mean."""
+"""The bus of the settings."""
 
 from watcherlite import exceptions
 from watcherlite.messaging import addresses, bus, in_process, settings
@@ -13,21 +13,21 @@ def open_bus(
     notifications: settings.NotificationDestination = _NOTIFICATIONS,
     on_failure: bus.OnFailure | None = None,
 ) -> bus.Bus:
-    """Return the bus for `messaging.url`; it connects when it has to.
+    """Return the bus for `messaging.url`, which connects when it is used.
 
     `memory://` stays within the process, `amqp://`, `amqps://` and `rabbit://` mean
     RabbitMQ, see `addresses.parse`.
 
     :param host: names this worker at the broker
-    :param on_failure: called in a thread of the bus, once, when it gives up for good
-    :raises exceptions.ConfigurationError: if the URL cannot be used
+    :param on_failure: called once, in a thread of the bus, when the bus stops for good
+    :raises exceptions.ConfigurationError: the URL is invalid
     """
     scheme = addresses.scheme(messaging.url.strip())
     if scheme == 'memory':
         return in_process.InProcessBus()
     if scheme in addresses.SCHEMES:
-        # kombu takes a fifth of a second to load; a process on memory:// and every
-        # command that only asks for help do without.
+        # kombu takes 0.2 s to import. A process on memory://, and the help of every
+        # command, do without.
         from watcherlite.messaging import amqp_bus
 
         return amqp_bus.AmqpBus(
@@ -38,6 +38,6 @@ def open_bus(
         'memory:// for a single process, amqp://USER:PASSWORD@HOST:5672/VHOST for '
         'RabbitMQ, amqps:// for RabbitMQ with TLS; rabbit:// is accepted for amqp://.'
         if scheme
-        else '[messaging] url is no URL: it begins with memory://, amqp://, amqps:// '
-        'or rabbit://.'
+        else '[messaging] url is not a URL: it has to begin with memory://, amqp://, '
+        'amqps:// or rabbit://.'
     )

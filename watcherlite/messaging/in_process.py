@@ -1,7 +1,8 @@
-"""The bus of a process that needs no broker.
+"""The bus of a process without a broker.
 
-What holds between daemons holds here too: messages pass through the codec, a command
-has one taker, a handler that raises gets the command again, up to the same limit.
+It has the semantics of the bus on RabbitMQ: messages pass through the codec, a command
+is delivered to one worker, and delivered again when the handler raises, up to the same
+limit.
 """
 
 import collections
@@ -13,10 +14,10 @@ from typing import Any, NamedTuple
 
 from watcherlite import exceptions
 from watcherlite.domain import actions
-from watcherlite.messaging import bus, codec, topology
+from watcherlite.messaging import bus, codec, rejections, topology
 
 LOG = logging.getLogger(__name__)
-#: Hints that may wait; of more, the oldest are dropped.
+#: The largest number of pending messages; the oldest are dropped.
 LIMIT = 1000
 
 OnNotification = Callable[[str, bytes], None]
@@ -43,14 +44,15 @@ class _Batch:
 
 
 class InProcessBus:
-    """A `bus.Bus` whose one thread delivers everything, in the order of sending.
+    """A `bus.Bus` with one thread that delivers all messages in order.
 
-    Whoever subscribes to notifications holds up the rest while its callback runs.
+    A subscriber of notifications delays all other messages while its callback runs.
     """
 
     def __init__(self) -> None:
-        self.counts = bus.Counts()
-        #: Commands that nobody could take, the newest.
+        self.counters = bus.BusCounters()
+        self._rejections = rejections.RejectionLog()
+        #: The newest commands that no handler accepted.
         self.dead_letters: collections.deque[bytes] = collections.deque(maxlen=LIMIT)
         self._condition = threading.Condition()
         self._hints: collections.deque[_Hint] = collections.deque()
@@ -74,7 +76,7 @@ class InProcessBus:
             bus.check_lane(lane)
         with self._condition:
             self._consumers.append(_Consumer(tuple(lanes), on_command, on_control))
-            self.counts.connections += 1
+            self.counters.connections += 1
             for lane in lanes:
                 self._hints.extend(self._unclaimed[lane])
                 self._unclaimed[lane].clear()
@@ -96,6 +98,10 @@ class InProcessBus:
         with self._condition:
             self._subscribers.append(callback)
 
+    def has_subscribers(self) -> bool:
+        """Return whether this process has a subscriber of notifications."""
+        return bool(self._subscribers)
+
     def notification_publisher(self) -> bus.NotificationPublisher:
         return _Publisher(self)
 
@@ -110,12 +116,12 @@ class InProcessBus:
         if thread is not None and thread is not threading.current_thread():
             thread.join(timeout)
             if thread.is_alive():
-                LOG.warning('A message handler still runs while its bus is closed.')
+                LOG.warning('A message handler still runs after its bus was closed.')
 
     def deliver_notifications(
         self, messages: Sequence[tuple[str, bytes]], timeout: float
     ) -> None:
-        """Hand the batch to all subscribers and wait; see `NotificationPublisher`."""
+        """Deliver a batch to all subscribers and wait; see `NotificationPublisher`."""
         batch = _Batch(messages)
         with self._condition:
             if self._closed:
@@ -126,7 +132,7 @@ class InProcessBus:
             self._wake()
         batch.over.wait(timeout)
         with self._condition:
-            # It is published again as a whole, in its order, or never.
+            # The batch is published again as a whole, or not at all.
             batch.given_up = not batch.taken
         if batch.given_up:
             raise exceptions.BrokerUnavailable(
@@ -145,12 +151,12 @@ class InProcessBus:
     def _put(self, queue: collections.deque[_Hint], hint: _Hint) -> None:
         if len(queue) >= LIMIT:
             queue.popleft()
-            self._dropped(f'{LIMIT} newer ones wait')
+            self._dropped(f'{LIMIT} newer ones are pending')
         queue.append(hint)
 
     def _dropped(self, why: str) -> None:
-        self.counts.dropped += 1
-        LOG.warning('A hint was dropped, because %s; the sweep finds its work.', why)
+        self.counters.dropped += 1
+        LOG.warning('Dropped a message, because %s; the sweep finds its work.', why)
 
     def _wake(self) -> None:
         if self._thread is None and not self._closed:
@@ -188,7 +194,9 @@ class InProcessBus:
                 try:
                     callback(routing_key, body)
                 except Exception:
-                    LOG.exception('A subscriber failed on a %s.', routing_key)
+                    LOG.exception(
+                        'A subscriber failed on a notification %s.', routing_key
+                    )
         with self._condition:
             batch.taken = not batch.given_up
         batch.over.set()
@@ -199,10 +207,10 @@ class InProcessBus:
         for consumer in consumers:
             try:
                 consumer.on_control(codec.decode(hint.body))
-                self.counts.broadcasts += 1
+                self.counters.broadcasts += 1
             except Exception:
-                self.counts.failed += 1
-                LOG.exception('A broadcast could not be handled.')
+                self.counters.failed += 1
+                LOG.exception('Cannot handle a broadcast.')
 
     def _deliver_command(self, lane: str, hint: _Hint) -> None:
         with self._condition:
@@ -214,17 +222,17 @@ class InProcessBus:
             self._turns[lane] += 1
         try:
             taker.on_command(lane, codec.decode(hint.body))
-            self.counts.commands += 1
+            self.counters.commands += 1
         except exceptions.Invalid as error:
-            self.counts.malformed += 1
-            LOG.warning('A command for lane %s was rejected: %s', lane, error)
+            self.counters.malformed += 1
+            self._rejections.report(f'A command for lane {lane}', error)
             self.dead_letters.append(hint.body)
         except Exception:
             self._failed(hint)
 
     def _failed(self, hint: _Hint) -> None:
-        self.counts.failed += 1
-        LOG.exception('A command for lane %s could not be handled.', hint.lane)
+        self.counters.failed += 1
+        LOG.exception('Cannot handle a command of lane %s.', hint.lane)
         if hint.failures >= topology.DELIVERY_LIMIT:
             self.dead_letters.append(hint.body)
             return
@@ -245,8 +253,18 @@ class _Publisher:
         if messages:
             self._owner.deliver_notifications(messages, timeout)
 
+    def inspect_queues(self, timeout: float) -> tuple[frozenset[str], frozenset[str]]:
+        """Return no queue: a delivered notification is with its subscriber."""
+        return frozenset(), frozenset()
+
+    def confirm_restored(self, timeout: float) -> None:
+        """Do nothing: nothing is lost."""
+
+    def has_subscribers(self) -> bool:
+        return self._owner.has_subscribers()
+
     def keep_alive(self) -> None:
-        """Do nothing: there is no connection that anybody could give up."""
+        """Do nothing: there is no connection."""
 
     def close(self) -> None:
         self._closed = True

@@ -1,4 +1,4 @@
-"""The settings of this package, as values that the composition root fills in."""
+"""The settings of the message bus."""
 
 import dataclasses
 
@@ -7,19 +7,19 @@ PRIORITIES = ('info', 'warn', 'error', 'debug', 'critical')
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MessagingSettings:
-    """How to reach the broker that carries commands; times are seconds.
+    """The connection to the broker; times are seconds.
 
     :param url: see `addresses.parse`; it holds a password, so it is not in the repr
     :param heartbeat: the AMQP heartbeat, 0 for none
     :param connect_timeout: for each host
     :param confirm_timeout: for the confirmation of commands and broadcasts, and for
-        whatever else the broker has to answer
+        any other answer of the broker
     :param reconnect_max: the longest wait between two attempts to connect
-    :param prefix: what the names of exchanges and queues begin with; installations
-        that share a virtual host each have their own
-    :param tls_ca_file: for amqps, whom to trust; empty: the system's authorities
-    :param tls_cert_file: the certificate to show, empty for none
-    :param tls_key_file: its key, when that is a file of its own
+    :param prefix: the prefix of the names of exchanges and queues; installations that
+        share a virtual host each have their own
+    :param tls_ca_file: the CA certificates for amqps; empty: those of the system
+    :param tls_cert_file: the client certificate, empty for none
+    :param tls_key_file: its key, if that is a file of its own
     """
 
     url: str = dataclasses.field(repr=False)
@@ -35,10 +35,10 @@ class MessagingSettings:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class NotificationDestination:
-    """Where notifications go, in the words of oslo.messaging.
+    """The exchange and queues of notifications, in the terms of oslo.messaging.
 
-    A consumer made with oslo.messaging declares the same exchange and queues, and
-    the broker refuses whoever comes second with other properties.
+    A consumer that uses oslo.messaging declares the same exchange and queues. The
+    broker refuses the second declaration if its properties differ.
 
     :param exchange: the topic exchange (`control_exchange`)
     :param topics: each has a queue `<topic>.<priority>` for each of `priorities`

@@ -1,7 +1,7 @@
-"""Exchanges and queues, as tables; `declaring.declare` makes them exist.
+"""The exchanges and queues, as tables; `declaration.declare` declares them.
 
-A broker refuses to declare again what exists with other properties: whoever changes
-a line here gives the exchange or queue a new name as well.
+A broker refuses the declaration of an existing exchange or queue with other properties:
+if a property changes here, the name has to change as well.
 """
 
 import dataclasses
@@ -12,15 +12,16 @@ from watcherlite.domain import actions
 from watcherlite.messaging import settings as messaging_settings
 
 DELIVERY_LIMIT = 5
-#: How many hints may wait; more are refused, and the sweep finds their work.
+#: The length limit of a lane queue; more commands are refused, and the sweep finds
+#: their work.
 LANE_LENGTH = 10_000
-#: How many dead letters are kept for whoever looks into them, the newest.
+#: The number of dead letters that are kept, the newest.
 DEAD_LETTERS_LENGTH = 10_000
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Exchange:
-    """An exchange as it has to be."""
+    """An exchange to declare."""
 
     name: str
     type: str
@@ -30,7 +31,7 @@ class Exchange:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Queue:
-    """A queue as it has to be, and what it is bound to: (exchange, routing key)."""
+    """A queue to declare, and its bindings: (exchange, routing key)."""
 
     name: str
     bindings: tuple[tuple[str, str], ...]
@@ -42,9 +43,9 @@ class Queue:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Topology:
-    """What has to exist before anything is sent.
+    """The exchanges and queues to declare before anything is published.
 
-    :param remedy: what an operator can do when the broker has one of these with
+    :param remedy: the advice to an operator when the broker has one of these with
         other properties
     """
 
@@ -59,29 +60,29 @@ def commands(prefix: str) -> str:
 
 
 def control(prefix: str) -> str:
-    """Return the name of the exchange that reaches every worker."""
+    """Return the name of the exchange for broadcasts to all workers."""
     return f'{prefix}.control'
 
 
 def dead_letters(prefix: str) -> str:
-    """Return the name of the exchange and of the queue for what was rejected."""
+    """Return the name of the exchange and the queue of dead letters."""
     return f'{prefix}.dead_letters'
 
 
 def lane_queue(prefix: str, lane: str) -> str:
-    """Return the name of the queue that the workers of a lane share."""
+    """Return the name of the queue of a lane, which its workers share."""
     return f'{prefix}.{lane}'
 
 
 def work(prefix: str) -> Topology:
-    """Return what carries commands and broadcasts."""
+    """Return the topology of commands and broadcasts."""
     dead = dead_letters(prefix)
     lanes = {
         'x-queue-type': 'quorum',
         'x-delivery-limit': DELIVERY_LIMIT,
         'x-dead-letter-exchange': dead,
-        # Dead letters are moved at least once only from queues that refuse what is
-        # too much; the default, dropping the oldest, makes it at most once.
+        # Dead-lettering at least once requires that a full queue refuses messages;
+        # with the default, dropping the oldest, it is at most once.
         'x-dead-letter-strategy': 'at-least-once',
         'x-overflow': 'reject-publish',
         'x-max-length': LANE_LENGTH,
@@ -93,8 +94,8 @@ def work(prefix: str) -> Topology:
             Exchange(control(prefix), 'fanout'),
         ),
         queues=(
-            # A quorum queue may not lose a message whose dead-letter queue is not
-            # there yet: that one comes first.
+            # First, so that a quorum queue never dead-letters a message before its
+            # dead-letter queue exists.
             Queue(dead, ((dead, ''),), arguments={'x-max-length': DEAD_LETTERS_LENGTH}),
             *(
                 Queue(
@@ -111,7 +112,7 @@ def work(prefix: str) -> Topology:
 
 
 def control_queue(prefix: str, name: str) -> Queue:
-    """Return the queue of one worker, which goes when its connection goes."""
+    """Return the queue of one worker, which is deleted with its connection."""
     return Queue(
         f'{control(prefix)}.{name}',
         ((control(prefix), ''),),
@@ -121,11 +122,25 @@ def control_queue(prefix: str, name: str) -> Queue:
     )
 
 
-def notifications(settings: messaging_settings.NotificationDestination) -> Topology:
-    """Return what oslo.messaging declares for these settings, on both of its sides.
+def sentinel(
+    prefix: str, settings: messaging_settings.NotificationDestination
+) -> Queue:
+    """Return the sentinel: an empty queue that the broker loses with the others.
 
-    The publisher declares the queues too, so that nothing is lost that was sent
-    before the first consumer came.
+    A consumer may declare its queue again before the publisher inspects it; only the
+    publisher declares this one. Its name says whether it is durable, because the broker
+    refuses to change that.
+    """
+    durable = settings.durable_queues or settings.quorum_queue
+    kind = 'durable' if durable else 'transient'
+    return Queue(f'{prefix}.sentinel.{settings.exchange}.{kind}', (), durable=durable)
+
+
+def notifications(settings: messaging_settings.NotificationDestination) -> Topology:
+    """Return the topology that oslo.messaging declares for these settings.
+
+    The publisher declares the queues as well, so that no notification is lost before
+    the first consumer starts.
     """
     durable = settings.durable_queues or settings.quorum_queue
     arguments = {'x-queue-type': 'quorum'} if settings.quorum_queue else {}

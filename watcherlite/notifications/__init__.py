@@ -1,13 +1,12 @@
 """From events to notifications on the broker.
 
-`rules` says which notifications an event gives rise to. `payloads` has what all
-documents share; `plan_payloads` and `audit_payloads` fill them in and `serializer`
-writes them, `envelope` wraps them as oslo.messaging does, `messages` does all of it
-for a batch, and `relay` publishes what the store holds. None of these imports the
-versioned objects: `schema` has what they say, as a table. `generate` writes that
-table, and with `samples` and `reference` what the documentation shows.
+`rules` maps an event to its notifications. `payloads` fills their fields, `encoder`
+writes them as JSON, `envelope` wraps them as oslo.messaging does, and `messages` does
+all of it for a batch of events. `relay` publishes the events of the store. `encoder`
+imports the versioned objects when it writes the first payload. `generate` writes the
+files of `samples` and the generated parts of the reference.
 
-To tell of another kind of thing takes a row of `rules.SUBJECTS`, the classes of its
-payloads in `watcherlite.objects`, a `payloads.Filler` in a module of its own, which
-`messages` has in its list, and samples.
+Notifications of another kind of object take a row of `rules.subjects.SUBJECTS`,
+payload classes in `watcherlite.objects`, a `payloads.base.PayloadBuilder` that
+`messages` lists, and samples.
 """

@@ -1,8 +1,8 @@
 """The envelope of oslo.messaging 2.0, as its driver messagingv2 writes it.
 
-Two layers of JSON: the outer one holds the inner one as text. A listener of
-oslo.messaging needs nothing else: keys beginning with `_context_` are optional,
-and `_unique_id` is how it recognises a repeat.
+It has two layers of JSON: the outer one holds the inner one as text. Keys that begin
+with `_context_` are optional for a listener of oslo.messaging; it recognises a repeated
+message by `_unique_id`.
 """
 
 import datetime
@@ -10,7 +10,7 @@ from json.encoder import encode_basestring_ascii
 
 
 class Envelope:
-    """Wraps the documents that one host publishes.
+    """The envelope of the documents that one host publishes.
 
     :param publisher: the part of `publisher_id` before the colon: 'infra-optim'
     :param host: the part after it
@@ -27,7 +27,7 @@ class Envelope:
         occurred_at: datetime.datetime,
         payload: str,
     ) -> bytes:
-        """Return what goes on the wire.
+        """Return the body of a message.
 
         :param message_id: a uuid; repeats of the notification have the same
         :param occurred_at: aware, in UTC

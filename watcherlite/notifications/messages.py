@@ -1,27 +1,29 @@
-"""From a batch of events to the messages that go on the wire."""
+"""The messages of a batch of events."""
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from watcherlite.domain import events
-from watcherlite.notifications import envelope, payloads, rules, serializer
-from watcherlite.notifications.audit_payloads import AuditPayloads
-from watcherlite.notifications.cluster_payloads import ClusterPayloads
-from watcherlite.notifications.notification import Notification
-from watcherlite.notifications.plan_payloads import PlanPayloads
+from watcherlite.notifications import encoder, envelope
+from watcherlite.notifications.payloads import base
+from watcherlite.notifications.payloads.action_plans import PlanPayloadBuilder
+from watcherlite.notifications.payloads.audits import AuditPayloadBuilder
+from watcherlite.notifications.payloads.clusters import ClusterPayloadBuilder
+from watcherlite.notifications.payloads.stacks import StackPayloadBuilder
+from watcherlite.notifications.rules import subjects
+from watcherlite.notifications.rules.notification import Notification
 from watcherlite.notifications.settings import NotificationSettings
-from watcherlite.notifications.stack_payloads import StackPayloads
 
 #: The routing key and the body.
 Message = tuple[str, bytes]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Unbuildable:
-    """An event that no message can be made of.
+class BuildFailure:
+    """An event of which no message can be built.
 
-    :param error: why; None when what it is about is not there any more
+    :param error: the cause; None when the object of the event does not exist any more
     """
 
     stored: events.StoredEvent
@@ -29,177 +31,189 @@ class Unbuildable:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Batch:
-    """What came of a batch of events: the messages in the order of the events."""
+class MessageBatch:
+    """The messages of a batch of events, in the order of the events."""
 
     messages: list[Message]
-    unbuildable: list[Unbuildable]
+    build_failures: list[BuildFailure]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Outlet:
-    """Where one kind of notification goes, and how it is written.
+class _Route:
+    """The constant parts of all messages of one kind of notification.
 
-    :param extra: the one field that it has and others of its subject have not
+    :param extra: the one field that it has and others of its subject do not have
     """
 
     envelope: envelope.Envelope
     event_type: str
     priority: str
     routing_keys: tuple[str, ...]
-    encode: serializer.Encoder
+    payload: encoder.PayloadEncoder
     extra: str | None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Telling:
-    """An event of which something is to be sent.
+class _Match:
+    """An event with notifications to send.
 
-    :param outlets: each with its index within the event. The index counts what is
-        not sent too, so that the id of a message does not depend on the level.
+    :param routes: each with its index within the event. The index also counts the
+        notifications below the level, so that the id of a message does not depend on
+        the level.
     """
 
     stored: events.StoredEvent
-    told: rules.Told
-    outlets: list[tuple[int, _Outlet]]
+    matched: subjects.MatchedNotifications
+    routes: list[tuple[int, _Route]]
 
 
 class MessageBuilder:
-    """Makes messages of events. Not for several threads at once.
+    """Builds the messages of events; used by one thread.
 
     :param source: the store; its errors pass through
     """
 
-    def __init__(self, settings: NotificationSettings, source: payloads.Source) -> None:
+    def __init__(
+        self, settings: NotificationSettings, source: base.PayloadSource
+    ) -> None:
         self._source = source
         self._settings = settings
         self._apply(settings)
 
     def configure(self, settings: NotificationSettings) -> None:
-        """Take other settings, from the next batch on; any thread may call it."""
+        """Use other settings, from the next batch on; any thread may call it."""
         self._settings = settings
 
-    def _apply(self, settings: NotificationSettings) -> None:
-        self._applied = settings
-        pinned = settings.payload_version
-        self._fillers: tuple[payloads.Filler, ...] = (
-            PlanPayloads(pinned, self._source),
-            AuditPayloads(pinned, self._source),
-            StackPayloads(pinned, self._source),
-            ClusterPayloads(pinned, self._source),
-        )
-        self._filler_of = {
-            subject: filler for filler in self._fillers for subject in filler.subjects
-        }
-        # What is not in here is below the level.
-        self._outlets = {
-            notification: _outlet(subject, notification, settings)
-            for subject, row in rules.SUBJECTS.items()
-            for notification in row.notifications.values()
-            if settings.sends(notification.priority)
-        }
-
-    def build(self, batch: Sequence[events.StoredEvent]) -> Batch:
+    def build(self, batch: Sequence[events.StoredEvent]) -> MessageBatch:
         """Return the messages of events, in their order.
 
-        An event that cannot be told of is in `unbuildable` and holds up nothing.
-        Errors of the store are not taken for that: they pass through, and the
-        whole batch can be built again.
+        An event of which no message can be built is in `build_failures`, and the others
+        are built. Errors of the store pass through, and the whole batch can be built
+        again.
         """
         settings = self._settings
         if settings is not self._applied:
             self._apply(settings)
-        telling = list(self._telling(batch))
-        for filler in self._fillers:
-            filler.begin(
+        matches = list(self._matches(batch))
+        for builder in self._builders:
+            builder.load(
                 [
                     found.stored
-                    for found in telling
-                    if isinstance(found, _Telling)
-                    and found.stored.event.subject in filler.subjects
+                    for found in matches
+                    if isinstance(found, _Match)
+                    and found.stored.event.subject in builder.subjects
                 ]
             )
-        result = Batch([], [])
-        for found in telling:
-            made = self._made(found) if isinstance(found, _Telling) else found
-            if isinstance(made, Unbuildable):
-                result.unbuildable.append(made)
+        result = MessageBatch([], [])
+        for found in matches:
+            built = self._build(found) if isinstance(found, _Match) else found
+            if isinstance(built, BuildFailure):
+                result.build_failures.append(built)
             else:
-                result.messages.extend(made)
+                result.messages.extend(built)
         return result
 
-    def _telling(
+    def _apply(self, settings: NotificationSettings) -> None:
+        self._applied = settings
+        pinned = settings.payload_version
+        self._builders: tuple[base.PayloadBuilder, ...] = (
+            PlanPayloadBuilder(pinned, self._source),
+            AuditPayloadBuilder(pinned, self._source),
+            StackPayloadBuilder(pinned, self._source),
+            ClusterPayloadBuilder(pinned, self._source),
+        )
+        self._builder_of = {
+            subject: builder
+            for builder in self._builders
+            for subject in builder.subjects
+        }
+        self._sent = frozenset(
+            notification
+            for row in subjects.SUBJECTS.values()
+            for notification in row.notifications.values()
+            if settings.sends(notification.priority)
+        )
+        self._routes: dict[Notification, _Route] = {}
+
+    def _matches(
         self, batch: Iterable[events.StoredEvent]
-    ) -> Iterator[_Telling | Unbuildable]:
-        """Yield the events of which something is to be sent, or cannot be told."""
+    ) -> Iterator[_Match | BuildFailure]:
+        """Yield the events with notifications to send, or that match no rule."""
         for stored in batch:
             try:
-                told = rules.told_of(stored.event)
+                matched = subjects.match(stored.event)
             except Exception as error:
-                yield Unbuildable(stored, error)
+                yield BuildFailure(stored, error)
                 continue
-            outlets = [
-                (index, self._outlets[notification])
-                for index, notification in enumerate(told.notifications if told else ())
-                if notification in self._outlets
+            if matched is None:
+                continue
+            routes = [
+                (index, self._route(stored.event.subject, notification))
+                for index, notification in enumerate(matched.notifications)
+                if notification in self._sent
             ]
-            if told is not None and outlets:
-                yield _Telling(stored, told, outlets)
+            if routes:
+                yield _Match(stored, matched, routes)
 
-    def _made(self, telling: _Telling) -> list[Message] | Unbuildable:
-        stored, told = telling.stored, telling.told
-        filler = self._filler_of[stored.event.subject]
+    def _route(self, subject: str, notification: Notification) -> _Route:
+        """Return the route of a notification, which is made when it is first sent."""
+        route = self._routes.get(notification)
+        if route is None:
+            route = self._routes[notification] = _route(
+                subject, notification, self._applied
+            )
+        return route
+
+    def _build(self, match: _Match) -> list[Message] | BuildFailure:
+        builder = self._builder_of[match.stored.event.subject]
         try:
-            fields = filler.fields(stored, told)
+            fields = builder.fields(match.stored, match.matched)
             if fields is None:
-                return Unbuildable(stored, None)
-            return self._messages(telling, filler, fields)
+                return BuildFailure(match.stored, None)
+            return self._messages(match, builder, fields)
         except Exception as error:
-            return Unbuildable(stored, error)
+            return BuildFailure(match.stored, error)
 
     def _messages(
-        self, telling: _Telling, filler: payloads.Filler, fields: dict[str, Any]
+        self, match: _Match, builder: base.PayloadBuilder, fields: Mapping[str, Any]
     ) -> list[Message]:
-        stored, told = telling.stored, telling.told
+        stored = match.stored
         messages: list[Message] = []
-        for index, outlet in telling.outlets:
-            if outlet.extra == 'state_update':
-                payload = outlet.encode(
-                    **fields, state_update=filler.state_update(stored, told)
-                )
-            elif outlet.extra == 'fault':
-                payload = outlet.encode(**fields, fault=payloads.fault(stored))
-            else:
-                payload = outlet.encode(**fields)
-            body = outlet.envelope.body(
-                outlet.event_type,
-                outlet.priority,
+        for index, route in match.routes:
+            values = fields
+            if route.extra == 'state_update':
+                update = builder.state_update(stored, match.matched)
+                values = {**fields, 'state_update': update}
+            elif route.extra == 'fault':
+                values = {**fields, 'fault': base.fault(stored)}
+            body = route.envelope.body(
+                route.event_type,
+                route.priority,
                 events.message_id(stored.event.uuid, index),
                 stored.event.occurred_at,
-                payload,
+                route.payload.encode(values),
             )
-            messages.extend((key, body) for key in outlet.routing_keys)
+            messages.extend((key, body) for key in route.routing_keys)
         return messages
 
 
 def _prefix(subject: str, settings: NotificationSettings) -> str:
-    """Return how the event types of a subject begin."""
+    """Return the prefix of the event types of a subject."""
     if subject == events.ACTION_PLAN:
         return settings.event_prefix
-    return rules.SUBJECTS[subject].prefix
+    return subjects.SUBJECTS[subject].prefix
 
 
-def _outlet(
+def _route(
     subject: str, notification: Notification, settings: NotificationSettings
-) -> _Outlet:
-    payload = notification.payload
-    version = serializer.version_of(payload, settings.payload_version)
-    extra = serializer.field_names(payload) & {'state_update', 'fault'}
-    return _Outlet(
-        envelope=envelope.Envelope(rules.SUBJECTS[subject].publisher, settings.host),
+) -> _Route:
+    payload = encoder.payload_encoder(notification.payload, settings.payload_version)
+    extra = {'state_update', 'fault'}.intersection(payload.names)
+    return _Route(
+        envelope=envelope.Envelope(subjects.SUBJECTS[subject].publisher, settings.host),
         event_type=f'{_prefix(subject, settings)}.{notification.name}',
         priority=notification.priority,
         routing_keys=envelope.routing_keys(settings.topics, notification.priority),
-        encode=serializer.encoder(payload, version),
+        payload=payload,
         extra=next(iter(extra), None),
     )

@@ -1,9 +1,9 @@
-"""What the notifications are told by the configuration."""
+"""The settings of notifications and of the relay."""
 
 import dataclasses
 
 from watcherlite import exceptions
-from watcherlite.notifications import rules
+from watcherlite.notifications.rules import notification
 
 LATEST = 'latest'
 SPEC_VERSION = '1.0'
@@ -11,13 +11,13 @@ SPEC_VERSION = '1.0'
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class NotificationSettings:
-    """What is told, to whom, and how; the options of [notifications] explain it.
+    """The options of [notifications] that decide which messages are built.
 
     :param host: the part of `publisher_id` after the colon
-    :param topics: where each goes to; at least one, if anything is sent
-    :param level: the least priority that is sent, in the words of the option
-        `level`, in any case; '': nothing is
-    :param event_prefix: how the event types of plans begin
+    :param topics: the topics of every notification; at least one, if any are sent
+    :param level: the lowest priority that is sent, a value of the option `level` in any
+        case; '': none is sent
+    :param event_prefix: the prefix of the event types of plans
     :param payload_version: LATEST or '1.0'
     :raises ConfigurationError: a value is none of those
     """
@@ -30,7 +30,7 @@ class NotificationSettings:
 
     def __post_init__(self) -> None:
         for option, value, allowed in (
-            ('level', self.level.lower(), ('', *rules.LEVELS)),
+            ('level', self.level.lower(), ('', *notification.LEVELS)),
             (
                 'action_plan_event_prefix',
                 self.event_prefix,
@@ -45,32 +45,36 @@ class NotificationSettings:
                 )
         if self.level and not self.topics:
             raise exceptions.ConfigurationError(
-                '[notifications] topics is empty, and what is sent has to go '
-                'somewhere; name a topic, or leave level empty to send nothing'
+                '[notifications] topics is empty; name a topic, or leave level empty '
+                'to send no notifications'
             )
 
     def sends(self, priority: str) -> bool:
-        """Say whether notifications of a priority are sent at this level."""
+        """Return whether notifications of a priority are sent at this level."""
         if not self.level:
             return False
-        return rules.PRIORITIES[priority] >= rules.LEVELS[self.level.lower()]
+        return (
+            notification.PRIORITIES[priority] >= notification.LEVELS[self.level.lower()]
+        )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RelaySettings:
-    """How the relay goes about it. All times in seconds.
+    """The settings of the relay; times are seconds.
 
-    :param batch_size: most events that are published before the confirmations
-        are waited for
-    :param publish_timeout: how long one batch may take
-    :param lease_margin: how much longer than `publish_timeout` the role of the
-        relay is taken for, so that a relay never publishes beyond its lease
-    :param sweep_interval: how often an idle relay looks for events that nobody
-        told it of, and every other worker for the role
-    :param linger: how long events may gather, after a batch, for the next one
-    :param min_backoff: the shortest time between two tries while the broker or
-        the database is away
+    :param batch_size: the largest number of events that are published before the relay
+        waits for confirmations
+    :param publish_timeout: the time limit of one batch
+    :param lease_margin: the time that a lease is longer than `publish_timeout`, so that
+        a relay never publishes beyond its lease
+    :param sweep_interval: the interval at which an idle relay reads events without a
+        hint, and every other worker tries to take the role
+    :param linger: the time for which events are collected, after a batch, for the next
+    :param min_backoff: the shortest time between two attempts while the broker or the
+        database is unavailable
     :param max_backoff: the longest one
+    :param redelivery_window: the age up to which messages are published again when
+        their queue is lost; 0: none are
     """
 
     batch_size: int = 500
@@ -80,11 +84,12 @@ class RelaySettings:
     linger: float = 0.03
     min_backoff: float = 1.0
     max_backoff: float = 30.0
+    redelivery_window: float = 0.0
 
     @property
     def lease(self) -> float:
-        """Return how long the role is taken for.
+        """Return the time of a lease.
 
-        Another worker takes over this long after a relay has died.
+        Another worker takes the role this long after a relay has died.
         """
         return self.publish_timeout + self.lease_margin

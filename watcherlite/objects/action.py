@@ -7,14 +7,15 @@ from watcherlite.objects import action_plan, base, exception, fields
 
 
 class ActionPayload(base.Payload):
-    """What all notifications of actions tell of the action."""
+    """The fields of the action in all its notifications."""
 
     # Version 1.0: as Watcher had it first, and action_plan_uuid is always there
-    # Version 1.1: status_message; TerseActionPlanPayload 1.1
-    VERSION = '1.1'
-    added_in = {'status_message': '1.1'}
+    # Version 1.2: status_message; TerseActionPlanPayload 1.3; Watcher's 1.1 has 1.2
+    VERSION = '1.2'
+    foreign = frozenset({'1.1'})
+    added_in = {'status_message': '1.2'}
     obj_relationships = {
-        'action_plan': [('1.0', '1.0'), ('1.1', '1.1')],
+        'action_plan': [('1.0', '1.0'), ('1.2', '1.3')],
     }
 
     fields = {
@@ -36,7 +37,7 @@ class ActionPayload(base.Payload):
 
 @base.register
 class ActionStateUpdatePayload(base.StateUpdatePayload):
-    """The states before and after a change; alike when only the message changed."""
+    """The states before and after a change; equal if only the message changed."""
 
     # Version 1.0: the states before and after
     # Version 1.1: status_message
@@ -46,25 +47,25 @@ class ActionStateUpdatePayload(base.StateUpdatePayload):
 
 @base.register
 class ActionCreatePayload(ActionPayload):
-    """Of action.create."""
+    """The payload of action.create."""
 
     # Version 1.0: the fields of ActionPayload 1.0
-    # Version 1.1: status_message; TerseActionPlanPayload 1.1
-    VERSION = '1.1'
+    # Version 1.2: status_message; TerseActionPlanPayload 1.3
+    VERSION = '1.2'
     fields = {}
 
 
 @base.register
 class ActionUpdatePayload(ActionPayload):
-    """Of action.update."""
+    """The payload of action.update."""
 
     # Version 1.0: the fields of ActionPayload 1.0, and state_update
-    # Version 1.1: status_message, here and in state_update;
-    #              TerseActionPlanPayload 1.1
-    VERSION = '1.1'
+    # Version 1.2: status_message, here and in state_update;
+    #              TerseActionPlanPayload 1.3
+    VERSION = '1.2'
     obj_relationships = {
         **ActionPayload.obj_relationships,
-        'state_update': [('1.0', '1.0'), ('1.1', '1.1')],
+        'state_update': [('1.0', '1.0'), ('1.2', '1.1')],
     }
 
     fields = {
@@ -74,11 +75,11 @@ class ActionUpdatePayload(ActionPayload):
 
 @base.register
 class ActionDeletePayload(ActionPayload):
-    """Of action.delete."""
+    """The payload of action.delete."""
 
     # Version 1.0: the fields of ActionPayload 1.0
-    # Version 1.1: status_message; TerseActionPlanPayload 1.1
-    VERSION = '1.1'
+    # Version 1.2: status_message; TerseActionPlanPayload 1.3
+    VERSION = '1.2'
     fields = {}
 
 
@@ -97,19 +98,19 @@ class _WithFault(ActionPayload):
 
 @base.register
 class ActionExecutionPayload(_WithFault):
-    """Of action.execution.*."""
+    """The payload of action.execution.*."""
 
     # Version 1.0: the fields of ActionPayload 1.0, and fault
-    # Version 1.1: status_message; TerseActionPlanPayload 1.1
-    VERSION = '1.1'
+    # Version 1.2: status_message; TerseActionPlanPayload 1.3
+    VERSION = '1.2'
     fields = {}
 
 
 @base.register
 class ActionCancelPayload(_WithFault):
-    """Of action.cancel.*."""
+    """The payload of action.cancel.*."""
 
     # Version 1.0: the fields of ActionPayload 1.0, and fault
-    # Version 1.1: status_message; TerseActionPlanPayload 1.1
-    VERSION = '1.1'
+    # Version 1.2: status_message; TerseActionPlanPayload 1.3
+    VERSION = '1.2'
     fields = {}

@@ -11,9 +11,10 @@ class TerseActionPlanPayload(base.Payload):
     """The plan within the payloads of its actions."""
 
     # Version 1.0: as spec 003 has the plan, without audit and strategy
-    # Version 1.1: status_message
-    VERSION = '1.1'
-    added_in = {'status_message': '1.1'}
+    # Version 1.3: status_message; Watcher has others as 1.1 and 1.2
+    VERSION = '1.3'
+    foreign = frozenset({'1.1', '1.2'})
+    added_in = {'status_message': '1.3'}
 
     fields = {
         'uuid': fields.UUIDField(),
@@ -29,13 +30,13 @@ class TerseActionPlanPayload(base.Payload):
 
 
 class ActionPlanPayload(TerseActionPlanPayload):
-    """What all notifications of plans tell of the plan."""
+    """The fields of the action plan in all its notifications."""
 
     # Version 1.0: as spec 003 has it
-    # Version 1.1: status_message; AuditPayload 1.1
-    VERSION = '1.1'
+    # Version 1.3: status_message; AuditPayload 1.4
+    VERSION = '1.3'
     obj_relationships = {
-        'audit': [('1.0', '1.0'), ('1.1', '1.1')],
+        'audit': [('1.0', '1.0'), ('1.3', '1.4')],
         'strategy': [('1.0', '1.0')],
     }
 
@@ -49,7 +50,7 @@ class ActionPlanPayload(TerseActionPlanPayload):
 
 @base.register
 class ActionPlanStateUpdatePayload(base.StateUpdatePayload):
-    """The states before and after a change; alike when only the message changed."""
+    """The states before and after a change; equal if only the message changed."""
 
     # Version 1.0: as spec 003 has it
     # Version 1.1: status_message
@@ -59,24 +60,24 @@ class ActionPlanStateUpdatePayload(base.StateUpdatePayload):
 
 @base.register
 class ActionPlanCreatePayload(ActionPlanPayload):
-    """Of actionplan.create."""
+    """The payload of actionplan.create."""
 
     # Version 1.0: as spec 003 has it
-    # Version 1.1: status_message; AuditPayload 1.1
-    VERSION = '1.1'
+    # Version 1.3: status_message; AuditPayload 1.4
+    VERSION = '1.3'
     fields = {}
 
 
 @base.register
 class ActionPlanUpdatePayload(ActionPlanPayload):
-    """Of actionplan.update."""
+    """The payload of actionplan.update."""
 
     # Version 1.0: as spec 003 has it
-    # Version 1.1: status_message, here and in state_update; AuditPayload 1.1
-    VERSION = '1.1'
+    # Version 1.3: status_message, here and in state_update; AuditPayload 1.4
+    VERSION = '1.3'
     obj_relationships = {
         **ActionPlanPayload.obj_relationships,
-        'state_update': [('1.0', '1.0'), ('1.1', '1.1')],
+        'state_update': [('1.0', '1.0'), ('1.3', '1.1')],
     }
 
     fields = {
@@ -86,11 +87,11 @@ class ActionPlanUpdatePayload(ActionPlanPayload):
 
 @base.register
 class ActionPlanDeletePayload(ActionPlanPayload):
-    """Of actionplan.delete."""
+    """The payload of actionplan.delete."""
 
     # Version 1.0: as spec 003 has it
-    # Version 1.1: status_message; AuditPayload 1.1
-    VERSION = '1.1'
+    # Version 1.3: status_message; AuditPayload 1.4
+    VERSION = '1.3'
     fields = {}
 
 
@@ -109,19 +110,19 @@ class _WithFault(ActionPlanPayload):
 
 @base.register
 class ActionPlanActionPayload(_WithFault):
-    """Of actionplan.execution.*."""
+    """The payload of actionplan.execution.*."""
 
     # Version 1.0: as spec 003 has it; fault is null but for an error
-    # Version 1.1: status_message; AuditPayload 1.1
-    VERSION = '1.1'
+    # Version 1.3: status_message; AuditPayload 1.4
+    VERSION = '1.3'
     fields = {}
 
 
 @base.register
 class ActionPlanCancelPayload(_WithFault):
-    """Of actionplan.cancel.*."""
+    """The payload of actionplan.cancel.*."""
 
     # Version 1.0: as ActionPlanActionPayload 1.0
-    # Version 1.1: status_message; AuditPayload 1.1
-    VERSION = '1.1'
+    # Version 1.3: status_message; AuditPayload 1.4
+    VERSION = '1.3'
     fields = {}

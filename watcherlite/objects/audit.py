@@ -11,9 +11,10 @@ class AuditPayload(base.Payload):
     """The audit that a plan comes from."""
 
     # Version 1.0: the twelve fields of the samples of spec 003
-    # Version 1.1: status_message
-    VERSION = '1.1'
-    added_in = {'status_message': '1.1'}
+    # Version 1.4: status_message; Watcher has others as 1.1 to 1.3
+    VERSION = '1.4'
+    foreign = frozenset({'1.1', '1.2', '1.3'})
+    added_in = {'status_message': '1.4'}
     obj_relationships = {'fault': [('1.0', '1.0')]}
 
     fields = {
@@ -36,7 +37,7 @@ class AuditPayload(base.Payload):
 
 
 class AuditEventPayload(base.Payload):
-    """What all notifications of audits tell of the audit."""
+    """The fields of the audit in all its notifications."""
 
     # Version 1.0: as Watcher had it first, but interval is a string
     # Version 1.1: name, auto_trigger, next_run_time
@@ -75,7 +76,7 @@ class AuditEventPayload(base.Payload):
 
 @base.register
 class AuditStateUpdatePayload(base.StateUpdatePayload):
-    """The states before and after a change; alike when the state did not change."""
+    """The states before and after a change; equal if only another field changed."""
 
     # Version 1.0: the states before and after
     # Version 1.1: status_message
@@ -85,7 +86,7 @@ class AuditStateUpdatePayload(base.StateUpdatePayload):
 
 @base.register
 class AuditCreatePayload(AuditEventPayload):
-    """Of audit.create."""
+    """The payload of audit.create."""
 
     # Version 1.0: the fields of AuditEventPayload 1.0
     # Version 1.1: name, auto_trigger, next_run_time
@@ -96,7 +97,7 @@ class AuditCreatePayload(AuditEventPayload):
 
 @base.register
 class AuditUpdatePayload(AuditEventPayload):
-    """Of audit.update."""
+    """The payload of audit.update."""
 
     # Version 1.0: the fields of AuditEventPayload 1.0, and state_update
     # Version 1.1: name, auto_trigger, next_run_time
@@ -114,7 +115,7 @@ class AuditUpdatePayload(AuditEventPayload):
 
 @base.register
 class AuditDeletePayload(AuditEventPayload):
-    """Of audit.delete."""
+    """The payload of audit.delete."""
 
     # Version 1.0: the fields of AuditEventPayload 1.0
     # Version 1.1: name, auto_trigger, next_run_time
@@ -125,7 +126,7 @@ class AuditDeletePayload(AuditEventPayload):
 
 @base.register
 class AuditActionPayload(AuditEventPayload):
-    """Of audit.strategy.* and audit.planner.*."""
+    """The payload of audit.strategy.* and audit.planner.*."""
 
     # Version 1.0: the fields of AuditEventPayload 1.0, and fault
     # Version 1.1: name, auto_trigger, next_run_time

@@ -8,7 +8,7 @@ from watcherlite.objects import base, exception, fields
 
 @base.register
 class ClusteringActionPayload(base.Payload):
-    """The action of which a step is told: what of it never changes."""
+    """The constant fields of the action of a notification."""
 
     # Version 1.0: the first
     VERSION = '1.0'
@@ -21,10 +21,10 @@ class ClusteringActionPayload(base.Payload):
 
 
 class OwnedPayload(base.Payload):
-    """What notifications of clusters and of nodes have in common.
+    """The common fields of clusters and nodes.
 
-    Never the properties of the profile, nor what policies and handlers keep: what is
-    secret may be in them.
+    They have neither the properties of the profile nor the data of policies and
+    handlers, which may have secrets.
     """
 
     # Version 1.0: the first
@@ -54,7 +54,7 @@ class OwnedPayload(base.Payload):
 
 @base.register
 class ClusterActionPayload(OwnedPayload):
-    """Of what is done with a cluster: cluster.create.start and so on."""
+    """The payload of cluster.ACTION.start, .end and .error."""
 
     # Version 1.0: the fields of OwnedPayload 1.0, and these
     VERSION = '1.0'
@@ -69,7 +69,7 @@ class ClusterActionPayload(OwnedPayload):
 
 @base.register
 class NodeActionPayload(OwnedPayload):
-    """Of what is done with a node: node.create.start and so on."""
+    """The payload of node.ACTION.start, .end and .error."""
 
     # Version 1.0: the fields of OwnedPayload 1.0, and these
     VERSION = '1.0'

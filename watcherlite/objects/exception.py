@@ -1,4 +1,4 @@
-"""What failed, within the payload that tells of it."""
+"""The fault of a failure, nested in other payloads."""
 
 # oslo.versionedobjects reads plain dicts off the class.
 # ruff: noqa: RUF012

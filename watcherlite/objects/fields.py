@@ -1,4 +1,4 @@
-"""The types of fields that payloads are made of."""
+"""The field types of payloads."""
 
 import datetime
 import uuid
@@ -77,3 +77,20 @@ class FlexibleList(fields.FieldType):
 
 class FlexibleListField(fields.AutoTypedField):
     AUTO_TYPE = FlexibleList()
+
+
+#: The kind of a field that holds another payload.
+PAYLOAD = 'payload'
+
+#: field type -> kind: what the reference calls it, and what decides how it is written
+KINDS = {
+    UUIDField: 'UUID',
+    StringField: 'string',
+    BooleanField: 'boolean',
+    IntegerField: 'integer',
+    DateTimeField: 'time',
+    FlexibleDictField: 'object',
+    FlexibleListField: 'array',
+    ListOfUUIDField: 'array of UUIDs',
+    ObjectField: PAYLOAD,
+}

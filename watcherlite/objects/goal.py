@@ -1,4 +1,4 @@
-"""The goal, within the payloads of the audits that are to reach it."""
+"""The goal, nested in the payloads of audits."""
 
 # oslo.versionedobjects reads plain dicts off the class.
 # ruff: noqa: RUF012
@@ -8,7 +8,7 @@ from watcherlite.objects import base, fields
 
 @base.register
 class GoalPayload(base.Payload):
-    """What an audit is to reach."""
+    """The goal of an audit."""
 
     # Version 1.0: as Watcher has it
     VERSION = '1.0'

@@ -7,9 +7,9 @@ from watcherlite.objects import base, exception, fields
 
 
 class StackPayload(base.Payload):
-    """What all notifications of stacks tell of the stack.
+    """The fields of the stack in all its notifications.
 
-    Never its parameters, nor its template: some of them are hidden.
+    It has neither the parameters nor the template, which may have hidden values.
     """
 
     # Version 1.0: the first
@@ -49,7 +49,7 @@ class StackStateUpdatePayload(base.Payload):
 
 @base.register
 class StackUpdatePayload(StackPayload):
-    """Of stack.update."""
+    """The payload of stack.update."""
 
     # Version 1.0: the fields of StackPayload 1.0, and state_update
     VERSION = '1.0'
@@ -62,7 +62,7 @@ class StackUpdatePayload(StackPayload):
 
 @base.register
 class StackActionPayload(StackPayload):
-    """Of what a stack does: stack.create.start and so on."""
+    """The payload of stack.ACTION.start, .end and .error."""
 
     # Version 1.0: the fields of StackPayload 1.0, and fault
     VERSION = '1.0'
@@ -77,7 +77,7 @@ class StackActionPayload(StackPayload):
 
 @base.register
 class TerseStackPayload(base.Payload):
-    """The stack that a resource belongs to: what of it never changes."""
+    """The constant fields of the stack of a resource."""
 
     # Version 1.0: the first
     VERSION = '1.0'
@@ -92,9 +92,9 @@ class TerseStackPayload(base.Payload):
 
 
 class ResourcePayload(base.Payload):
-    """What all notifications of resources tell of the resource.
+    """The fields of the resource in all its notifications.
 
-    Never its properties, nor its attributes: what is hidden may be in them.
+    It has neither properties nor attributes, which may have hidden values.
     """
 
     # Version 1.0: the first
@@ -117,7 +117,7 @@ class ResourcePayload(base.Payload):
 
 @base.register
 class ResourceActionPayload(ResourcePayload):
-    """Of what is done with a resource: resource.create.start and so on."""
+    """The payload of resource.ACTION.start, .end and .error."""
 
     # Version 1.0: the fields of ResourcePayload 1.0, and fault
     VERSION = '1.0'

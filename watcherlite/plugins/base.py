@@ -11,10 +11,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from watcherlite.domain import change
+from watcherlite.destinations import Destinations
+from watcherlite.domain import property_diff
 from watcherlite.domain.clusters import Cluster, Node, Profile
+from watcherlite.domain.creators import Creator
 from watcherlite.domain.documents import PlanDocument
-from watcherlite.domain.handling import (
+from watcherlite.domain.outcomes import Outcome, TimedOut
+from watcherlite.domain.resource_results import (
     Batch,
     Expansion,
     Member,
@@ -24,7 +27,6 @@ from watcherlite.domain.handling import (
     Ready,
     Result,
 )
-from watcherlite.domain.outcomes import Outcome, TimedOut
 from watcherlite.domain.solutions import Indicator, IndicatorSpecification, Solution
 
 if TYPE_CHECKING:
@@ -81,6 +83,8 @@ class ActionContext(Protocol):
     :cvar outputs: of an earlier phase: what `execute` returned, for
         `post_condition`; what the original run returned, for `revert`
     :cvar deadline: when it times out, aware, UTC
+    :cvar creator: of the plan that it is part of; tells whether it may act on the
+        objects of a project (`may_act_on`). Outside of plans without authority
     """
 
     uuid: str
@@ -96,11 +100,29 @@ class ActionContext(Protocol):
     outputs: Mapping[str, Any] | None
     deadline: datetime.datetime | None
 
+    @property
+    def creator(self) -> Creator:
+        """Return the creator of the plan that the action is part of."""
+
     def checkpoint(self) -> None:
         """Heed signals: raises Cancelled or TimedOut, waits while suspended.
 
         Call it wherever stopping is safe. An action that never does can only
         be failed from outside when its time is over.
+        """
+
+    def fence(self) -> None:
+        """Raise LeaseLost if the lease of this worker is over.
+
+        Call it right before an effect. A process that was stopped and wakes up is
+        not to act for an action that another worker may have taken over.
+        `checkpoint` does it as well.
+        """
+
+    def save_token(self, token: Any) -> None:
+        """Make durable what `execute` is about to do, for who follows the action.
+
+        When the worker is lost, what the type declares holds as it does without it.
         """
 
     def sleep(self, seconds: float) -> None:
@@ -123,7 +145,23 @@ class ActionContext(Protocol):
         """
 
 
-class ActionType:
+class Connecting:
+    """A plugin that connects to servers that users name, if they are allowed.
+
+    :ivar destinations: the rules of the operator, from the group `[outgoing_http]`;
+        whoever opens connections of its own asks `check_host` and `check_address`
+    """
+
+    #: Set by the loader; without one nothing local is allowed.
+    read_destinations: Callable[[], Destinations] = Destinations
+
+    @property
+    def destinations(self) -> Destinations:
+        """Return the rules as they are now: a reload changes them."""
+        return self.read_destinations()
+
+
+class ActionType(Connecting):
     """Knows how to execute one kind of action.
 
     One instance serves one phase of one action, in a thread of the worker; what
@@ -160,7 +198,7 @@ class ActionType:
         """
 
     def is_idempotent(self, inputs: Mapping[str, Any]) -> bool:
-        """Say whether running it again with these inputs does no harm.
+        """Return whether running it again with these inputs does no harm.
 
         For types where the inputs decide; by default what `idempotent` says.
         Called after the worker that had started the action was lost. It must
@@ -169,7 +207,7 @@ class ActionType:
         return self.idempotent
 
     def is_checkable(self, inputs: Mapping[str, Any]) -> bool:
-        """Say whether `is_applied` can tell for these inputs.
+        """Return whether `is_applied` can tell for these inputs.
 
         By default: when `is_applied` is overridden. Asked after `is_idempotent`
         said no, and like that without I/O.
@@ -177,11 +215,21 @@ class ActionType:
         return self.supports('is_applied')
 
     def is_applied(self, context: ActionContext) -> bool:
-        """Say whether the effect is there already.
+        """Return whether the effect is there already.
 
         Called only when `is_checkable`, and only after the worker that had
         started the action was lost: True ends the action as SUCCEEDED, False
         runs it again.
+        """
+        return False
+
+    def waits_outside(self, inputs: Mapping[str, Any], token: Any) -> bool:
+        """Return whether the next step mostly waits for answers from outside.
+
+        Such a step runs in a thread of its own kind, of which each cluster and project
+        has a share, and holds up nothing else: a check, a poll, a call of a hook.
+
+        :param token: with which it is polled; None: it is executed
         """
         return False
 
@@ -190,7 +238,9 @@ class ActionType:
 
         Called before the action counts as started; it may be called again, by
         another worker or at the next try. Raise ActionSkipException (or return
-        Skipped) if it does not apply, anything else to fail it.
+        Skipped) if it does not apply, anything else to fail it. An action that has
+        started before is never SKIPPED: it goes on to `post_condition` and SUCCEEDED,
+        or is FAILED if `is_applied` has just returned False.
         """
         return None
 
@@ -256,7 +306,7 @@ class ActionType:
 
     @classmethod
     def supports(cls, hook: str) -> bool:
-        """Say whether this type overrides a hook of this class."""
+        """Return whether this type overrides a hook of this class."""
         return getattr(cls, hook) is not getattr(ActionType, hook)
 
 
@@ -389,7 +439,12 @@ class Policy(Plugin):
         """Decide before the action runs; raise to fail the action."""
 
     def post_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-        """Act after the action ran, well or not; raise to fail the action."""
+        """Act after the action ran, well or not; raise to fail the action.
+
+        Called with ERROR as well if the action ends before its start, after `pre_op`
+        of this policy has returned: it was cancelled meanwhile, its pre_condition
+        skipped or failed it, or another policy refused it.
+        """
 
 
 class LoadBalancer:
@@ -465,6 +520,9 @@ class ResourceContext(Protocol):
     def checkpoint(self) -> None:
         """Heed signals: raises Cancelled or TimedOut. Call it where it can stop."""
 
+    def fence(self) -> None:
+        """Raise LeaseLost if the lease of this worker is over; see `ActionContext`."""
+
     def remaining(self) -> float | None:
         """Return the seconds that are left until the deadline, or None."""
 
@@ -475,11 +533,11 @@ class ResourceContext(Protocol):
         """See `ActionContext.on_signal`."""
 
 
-class ResourceHandler(Plugin):
+class ResourceHandler(Connecting, Plugin):
     """Makes and looks after one type of thing: a resource of a stack, or a node.
 
     The name of its entry point is the type: `OS::Heat::Value`. One instance serves
-    one call. What an operation returns is a `domain.handling.Result`: None or Ready
+    one call. An operation returns a `domain.resource_results.Result`: None or Ready
     when it has done what it should, NotYet to be polled; it raises to fail: a
     `WatcherliteError`, of its own or not, whose text users and the log get. Any other
     exception is taken for a mistake: users get its class, and the log its traceback.
@@ -515,6 +573,13 @@ class ResourceHandler(Plugin):
         Properties that depend on what is not made yet are None here.
         """
 
+    def host(self, physical_id: str | None, data: Mapping[str, Any]) -> str | None:
+        """Return the host that it lives on; None: every worker reaches it.
+
+        Operations on it are handed on to a worker of that host, if there is one.
+        """
+        return None
+
     def attribute_names(self, properties: Mapping[str, Any]) -> Collection[str] | None:
         """Return the attributes of one with these properties; None: it has any.
 
@@ -530,7 +595,7 @@ class ResourceHandler(Plugin):
         :param failed: the resource is FAILED, or a user marked it so
         :raises Invalid: the change is not possible at all
         """
-        return change.decide(self, before, after, failed)
+        return property_diff.decide(self, before, after, failed)
 
     def create(self, context: ResourceContext) -> Result:
         """Make it."""
@@ -551,12 +616,24 @@ class ResourceHandler(Plugin):
         """Look whether it is there and as it should be; raise if it is not."""
         return Ready(reason=f'CHECK is not supported by {context.resource_name}')
 
+    def check_external(self, context: ResourceContext) -> Result:
+        """Look whether what a template names by its `external_id` is there.
+
+        It belongs to no stack: only its `physical_id` is known, and `properties` are
+        those that the template happens to give, without defaults.
+        """
+        return self.check(context)
+
     def update(self, context: ResourceContext) -> Result:
         """Make it fit `properties`; `before` is what it fitted."""
         raise NotImplementedError
 
     def delete(self, context: ResourceContext) -> Result:
-        """Delete it; one that is not there any more has been deleted."""
+        """Delete it; one that is not there any more has been deleted.
+
+        Its `physical_id` is None if its creation has begun and failed before one was
+        said: the properties, and `physical_name`, say what may have been made.
+        """
         raise NotImplementedError
 
     def suspend(self, context: ResourceContext) -> Result:
@@ -574,6 +651,10 @@ class ResourceHandler(Plugin):
     def unlock(self, context: ResourceContext) -> Result:
         """Take that protection away; one that is gone is not protected."""
         return None
+
+    def protects(self, context: ResourceContext) -> bool:
+        """Return whether `lock` protects this resource, and not only its stack."""
+        return self.supports('lock')
 
     def signal(
         self, context: ResourceContext, details: Mapping[str, Any]
@@ -600,7 +681,7 @@ class ResourceHandler(Plugin):
 
     @classmethod
     def supports(cls, hook: str) -> bool:
-        """Say whether this type overrides a hook of this class."""
+        """Return whether this type overrides a hook of this class."""
         return getattr(cls, hook) is not getattr(ResourceHandler, hook)
 
 
@@ -657,7 +738,7 @@ class NestedHandler(ResourceHandler):
 
     @classmethod
     def adjusts(cls) -> bool:
-        """Say whether this type takes signals."""
+        """Return whether this type takes signals."""
         return cls.adjust is not NestedHandler.adjust
 
     def gather(

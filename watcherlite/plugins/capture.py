@@ -1,4 +1,4 @@
-"""What came in from outside, cut to a size and made fit to be stored.
+"""Captured output, truncated and sanitized for the store.
 
 Databases and JSON do not take everything that a process or a server may say: no
 NUL characters, no half surrogates, no NaN.

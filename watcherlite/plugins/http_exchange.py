@@ -11,6 +11,7 @@ import contextvars
 import dataclasses
 import errno
 import logging
+import os
 import socket
 import ssl
 import threading
@@ -26,9 +27,13 @@ import urllib3
 import urllib3.connection
 import urllib3.connectionpool
 import urllib3.exceptions
+import urllib3.util
+import urllib3.util.connection
 
+from watcherlite.destinations import Destinations, Refused
+from watcherlite.plugins import outgoing
 from watcherlite.plugins.capture import Capture
-from watcherlite.plugins.redaction import secret_header, shown_url
+from watcherlite.plugins.redaction import shown_url
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
@@ -67,14 +72,18 @@ class Settings:
     """How it is sent.
 
     :param connect_timeout: seconds
+    :param destinations: what may be connected to, redirects included
     :param verify: check certificates: by these authorities, by the usual ones
         (True), or not at all
+    :param lookup: resolves names, as `socket.getaddrinfo` does
     """
 
     connect_timeout: float
     max_response_size: int
+    destinations: Destinations
     verify: bool | str = True
     proxies_from_environment: bool = False
+    lookup: outgoing.Lookup = socket.getaddrinfo
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -101,10 +110,22 @@ class ExchangeFailed(Exception):
         self.lasting = lasting
 
 
+class DestinationRefused(ExchangeFailed):
+    """An operator does not allow to connect there; nothing was sent to it."""
+
+    def __init__(self, refused: Refused) -> None:
+        super().__init__(str(refused), sent=False, lasting=True)
+
+
 class _Line:
-    """The connection that a request has just now, to be cut by another thread."""
+    """The connection that a request has just now, to be cut by another thread.
+
+    :ivar destinations: what it may connect to; None: to a proxy of the operator
+    """
 
     def __init__(self) -> None:
+        self.destinations: Destinations | None = None
+        self.lookup: outgoing.Lookup = socket.getaddrinfo
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
         self._cut = False
@@ -215,7 +236,7 @@ def _follow(
     for _ in range(MAX_REDIRECTS + 1):
         context.checkpoint()
         left = max(0.001, seconds - (time.monotonic() - started))
-        with contextlib.closing(_send(request, settings, left)) as response:
+        with contextlib.closing(_send(request, settings, line, left)) as response:
             following = _redirected(request, response)
             if following is None:
                 answer = _read(context, response, settings, started)
@@ -228,7 +249,9 @@ def _follow(
     )
 
 
-def _send(request: Request, settings: Settings, seconds: float) -> requests.Response:
+def _send(
+    request: Request, settings: Settings, line: _Line, seconds: float
+) -> requests.Response:
     headers = {
         # What is kept is what was sent: nothing here unpacks.
         'Accept-Encoding': 'identity',
@@ -243,6 +266,10 @@ def _send(request: Request, settings: Settings, seconds: float) -> requests.Resp
         if settings.proxies_from_environment
         else {}
     )
+    line.destinations, line.lookup = settings.destinations, settings.lookup
+    if requests.utils.select_proxy(prepared.url or '', proxies):
+        _check_behind_proxy(settings.destinations, prepared.url)
+        line.destinations = None
     # Without a session: that would read ~/.netrc, keep cookies, and read the body
     # of a redirect, however long it is.
     adapter = _Adapter()
@@ -288,8 +315,9 @@ def _redirected(request: Request, response: requests.Response) -> Request | None
     ):
         return None
     url = urllib.parse.urljoin(request.url, location)
-    old, new = urllib.parse.urlsplit(request.url), urllib.parse.urlsplit(url)
-    if new.scheme not in ('http', 'https') or not new.hostname:
+    # As what connects reads them: others see another host in http://a\@b/.
+    old, new = urllib3.util.parse_url(request.url), urllib3.util.parse_url(url)
+    if new.scheme not in ('http', 'https') or not new.host:
         raise ExchangeFailed(
             f'redirected to {shown_url(url)}, which is not HTTP', True, True
         )
@@ -303,16 +331,32 @@ def _redirected(request: Request, response: requests.Response) -> Request | None
         method, body = 'GET', None
         headers = {n: v for n, v in headers.items() if n.lower() != 'content-type'}
     if _origin(old) != _origin(new):
-        # Credentials are for the server that they were meant for.
-        headers = {n: v for n, v in headers.items() if not secret_header(n)}
+        # What a user sends is for the server that it was meant for: nobody can tell
+        # which headers, or what in a body, are credentials.
+        if body:
+            raise ExchangeFailed(
+                f'redirected to {shown_url(url)}, another server, which is not sent '
+                'the body',
+                True,
+                True,
+            )
+        headers = {}
     return dataclasses.replace(
         request, method=method, url=url, headers=headers, body=body
     )
 
 
-def _origin(url: urllib.parse.SplitResult) -> tuple[str, str | None, int | None]:
-    port = url.port or {'http': 80, 'https': 443}.get(url.scheme)
-    return url.scheme, url.hostname, port
+def _origin(url: urllib3.util.Url) -> tuple[str | None, str | None, int | None]:
+    port = url.port or {'http': 80, 'https': 443}.get(url.scheme or '')
+    return url.scheme, url.host, port
+
+
+def _check_behind_proxy(destinations: Destinations, url: str | None) -> None:
+    host = urllib3.util.parse_url(url or '').host or ''
+    try:
+        outgoing.check_behind_proxy(host, destinations)
+    except Refused as refused:
+        raise DestinationRefused(refused) from None
 
 
 def _too_slow(seconds: float) -> ExchangeFailed:
@@ -358,13 +402,65 @@ def _shut_down(connection: socket.socket) -> None:
         socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
+def _connect(
+    connection: urllib3.connection.HTTPConnection, connect: Callable[[], socket.socket]
+) -> socket.socket:
+    """Connect to the first address of a host that is allowed and answers.
+
+    The name is resolved once: what was checked is what is connected to.
+
+    :param connect: connects to what `connection.host` is then
+    :raises DestinationRefused: no address is allowed
+    """
+    line = _LINE.get()
+    if line.destinations is None:
+        return connect()
+    # With the dot at its end, which `host` leaves out
+    name = connection._dns_host
+    failure: Exception | None = None
+    try:
+        for address in _addresses(connection, name, line.destinations, line.lookup):
+            connection.host = address
+            try:
+                return connect()
+            except urllib3.exceptions.HTTPError as error:
+                failure = failure or error
+    finally:
+        connection.host = name
+    raise failure or OSError(errno.EHOSTUNREACH, os.strerror(errno.EHOSTUNREACH))
+
+
+def _addresses(
+    connection: urllib3.connection.HTTPConnection,
+    name: str,
+    destinations: Destinations,
+    lookup: outgoing.Lookup,
+) -> list[str]:
+    """Return the addresses of a host that may be connected to, at least one."""
+    family = urllib3.util.connection.allowed_gai_family()
+    try:
+        return outgoing.resolve(
+            name.strip('[]'), connection.port, destinations, family, lookup
+        )
+    except Refused as refused:
+        raise DestinationRefused(refused) from None
+    except socket.gaierror as error:
+        raise urllib3.exceptions.NameResolutionError(name, connection, error) from error
+
+
 class _HTTPConnection(urllib3.connection.HTTPConnection):
+    def _new_conn(self) -> socket.socket:
+        return _connect(self, super()._new_conn)
+
     def connect(self) -> None:
         super().connect()
         _LINE.get().hold(self.sock)
 
 
 class _HTTPSConnection(urllib3.connection.HTTPSConnection):
+    def _new_conn(self) -> socket.socket:
+        return _connect(self, super()._new_conn)
+
     def connect(self) -> None:
         super().connect()
         _LINE.get().hold(self.sock)

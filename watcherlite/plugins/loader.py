@@ -18,6 +18,7 @@ from oslo_config import cfg
 
 from watcherlite import exceptions
 from watcherlite.conf import masking
+from watcherlite.destinations import Destinations
 from watcherlite.domain.solutions import IndicatorSpecification
 from watcherlite.plugins import (
     base,
@@ -141,10 +142,14 @@ class Plugins:
     """
 
     def __init__(
-        self, candidates: Iterable[_Candidate], conf: cfg.ConfigOpts | None = None
+        self,
+        candidates: Iterable[_Candidate],
+        conf: cfg.ConfigOpts | None = None,
+        destinations: Callable[[], Destinations] = Destinations,
     ) -> None:
         self._all = list(candidates)
         self._conf = conf
+        self._destinations = destinations
         self._by_name = _unique(self._all)
         self._made: dict[tuple[str, str], tuple[type[Any], Any]] = {}
         self._not_found = functools.lru_cache(MOST_UNKNOWN)(self._say_not_found)
@@ -163,8 +168,12 @@ class Plugins:
         strategies: Mapping[str, type] | None = None,
         planners: Mapping[str, type] | None = None,
         options: cfg.ConfigOpts | None = None,
+        destinations: Callable[[], Destinations] = Destinations,
     ) -> 'Plugins':
-        """Return plugins from classes in hand, as tests want them."""
+        """Return plugins from classes in hand, as tests want them.
+
+        :param destinations: see `load`
+        """
         given = {
             base.ACTION_TYPES: action_types or {},
             base.RESOURCE_HANDLERS: resource_handlers or {},
@@ -186,6 +195,7 @@ class Plugins:
                 for name, plugin in plugins.items()
             ],
             options,
+            destinations,
         )
 
     def action_type(self, name: str) -> type[base.ActionType]:
@@ -207,7 +217,10 @@ class Plugins:
             kind = self.plugin(namespace, name)
             made = (kind, self._group(namespace, name))
             self._made[(namespace, name)] = made
-        return made[0](made[1])
+        plugin = made[0](made[1])
+        if isinstance(plugin, base.Connecting):
+            plugin.read_destinations = self._destinations
+        return plugin
 
     def make_resource_handler(self, name: str) -> base.ResourceHandler:
         """Return a resource handler with its options; raises what `plugin` does."""
@@ -393,10 +406,13 @@ class Plugins:
 
 
 def load(
-    namespaces: Iterable[str] = base.NAMESPACES, options: cfg.ConfigOpts | None = None
+    namespaces: Iterable[str] = base.NAMESPACES,
+    options: cfg.ConfigOpts | None = None,
+    destinations: Callable[[], Destinations] = Destinations,
 ) -> Plugins:
     """Return the plugins of some namespaces; one that is broken raises nothing.
 
+    :param destinations: returns which servers users may have connected to
     :param options: where to register the plugins' options. Given one, all are
         imported now: what is in the files can only be checked when all options
         are known. Without it each is imported when it is asked for, and has the
@@ -412,6 +428,7 @@ def load(
             ).list_entry_points()
         ],
         options,
+        destinations,
     )
 
 

@@ -62,7 +62,7 @@ def _with_defaults(spec: Any, value: Any) -> Any:
 def _check(spec: Mapping[str, Any], value: Any, place: str, label: str) -> None:
     validator = schemas.validator_of(spec, label)
     try:
-        errors = list(validator.iter_errors(value))
+        errors = schemas.first_errors(validator, value)
     except RecursionError:
         raise exceptions.InvalidInput(f'{place}: nested too deeply') from None
     except referencing.exceptions.Unresolvable as error:

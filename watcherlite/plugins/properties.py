@@ -15,7 +15,7 @@ import referencing.exceptions
 
 from watcherlite import exceptions
 from watcherlite.domain import json_values
-from watcherlite.domain.handling import Operation, Property
+from watcherlite.domain.resource_results import Operation, Property
 from watcherlite.plugins import schemas
 from watcherlite.plugins.base import NestedHandler, ResourceHandler
 
@@ -50,7 +50,7 @@ def fit(
     kind = handler if isinstance(handler, type) else type(handler)
     try:
         fitted = _fitted(_schema(kind), dict(values), known)
-        errors = list(_compiled(kind).iter_errors(fitted))
+        errors = schemas.first_errors(_compiled(kind), fitted)
     except RecursionError:
         raise exceptions.StackValidationFailed(f'{PLACE}: nested too deeply') from None
     except referencing.exceptions.Unresolvable as error:
@@ -122,7 +122,7 @@ def _property_problem(
     if 'default' in declared.schema:
         whole = {'type': 'object', 'properties': {name: dict(declared.schema)}}
         given = {name: declared.schema['default']}
-        errors = list(schemas.validator_of(whole, label).iter_errors(given))
+        errors = schemas.first_errors(schemas.validator_of(whole, label), given)
         if errors:
             told = '; '.join(schemas.problems(errors, PLACE))
             return f'has a default that does not fit its schema: {told}'

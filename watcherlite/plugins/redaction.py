@@ -1,4 +1,4 @@
-"""What may be told of the inputs and the traffic of plugins, and what not."""
+"""Redaction of the inputs and the traffic of plugins."""
 
 import re
 import urllib.parse

@@ -5,6 +5,7 @@ repeated when its key looks like that of a secret.
 """
 
 import difflib
+import itertools
 import json
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,6 +26,9 @@ from watcherlite.plugins.redaction import looks_secret
 PLACE = 'input_parameters'
 #: More than these help nobody.
 MAX_PROBLEMS = 10
+#: Errors that are looked for: each takes its time, and a long list may have one for
+#: every item.
+MAX_ERRORS = 1000
 _VALUE_LENGTH = 60
 
 #: Keywords whose value is data, where a `$ref` is no reference.
@@ -54,7 +58,7 @@ def validate_inputs(action_type: ActionType | type[ActionType], inputs: Any) -> 
     if isinstance(inputs, Mapping) and not isinstance(inputs, dict):
         inputs = dict(inputs)
     try:
-        errors = list(compiled(kind).iter_errors(inputs))
+        errors = first_errors(compiled(kind), inputs)
     except RecursionError:
         raise exceptions.InvalidInput(f'{PLACE}: nested too deeply') from None
     except referencing.exceptions.Unresolvable as error:
@@ -66,6 +70,11 @@ def validate_inputs(action_type: ActionType | type[ActionType], inputs: Any) -> 
             kind(options.alone(kind)) if isinstance(action_type, type) else action_type
         )
         _validate(instance, inputs)
+
+
+def first_errors(validator: Any, value: Any) -> list[Any]:
+    """Return what a validator has against a value, or the first of very much."""
+    return list(itertools.islice(validator.iter_errors(value), MAX_ERRORS))
 
 
 def compiled(kind: type[ActionType]) -> Any:
@@ -219,7 +228,7 @@ def _explain(error: Any, root: str) -> Iterator[str]:
 def _unknown_keys(place: str, instance: Any, schema: Any) -> Iterator[str]:
     known = sorted(schema.get('properties', ()))
     patterns = schema.get('patternProperties', {})
-    for key in sorted(str(key) for key in instance):
+    for key in itertools.islice(sorted(str(key) for key in instance), MAX_ERRORS):
         if key in known or any(_matches(pattern, key) for pattern in patterns):
             continue
         near = difflib.get_close_matches(key, known, n=1)

@@ -34,7 +34,7 @@ def fit(policy: Policy, given: Any) -> dict[str, Any]:
     validator = schemas.validator_of(spec, label)
     filled = with_defaults(spec, copy.deepcopy(given))
     try:
-        errors = list(validator.iter_errors(filled))
+        errors = schemas.first_errors(validator, filled)
     except RecursionError:
         raise exceptions.InvalidSpec(f'{PLACE}: nested too deeply') from None
     if errors:

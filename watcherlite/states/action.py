@@ -45,6 +45,8 @@ TRANSITIONS = {
     (READY, FAILED): 'an unexpected error in policies or pre_condition',
     (READY, CANCELLED): 'cancelled before it was started',
     (READY, WAITING): 'its target is locked by another action',
+    (READY, SUSPENDED): 'SUSPEND when all that it derived has ended, before a worker '
+    'takes it up again',
     (RUNNING, SUCCEEDED): 'execute and post_condition went well',
     (RUNNING, FAILED): 'it failed, timed out, or its worker was lost half way',
     (RUNNING, CANCELLED): 'it heeded a CANCEL',

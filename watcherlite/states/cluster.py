@@ -1,4 +1,4 @@
-"""What clusters and nodes are doing, and what makes them well."""
+"""States of clusters and nodes, and the transitions between them."""
 
 # Both
 INIT = 'INIT'

@@ -33,7 +33,7 @@ class Machine:
         self.final = frozenset(states) - {source for source, _ in transitions}
 
     def allows(self, source: str, target: str) -> bool:
-        """Say whether the table has a line from `source` to `target`."""
+        """Return whether the table has a line from `source` to `target`."""
         return (source, target) in self.transitions
 
     def check(self, source: str, target: str) -> None:

@@ -1,8 +1,9 @@
-"""What stacks and resources are doing, how it went, and what is allowed then.
+"""States of stacks and resources, and the transitions between them.
 
 A state is an action and a status, shown as one word: CREATE_COMPLETE. LOCK and
 UNLOCK are an overlay: below them each stack and resource keeps the state that it
-had, which guards and replacement go by and which comes back (spec 004).
+had, which guards and replacement go by and which comes back (spec 004). So is the CHECK
+of what is suspended, which stays suspended.
 """
 
 import dataclasses
@@ -64,6 +65,9 @@ LEVELS = (ALL, STACKS)
 #: The overlay.
 MAINTENANCE = frozenset({LOCK, UNLOCK})
 
+#: What puts a stack to rest and lets it go on. What is FAILED stays so.
+RESTING = frozenset({SUSPEND, RESUME})
+
 #: What users ask of a stack, beyond the actions above.
 CANCEL_UPDATE = 'CANCEL_UPDATE'
 SIGNAL = 'SIGNAL'
@@ -116,8 +120,7 @@ _SUPERSEDES = {
 #: What a stack that is suspended, or being deleted, cannot do; the guard is on the
 #: state below a lock.
 _NOT_AFTER: dict[str, frozenset[str]] = {
-    # After a check nobody could tell any more that it is to be resumed.
-    SUSPEND: frozenset({UPDATE, SIGNAL, CANCEL_UPDATE, SUSPEND, CHECK}),
+    SUSPEND: frozenset({UPDATE, SIGNAL, CANCEL_UPDATE, SUSPEND}),
     DELETE: frozenset(
         {UPDATE, SUSPEND, RESUME, CHECK, SIGNAL, CANCEL_UPDATE, MARK, ABANDON}
     ),
@@ -139,7 +142,7 @@ class Refusal:
 
 
 def supersedes(operation: str, state: State) -> bool:
-    """Say whether an operation takes the place of what is under way."""
+    """Return whether an operation takes the place of what is under way."""
     return state.busy and state.action in _SUPERSEDES.get(operation, frozenset())
 
 
@@ -158,6 +161,9 @@ def refusal(operation: str, state: State, base: State, name: str) -> Refusal | N
     if operation == UNLOCK:
         return Refusal(f'Stack {name} is not locked ({state.name}); lock it first.')
     if supersedes(operation, state):
+        return None
+    if operation == MARK and state.busy and state.action != DELETE:
+        # What nothing is done with can be marked (spec 002).
         return None
     if state.busy:
         if operation == CANCEL_UPDATE:

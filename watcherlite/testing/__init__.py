@@ -1,13 +1,14 @@
-"""What a plugin author needs to test a plugin without a daemon.
+"""Test fixtures for plugin authors, which need no daemon.
 
 `run_action` takes one action through its phases, `run_strategy` asks a strategy for
 its solution, `ResourceRun` takes a resource through its life; `FakeContext` stands for
-the worker, `ManualClock` for the time.
+the worker, `ManualClock` for the time, `MemoryStore` for the database.
 """
 
 from watcherlite.testing.actions import DerivedEnd, Result, revert_action, run_action
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.context import FakeContext, after_seconds, at_checkpoint
+from watcherlite.testing.memory_store import MemoryStore
 from watcherlite.testing.recorder import Recorder
 from watcherlite.testing.resources import ResourceRun, Settled
 from watcherlite.testing.strategies import run_strategy
@@ -16,6 +17,7 @@ __all__ = [
     'DerivedEnd',
     'FakeContext',
     'ManualClock',
+    'MemoryStore',
     'Recorder',
     'ResourceRun',
     'Result',

@@ -7,6 +7,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
+from watcherlite.destinations import WITH_LOOPBACK, Destinations
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import COMPLETE, REVERT, Action
 from watcherlite.execution import results
@@ -62,6 +63,7 @@ def run_action(
     timeout: float | None = None,
     context: FakeContext | None = None,
     derived_end: Callable[[outcomes.DerivedAction], DerivedEnd] | None = None,
+    destinations: Destinations = WITH_LOOPBACK,
 ) -> Result:
     """Take an action from READY to its end, and return how it ended.
 
@@ -72,10 +74,12 @@ def run_action(
     :param options: values of the plugin's options; the others have their defaults
     :param signals: see `at_checkpoint` and `after_seconds`
     :param timeout: seconds, counted from the start
-    :param context: in place of `signals`, `clock`, `attempt` and `timeout`: for a
+    :param context: in place of `signals`, `clock`, `in_flight` and `timeout`: for a
         test that sends signals from another thread
     :param derived_end: how a derived action ends; by default it succeeds. One that is
         CANCELLED when `timeout` is over, by a clock that this turns, is overdue
+    :param destinations: which servers may be connected to; servers of this machine may
+        be by default, which an operator has to allow
     :raises InvalidInput: no plan could be made with these inputs
     :raises AssertionError: it retries or polls without end
     """
@@ -83,7 +87,7 @@ def run_action(
         inputs, signals=signals, clock=clock, attempt=attempt, timeout=timeout
     )
     given.inputs = dict(inputs)
-    run = _Run(action_type, options, given)
+    run = _Run(action_type, options, given, destinations)
     schemas.validate_inputs(run.instance(), inputs)
     return run.to_the_end(derived_end or (lambda action: DerivedEnd(action.key)))
 
@@ -99,7 +103,7 @@ def revert_action(
     """Have an action undone that succeeded with these outputs."""
     given = context or FakeContext(inputs)
     given.inputs, given.outputs = dict(inputs), outputs
-    return _Run(action_type, options, given, phase=REVERT).revert()
+    return _Run(action_type, options, given, WITH_LOOPBACK, phase=REVERT).revert()
 
 
 class _Run:
@@ -108,11 +112,13 @@ class _Run:
         action_type: type[ActionType],
         options: Mapping[str, Any] | None,
         context: FakeContext,
+        destinations: Destinations,
         **properties: Any,
     ) -> None:
         self._type = action_type
         self._options = plugin_options.alone(action_type, options)
         self._context = context
+        self._destinations = destinations
         self._action = Action(
             context.uuid,
             action_type.__name__,
@@ -126,7 +132,9 @@ class _Run:
         context.paused = self._paused
 
     def instance(self) -> ActionType:
-        return self._type(self._options)
+        made = self._type(self._options)
+        made.read_destinations = lambda: self._destinations
+        return made
 
     def to_the_end(
         self, derived_end: Callable[[outcomes.DerivedAction], DerivedEnd]

@@ -9,6 +9,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
+from watcherlite.domain.creators import LOCAL, Creator
 from watcherlite.execution.context import TIMEOUT
 from watcherlite.states import action as states
 from watcherlite.testing.clock import PATIENCE, ManualClock
@@ -47,8 +48,11 @@ class FakeContext:
 
     :param signals: made by `at_checkpoint` and `after_seconds`
     :param timeout: seconds until the action times out; None: never
+    :param creator: of its plan; by default one who may act on everything
     :param paused: told True when the action is suspended, False when it goes on
     :ivar checkpoints: how often it was asked to heed signals
+    :ivar lease_lost: set it to have `fence` and `checkpoint` raise LeaseLost
+    :ivar tokens: those that were made durable
     """
 
     def __init__(
@@ -68,6 +72,7 @@ class FakeContext:
         within: str | None = None,
         tenant: str | None = None,
         cause: str = states.RPC_REQUEST,
+        creator: Creator = LOCAL,
     ) -> None:
         self.uuid = uuid
         self.name = name
@@ -76,6 +81,7 @@ class FakeContext:
         self.within = within
         self.tenant = tenant
         self.cause = cause
+        self.creator = creator
         self.attempt = attempt
         self.inputs: Mapping[str, Any] = dict(inputs or {})
         self.data: Mapping[str, Any] = dict(data or {})
@@ -86,6 +92,8 @@ class FakeContext:
         if timeout is not None:
             self._time_out_in(timeout)
         self.checkpoints = 0
+        self.lease_lost = False
+        self.tokens: list[Any] = []
         self.paused: Callable[[bool], None] | None = None
         self._started = self.clock.monotonic()
         self._pending = list(signals)
@@ -107,8 +115,18 @@ class FakeContext:
 
     def checkpoint(self) -> None:
         """Heed the signals that have arrived."""
+        self.fence()
         self.checkpoints += 1
         self._heed()
+
+    def fence(self) -> None:
+        """Raise LeaseLost if the test has set `lease_lost`."""
+        if self.lease_lost:
+            raise exceptions.LeaseLost(f'The worker of action {self.uuid} lost it.')
+
+    def save_token(self, token: Any) -> None:
+        """Note a token that is durable from now on."""
+        self.tokens.append(token)
 
     def sleep(self, seconds: float) -> None:
         """Let so much time pass, or less if a signal arrives."""

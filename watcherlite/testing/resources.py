@@ -8,9 +8,17 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
+from watcherlite.destinations import WITH_LOOPBACK, Destinations
 from watcherlite.domain import outcomes
-from watcherlite.domain.handling import KEEP, REPLACE, UPDATE, NotYet, PassOn, Ready
-from watcherlite.engine.stacks.resource_context import HandlerContext, free_name
+from watcherlite.domain.resource_results import (
+    KEEP,
+    REPLACE,
+    UPDATE,
+    NotYet,
+    PassOn,
+    Ready,
+)
+from watcherlite.engine.stacks.resource_context import HandlerContext, unique_name
 from watcherlite.plugins import options as plugin_options
 from watcherlite.plugins import properties as fitting
 from watcherlite.plugins.base import ResourceHandler
@@ -34,7 +42,7 @@ class Settled:
     :param reason: what the handler said, or what an exception stands for
     :param polls: how often it was asked how far it is
     :param seconds: how long it took, by the clock
-    :param change: for an update: KEEP, UPDATE or REPLACE of `domain.handling`
+    :param change: for an update: KEEP, UPDATE or REPLACE of `domain.resource_results`
     :param passed_on: for a signal that is for another resource
     """
 
@@ -58,6 +66,9 @@ class ResourceRun:
     :param timeout: seconds that each operation may take
     :param uuid: of the resource
     :param files: those that come with the template
+    :param destinations: which servers may be connected to; those of this machine may be
+        by default, which an operator has to allow
+    :ivar lease_lost: set it to have each operation find the lease of its worker over
     :ivar story: each operation as `CREATE_COMPLETE`
     :ivar physical_id, attributes, data, properties: as the engine would have stored
         them
@@ -75,17 +86,20 @@ class ResourceRun:
         stack_name: str = 'stack',
         files: Mapping[str, str] | None = None,
         metadata: Mapping[str, Any] | None = None,
+        destinations: Destinations = WITH_LOOPBACK,
     ) -> None:
         wrong = fitting.declaration_problem(handler)
         if wrong:
             raise exceptions.PluginError(f'{handler.__qualname__}: {wrong}')
         self._type = handler
         self._options = plugin_options.alone(handler, options)
+        self._destinations = destinations
         self._clock: Clock = clock if clock is not None else ManualClock()
         self._timeout = timeout
         self._name, self._stack_name = name, stack_name
         self._files, self._metadata = dict(files or {}), dict(metadata or {})
         self.story: list[str] = []
+        self.lease_lost = False
         self._begin(uuid or str(uuids.uuid4()))
 
     def _begin(self, uuid: str) -> None:
@@ -261,19 +275,23 @@ class ResourceRun:
     @property
     def physical_name(self) -> str:
         """Return the name that is free for it."""
-        return free_name(self._stack_name, self._name, self.uuid)
+        return unique_name(self._stack_name, self._name, self.uuid)
 
     def _instance(self) -> ResourceHandler:
-        return self._type(self._options)
+        made = self._type(self._options)
+        made.read_destinations = lambda: self._destinations
+        return made
 
     def _action(self, attempt: int) -> FakeContext:
-        return FakeContext(
+        context = FakeContext(
             clock=self._clock,
             timeout=self._timeout,
             uuid=str(uuids.uuid4()),
             name=self._name,
             attempt=attempt,
         )
+        context.lease_lost = self.lease_lost
+        return context
 
     def _context(
         self, action: FakeContext, wanted: Mapping[str, Any] | None = None
@@ -322,7 +340,7 @@ class _Progress:
         if said is None or isinstance(said, Ready | PassOn):
             return said
         raise exceptions.PluginError(
-            f'{self._operation} returned {type(said).__name__}, which is no result'
+            f'{self._operation} returned {type(said).__name__}, which is not a result'
         )
 
     def _poll(self, said: NotYet) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from watcherlite.clock import UTC, Clock
 from watcherlite.domain.audits import ONESHOT, Audit
 from watcherlite.domain.solutions import Solution
-from watcherlite.engine.strategy_context import Model, StrategyContext
+from watcherlite.engine.audits.strategy_context import Model, StrategyContext
 from watcherlite.plugins import options as plugin_options
 from watcherlite.plugins import parameters as plugin_parameters
 from watcherlite.plugins.base import Strategy

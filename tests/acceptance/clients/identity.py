@@ -183,12 +183,21 @@ class Keystone(fixtures.Fixture):
             f'--os-region-name={REGION}',
         )
 
+    def add_system_role(self, name, role):
+        """Give a user a role in the whole system."""
+        place = f'/system/users/{self._users[name]}/roles/{self._roles[role]}'
+        self._ask('PUT', place)
+
     def token(self, name, project=PROJECT):
-        """Return a new token of a user."""
+        """Return a new token of a user.
+
+        :param project: None: for the whole system
+        """
+        scope = {'project': {'name': project, 'domain': DOMAIN}}
         user = {'name': name, 'domain': DOMAIN, 'password': PASSWORD}
         auth = {
             'identity': {'methods': ['password'], 'password': {'user': user}},
-            'scope': {'project': {'name': project, 'domain': DOMAIN}},
+            'scope': {'system': {'all': True}} if project is None else scope,
         }
         answer = requests.post(
             f'{self.url}/auth/tokens', json={'auth': auth}, timeout=PATIENCE

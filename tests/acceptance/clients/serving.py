@@ -118,7 +118,7 @@ def with_servers(case):
     ]
     for daemon in daemons[:2]:
         daemon.wait_for_text(' serves ')
-        daemon.wait_for_text('Receiving messages from')
+        daemon.wait_for_text('Consuming messages from')
     daemons[2].wait_for_text('The API is served on')
     return f'http://{LOOPBACK}:{port}'
 

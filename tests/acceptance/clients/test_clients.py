@@ -144,7 +144,7 @@ class PasswordStories(Calling):
             'api': {
                 'auth_strategy': 'http_basic',
                 'http_basic_auth_user_file': passwords,
-                'http_basic_user_roles': f'{READER}:reader',
+                'http_basic_user_roles': f'{USER}:admin,{READER}:reader',
             }
         }
 

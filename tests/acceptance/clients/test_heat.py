@@ -6,6 +6,7 @@ with a process for each task.
 """
 
 import ast
+import configparser
 import inspect
 import itertools
 import os
@@ -15,8 +16,10 @@ import subprocess
 from tests.acceptance.clients import stack_stories, stack_templates
 from tests.acceptance.clients.heat_case import PATIENCE, HeatCase
 from tests.acceptance.clients.serving import Standalone, with_servers
+from tests.acceptance.clients.stack_templates import TEMPLATE
 from tests.acceptance.daemons import SCRIPTS
 
+TOP = pathlib.Path(__file__).parents[3]
 #: Hooks and software deployments are for the agents of Heat in virtual machines.
 NOT_OURS = ('software_', 'stack_hook_')
 NAMES = """
@@ -136,6 +139,42 @@ class TestHeatClient(stack_stories.LifeStories, Stories, HeatCase):
         )
 
         self.assertEqual(['by-program'], done.json())
+
+    def test_the_command_has_lock_and_unlock_where_we_are_installed(self):
+        self.create('kept', TEMPLATE)
+        words = ('--os-auth-type=none', f'--os-endpoint={self.endpoint()}')
+        beside = {'PYTHONPATH': os.pathsep.join((self.installed(), str(TOP)))}
+
+        told = []
+        for verb, *more in (('suspend',), ('lock', '--level', 'all'), ('unlock',)):
+            done = self.clients.run_script(
+                *('openstack', *words, 'stack', verb, 'kept', '--wait', *more),
+                *('-f', 'value', '-c', 'Stack Status'),
+                **beside,
+            )
+            self.assertEqual(0, done.code, str(done))
+            # Events come before it.
+            told.append(done.out.split()[-1])
+        # What it waits for is below the unlock.
+        self.done('stack', 'suspend', 'kept', '--wait')
+
+        self.assertEqual(['SUSPEND_COMPLETE', 'LOCK_COMPLETE', 'UNLOCK_COMPLETE'], told)
+        shown = self.json('stack', 'show', 'kept')
+        self.assertEqual('SUSPEND_COMPLETE', shown['stack_status'])
+
+    def installed(self):
+        """Return a directory that says which entry points we have, as pip leaves it."""
+        wanted = configparser.ConfigParser(delimiters=('=',))
+        wanted.optionxform = str
+        wanted.read(TOP / 'setup.cfg')
+        points = wanted['entry_points']
+        group = 'openstack.orchestration.v1'
+        directory = self.home / 'beside' / 'watcherlite-1.dist-info'
+        directory.mkdir(parents=True)
+        (directory / 'METADATA').write_text('Name: watcherlite\nVersion: 1\n')
+        text = f'[{group}]{points[group]}\n'
+        (directory / 'entry_points.txt').write_text(text)
+        return str(directory.parent)
 
     def test_the_command_that_was_before_openstack(self):
         self.create('old', stack_templates.MORE)

@@ -47,6 +47,7 @@ class TestKeystone(base.TestCase):
         cls.keystone.add_user(SERVICE, 'service')
         for user, role in ROLES.items():
             cls.keystone.add_user(user, role)
+        cls.keystone.add_system_role('reader', 'reader')
         cls.standalone = cls._use(Standalone(cls._settings))
         cls.keystone.add_endpoint('infra-optim', cls.standalone.url)
 
@@ -102,7 +103,7 @@ class TestKeystone(base.TestCase):
             env={
                 **self.clients.environment,
                 'OS_AUTH_URL': self.keystone.url,
-                'OS_USERNAME': 'reader',
+                'OS_USERNAME': 'operator',
                 'OS_PASSWORD': PASSWORD,
                 'OS_PROJECT_NAME': PROJECT,
                 'OS_USER_DOMAIN_ID': DOMAIN['id'],
@@ -118,22 +119,33 @@ class TestKeystone(base.TestCase):
         self.assertEqual((0, ''), (done.returncode, done.stderr))
         self.assertIn('dummy', [goal['Name'] for goal in json.loads(done.stdout)])
 
-    def test_a_reader_lists_and_starts_nothing(self):
-        plan = self.standalone.request(
-            'POST',
-            '/v1/action_plans',
-            json=DOCUMENT,
-            headers={'X-Auth-Token': self.keystone.token('operator')},
-        ).json()['uuid']
+    def test_a_reader_of_the_system_lists_and_starts_nothing(self):
+        def ask(method, path, token, **options):
+            return self.standalone.request(
+                method, path, headers={'X-Auth-Token': token}, **options
+            )
 
-        listed = self.watcher('reader', 'actionplan', 'list', '-f', 'json').json()
-        refused = self.watcher('reader', 'actionplan', 'start', plan).refusal()
-        after = self.watcher('reader', 'actionplan', 'show', plan, '-f', 'json').json()
+        operator = self.keystone.token('operator')
+        system = self.keystone.token('reader', project=None)
+        plan = ask('POST', '/v1/action_plans', operator, json=DOCUMENT).json()['uuid']
 
-        self.assertIn(plan, [row['UUID'] for row in listed])
-        self.assertIn("Policy doesn't allow action_plan:start to be performed", refused)
-        self.assertIn('(HTTP 403)', refused)
-        self.assertEqual('RECOMMENDED', after['State'])
+        listed = ask('GET', '/v1/action_plans', system).json()['action_plans']
+        refused = ask('POST', f'/v1/action_plans/{plan}/start', system, data='{')
+        after = ask('GET', f'/v1/action_plans/{plan}', system).json()
+
+        self.assertIn(plan, [row['uuid'] for row in listed])
+        self.assertEqual(403, refused.status_code)
+        self.assertEqual(
+            "Policy doesn't allow action_plan:start to be performed.", reason(refused)
+        )
+        self.assertEqual('RECOMMENDED', after['state'])
+
+    def test_a_reader_of_a_project_sees_nothing_of_the_whole_cloud(self):
+        listed = self.watcher('reader', 'actionplan', 'list').refusal()
+        status = self.get(self.keystone.token('reader'), '/v1/audits').status_code
+
+        self.assertIn("Policy doesn't allow action_plan:get_all", listed)
+        self.assertEqual(403, status)
 
     def test_who_has_no_role_that_counts_may_nothing(self):
         answer = self.get(self.keystone.token('stranger'))
@@ -199,7 +211,7 @@ class TestKeystone(base.TestCase):
                 )
 
         self.assertEqual([503, 200], [answer.status_code for answer in answers])
-        self.assertIn('cannot be checked', reason(answers[0]))
+        self.assertIn('cannot be validated', reason(answers[0]))
         self.assertIn('Retry-After', answers[0].headers)
         self.assertIn('internal endpoint for identity', internal.daemon.text())
 
@@ -216,5 +228,5 @@ class TestKeystone(base.TestCase):
         back = self.get(token)
 
         self.assertEqual(503, away.status_code)
-        self.assertIn('cannot be reached', reason(away))
+        self.assertIn('is not available', reason(away))
         self.assertEqual(200, back.status_code)

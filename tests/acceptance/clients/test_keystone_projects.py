@@ -1,6 +1,7 @@
 """Stacks and clusters for who has a token of keystone, with the clients of PyPI."""
 
 import textwrap
+from urllib import parse
 
 from tests import base
 from tests.acceptance.clients import environments, senlin_case, stack_templates
@@ -16,6 +17,7 @@ USERS = {
     'maker': ('member', PROJECT),
     'looker': ('reader', PROJECT),
     'neighbour': ('member', OTHER),
+    'planner': ('manager', OTHER),
 }
 
 
@@ -34,9 +36,7 @@ class TestKeystoneProjects(base.TestCase):
         cls.keystone.add_user(SERVICE, 'service')
         for user, (role, project) in USERS.items():
             cls.keystone.add_user(user, role, project=project)
-        cls.standalone = cls._use(
-            Standalone(lambda home: cls.keystone.settings(SERVICE))
-        )
+        cls.standalone = cls._use(Standalone(cls._settings))
         cls.keystone.add_endpoint(
             'orchestration', f'{cls.standalone.url}/orchestration/v1/%(tenant_id)s'
         )
@@ -47,6 +47,16 @@ class TestKeystoneProjects(base.TestCase):
         fixture.setUp()
         cls.addClassCleanup(fixture.cleanUp)
         return fixture
+
+    @classmethod
+    def _settings(cls, home):
+        # Managers of projects work with plans, which they do not by default
+        rules = home / 'rules.yaml'
+        rules.write_text('"system_manager_api": "rule:manager_api"\n')
+        return {
+            **cls.keystone.settings(SERVICE),
+            'oslo_policy': {'policy_file': rules},
+        }
 
     def setUp(self):
         super().setUp()
@@ -85,6 +95,20 @@ class TestKeystoneProjects(base.TestCase):
         answer = self.standalone.request(method, path, headers=headers, **options)
         kind = None if answer.ok else answer.json()['error']['type']
         return answer.status_code, kind
+
+    def webhook(self, receiver):
+        """Return the path of a webhook with a new token, which one answer has."""
+        answer = self.standalone.request(
+            'PATCH',
+            f'/clustering/v1/receivers/{receiver}',
+            headers={
+                'X-Auth-Token': self.keystone.token('maker', project=USERS['maker'][1]),
+                'OpenStack-API-Version': 'clustering 1.15',
+            },
+            json={'receiver': {'renew_token': True}},
+        )
+        url = parse.urlsplit(answer.json()['receiver']['channel']['alarm_url'])
+        return f'{url.path}?{url.query}'
 
     def test_a_stack_is_its_projects_and_a_reader_changes_nothing_of_it(self):
         path = self.home / 'story.yaml'
@@ -154,6 +178,50 @@ class TestKeystoneProjects(base.TestCase):
         done = self.stack('maker', 'delete', '-y', '--wait', 'story')
         self.assertEqual(0, done.code, str(done))
         self.assertEqual([], self.shown('looker', 'list'))
+
+    def test_a_plan_acts_on_nothing_of_another_project(self):
+        path = self.home / 'plan.yaml'
+        path.write_text(textwrap.dedent(stack_templates.MORE))
+        stack = self.shown('maker', 'create', 'planned', '-t', str(path))['id']
+        wait_until(
+            lambda: (
+                self.shown('maker', 'show', 'planned')['stack_status']
+                == 'CREATE_COMPLETE'
+            ),
+            lambda: 'CREATE_COMPLETE of planned',
+        )
+        before = self.shown('maker', 'event', 'list', 'planned')
+        token = self.keystone.token('planner', project=OTHER)
+
+        def asked(name):
+            """Ask for a plan that locks a stack, and one that has it as a target."""
+            steps = (
+                {'action_type': 'stack_lock', 'input_parameters': {'stack': name}},
+                {
+                    'action_type': 'sleep',
+                    'input_parameters': {'duration': 60},
+                    'target': f'stack:{name}',
+                },
+            )
+            found = []
+            for step in steps:
+                answer = self.standalone.request(
+                    'POST',
+                    '/v1/action_plans',
+                    json={'actions': [{'name': 'a', **step}]},
+                    headers={'X-Auth-Token': token},
+                )
+                found.append((answer.status_code, answer.text.replace(name, 'UUID')))
+            return found
+
+        foreign = asked(stack)
+
+        self.assertEqual([400, 400], [status for status, _ in foreign])
+        self.assertIn('The Stack (UUID) could not be found', foreign[0][1])
+        self.assertEqual(foreign, asked('00000000-0000-4000-8000-000000000000'))
+        self.assertEqual(before, self.shown('maker', 'event', 'list', 'planned'))
+        done = self.stack('maker', 'delete', '-y', '--wait', 'planned')
+        self.assertEqual(0, done.code, str(done))
 
     def test_a_cluster_is_its_projects_and_a_reader_changes_nothing_of_it(self):
         path = self.home / 'profile.yaml'
@@ -226,10 +294,14 @@ class TestKeystoneProjects(base.TestCase):
         rows = self.shown_cluster('maker', 'action', 'list')
         self.assertEqual(['CLUSTER_CREATE'], [row['action'] for row in rows])
 
-        # Its webhook needs no token, and asks as who made it
-        triggered = self.standalone.request(
+        # Its webhook needs the token of its address alone, and asks as who made it
+        stranger = self.standalone.request(
             'POST', f'{mount}/webhooks/{hook["id"]}/trigger?V=2'
-        ).json()['action']
+        )
+        self.assertEqual(404, stranger.status_code)
+        triggered = self.standalone.request('POST', self.webhook(hook['id'])).json()[
+            'action'
+        ]
         found = self.shown_cluster('looker', 'action', 'show', triggered)
         self.assertEqual(
             (self.keystone.projects[PROJECT], made['user_id'], 'CLUSTER_SCALE_OUT'),

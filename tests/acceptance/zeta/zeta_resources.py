@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from oslo_config import cfg
 
-from watcherlite.domain.handling import NotYet, Property, Ready
+from watcherlite.domain.resource_results import NotYet, Property, Ready
 from watcherlite.plugins import base
 
 #: Seconds to wait for an answer: the target may keep it back for a while.

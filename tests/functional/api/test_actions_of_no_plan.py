@@ -2,7 +2,7 @@
 
 from tests import base
 from tests.functional.api import fixtures
-from tests.unit.api.asking import ask
+from tests.unit.api.requests import ask
 
 TEMPLATE = {
     'heat_template_version': '2018-08-31',

@@ -4,13 +4,13 @@ import sqlalchemy
 
 from tests import base
 from tests.functional.api import fixtures
-from tests.unit.api.asking import ask
+from tests.unit.api.requests import ask
 from watcherlite.domain.clusters import Owner
-from watcherlite.engine.clusters.asking import (
-    Asker,
+from watcherlite.engine.clusters.requests.values import (
     NewCluster,
     NewNode,
     NewReceiver,
+    RequestContext,
 )
 
 SPEC = {'type': 'os.heat.value', 'version': '1.0', 'properties': {'value': 'x'}}
@@ -31,7 +31,7 @@ class TestPages(base.TestCase):
         self.fixture.start_fixture()
         self.addCleanup(self.fixture.stop_fixture)
         self.clusters = self.fixture.runtime.clusters
-        self.by = Asker(Owner('default', 'ada'), True)
+        self.by = RequestContext(Owner('default', 'ada'), True)
         self.statements: list[str] = []
         told = (self.fixture.runtime.store.engine, 'before_cursor_execute', self._note)
         sqlalchemy.event.listen(*told)

@@ -8,7 +8,7 @@ from oslo_config import cfg
 from tests import base
 from tests.contract.cluster_case import told_of
 from tests.functional.api import fixtures
-from tests.unit.api.asking import Answered, ask
+from tests.unit.api.requests import Answered, ask
 from watcherlite.api import deploy
 from watcherlite.api.app import CALLER, Application
 from watcherlite.api.operation import Caller
@@ -358,12 +358,12 @@ class TestOthers(ProjectsCase):
         self.api = self.application(str(ini))
         boss = Caller(user_id='eve', project_id='there', roles=frozenset({'boss'}))
 
-        answers = [
+        responses = [
             self.ask('GET', '/clusters/a-cluster', None, caller).status
             for caller in (boss, ADMIN)
         ]
 
-        self.assertEqual([200, 404], answers)
+        self.assertEqual([200, 404], responses)
 
     def test_what_is_in_the_own_project_counts_first(self):
         key, asked = MADE['profiles']
@@ -405,7 +405,7 @@ class TestOthers(ProjectsCase):
         answer = self.ask('GET', '/clusters', None, nobody)
 
         self.assertEqual(403, answer.status)
-        self.assertIn('for no project', answer.body['error']['message'])
+        self.assertIn('has no project', answer.body['error']['message'])
 
     def test_only_an_administrator_ends_what_somebody_runs(self):
         url = f'/actions/{self.uuids["actions"]}?force=true'

@@ -1,10 +1,14 @@
-"""The address of a webhook is a secret: who knows it needs no token."""
+"""Webhooks, which need no credentials but their token."""
 
 from tests import base
 from tests.functional.api import fixtures
-from tests.unit.api.asking import Answered, ask
+from tests.unit.api.requests import Answered, ask
 from watcherlite.domain.clusters import Owner
-from watcherlite.engine.clusters.asking import Asker, NewCluster, NewReceiver
+from watcherlite.engine.clusters.requests.values import (
+    NewCluster,
+    NewReceiver,
+    RequestContext,
+)
 
 SPEC = {'type': 'os.heat.value', 'version': '1.0', 'properties': {'value': 'x'}}
 #: What the log has instead of the address.
@@ -22,14 +26,16 @@ class WebhookCase(base.TestCase):
         running.start_fixture()
         self.addCleanup(running.stop_fixture)
         clusters = running.runtime.clusters
-        by = Asker(Owner('default', 'ada'), True)
+        by = RequestContext(Owner('default', 'ada'), True)
         clusters.profiles.create('thing', SPEC, by)
         clusters.create(NewCluster('web', 'thing'), by)
         new = NewReceiver('hook', 'webhook', 'web', 'CLUSTER_CHECK')
-        self.uuid = clusters.receivers.create(new, by, 'http://127.0.0.1/v1').uuid
+        issued = clusters.receivers.create(new, by, 'http://127.0.0.1/v1')
+        self.uuid, self.token = issued.receiver.uuid, str(issued.token)
 
     def trigger(self, method: str = 'POST', prefix: str = '/v1', **headers: str):
         url = f'/clustering{prefix}/webhooks/{self.uuid}/trigger?V=2'
+        url += f'&token={self.token}'
         application = fixtures.application()
         answer: Answered = ask(
             application, method, url, **{'Host': 'localhost', **headers}
@@ -50,10 +56,15 @@ class TestWithAuthentication(WebhookCase):
         # It is asked for, and busy
         self.assertEqual([409, 409, 405], statuses)
         self.assertEqual(3, self.log.output.count(SHOWN))
-        self.assertNotIn(self.uuid, self.log.output)
+        self.assertNotIn(self.token, self.log.output)
 
-    def test_a_token_is_not_looked_at(self):
+    def test_other_credentials_are_not_looked_at(self):
         self.assertEqual(409, self.trigger(authorization='Basic wrong').status)
+
+    def test_without_its_token_it_is_not_there(self):
+        self.token = ''
+
+        self.assertEqual(404, self.trigger().status)
 
 
 class TestWithoutAuthentication(WebhookCase):

@@ -10,12 +10,18 @@ from oslo_config import cfg
 
 from tests import base
 from tests.functional.api import fixtures
-from tests.unit.api.asking import ask
+from tests.unit.api.requests import ask
 from watcherlite import exceptions
 from watcherlite.api import keystone
 from watcherlite.api.authentication import AWAY
 
-ROLES = {'token-of-a-reader': ['reader'], 'token-of-an-admin': ['Admin', 'member']}
+#: That of a reader of the whole system.
+SYSTEM = 'token-of-the-system'
+ROLES = {
+    'token-of-a-reader': ['reader'],
+    'token-of-an-admin': ['Admin', 'member'],
+    SYSTEM: ['reader'],
+}
 NOBODY = 'token-of-nobody'
 
 
@@ -27,7 +33,11 @@ class Identity(http.server.BaseHTTPRequestHandler):
         if subject is None:
             self.answer(300, {'versions': {'values': [self.version()]}})
         elif subject in ROLES:
-            self.answer(200, {'token': self.token(ROLES[subject])})
+            token = self.token(ROLES[subject])
+            if subject == SYSTEM:
+                del token['project']
+                token['system'] = {'all': True}
+            self.answer(200, {'token': token})
         else:
             self.answer(404, {'error': {'code': 404}})
 
@@ -106,9 +116,10 @@ class TestKeystone(base.TestCase):
     def test_a_token_says_who_asks_and_with_which_roles(self):
         api = self.serve(self.identity())
 
-        answers = [
+        responses = [
             ask(api, method, path, X_Auth_Token=token, X_Roles='admin')
             for method, path, token in (
+                ('GET', '/v1/goals', SYSTEM),
                 ('GET', '/v1/goals', 'token-of-a-reader'),
                 ('DELETE', '/v1/audits/x', 'token-of-a-reader'),
                 ('DELETE', '/v1/audits/x', 'token-of-an-admin'),
@@ -116,11 +127,13 @@ class TestKeystone(base.TestCase):
             )
         ]
 
-        self.assertEqual([200, 403, 404, 401], [answer.status for answer in answers])
         self.assertEqual(
-            'The request you have made requires authentication.', answers[-1].fault
+            [200, 403, 403, 404, 401], [answer.status for answer in responses]
         )
-        self.assertIn('Keystone uri=', answers[-1].headers['WWW-Authenticate'])
+        self.assertEqual(
+            'The request you have made requires authentication.', responses[-1].fault
+        )
+        self.assertIn('Keystone uri=', responses[-1].headers['WWW-Authenticate'])
 
     def test_without_a_token_only_the_root_and_the_health_are_there(self):
         api = self.serve(self.identity())

@@ -20,7 +20,12 @@ from watcherlite.domain import documents
 from watcherlite.domain.audits import EVENT, NewAudit, NewAuditTemplate
 from watcherlite.domain.clusters import Owner
 from watcherlite.domain.stacks import NewStack
-from watcherlite.engine.clusters.asking import Asker, NewCluster, NewNode, NewReceiver
+from watcherlite.engine.clusters.requests.values import (
+    NewCluster,
+    NewNode,
+    NewReceiver,
+    RequestContext,
+)
 
 #: Requests that are tried of each kind, for each operation.
 EXAMPLES = 6
@@ -221,7 +226,7 @@ class TestDescriptionOfClusters(DescriptionCase):
     def store(self):
         """Store something of each kind; return the variables of addresses."""
         clusters = self.fixture.runtime.clusters
-        by = Asker(Owner('default', 'ada'), True)
+        by = RequestContext(Owner('default', 'ada'), True)
         spec = {'type': 'os.heat.value', 'version': '1.0', 'properties': {'value': 'x'}}
         scaling = {
             'type': 'senlin.policy.scaling',
@@ -240,7 +245,7 @@ class TestDescriptionOfClusters(DescriptionCase):
             'cluster': made.row.uuid,
             'node': node.row.uuid,
             'action': made.action,
-            'receiver': receiver.uuid,
+            'receiver': receiver.receiver.uuid,
             'profile_type': 'os.heat.test_resource-1.0',
             'policy_type': 'senlin.policy.scaling-1.0',
             'path': '$.name',

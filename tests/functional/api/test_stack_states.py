@@ -2,7 +2,7 @@
 
 from tests import base
 from tests.functional.api import fixtures
-from tests.unit.api.asking import ask
+from tests.unit.api.requests import ask
 from watcherlite.domain.stacks import Definition, Resource, Stack
 from watcherlite.states import stack as states
 from watcherlite.states.stack import State
@@ -61,11 +61,11 @@ AT_REST = {
 BUSY = {
     **AT_REST,
     **dict.fromkeys(('lock', 'unlock', 'suspend', 'resume', 'check'), 409),
-    **dict.fromkeys(('mark', 'abandon'), 409),
+    'abandon': 409,
     'cancel': 400,
 }
 #: What is possible while it rests.
-SUSPENDED = {**AT_REST, 'resume': 200, **dict.fromkeys(('put', 'patch', 'check'), 400)}
+SUSPENDED = {**AT_REST, 'resume': 200, **dict.fromkeys(('put', 'patch'), 400)}
 #: State -> what is asked -> status.
 CODES = {
     'LOCK_IN_PROGRESS': {**LOCKED, 'lock': 409, 'unlock': 409, 'delete': 409},
@@ -93,7 +93,7 @@ CODES = {
     'CHECK_IN_PROGRESS': {**BUSY, 'put': 409, 'patch': 409},
     'SUSPEND_IN_PROGRESS': {**BUSY, 'put': 409, 'patch': 409},
     'RESUME_IN_PROGRESS': {**BUSY, 'put': 409, 'patch': 409},
-    'DELETE_IN_PROGRESS': {**BUSY, 'put': 409, 'patch': 409},
+    'DELETE_IN_PROGRESS': {**BUSY, 'put': 409, 'patch': 409, 'mark': 409},
 }
 #: The level of the lock that a stack in a state has.
 LEVELS = {

@@ -3,7 +3,7 @@
 import threading
 
 from tests import base
-from tests.unit.api.asking import ask
+from tests.unit.api.requests import ask
 from watcherlite import bootstrap, conf, exceptions, wsgi
 from watcherlite.domain import commands
 
@@ -64,8 +64,7 @@ class TestBuilding(WsgiCase):
 
         self.assertEqual(500, answer.status)
         self.assertEqual(
-            'The server met an error that it did not expect. The log of the API has '
-            'more.',
+            'Internal server error. See the log of the API.',
             answer.fault,
         )
         self.assertIn('[api] is wrong', self.log.output)

@@ -4,8 +4,8 @@ import base64
 import subprocess
 import sys
 
-from tests.functional.cli import shown
-from tests.functional.cli.serving import Api, RemoteCase, Reply, fault
+from tests.functional.cli import api_objects
+from tests.functional.cli.fake_api import Api, RemoteCase, Reply, fault
 
 TOKEN = 'X-Auth-Token'
 
@@ -13,7 +13,7 @@ TOKEN = 'X-Auth-Token'
 class AccessCase(RemoteCase):
     def setUp(self):
         super().setUp()
-        self.api.answers['GET /v1/goals'] = shown.page('goals')
+        self.api.answers['GET /v1/goals'] = api_objects.page('goals')
 
     def last(self, name):
         return self.api.headers[-1][name]
@@ -134,7 +134,7 @@ class KeystoneTest(AccessCase):
             'name': 'watcher',
             'endpoints': [endpoint],
         }
-        self.api.answers['GET /infra-optim/v1/goals'] = shown.page('goals')
+        self.api.answers['GET /infra-optim/v1/goals'] = api_objects.page('goals')
         return Reply(
             {
                 'token': {
@@ -205,7 +205,7 @@ class KeystoneTest(AccessCase):
     def test_a_token_that_has_expired_is_renewed_once(self):
         self.api.answers['GET /infra-optim/v1/goals'] = [
             fault(401, 'expired'),
-            shown.page('goals'),
+            api_objects.page('goals'),
         ]
 
         self.succeed('goal', 'list', '--os-cloud', 'here')
@@ -223,7 +223,7 @@ class KeystoneTest(AccessCase):
 
         self.assertEqual(2, code)
         self.assertTrue(
-            message.startswith('keystone does not accept who asks: Wrong.'), message
+            message.startswith('authentication at keystone failed: Wrong.'), message
         )
         self.assertNotIn('SECRET', message)
 
@@ -242,8 +242,8 @@ class KeystoneTest(AccessCase):
         self.assertEqual(
             (
                 2,
-                'the catalogue of the cloud has no endpoint of type infra-optim; add '
-                'one, or name the API with --os-endpoint-override',
+                'the service catalog has no endpoint of type infra-optim; add one, '
+                'or set --os-endpoint-override',
             ),
             self.fail('goal', 'list', '--os-cloud', 'here'),
         )
@@ -275,8 +275,8 @@ class KeystoneTest(AccessCase):
                 2,
                 '',
                 'watcherlite: keystone needs openstacksdk; install it with: pip '
-                'install "watcherlite[openstack]". Without keystone, name the API '
-                'with --endpoint\n',
+                'install "watcherlite[openstack]". Without keystone, set '
+                '--endpoint\n',
             ),
             (found.returncode, found.stdout, found.stderr),
         )

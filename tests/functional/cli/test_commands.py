@@ -1,54 +1,54 @@
 """What the commands that read ask of the API, and which columns they show."""
 
-from tests.functional.cli import shown
-from tests.functional.cli.serving import RemoteCase, Reply
+from tests.functional.cli import api_objects
+from tests.functional.cli.fake_api import RemoteCase, Reply
 
-PLAN = shown.PLAN_UUID
+PLAN = api_objects.PLAN_UUID
 
 
 class ReadingTest(RemoteCase):
     def test_lists(self):
         for words, noun, row, columns in (
-            ('goal', 'goals', shown.GOAL, 'UUID, Name, Display name'),
+            ('goal', 'goals', api_objects.GOAL, 'UUID, Name, Display name'),
             (
                 'strategy',
                 'strategies',
-                shown.STRATEGY,
+                api_objects.STRATEGY,
                 'UUID, Name, Display name, Goal',
             ),
             (
                 'audittemplate',
                 'audit_templates',
-                shown.TEMPLATE,
+                api_objects.TEMPLATE,
                 'UUID, Name, Goal, Strategy',
             ),
             (
                 'audit',
                 'audits',
-                shown.AUDIT,
+                api_objects.AUDIT,
                 'UUID, Name, Audit Type, State, Goal, Strategy, Auto Trigger',
             ),
             (
                 'actionplan',
                 'action_plans',
-                shown.PLAN,
+                api_objects.PLAN,
                 'UUID, Audit, State, Updated At, Global efficacy',
             ),
             (
                 'action',
                 'actions',
-                shown.ACTION,
+                api_objects.ACTION,
                 'UUID, Parents, State, Action Plan, Action',
             ),
-            ('service', 'services', shown.SERVICE, 'ID, Name, Host, Status'),
+            ('service', 'services', api_objects.SERVICE, 'ID, Name, Host, Status'),
             (
                 'scoringengine',
                 'scoring_engines',
-                shown.SCORING_ENGINE,
+                api_objects.SCORING_ENGINE,
                 'UUID, Name, Description',
             ),
         ):
-            self.api.answers[f'GET /v1/{noun}'] = shown.page(noun, row)
+            self.api.answers[f'GET /v1/{noun}'] = api_objects.page(noun, row)
 
             (found,) = self.rows(words, 'list')
 
@@ -60,20 +60,20 @@ class ReadingTest(RemoteCase):
             (
                 'strategy',
                 'strategies',
-                shown.STRATEGY,
+                api_objects.STRATEGY,
                 'UUID, Name, Display name, Goal, Parameters spec',
             ),
             (
                 'audittemplate',
                 'audit_templates',
-                shown.TEMPLATE,
+                api_objects.TEMPLATE,
                 'UUID, Created At, Updated At, Deleted At, Description, Name, Goal, '
                 'Strategy, Audit Scope, Default Parameters',
             ),
             (
                 'audit',
                 'audits',
-                shown.AUDIT,
+                api_objects.AUDIT,
                 'UUID, Name, Created At, Updated At, Deleted At, State, Audit Type, '
                 'Parameters, Interval, Goal, Strategy, Audit Scope, Auto Trigger, '
                 'Next Run Time, Hostname, Start Time, End Time, Force, Status Message',
@@ -81,14 +81,14 @@ class ReadingTest(RemoteCase):
             (
                 'actionplan',
                 'action_plans',
-                shown.PLAN,
+                api_objects.PLAN,
                 'UUID, Created At, Updated At, Deleted At, Audit, Strategy, State, '
                 'Efficacy indicators, Global efficacy, Hostname, Status Message, Name',
             ),
             (
                 'action',
                 'actions',
-                shown.ACTION,
+                api_objects.ACTION,
                 'UUID, Created At, Updated At, Deleted At, Parents, State, '
                 'Action Plan, Action, Parameters, Description, Status Message, Name, '
                 'Target, Suspended, Start Time, End Time',
@@ -96,17 +96,17 @@ class ReadingTest(RemoteCase):
             (
                 'service',
                 'services',
-                shown.SERVICE,
+                api_objects.SERVICE,
                 'ID, Name, Host, Status, Last seen up',
             ),
             (
                 'scoringengine',
                 'scoring_engines',
-                shown.SCORING_ENGINE,
+                api_objects.SCORING_ENGINE,
                 'UUID, Name, Description, Metainfo',
             ),
         ):
-            self.api.answers[f'GET /v1/{noun}/detail'] = shown.page(
+            self.api.answers[f'GET /v1/{noun}/detail'] = api_objects.page(
                 noun, row, detail=True
             )
             self.api.answers[f'GET /v1/{noun}/x'] = row
@@ -143,17 +143,19 @@ class ReadingTest(RemoteCase):
             ('action list --audit a --marker m', 'actions?audit_uuid=a&marker=m'),
         ):
             noun = address.partition('?')[0]
-            self.api.answers[f'GET /v1/{address}'] = shown.page(noun)
+            self.api.answers[f'GET /v1/{address}'] = api_objects.page(noun)
 
             self.assertEqual([], self.rows(*argv.split()), argv)
 
     def test_a_column_can_be_named_to_sort_by(self):
-        self.api.answers['GET /v1/audits?sort_key=goal_name'] = shown.page('audits')
+        self.api.answers['GET /v1/audits?sort_key=goal_name'] = api_objects.page(
+            'audits'
+        )
 
         self.assertEqual([], self.rows('audit', 'list', '--sort-key', 'Goal'))
 
     def test_what_was_deleted_is_shown_on_demand(self):
-        self.api.answers['GET /v1/audits'] = shown.page('audits')
+        self.api.answers['GET /v1/audits'] = api_objects.page('audits')
 
         self.succeed('audit', 'list', '--deleted')
         self.succeed('audit', 'list')
@@ -163,7 +165,7 @@ class ReadingTest(RemoteCase):
         )
 
     def test_a_plan_tells_its_efficacy_in_words(self):
-        self.api.answers[f'GET /v1/action_plans/{PLAN}'] = shown.PLAN
+        self.api.answers[f'GET /v1/action_plans/{PLAN}'] = api_objects.PLAN
 
         out = self.succeed(
             *('actionplan', 'show', PLAN),
@@ -183,7 +185,7 @@ class ReadingTest(RemoteCase):
         )
 
     def test_what_a_strategy_needs(self):
-        self.api.answers['GET /v1/strategies/basic/state'] = Reply(shown.STATE)
+        self.api.answers['GET /v1/strategies/basic/state'] = Reply(api_objects.STATE)
 
         self.assertEqual(
             """\
@@ -199,7 +201,7 @@ class ReadingTest(RemoteCase):
         )
 
     def test_an_audit_that_leaves_the_strategy_open_says_auto(self):
-        self.api.answers['GET /v1/audits/x'] = shown.AUDIT
+        self.api.answers['GET /v1/audits/x'] = api_objects.AUDIT
 
         self.assertEqual(
             'auto\n',
@@ -207,21 +209,23 @@ class ReadingTest(RemoteCase):
         )
 
     def test_events_of_a_plan_page_by_page(self):
-        first = {**shown.page('events', shown.EVENT)}
-        first['next'] = f'{shown.HOST}/v1/action_plans/{PLAN}/events?after=1&limit=1'
+        first = {**api_objects.page('events', api_objects.EVENT)}
+        first['next'] = (
+            f'{api_objects.HOST}/v1/action_plans/{PLAN}/events?after=1&limit=1'
+        )
         self.api.answers[f'GET /v1/action_plans/{PLAN}/events'] = first
-        second = shown.of(
-            shown.EVENT, sequence=2, old_state='ONGOING', new_state='SUCCEEDED'
+        second = api_objects.of(
+            api_objects.EVENT, sequence=2, old_state='ONGOING', new_state='SUCCEEDED'
         )
         self.api.answers[f'GET /v1/action_plans/{PLAN}/events?after=1&limit=1'] = (
-            shown.page('events', second)
+            api_objects.page('events', second)
         )
 
         self.assertEqual(
             f"""\
 "Sequence","Time","Subject","Event","Action","Old State","New State","Message"
-1,"{shown.CREATED}","action","state_changed","rest","PENDING","ONGOING",""
-2,"{shown.CREATED}","action","state_changed","rest","ONGOING","SUCCEEDED",""
+1,"{api_objects.CREATED}","action","state_changed","rest","PENDING","ONGOING",""
+2,"{api_objects.CREATED}","action","state_changed","rest","ONGOING","SUCCEEDED",""
 """,
             self.succeed('event', 'list', '--plan', PLAN, '-f', 'csv'),
         )
@@ -231,7 +235,9 @@ class ReadingTest(RemoteCase):
             (f'action_plans/{PLAN}/events?after=7&limit=1', ('--plan', PLAN)),
             ('audits/nightly/events?after=7&limit=1', ('--audit', 'nightly')),
         ):
-            self.api.answers[f'GET /v1/{address}'] = shown.page('events', shown.EVENT)
+            self.api.answers[f'GET /v1/{address}'] = api_objects.page(
+                'events', api_objects.EVENT
+            )
 
             (found,) = self.rows(
                 *('event', 'list', '--after', '7', '--limit', '1', '--detail'), *argv
@@ -244,14 +250,14 @@ class ReadingTest(RemoteCase):
             )
 
     def test_a_step_of_an_audit_is_told_by_its_name(self):
-        step = shown.of(
-            shown.EVENT,
+        step = api_objects.of(
+            api_objects.EVENT,
             subject='audit',
             kind='stepped',
             action_name=None,
             detail={'step': 'strategy.start'},
         )
-        self.api.answers['GET /v1/audits/x/events'] = shown.page('events', step)
+        self.api.answers['GET /v1/audits/x/events'] = api_objects.page('events', step)
 
         self.assertEqual(
             'strategy.start\n',

@@ -2,8 +2,8 @@
 
 import socket
 
-from tests.functional.cli import shown
-from tests.functional.cli.serving import VERSIONS, RemoteCase, Reply, fault
+from tests.functional.cli import api_objects
+from tests.functional.cli.fake_api import VERSIONS, RemoteCase, Reply, fault
 
 
 class RefusalTest(RemoteCase):
@@ -16,16 +16,14 @@ class RefusalTest(RemoteCase):
                 401,
                 'Who are you?',
                 2,
-                'URL does not accept who asks: Who are you? Name a cloud with '
-                '--os-cloud, or take --os-auth-type http_basic with OS_USERNAME and '
-                'OS_PASSWORD',
+                'authentication at URL failed: Who are you? Set --os-cloud, or '
+                '--os-auth-type http_basic with OS_USERNAME and OS_PASSWORD',
             ),
             (
                 403,
                 "Policy doesn't allow goal:get_all to be performed.",
                 2,
-                "this is not allowed: Policy doesn't allow goal:get_all to be "
-                'performed.',
+                "forbidden: Policy doesn't allow goal:get_all to be performed.",
             ),
             (404, 'Goal x could not be found', 2, 'Goal x could not be found'),
             (409, 'State is ONGOING', 1, 'State is ONGOING'),
@@ -48,9 +46,29 @@ class RefusalTest(RemoteCase):
             )
 
             self.assertEqual(
-                (3, f'URL cannot answer now: The database is away. Try again {when}'),
+                (3, f'URL is unavailable: The database is away. Retry {when}'),
                 self.fail('goal', 'list'),
             )
+
+    def test_what_creates_is_repeated_with_its_key_and_no_other(self):
+        self.api.answers['POST /v1/webhooks/nightly'] = [
+            fault(503, 'The database is away.'),
+            fault(504, 'It may have taken effect.'),
+            Reply(None, 202),
+        ]
+        for _ in range(2):
+            self.succeed('audit', 'trigger', 'nightly')
+
+        keys = [headers['Idempotency-Key'] for headers in self.api.headers]
+        self.assertEqual((4, 1, 2), (len(keys), len(set(keys[:3])), len(set(keys))))
+
+    def test_what_reads_has_no_key_and_is_not_repeated(self):
+        self.api.answers['GET /v1/goals'] = fault(503, 'The database is away.')
+
+        self.fail('goal', 'list')
+
+        (headers,) = self.api.headers
+        self.assertNotIn('Idempotency-Key', headers)
 
     def test_a_page_of_html_is_read_as_text(self):
         self.api.answers['GET /v1/goals'] = Reply(
@@ -82,7 +100,7 @@ class OtherServerTest(RemoteCase):
         self.api.answers['GET /v1/goals'] = Reply(b'<html>', 404)
 
         self.assertEqual(
-            (2, '/v1/goals is not there; is URL the endpoint of the API?'),
+            (2, '/v1/goals was not found; check that URL is the endpoint of the API'),
             self.fail('goal', 'list'),
         )
 
@@ -94,8 +112,8 @@ class OtherServerTest(RemoteCase):
         self.assertEqual(
             (
                 2,
-                'URL does not answer as the API does (its answer is text/html, no '
-                'JSON); look at the endpoint',
+                'URL is not the API of watcherlite (the response is text/html, not '
+                'JSON); check the endpoint',
             ),
             self.fail('goal', 'list'),
         )
@@ -109,8 +127,8 @@ class OtherServerTest(RemoteCase):
             self.assertEqual(
                 (
                     2,
-                    'URL does not answer as the API does (its answer has no goals); '
-                    'look at the endpoint',
+                    'URL is not the API of watcherlite (the response has no goals); '
+                    'check the endpoint',
                 ),
                 self.fail('goal', 'list'),
             )
@@ -119,7 +137,7 @@ class OtherServerTest(RemoteCase):
         for argv in (('goal', 'show', 'x'), ('strategy', 'state', 'x')):
             code, message = self.fail(*argv)
             self.assertEqual(2, code)
-            self.assertTrue(message.startswith('URL does not answer as'), message)
+            self.assertTrue(message.startswith('URL is not the API of'), message)
 
     def test_nobody_is_followed_elsewhere_with_credentials(self):
         self.api.answers['GET /v1/goals'] = Reply(
@@ -129,8 +147,8 @@ class OtherServerTest(RemoteCase):
         self.assertEqual(
             (
                 2,
-                'URL sends to https://elsewhere.example/v1/goals; name that endpoint '
-                'instead',
+                'URL redirects to https://elsewhere.example/v1/goals; use that '
+                'endpoint instead',
             ),
             self.fail('goal', 'list'),
         )
@@ -148,8 +166,8 @@ class NobodyTest(RemoteCase):
             self.assertEqual(
                 (
                     3,
-                    f'nothing listens at {url}; start the API (`watcherlite '
-                    'standalone` has one), or name another with --endpoint',
+                    f'connection to {url} refused; start the API (for example '
+                    'with `watcherlite standalone`), or set --endpoint',
                 ),
                 self.fail('goal', 'list', '--endpoint', url),
             )
@@ -161,7 +179,7 @@ class NobodyTest(RemoteCase):
             url = f'http://127.0.0.1:{silent.getsockname()[1]}'
 
             self.assertEqual(
-                (3, f'{url} did not answer in time; see --timeout'),
+                (3, f'{url} did not respond in time; see --timeout'),
                 self.fail('goal', 'list', '--endpoint', url, '--timeout', '0.05'),
             )
 
@@ -173,7 +191,7 @@ class NobodyTest(RemoteCase):
         self.assertEqual(3, code)
         self.assertTrue(
             message.startswith(
-                (f'the certificate of {url} is ', f'{url} cannot be reached: ')
+                (f'the certificate of {url} cannot ', f'{url} cannot be reached: ')
             ),
             message,
         )
@@ -195,24 +213,24 @@ class MistakeTest(RemoteCase):
         for argv, message in (
             (
                 ('goal', 'list', '--endpoint', 'example.org'),
-                "'example.org' is no endpoint; one looks like http://127.0.0.1:9322",
+                "'example.org' is not a valid endpoint; example: http://127.0.0.1:9322",
             ),
             (
                 ('goal', 'list', '--endpoint', 'http://x:99999'),
-                "'http://x:99999' is no endpoint; one looks like http://127.0.0.1:9322",
+                "'http://x:99999' is not a valid endpoint; example: http://127.0.0.1:9322",
             ),
             (
                 ('goal', 'list', '--endpoint', 'http://me:SECRET@x'),
-                'an endpoint has no user and password in it; take --os-auth-type '
+                'an endpoint must not contain credentials; use --os-auth-type '
                 'http_basic with OS_USERNAME and OS_PASSWORD',
             ),
             (
                 ('--os-auth-type', 'http_basic', 'goal', 'list'),
-                'http_basic needs OS_USERNAME and OS_PASSWORD to be set',
+                'http_basic requires OS_USERNAME and OS_PASSWORD',
             ),
             (
                 ('--os-auth-type', 'admin_token', 'goal', 'list'),
-                'admin_token needs OS_TOKEN to be set',
+                'admin_token requires OS_TOKEN',
             ),
             (
                 ('goal', 'list', '--timeout', 'soon'),
@@ -221,7 +239,7 @@ class MistakeTest(RemoteCase):
             ),
             (
                 ('goal', 'list', '--os-infra-optim-api-version', 'new'),
-                "'new' is no microversion; one looks like 1.5, or is latest",
+                "'new' is not a microversion; examples: 1.5, latest",
             ),
             (
                 ('goal', 'list', '--limit', '-1'),
@@ -230,22 +248,22 @@ class MistakeTest(RemoteCase):
             ),
             (
                 ('goal', 'show', ''),
-                'a name or a UUID is empty; say which object is meant',
+                'the name or UUID of an object must not be empty',
             ),
             (
                 ('goal', 'show', '..'),
-                'a name or a UUID is empty; say which object is meant',
+                'the name or UUID of an object must not be empty',
             ),
             (
                 ('goal',),
-                '`goal` is the beginning of goal list, goal show: say which',
+                '`goal` is ambiguous: goal list, goal show',
             ),
         ):
             self.assertEqual((2, message), self.fail(*argv))
         self.assertEqual([], self.api.asked)
 
     def test_debug_logs_what_is_asked_and_no_credentials(self):
-        self.api.answers['GET /v1/goals'] = shown.page('goals')
+        self.api.answers['GET /v1/goals'] = api_objects.page('goals')
 
         code, _, err = self.call(
             *('--os-auth-type', 'http_basic', '--os-username', 'me'),
@@ -262,7 +280,7 @@ class VersionTest(RemoteCase):
 
     def setUp(self):
         super().setUp()
-        self.api.answers['GET /v1/goals'] = shown.page('goals')
+        self.api.answers['GET /v1/goals'] = api_objects.page('goals')
 
     def versions(self):
         return [headers['OpenStack-API-Version'] for headers in self.api.headers]
@@ -276,7 +294,7 @@ class VersionTest(RemoteCase):
     def test_an_older_api_is_asked_again(self):
         refused = fault(406, 'no')
         refused.headers = {**VERSIONS, 'OpenStack-API-Maximum-Version': '1.4'}
-        self.api.answers['GET /v1/goals'] = [refused, shown.page('goals')]
+        self.api.answers['GET /v1/goals'] = [refused, api_objects.page('goals')]
 
         self.succeed('goal', 'list')
 
@@ -288,7 +306,7 @@ class VersionTest(RemoteCase):
         self.api.answers['GET /v1/goals'] = fault(406, 'no')
 
         self.assertEqual(
-            (2, 'the API does not know microversion 1.9; it knows 1.0 to 1.7'),
+            (2, 'the API does not support microversion 1.9; it supports 1.0 to 1.7'),
             self.fail('goal', 'list', '--os-infra-optim-api-version', '1.9'),
         )
         self.assertEqual(['infra-optim 1.2', 'infra-optim 1.9'], self.versions())
@@ -317,8 +335,11 @@ class PagingTest(RemoteCase):
             self.page(0, f'limit={limit}')
 
     def page(self, begin, query):
-        rows = [shown.of(shown.GOAL, name=name) for name in self.names[begin:][:2]]
-        page = shown.page('goals', *rows)
+        rows = [
+            api_objects.of(api_objects.GOAL, name=name)
+            for name in self.names[begin:][:2]
+        ]
+        page = api_objects.page('goals', *rows)
         if begin + 2 < len(self.names):
             # The API knows no mount, and not by which name it was reached
             page['next'] = (
@@ -369,4 +390,4 @@ class PagingTest(RemoteCase):
         code, message = self.fail('goal', 'list', '--limit', '0')
 
         self.assertEqual(2, code)
-        self.assertIn('(the address of its next page is http://x/other)', message)
+        self.assertIn('(the URL of the next page is http://x/other)', message)

@@ -1,14 +1,18 @@
 """What lists and objects look like, in every format."""
 
-from tests.functional.cli import shown
-from tests.functional.cli.serving import RemoteCase
+from tests.functional.cli import api_objects
+from tests.functional.cli.fake_api import RemoteCase
 
 
 class ListTest(RemoteCase):
     def setUp(self):
         super().setUp()
-        other = shown.of(shown.GOAL, uuid=shown.PLAN_UUID, name='dummy')
-        self.api.answers['GET /v1/goals'] = shown.page('goals', shown.GOAL, other)
+        other = api_objects.of(
+            api_objects.GOAL, uuid=api_objects.PLAN_UUID, name='dummy'
+        )
+        self.api.answers['GET /v1/goals'] = api_objects.page(
+            'goals', api_objects.GOAL, other
+        )
 
     def test_a_table(self):
         self.assertEqual(
@@ -16,8 +20,8 @@ class ListTest(RemoteCase):
 +--------------------------------------+----------------------+----------------------+
 | UUID                                 | Name                 | Display name         |
 +--------------------------------------+----------------------+----------------------+
-| {shown.GOAL_UUID} | server_consolidation | Server Consolidation |
-| {shown.PLAN_UUID} | dummy                | Server Consolidation |
+| {api_objects.GOAL_UUID} | server_consolidation | Server Consolidation |
+| {api_objects.PLAN_UUID} | dummy                | Server Consolidation |
 +--------------------------------------+----------------------+----------------------+
 """,
             self.succeed('goal', 'list'),
@@ -28,12 +32,12 @@ class ListTest(RemoteCase):
             f"""\
 [
   {{
-    "UUID": "{shown.GOAL_UUID}",
+    "UUID": "{api_objects.GOAL_UUID}",
     "Name": "server_consolidation",
     "Display name": "Server Consolidation"
   }},
   {{
-    "UUID": "{shown.PLAN_UUID}",
+    "UUID": "{api_objects.PLAN_UUID}",
     "Name": "dummy",
     "Display name": "Server Consolidation"
   }}
@@ -47,10 +51,10 @@ class ListTest(RemoteCase):
             f"""\
 - Display name: Server Consolidation
   Name: server_consolidation
-  UUID: {shown.GOAL_UUID}
+  UUID: {api_objects.GOAL_UUID}
 - Display name: Server Consolidation
   Name: dummy
-  UUID: {shown.PLAN_UUID}
+  UUID: {api_objects.PLAN_UUID}
 """,
             self.succeed('goal', 'list', '--format', 'yaml'),
         )
@@ -59,8 +63,8 @@ class ListTest(RemoteCase):
         self.assertEqual(
             f"""\
 "UUID","Name","Display name"
-"{shown.GOAL_UUID}","server_consolidation","Server Consolidation"
-"{shown.PLAN_UUID}","dummy","Server Consolidation"
+"{api_objects.GOAL_UUID}","server_consolidation","Server Consolidation"
+"{api_objects.PLAN_UUID}","dummy","Server Consolidation"
 """,
             self.succeed('goal', 'list', '-o', 'csv'),
         )
@@ -68,20 +72,31 @@ class ListTest(RemoteCase):
     def test_values(self):
         self.assertEqual(
             f"""\
-{shown.GOAL_UUID} server_consolidation
-{shown.PLAN_UUID} dummy
+{api_objects.GOAL_UUID} server_consolidation
+{api_objects.PLAN_UUID} dummy
 """,
             self.succeed('goal', 'list', '-f', 'value', '-c', 'UUID', '-c', 'name'),
         )
 
     def test_a_column_that_is_not_there_is_told_with_those_that_are(self):
         self.assertEqual(
-            (2, 'there is no column nmae; there are UUID, Name, Display name'),
+            (2, 'unknown column nmae; the columns are UUID, Name, Display name'),
             self.fail('goal', 'list', '-c', 'nmae'),
         )
 
+    def test_each_column_that_is_not_there_is_told(self):
+        self.assertEqual(
+            (2, 'unknown column nmae; the columns are UUID, Name, Display name'),
+            self.fail('goal', 'list', '-c', 'UUID', '-c', 'nmae'),
+        )
+
+    def test_a_configuration_may_be_named_behind_every_command(self):
+        self.succeed('goal', 'list', '--config-file', 'x.conf', '--config-dir=y')
+
     def test_details(self):
-        self.api.answers['GET /v1/goals/detail'] = shown.page('goals', shown.GOAL)
+        self.api.answers['GET /v1/goals/detail'] = api_objects.page(
+            'goals', api_objects.GOAL
+        )
 
         self.assertEqual(
             'released_nodes_ratio (%): Ratio of released nodes.',
@@ -92,7 +107,7 @@ class ListTest(RemoteCase):
         )
 
     def test_a_list_without_rows_has_its_headings(self):
-        self.api.answers['GET /v1/goals'] = shown.page('goals')
+        self.api.answers['GET /v1/goals'] = api_objects.page('goals')
 
         self.assertEqual('[]\n', self.succeed('goal', 'list', '-f', 'json'))
         self.assertEqual(
@@ -104,7 +119,7 @@ class ListTest(RemoteCase):
 class ShowTest(RemoteCase):
     def setUp(self):
         super().setUp()
-        self.api.answers['GET /v1/goals/x'] = shown.GOAL
+        self.api.answers['GET /v1/goals/x'] = api_objects.GOAL
 
     def test_a_table(self):
         self.assertEqual(
@@ -112,7 +127,7 @@ class ShowTest(RemoteCase):
 +------------------------+----------------------------------------------------+
 | Field                  | Value                                              |
 +------------------------+----------------------------------------------------+
-| UUID                   | {shown.GOAL_UUID}               |
+| UUID                   | {api_objects.GOAL_UUID}               |
 | Name                   | server_consolidation                               |
 | Display name           | Server Consolidation                               |
 | Efficacy specification | released_nodes_ratio (%): Ratio of released nodes. |
@@ -125,7 +140,7 @@ class ShowTest(RemoteCase):
         self.assertEqual(
             f"""\
 {{
-  "UUID": "{shown.GOAL_UUID}",
+  "UUID": "{api_objects.GOAL_UUID}",
   "Name": "server_consolidation",
   "Display name": "Server Consolidation",
   "Efficacy specification": [
@@ -144,7 +159,7 @@ class ShowTest(RemoteCase):
     def test_yaml(self):
         self.assertEqual(
             f"""\
-UUID: {shown.GOAL_UUID}
+UUID: {api_objects.GOAL_UUID}
 Name: server_consolidation
 Display name: Server Consolidation
 Efficacy specification:
@@ -160,7 +175,7 @@ Efficacy specification:
         self.assertEqual(
             f"""\
 "UUID","Name"
-"{shown.GOAL_UUID}","server_consolidation"
+"{api_objects.GOAL_UUID}","server_consolidation"
 """,
             self.succeed(
                 *('goal', 'show', 'x', '-f', 'csv', '-c', 'UUID', '-c', 'Name')
@@ -170,7 +185,7 @@ Efficacy specification:
     def test_values_have_lists_and_objects_as_json(self):
         self.assertEqual(
             f"""\
-{shown.GOAL_UUID}
+{api_objects.GOAL_UUID}
 server_consolidation
 Server Consolidation
 [{{"name": "released_nodes_ratio", "description": "Ratio of released nodes.", \
@@ -181,26 +196,31 @@ Server Consolidation
 
     def test_variables_of_a_shell(self):
         self.assertEqual(
-            f'uuid="{shown.GOAL_UUID}"\nname="server_consolidation"\n',
+            f'uuid="{api_objects.GOAL_UUID}"\nname="server_consolidation"\n',
             self.succeed(
                 'goal', 'show', 'x', '-f', 'shell', '-c', 'uuid', '-c', 'name'
             ),
         )
 
     def test_what_moves_the_cursor_does_not_reach_a_terminal(self):
-        self.api.answers['GET /v1/goals/x'] = shown.of(
-            shown.GOAL, name='\x1b[2Jgone\rhere'
+        self.api.answers['GET /v1/goals/x'] = api_objects.of(
+            api_objects.GOAL, name='\x1b[2Jgone\rhere'
         )
 
         self.assertIn(' [2Jgone here ', self.succeed('goal', 'show', 'x'))
+        for form in ('value', 'shell'):
+            with self.subTest(form=form):
+                said = self.succeed('goal', 'show', 'x', '-f', form)
+                self.assertIn(' [2Jgone here', said)
+                self.assertEqual(set(), {'\x1b', '\r'} & set(said))
 
     def test_what_an_early_version_does_not_tell_is_left_out(self):
-        plan = shown.of(shown.PLAN)
+        plan = api_objects.of(api_objects.PLAN)
         del plan['status_message']
-        self.api.answers[f'GET /v1/action_plans/{shown.PLAN_UUID}'] = plan
+        self.api.answers[f'GET /v1/action_plans/{api_objects.PLAN_UUID}'] = plan
 
         out = self.succeed(
-            'actionplan', 'show', shown.PLAN_UUID, '-f', 'json', '--noindent'
+            'actionplan', 'show', api_objects.PLAN_UUID, '-f', 'json', '--noindent'
         )
 
         self.assertNotIn('Status Message', out)

@@ -2,7 +2,7 @@
 
 from tests import base, factories
 from watcherlite import bootstrap, conf, exceptions
-from watcherlite.cli import session
+from watcherlite.cli.local import session
 
 
 class TestFinding(base.TestCase):
@@ -37,7 +37,7 @@ class TestFinding(base.TestCase):
 
         error = self.assertRaises(exceptions.NotFound, session.find, self.conf, 'last')
 
-        self.assertEqual('there is no action plan that has not ended', str(error))
+        self.assertEqual('all action plans have ended', str(error))
 
     def test_a_uuid_counts_in_any_case(self):
         (uuid,) = self.stored('SUCCEEDED')

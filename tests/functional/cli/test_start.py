@@ -5,8 +5,8 @@ import subprocess
 import sys
 
 from tests import base
-from tests.functional.cli import shown
-from tests.functional.cli.serving import Api
+from tests.functional.cli import api_objects
+from tests.functional.cli.fake_api import Api
 from watcherlite.cli import main
 
 #: What takes long to load, and is of no use to somebody who asks for help.
@@ -50,9 +50,9 @@ print(*sys.modules)
 #: What `watcherlite --help` is made of.
 HELP = [
     'watcherlite.cli',
-    'watcherlite.cli.access',
-    'watcherlite.cli.cluster_commands',
-    'watcherlite.cli.commands',
+    'watcherlite.cli.command_table',
+    'watcherlite.cli.http',
+    'watcherlite.cli.http.access',
     'watcherlite.cli.main',
     'watcherlite.cmd',
     'watcherlite.cmd.arguments',
@@ -61,11 +61,14 @@ HELP = [
 ]
 #: What a command that lists something needs besides.
 LIST = [
-    'watcherlite.cli.cells',
     'watcherlite.cli.command',
-    'watcherlite.cli.goals',
+    'watcherlite.cli.commands',
+    'watcherlite.cli.commands.audits',
+    'watcherlite.cli.commands.audits.catalog',
+    'watcherlite.cli.commands.base',
+    'watcherlite.cli.examples',
+    'watcherlite.cli.formatting',
     'watcherlite.cli.output',
-    'watcherlite.cli.remote',
 ]
 
 
@@ -108,7 +111,7 @@ class StartTest(base.TestCase):
 
     def test_a_command_of_the_api_loads_nothing_of_the_daemons(self):
         api = self.useFixture(Api())
-        api.answers['GET /v1/goals'] = shown.page('goals', shown.GOAL)
+        api.answers['GET /v1/goals'] = api_objects.page('goals', api_objects.GOAL)
         self._set('WATCHERLITE_ENDPOINT', api.url)
 
         ours, others = self.loaded('goal', 'list')

@@ -7,12 +7,17 @@ import subprocess
 import sys
 import threading
 
-from tests.functional.cli import shown
-from tests.functional.cli.serving import RemoteCase, Reply, fault, stream
+from tests.functional.cli import api_objects
+from tests.functional.cli.fake_api import RemoteCase, Reply, fault, stream
 from tests.unit.cli.capturing import Lines
-from watcherlite.cli import access, client, watching
+from watcherlite.cli.commands.plans import plan_watch
+from watcherlite.cli.http import access, client
 
-PLAN, ACTION, PARENT = shown.PLAN_UUID, shown.ACTION_UUID, shown.PARENT_UUID
+PLAN, ACTION, PARENT = (
+    api_objects.PLAN_UUID,
+    api_objects.ACTION_UUID,
+    api_objects.PARENT_UUID,
+)
 PLACE = f'GET /v1/action_plans/{PLAN}'
 EVENTS = f'{PLACE}/events'
 END = b'event: end\ndata: {}\n\n'
@@ -20,8 +25,8 @@ ACTIONS = f'action_plan_uuid={PLAN}'
 
 
 def of_plan(sequence, old, new, **values):
-    return shown.of(
-        shown.EVENT,
+    return api_objects.of(
+        api_objects.EVENT,
         sequence=sequence,
         subject='action_plan',
         action_uuid=None,
@@ -35,8 +40,8 @@ def of_plan(sequence, old, new, **values):
 
 def of_action(sequence, name, old, new, **values):
     uuid = PARENT if name == 'drain' else ACTION
-    return shown.of(
-        shown.EVENT,
+    return api_objects.of(
+        api_objects.EVENT,
         sequence=sequence,
         action_uuid=uuid,
         action_name=name,
@@ -91,14 +96,18 @@ def sent(*events):
 class WatchCase(RemoteCase):
     def setUp(self):
         super().setUp()
-        self.first = shown.of(
-            shown.ACTION, uuid=PARENT, name='drain', parents=[], state='SUCCEEDED'
+        self.first = api_objects.of(
+            api_objects.ACTION, uuid=PARENT, name='drain', parents=[], state='SUCCEEDED'
         )
-        self.second = shown.of(shown.ACTION, state='FAILED', status_message='it broke')
-        before = [shown.of(row, state='PENDING') for row in (self.first, self.second)]
+        self.second = api_objects.of(
+            api_objects.ACTION, state='FAILED', status_message='it broke'
+        )
+        before = [
+            api_objects.of(row, state='PENDING') for row in (self.first, self.second)
+        ]
         self.api.answers[PLACE] = [
-            shown.of(shown.PLAN, state='PENDING'),
-            shown.of(shown.PLAN, state='FAILED', status_message='it broke'),
+            api_objects.of(api_objects.PLAN, state='PENDING'),
+            api_objects.of(api_objects.PLAN, state='FAILED', status_message='it broke'),
         ]
         self.detail(f'{ACTIONS}&limit=51', *before)
         self.detail(f'{ACTIONS}&limit=1000', self.first, self.second)
@@ -108,7 +117,7 @@ class WatchCase(RemoteCase):
         self.now = 0.0
 
     def detail(self, query, *rows):
-        self.api.answers[f'GET /v1/actions/detail?{query}'] = shown.page(
+        self.api.answers[f'GET /v1/actions/detail?{query}'] = api_objects.page(
             'actions', *rows, detail=True
         )
 
@@ -120,7 +129,7 @@ class WatchCase(RemoteCase):
         """Watch the plan; return the exit code."""
         made = client.Client(access.Access(self.api.url))
         self.addCleanup(made.close)
-        return watching.Watch(
+        return plan_watch.Watch(
             *(made, PLAN, self.out, self.err),
             wait=self.wait,
             monotonic=lambda: self.now,
@@ -163,8 +172,8 @@ class StreamTest(WatchCase):
 
     def test_a_plan_that_succeeds(self):
         self.api.answers[PLACE] = [
-            shown.of(shown.PLAN, name=None),
-            shown.of(shown.PLAN, name=None, state='SUCCEEDED'),
+            api_objects.of(api_objects.PLAN, name=None),
+            api_objects.of(api_objects.PLAN, name=None, state='SUCCEEDED'),
         ]
         self.api.answers[EVENTS] = stream(sent(of_plan(1, 'ONGOING', 'SUCCEEDED')), END)
         self.detail(f'{ACTIONS}&limit=51', self.first)
@@ -176,7 +185,7 @@ class StreamTest(WatchCase):
         self.assertEqual(
             [
                 f'Action plan {PLAN}: 1 action',
-                f'It waits to be started: watcherlite actionplan start {PLAN}',
+                f'To start it: watcherlite actionplan start {PLAN}',
                 'the action plan ONGOING -> SUCCEEDED',
                 'ACTION  TYPE  STATE      MESSAGE',
                 'drain   nop   SUCCEEDED',
@@ -248,9 +257,9 @@ class StreamTest(WatchCase):
         self.assertEqual(
             [
                 *LINES[:3],
-                f'waiting for the API: {self.api.url} cannot answer now: No '
-                'database. Try again later',
-                'the API is back',
+                f'waiting for the API: {self.api.url} is unavailable: No '
+                'database. Retry later',
+                'the API is available again',
                 *LINES[3:],
                 *SUMMARY,
             ],
@@ -272,7 +281,7 @@ class PollTest(WatchCase):
 
     def page(self, after, *events, **more):
         self.api.answers[f'{EVENTS}?after={after}&limit=1000'] = {
-            **shown.page('events', *events),
+            **api_objects.page('events', *events),
             **more,
         }
 
@@ -284,15 +293,17 @@ class PollTest(WatchCase):
         ):
             self.out, self.waited = Lines(), []
             self.api.answers[PLACE] = [
-                shown.of(shown.PLAN, state='PENDING'),
-                shown.of(shown.PLAN, state='FAILED', status_message='it broke'),
+                api_objects.of(api_objects.PLAN, state='PENDING'),
+                api_objects.of(
+                    api_objects.PLAN, state='FAILED', status_message='it broke'
+                ),
             ]
             self.api.answers[EVENTS] = refusal
             self.page(0, *STORY[:4])
             self.page(4)
             self.api.answers[f'{EVENTS}?after=4&limit=1000'] = [
-                shown.page('events'),
-                shown.page('events', *STORY[4:]),
+                api_objects.page('events'),
+                api_objects.page('events', *STORY[4:]),
             ]
 
             self.watch()
@@ -331,10 +342,11 @@ class LargeTest(WatchCase):
     def setUp(self):
         super().setUp()
         rows = [
-            shown.of(shown.ACTION, uuid=f'{i:032x}', state='PENDING') for i in range(51)
+            api_objects.of(api_objects.ACTION, uuid=f'{i:032x}', state='PENDING')
+            for i in range(51)
         ]
         self.detail(f'{ACTIONS}&limit=51', *rows)
-        listed = shown.page('actions', *rows)
+        listed = api_objects.page('actions', *rows)
         self.api.answers[f'GET /v1/actions?{ACTIONS}&limit=1000'] = listed
         for state in ('CANCELLED', 'SKIPPED'):
             self.detail(f'{ACTIONS}&limit=1000&state={state}')
@@ -405,7 +417,8 @@ class CommandTest(WatchCase):
             (
                 130,
                 '',
-                f'watcherlite: the plan goes on; watcherlite actionplan watch {PLAN}\n',
+                'watcherlite: the plan continues; watcherlite actionplan watch '
+                f'{PLAN}\n',
             ),
             (process.returncode, out, err),
         )
@@ -428,7 +441,7 @@ class CommandTest(WatchCase):
         code, _, err = self.call('actionplan', 'watch', PLAN)
 
         self.assertEqual(2, code)
-        self.assertIn('events?after=0&limit=1000 is not there', err)
+        self.assertIn('events?after=0&limit=1000 was not found', err)
 
 
 class TerminalTest(WatchCase):

@@ -3,11 +3,18 @@
 import contextlib
 import io
 
+import fixtures
+
 from tests import base
 
 
 class CallingTestCase(base.TestCase):
     """A test that calls the `main` of a command."""
+
+    def setUp(self):
+        super().setUp()
+        # Nobody sits there, whoever runs the tests.
+        self.useFixture(fixtures.MonkeyPatch('sys.stdin', io.StringIO()))
 
     def write_ini(self, text):
         """Write an ini file into the home; return its path."""

@@ -1,10 +1,19 @@
 """The server of the API in a daemon."""
 
+import json
+import signal
 import threading
+import urllib.error
+import urllib.request
 
 from tests import base
 from watcherlite import bootstrap, conf, exceptions
-from watcherlite.cmd import serving
+from watcherlite.cmd import api_server
+from watcherlite.cmd.daemon import DaemonService
+from watcherlite.plugins import loader
+
+#: Seconds within which everything is answered, on whatever machine.
+PATIENCE = 60
 
 
 class TestStart(base.TestCase):
@@ -14,11 +23,11 @@ class TestStart(base.TestCase):
         super().setUp()
         configuration = conf.new([], [])
         configuration.set_override('port', 0, 'api')
-        listening = serving.Api().listen(configuration)
+        listening = api_server.Api().listen(configuration)
         self.addCleanup(listening.close)
         self.runtime = bootstrap.build(configuration, lanes=())
         self.addCleanup(self.runtime.stop, 0)
-        self.server = serving.ApiServer(listening, self.runtime)
+        self.server = api_server.ApiServer(listening, self.runtime)
 
     def test_who_starts_it_does_not_wait_for_ever_for_one_that_cannot(self):
         def prepare():
@@ -38,3 +47,47 @@ class TestStart(base.TestCase):
         starting.join(60)
 
         self.assertEqual(["The API cannot be served: can't start new thread"], found)
+
+
+class TestAway(base.TestCase):
+    """While the database is away, as it is when its disk is full."""
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT))
+        self.conf = conf.new([], [])
+        self.conf.set_override('port', 0, 'api')
+        away = f'sqlite:///{self.home}/away/x.sqlite'
+        self.conf.set_override('connection', away, 'database')
+        api = api_server.Api()
+        self.listening = api.listen(self.conf)
+        self.addCleanup(self.listening.close)
+        self.service = DaemonService(
+            0, self.conf, loader.load(options=self.conf), (), (api, self.listening)
+        )
+        self.addCleanup(self.service.terminate)
+
+    def ask(self):
+        """Return the status, the header Retry-After and the text of an answer."""
+        url = f'http://127.0.0.1:{self.listening.getsockname()[1]}/v1/goals'
+        try:
+            with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+                return answer.status, None, ''
+        except urllib.error.HTTPError as error:
+            message = json.loads(json.load(error)['error_message'])['faultstring']
+            return error.code, error.headers['Retry-After'], message
+
+    def test_requests_are_refused_until_it_is_back(self):
+        self.assertFalse(self.service._begin())
+        refused = [self.ask(), self.ask()]
+        self.assertFalse(self.service._begin())
+        self.conf.set_override(
+            'connection', f'sqlite:///{self.home}/x.sqlite', 'database'
+        )
+        self.assertTrue(self.service._begin())
+
+        for status, retry_after, message in refused:
+            self.assertEqual(503, status)
+            self.assertIsNotNone(retry_after)
+            self.assertNotEqual('', message)
+        self.assertEqual((200, None, ''), self.ask())

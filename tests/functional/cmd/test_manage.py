@@ -2,7 +2,10 @@
 
 import base64
 import datetime
+import io
 import sqlite3
+
+import fixtures
 
 from tests import factories, services
 from tests.factories import all_plans
@@ -42,7 +45,7 @@ class SqliteTest(CallingTestCase):
         self.assertEqual((0, 'none\n', ''), self.manage('db', 'version'))
         for action in ('purge', 'reseal'):
             self.assertEqual(
-                (0, 'There is no database yet.\n', ''), self.manage('db', action)
+                (0, 'The database does not exist yet.\n', ''), self.manage('db', action)
             )
         self.assertFalse(self.path.exists())
 
@@ -56,7 +59,7 @@ class SqliteTest(CallingTestCase):
 
         for named, revision in (('0001', '0001'), ('head', migration.HEAD)):
             self.assertEqual(
-                (0, f'The schema counts as revision {revision} now.\n', ''),
+                (0, f'Stamped the schema with revision {revision}.\n', ''),
                 self.manage('db', 'stamp', named),
             )
             self.assertEqual((0, f'{revision}\n', ''), self.manage('db', 'version'))
@@ -110,8 +113,70 @@ class SqliteTest(CallingTestCase):
         )
         self.assertEqual([running.uuid], left())
 
+    def test_who_sits_at_a_terminal_is_asked_before_anything_is_deleted(self):
+        class Terminal(io.StringIO):
+            def isatty(self):
+                return True
+
+        store = self.store()
+        ended = datetime.datetime.now(UTC) - datetime.timedelta(days=100)
+        factories.store_plan(
+            store,
+            factories.make_action(status='SUCCEEDED', updated_at=ended),
+            state='SUCCEEDED',
+            updated_at=ended,
+            unfinished=0,
+        )
+        question = (
+            'Permanently delete 1 action plans, 1 audits, 1 actions, 0 events? [y/N] '
+        )
+        found = []
+        for answer in ('\n', 'y\n'):
+            self.useFixture(fixtures.MonkeyPatch('sys.stdin', Terminal(answer)))
+            found.append(self.manage('db', 'purge'))
+
+        self.assertEqual(
+            [
+                (0, 'Nothing was deleted.\n', question),
+                (
+                    0,
+                    'Deleted: 1 action plans, 1 audits, 1 actions, 0 events.\n',
+                    question,
+                ),
+            ],
+            found,
+        )
+
+    def test_all_that_has_ended_is_deleted_only_with_yes(self):
+        self.store()
+
+        code, out, err = self.manage('db', 'purge', '--older-than', '0')
+
+        self.assertEqual((2, ''), (code, out))
+        self.assertIn(
+            '--older-than 0 deletes everything that has ended; add --yes', err
+        )
+        for option in ('--yes', '--dry-run'):
+            self.assertEqual(
+                0, self.manage('db', 'purge', '--older-than', '0', option)[0]
+            )
+
+    def test_a_configuration_may_be_named_behind_the_action(self):
+        self.store()
+        path = self.home / 'other.sqlite'
+        ini = self.write_ini(f'[database]\nconnection = sqlite:///{path}\n')
+
+        self.assertEqual(
+            [(0, 'none\n', '')] * 3,
+            [
+                self.manage(f'--config-file={ini}', 'db', 'version'),
+                self.manage('db', 'version', '--config-file', ini),
+                self.manage('db', f'--config-file={ini}', 'version'),
+            ],
+        )
+
     def test_all_is_sealed_with_the_first_key_when_that_is_asked_for(self):
-        nothing = (0, 'All is sealed with the first key already.\n', '')
+        nothing = (0, 'All secrets are already encrypted.\n', '')
         inputs = {'password': 'canary'}
         factories.store_plan(self.store(), factories.make_action(inputs=inputs))
         old = (self.home / 'watcherlite' / 'secrets.key').read_text().strip()
@@ -120,7 +185,7 @@ class SqliteTest(CallingTestCase):
         new = base64.b64encode(b'n' * 32).decode()
         both = self.write_ini(f'[secrets]\nencryption_keys = {new},{old}\n')
         reseal = ('--config-file', both, 'db', 'reseal')
-        self.assertEqual((0, 'Sealed: 1 actions.\n', ''), self.manage(*reseal))
+        self.assertEqual((0, 'Encrypted: 1 actions.\n', ''), self.manage(*reseal))
         self.assertEqual(nothing, self.manage(*reseal))
 
         only_old = self.write_ini(f'[secrets]\nencryption_keys = {old}\n')
@@ -138,7 +203,7 @@ class SqliteTest(CallingTestCase):
             (['db', 'downgrade'], "invalid choice: 'downgrade'"),
             (
                 ['db', 'stamp', '9'],
-                f'there is no revision 9; there are {revisions}, head',
+                f'unknown revision 9; the revisions are {revisions}, head',
             ),
             (
                 ['db', 'purge', '--older-than', 'x'],
@@ -177,11 +242,11 @@ class ServerTest(CallingTestCase):
             self.assertIn('has no schema yet', err)
             head = migration.HEAD
             self.assertEqual(
-                (0, f'The schema has revision {head} now; it had none.\n', ''),
+                (0, f'Upgraded the schema from revision none to {head}.\n', ''),
                 call('upgrade'),
             )
             self.assertEqual(
-                (0, f'The schema has revision {head} already.\n', ''), call('upgrade')
+                (0, f'The schema is already at revision {head}.\n', ''), call('upgrade')
             )
             self.assertEqual((0, f'{head}\n', ''), call('version'))
             self.assertEqual(

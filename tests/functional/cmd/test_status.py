@@ -2,13 +2,14 @@
 
 import base64
 import datetime
+import pathlib
 import sqlite3
 
 from tests import factories, services
 from tests.functional.cmd.calling import CallingTestCase
 from watcherlite import bootstrap, conf
 from watcherlite.clock import UTC
-from watcherlite.cmd import checks, status
+from watcherlite.cmd import status, upgrade_checks
 
 KEY = base64.b64encode(b'k' * 32).decode()
 
@@ -40,7 +41,7 @@ class StatusTest(CallingTestCase):
         code, found = self.check()
 
         self.assertEqual(
-            (0, ['configuration', 'plugins', 'secrets', 'database', 'broker']),
+            (0, ['configuration', 'plugins', 'files', 'secrets', 'database', 'broker']),
             (code, list(found)),
         )
         self.assertEqual({'Success'}, {result for result, _ in found.values()})
@@ -66,9 +67,9 @@ class StatusTest(CallingTestCase):
         self.assertEqual(0, code)
         self.assertEqual(
             {
-                'database': ('Success', 'it answers'),
-                'schema': ('Success', 'it is the one that this version needs'),
-                'notifications': ('Success', 'none waits for long'),
+                'database': ('Success', 'reachable'),
+                'schema': ('Success', 'up to date'),
+                'notifications': ('Success', 'no backlog'),
             },
             {k: found[k] for k in ('database', 'schema', 'notifications')},
         )
@@ -81,6 +82,25 @@ class StatusTest(CallingTestCase):
         self.assertEqual(2, code)
         self.assertEqual('Failure', found['configuration'][0])
         self.assertIn('did you mean max_parallel?', found['configuration'][1])
+
+    def test_a_file_that_everybody_may_write_is_worth_a_look(self):
+        ini = self.write_ini('[oslo_messaging_notifications]\ndriver = noop\n')
+        pathlib.Path(ini).chmod(0o666)
+
+        code, found = self.check('--config-file', ini)
+
+        self.assertEqual(
+            (
+                1,
+                (
+                    'Warning',
+                    f'{ini}: nothing reads the group [oslo_messaging_notifications]; '
+                    f'notifications are set in [notifications]; {ini} may be written '
+                    'by everybody; chmod o-w it',
+                ),
+            ),
+            (code, found['files']),
+        )
 
     def test_a_newer_schema_has_to_be_put_right(self):
         self.store()
@@ -126,8 +146,10 @@ class StatusTest(CallingTestCase):
         self.assertEqual(
             (
                 'Warning',
-                f'the key is the one of this host alone, in {where}; set [secrets] '
-                'encryption_keys alike on all hosts of the database, that one first',
+                'the key that seals secrets is the one of this host alone, in '
+                f'{where}; set [secrets] '
+                'encryption_keys alike on all hosts of the database, that one first, '
+                'and keep a copy apart from the backups of the database',
             ),
             found['secrets'],
         )
@@ -135,7 +157,12 @@ class StatusTest(CallingTestCase):
         text += f'[secrets]\nencryption_keys = {KEY}\n'
         _, found = self.check('--config-file', self.write_ini(text))
         self.assertEqual(
-            ('Success', 'they are sealed with the first of 1 keys'), found['secrets']
+            (
+                'Success',
+                'encrypted with the first of 1 keys; store the keys separately from '
+                'the backups of the database',
+            ),
+            found['secrets'],
         )
 
     def test_a_key_that_is_none_has_to_be_put_right(self):
@@ -151,13 +178,19 @@ class StatusTest(CallingTestCase):
         path = self.home / 'watcherlite' / 'secrets.key'
 
         self.assertEqual(
-            (0, ('Success', f'the key is in {path}')), self.about_secrets()
+            (
+                0,
+                (
+                    'Success',
+                    f'the key is in {path}; backups of the database are unusable '
+                    'without it',
+                ),
+            ),
+            self.about_secrets(),
         )
         path.chmod(0o640)
-        warning = 'others than its owner may read the key file'
-        self.assertEqual(
-            (1, ('Warning', f'{warning} {path}; chmod 600 it')), self.about_secrets()
-        )
+        warning = f'the key file {path} is readable by other users; run chmod 600 on it'
+        self.assertEqual((1, ('Warning', warning)), self.about_secrets())
 
     def about_secrets(self):
         code, found = self.check()
@@ -183,12 +216,14 @@ class StatusTest(CallingTestCase):
 
         code, found = self.check('--config-file', ini)
 
-        self.assertEqual((0, ('Success', 'it answers')), (code, found['broker']))
+        self.assertEqual((0, ('Success', 'reachable')), (code, found['broker']))
 
     def test_notifications_that_wait_for_long_are_worth_a_look(self):
         store = self.store()
         plan, _ = factories.store_plan(store)
-        old = datetime.datetime.now(UTC) - datetime.timedelta(seconds=checks.LATE + 60)
+        old = datetime.datetime.now(UTC) - datetime.timedelta(
+            seconds=upgrade_checks.LATE + 60
+        )
         with store.transaction() as tx:
             tx.lock_plans([plan.id])
             tx.add_events([factories.make_event(plan, occurred_at=old)])
@@ -198,7 +233,7 @@ class StatusTest(CallingTestCase):
         self.assertEqual((1, 'Warning'), (code, found['notifications'][0]))
         self.assertRegex(
             found['notifications'][1],
-            r'^the oldest that is not sent has waited for 36\d s',
+            r'^the oldest unsent notification has waited for 36\d s',
         )
 
     def test_a_bad_value_is_one_line(self):

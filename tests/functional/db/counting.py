@@ -47,9 +47,28 @@ class CountingTests(stores.StoreTests):
         self.assertEqual(['BEGIN', 'COMMIT'], [words[0], words[-1]])
         return sum(word not in FRAME for word in words)
 
-    def explained(self, statement: str, **values: Any) -> str:
+    def explained(self, statement: str | sa.Select[Any], **values: Any) -> str:
         """Return what the database says of how it executes a statement."""
-        sql = DIALECTS[self.store.engine.dialect.name]().sql(statement)
+        parameters: Any = values
+        if isinstance(statement, str):
+            sql = DIALECTS[self.store.engine.dialect.name].sql(statement)
+        else:
+            sql, parameters = self.executed(statement, **values)
         with self.store.engine.connect() as connection:
-            rows = connection.exec_driver_sql(f'{self.explain} {sql}', values)
+            rows = connection.exec_driver_sql(f'{self.explain} {sql}', parameters)
             return '\n'.join(str(value) for row in rows for value in row)
+
+    def executed(self, statement: sa.Select[Any], **values: Any) -> tuple[str, Any]:
+        """Execute a statement; return what its driver was handed."""
+        found: list[tuple[str, Any]] = []
+
+        def note(_c: Any, _cursor: Any, sql: str, parameters: Any, *_rest: Any) -> None:
+            found.append((sql, parameters))
+
+        sa.event.listen(self.store.engine, 'before_cursor_execute', note)
+        try:
+            self.store._db.rows(statement, **values)
+        finally:
+            sa.event.remove(self.store.engine, 'before_cursor_execute', note)
+        ((sql, parameters),) = found
+        return sql, parameters

@@ -2,8 +2,9 @@
 
 import base64
 import pathlib
+import sys
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tests import base, schemas, services
@@ -105,3 +106,37 @@ class MysqlDatabase(ServerDatabase, base.TestCase):
     """The same for MariaDB or MySQL."""
 
     kind = services.MYSQL
+
+
+SQLITE = SqliteDatabase
+POSTGRESQL = PostgresqlDatabase
+MYSQL = MysqlDatabase
+_NAMES: dict[type, str] = {SQLITE: 'Sqlite', POSTGRESQL: 'Postgresql', MYSQL: 'Mysql'}
+
+
+def define_tests(
+    module: str,
+    tests: type,
+    *,
+    on: Iterable[type],
+    before: tuple[type, ...] = (),
+    after: tuple[type, ...] = (),
+    name: str | None = None,
+) -> None:
+    """Define a test case in a module for each database that tests run on.
+
+    `define_tests(__name__, LeaseTests, on=(SQLITE, MYSQL))` defines SqliteLeaseTest
+    and MysqlLeaseTest; of TestLeases, SqliteLeasesTest and MysqlLeasesTest.
+
+    :param before: bases that come before the tests
+    :param after: bases between the tests and the database
+    :param name: of the test cases, between the database and "Test"
+    """
+    subject = name or tests.__name__.removeprefix('Test').removesuffix('Tests')
+    namespace = sys.modules[module].__dict__
+    for database in on:
+        case = f'{_NAMES[database]}{subject}Test'
+        bases = (*before, tests, *after, database)
+        if case in namespace:
+            raise ValueError(f'{module} has two test cases {case}')
+        namespace[case] = type(case, bases, {'__module__': module})

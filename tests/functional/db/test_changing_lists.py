@@ -8,8 +8,9 @@ from typing import Any
 from tests.contract.stack_case import make_definition, make_stack
 from tests.factories import at, make_action, store_plan
 from tests.functional.db import stores
-from watcherlite.db import listing
-from watcherlite.db.stacking import StackQuery
+from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE, define_tests
+from watcherlite.db import query as queries
+from watcherlite.db.stacks import StackQuery
 from watcherlite.states import action_plan as states
 from watcherlite.states.stack import State
 
@@ -71,19 +72,10 @@ class ChangingListsTests(stores.StoreTests):
                 tx.save_plans([plan.evolve(state=state, updated_at=at(number))])
 
         for key in ('state', 'updated_at', 'created_at'):
-            query = listing.Query(sort_key=key, limit=2)
+            query = queries.Query(sort_key=key, limit=2)
             self.assert_whole(
                 2, lambda query=query: self.store.list_action_plans(query), change
             )
 
 
-class SqliteChangingListsTest(ChangingListsTests, stores.SqliteDatabase):
-    """On SQLite."""
-
-
-class PostgresqlChangingListsTest(ChangingListsTests, stores.PostgresqlDatabase):
-    """On PostgreSQL."""
-
-
-class MysqlChangingListsTest(ChangingListsTests, stores.MysqlDatabase):
-    """On MariaDB or MySQL."""
+define_tests(__name__, ChangingListsTests, on=(SQLITE, POSTGRESQL, MYSQL))

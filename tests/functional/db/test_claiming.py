@@ -6,6 +6,7 @@ from typing import Any
 from tests.contract.store_case import names
 from tests.factories import NOW, at, make_action, new_uuid, store_actions, store_plan
 from tests.functional.db import stores
+from tests.functional.db.stores import MYSQL, POSTGRESQL, define_tests
 from watcherlite.db.api import Transaction
 from watcherlite.domain import actions as domain
 from watcherlite.states import action as states
@@ -104,9 +105,9 @@ class WaitingTests(stores.StoreTests):
             tx.lock_actions([action.id or 0 for action in held])
             done['unblocked'] = [str(impatient.unblock_stale())]
             with impatient.transaction() as other:
-                told = other.set_control(states.CANCEL, NOW, plan_id=plan_id)
+                told = other.set_control(states.SUSPEND, NOW, plan_id=plan_id)
                 done['told'] = names(told)
-                told = other.set_control(states.SUSPEND, NOW, action_ids=[runs])
+                told = other.set_control(states.CANCEL, NOW, action_ids=[runs])
                 done['told again'] = names(told)
                 ended = other.end_not_started(plan_id, states.CANCELLED, None, 2, NOW)
                 done['ended'] = names(ended)
@@ -127,17 +128,5 @@ class WaitingTests(stores.StoreTests):
         )
 
 
-class PostgresqlClaimingTest(ClaimingTests, stores.PostgresqlDatabase):
-    """The same on PostgreSQL."""
-
-
-class MysqlClaimingTest(ClaimingTests, stores.MysqlDatabase):
-    """The same on MariaDB or MySQL."""
-
-
-class PostgresqlWaitingTest(WaitingTests, stores.PostgresqlDatabase):
-    """The same on PostgreSQL."""
-
-
-class MysqlWaitingTest(WaitingTests, stores.MysqlDatabase):
-    """The same on MariaDB or MySQL."""
+define_tests(__name__, ClaimingTests, on=(POSTGRESQL, MYSQL))
+define_tests(__name__, WaitingTests, on=(POSTGRESQL, MYSQL))

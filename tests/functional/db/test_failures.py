@@ -234,7 +234,7 @@ class ServerFailureTests(FailureTests):
             tx.add_events(events[:1])
         self.cut_off_before(store, 'COMMIT')
         with (
-            self.assertRaises(exceptions.StoreUnavailable),
+            self.assertRaises(exceptions.CommitOutcomeUnknown),
             store.transaction() as tx,
         ):
             tx.add_events(events[1:])

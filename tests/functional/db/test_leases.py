@@ -7,6 +7,7 @@ import sqlalchemy as sa
 
 from tests.factories import make_worker
 from tests.functional.db import stores
+from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE, define_tests
 
 TIME = re.compile(r'\d{4}-\d{2}-\d{2}')
 
@@ -37,13 +38,4 @@ class LeaseTests(stores.StoreTests):
         self.assertEqual([], [line for line in bound if 'datetime' in line])
 
 
-class SqliteLeaseTest(LeaseTests, stores.SqliteDatabase):
-    """On SQLite."""
-
-
-class PostgresqlLeaseTest(LeaseTests, stores.PostgresqlDatabase):
-    """On PostgreSQL."""
-
-
-class MysqlLeaseTest(LeaseTests, stores.MysqlDatabase):
-    """On MariaDB or MySQL."""
+define_tests(__name__, LeaseTests, on=(SQLITE, POSTGRESQL, MYSQL))

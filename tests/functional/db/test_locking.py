@@ -4,6 +4,7 @@ import threading
 
 from tests.factories import NOW, make_action, new_uuid, store_actions, store_plan
 from tests.functional.db import stores
+from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE, define_tests
 from watcherlite import exceptions
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.states import action as states
@@ -152,13 +153,5 @@ class ServerLockingTests(LockingTests):
         self.assertEqual([second.id], [action.id for action in claimed])
 
 
-class SqliteLockingTest(LockingTests, stores.SqliteDatabase):
-    """The same on SQLite."""
-
-
-class PostgresqlLockingTest(ServerLockingTests, stores.PostgresqlDatabase):
-    """The same on PostgreSQL."""
-
-
-class MysqlLockingTest(ServerLockingTests, stores.MysqlDatabase):
-    """The same on MariaDB or MySQL."""
+define_tests(__name__, LockingTests, on=(SQLITE,))
+define_tests(__name__, ServerLockingTests, on=(POSTGRESQL, MYSQL), name='Locking')

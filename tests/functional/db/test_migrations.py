@@ -31,11 +31,12 @@ from tests.factories import (
 )
 from tests.functional.db import stores
 from watcherlite import exceptions
-from watcherlite.db import listing
-from watcherlite.db.sqlalchemy import migration, models
+from watcherlite.db import query as queries
+from watcherlite.db.sqlalchemy import migration, tables
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
 from watcherlite.db.sqlalchemy.store import SqlStore, open_store
-from watcherlite.db.stacking import StackEventQuery
+from watcherlite.db.stacks import StackEventQuery
+from watcherlite.domain.creators import NOBODY
 
 #: What the database itself says of its indexes, partial ones included.
 DEFINITIONS = {
@@ -95,14 +96,14 @@ class MigrationTests(Base):
                 connection, opts={'compare_type': True}
             )
             self.assertEqual(
-                [], autogenerate.compare_metadata(context, models.metadata)
+                [], autogenerate.compare_metadata(context, tables.metadata)
             )
 
     def test_the_indexes_are_those_of_the_models(self) -> None:
         migrated, created = self.engine(self.new_url()), self.engine(self.new_url())
 
         migration.upgrade(migrated)
-        models.metadata.create_all(created)
+        tables.metadata.create_all(created)
 
         self.assertEqual(self.definitions(created), self.definitions(migrated))
 
@@ -215,7 +216,7 @@ class MigrationTests(Base):
         goal = store.find_goal('GRÖßE ż').goal
         self.assertEqual('Größe Ż', goal.name)
         self.assertEqual('s', store.find_strategy('s').strategy.uuid)
-        listed = store.list_audits(listing.Query(deleted=True))
+        listed = store.list_audits(queries.Query(deleted=True))
         self.assertEqual(
             ['x' * 255, 'x' * 253 + '-2', 'Once', 'Once'],
             [one.audit.name for one in listed],
@@ -224,11 +225,15 @@ class MigrationTests(Base):
         self.assertEqual('a3', store.find_audit('ONCE').audit.uuid)
         audit = listed[0].audit
         self.assertEqual(
-            (None, None, False, None),
-            (audit.start_time, audit.end_time, audit.force, audit.action_id),
+            (None, None, False, None, NOBODY),
+            (
+                *(audit.start_time, audit.end_time, audit.force, audit.action_id),
+                audit.creator,
+            ),
         )
-        self.assertEqual([], store.get_plan('p').efficacy_indicators)
-        of_audit = store.page_of_actions(listing.Query({'audit_uuid': 'a3'}))
+        plan = store.get_plan('p')
+        self.assertEqual(([], NOBODY), (plan.efficacy_indicators, plan.creator))
+        of_audit = store.page_of_actions(queries.Query({'audit_uuid': 'a3'}))
         self.assertEqual(['x1'], [one.action.uuid for one in of_audit])
         with engine.connect() as connection:
             found = connection.exec_driver_sql('SELECT uuid, audit_id FROM actions')
@@ -286,21 +291,21 @@ class MigrationTests(Base):
     def test_the_columns_are_those_of_the_models(self) -> None:
         migrated, created = self.engine(self.new_url()), self.engine(self.new_url())
         migration.upgrade(migrated)
-        models.metadata.create_all(created)
+        tables.metadata.create_all(created)
         self.assertEqual(self.columns(created), self.columns(migrated))
 
     def test_every_constraint_has_the_name_that_the_models_give_it(self) -> None:
         migrated = sa.inspect(self.upgraded())
         named = {
             (table.name, str(constraint.name))
-            for table in models.metadata.tables.values()
+            for table in tables.metadata.tables.values()
             for constraint in table.constraints
             # What counts up has no name on SQLite, and a fixed one on MySQL.
             if not isinstance(constraint, sa.PrimaryKeyConstraint)
         }
         found = {
             (table, str(constraint['name']))
-            for table in models.metadata.tables
+            for table in tables.metadata.tables
             for constraint in (
                 *migrated.get_foreign_keys(table),
                 *migrated.get_unique_constraints(table),
@@ -310,7 +315,7 @@ class MigrationTests(Base):
         # To MySQL a unique index is a constraint as well.
         indexes = {
             (table.name, str(index.name))
-            for table in models.metadata.tables.values()
+            for table in tables.metadata.tables.values()
             for index in table.indexes
             if index.unique
         }
@@ -339,14 +344,14 @@ class MigrationTests(Base):
                 )
                 for column in inspected.get_columns(table)
             }
-            for table in models.metadata.tables
+            for table in tables.metadata.tables
         }
 
     def everything(self, store: SqlStore) -> dict[str, list[tuple[object, ...]]]:
         with store.engine.connect() as connection:
             return {
                 table.name: [tuple(row) for row in connection.execute(table.select())]
-                for table in models.metadata.sorted_tables
+                for table in tables.metadata.sorted_tables
             }
 
     def test_a_database_without_schema_is_refused_with_what_to_do(self) -> None:

@@ -12,10 +12,11 @@ from tests.contract.stack_case import (
     stack_event,
 )
 from tests.functional.db import counting, stores
+from tests.functional.db.stores import POSTGRESQL, define_tests
 from watcherlite.db.api import Transaction
 from watcherlite.db.sqlalchemy.dialects import DIALECTS
 from watcherlite.db.sqlalchemy.stack_events import StackHistory
-from watcherlite.db.stacking import StackEventQuery, StackQuery
+from watcherlite.db.stacks import StackEventQuery, StackQuery
 from watcherlite.domain.stacks import Resource, Stack
 
 #: As many as there may be in one stack.
@@ -141,7 +142,7 @@ class StackStatementTests(counting.CountingTests):
             tx.lock_stacks([first.id or 0, second.id or 0])
             for stack, count in ((first, 3000), (second, 30)):
                 tx.add_events([stack_event(stack) for _ in range(count)])
-        dialect = DIALECTS[self.store.engine.dialect.name]()
+        dialect = DIALECTS[self.store.engine.dialect.name]
         uuid = self.store.list_stack_events(StackEventQuery([second.id or 0], limit=1))[
             0
         ].event.uuid
@@ -162,10 +163,9 @@ class SqliteStackStatementTest(StackStatementTests, stores.SqliteDatabase):
     lock_tree = 1
 
 
-class PostgresqlStackStatementTest(StackStatementTests, stores.PostgresqlDatabase):
-    """Nothing differs."""
-
-
 class MysqlStackStatementTest(StackStatementTests, stores.MysqlDatabase):
     # Its INSERT does not return the id of a row that is there already.
     new_definition = 3
+
+
+define_tests(__name__, StackStatementTests, on=(POSTGRESQL,))

@@ -16,9 +16,9 @@ from tests.factories import (
     store_plan,
 )
 from tests.functional.db import counting, stores
-from watcherlite.db import listing
+from watcherlite.db import query as queries
 from watcherlite.db.api import Transaction
-from watcherlite.db.sqlalchemy import claims, mysql, reading, work
+from watcherlite.db.sqlalchemy import claims, mysql, reading, worker_queries
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.states import action as states
 
@@ -262,11 +262,11 @@ class StatementTests(counting.CountingTests):
             'history': lambda: store.list_events(subject='audit', subject_id=1),
         }
         for noun, (pages, row) in lists.items():
-            filters = {name: values.get(name, 'x') for name in listing.FILTERS[noun]}
-            for key in listing.SORT_KEYS[noun]:
+            filters = {name: values.get(name, 'x') for name in queries.FILTERS[noun]}
+            for key in queries.SORT_KEYS[noun]:
                 for query in (
-                    listing.Query(sort_key=key),
-                    listing.Query(filters, key, after=row.uuid),
+                    queries.Query(sort_key=key),
+                    queries.Query(filters, key, after=row.uuid),
                 ):
                     reads[f'{noun} {query}'] = functools.partial(pages, query)
         for name, read in reads.items():
@@ -376,8 +376,10 @@ class StatementTests(counting.CountingTests):
     ) -> None:
         store_plan(self.store, *(make_action() for _ in range(3000)))
         now = '2026-01-01 00:00:00.000000'
-        late = self.explained(work.DEADLINES, lane='engine', until=now, limit=500)
-        derived = self.explained(reading.DERIVED_SINCE, id=1, since=now)
+        late = self.explained(
+            worker_queries.DEADLINES, lane='engine', until=now, limit=500
+        )
+        derived = self.explained(reading.DERIVED_SINCE, key=1, since=NOW)
         self.assertIn('ix_actions_deadline', late)
         self.assertNotRegex(late, 'TEMP B-TREE|Sort|filesort')
         self.assertIn('ix_actions_derived_from_created_at', derived)

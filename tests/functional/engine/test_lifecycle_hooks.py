@@ -3,15 +3,18 @@
 import datetime
 import json
 
-from tests.functional.db import stores
+from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE
 from tests.functional.plugins.http_server import Server
 from tests.operated_worlds import OperatedWorld
-from tests.specs.database_case import OnDatabase
+from tests.specs.database_case import define_stories
 from tests.worlds import WorldCase
 from watcherlite import exceptions
 from watcherlite.domain.clusters import Owner
-from watcherlite.engine.clusters.asking import Asker
-from watcherlite.engine.clusters.lifecycle_hooks import COMPLETED, LIFECYCLE_HOOK
+from watcherlite.engine.clusters.actions.lifecycle_hooks import (
+    COMPLETED,
+    LIFECYCLE_HOOK,
+)
+from watcherlite.engine.clusters.requests.values import RequestContext
 from watcherlite.plugins.policies.deletion import HookedDeletion
 
 DELETION = 'senlin.policy.deletion'
@@ -159,25 +162,13 @@ class TestHooks(HookCase):
         self.world.kill(self.worker)
         other = self.world.worker()
         self.world.until(
-            lambda: self.world.store.get_action(token).owner == other.me.uuid
+            lambda: self.world.store.get_action(token).owner == other.record.uuid
         )
 
         self.complete(cluster, message)
 
         self.assertEqual('SUCCEEDED', self.world.ended(action).status)
         self.assertEqual(([2], 1), (self.names(cluster), len(self.server.received)))
-
-
-class SqliteHooksTest(OnDatabase, TestHooks, stores.SqliteDatabase):
-    """`TestHooks` on SQLite."""
-
-
-class PostgresqlHooksTest(OnDatabase, TestHooks, stores.PostgresqlDatabase):
-    """`TestHooks` on PostgreSQL."""
-
-
-class MysqlHooksTest(OnDatabase, TestHooks, stores.MysqlDatabase):
-    """`TestHooks` on MariaDB."""
 
 
 class TestWays(HookCase):
@@ -315,7 +306,7 @@ class TestWays(HookCase):
         cluster = self.hooked()
         other = self.world.cluster(name='other')
         action, (message,) = self.shrunk(cluster)
-        stranger = Asker(Owner('another project'))
+        stranger = RequestContext(Owner('another project'))
         self.assertRaises(
             exceptions.NotFound, self.complete, cluster, message, stranger
         )
@@ -339,3 +330,11 @@ class TestWays(HookCase):
 
         self.assertIn('it is LIFECYCLE_HOOK, SUCCEEDED.', str(error))
         self.assertEqual('SUCCEEDED', self.world.ended(action).status)
+
+
+define_stories(
+    __name__,
+    {
+        TestHooks: (SQLITE, POSTGRESQL, MYSQL),
+    },
+)

@@ -1,11 +1,14 @@
 """Nodes that are looked at by a URL of their own, on a real server."""
 
 import socket
+import threading
 
 from tests.cluster_worlds import ClusterCase
 from tests.functional.plugins.http_server import Server
-from watcherlite.engine.clusters.actions import NODE_CHECK
+from tests.worlds import action
+from watcherlite.engine.clusters.action_types import NODE_CHECK
 
+PATIENCE = 10
 POLLING = {'type': 'NODE_STATUS_POLLING'}
 
 
@@ -63,6 +66,15 @@ class TestUrls(UrlCase):
         self.assertEqual(('ERROR', text), said)
         self.assertEqual(3, len(self.paths()))
         self.assertEqual('ERROR', self.world.now(self.node).status)
+
+    def test_one_that_may_not_be_asked_is_neither_well_nor_unwell(self):
+        url = 'http://169.254.169.254/'
+
+        said, why = self.looked(self.url(poll_url=url))
+
+        self.assertEqual('ACTIVE', said)
+        self.assertEqual('ACTIVE', self.world.now(self.node).status)
+        self.assertIn(f'Its state is unknown: {url}: 169.254.169.254 is in a', why)
 
     def test_one_that_comes_back_in_time_is_well(self):
         self.server.behaviour = answering((503, b''), (503, b''), (200, b'yes'))
@@ -124,3 +136,25 @@ class TestUrls(UrlCase):
         self.assertEqual('FAILED', action.status)
         self.assertIn('poll_url_healthy_response', action.status_message)
         self.assertEqual('ACTIVE', self.world.now(self.node).status)
+
+
+class TestHangingServers(UrlCase):
+    def test_they_hold_up_neither_plans_nor_each_other(self):
+        release = threading.Event()
+        self.addCleanup(release.set)
+        self.server.behaviour = lambda *_: release.wait(PATIENCE)
+        # Making the nodes starts its only worker.
+        world = self.a_cluster_world(max_parallel=1)
+        cluster = world.a_cluster(world.profile(), 3, 'slow')
+        nodes = [world.made(node) for node in world.nodes(cluster)]
+        self.assertEqual(1, len(world.workers))
+        wanted = {'detection_modes': [self.url(poll_url_retry_limit=1)]}
+        asked = [world.ask(NODE_CHECK, node, {'detection': wanted}) for node in nodes]
+        self.server.until_received(3)
+
+        plan = world.run(action('a', input_parameters={'message': None}))
+
+        checks = [world.store.get_action(one.uuid).status for one in asked]
+        self.assertEqual(('SUCCEEDED', ['RUNNING'] * 3), (plan.state, checks))
+        release.set()
+        self.assertEqual(['SUCCEEDED'] * 3, [world.ended(one).status for one in asked])

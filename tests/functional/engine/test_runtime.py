@@ -1,5 +1,6 @@
 """A process as daemons build it: audits are wired up to plans."""
 
+import datetime
 import threading
 import time
 from typing import Any
@@ -8,7 +9,7 @@ from tests import base
 from tests.factories import all_plans
 from watcherlite import bootstrap, conf
 from watcherlite.domain.audits import Audit, NewAudit
-from watcherlite.engine.upkeep import ROLE
+from watcherlite.engine.audits.reconciler import ROLE
 from watcherlite.states import audit as states
 
 PATIENCE = 20.0
@@ -74,6 +75,21 @@ class RuntimeTest(base.TestCase):
             ['cancel', 'cancel'], [p.on_worker_loss for p in all_plans(runtime.store)]
         )
 
+    def test_its_times_are_those_of_the_database(self) -> None:
+        ahead = datetime.timedelta(hours=1)
+        for lanes, begin in (
+            (('applier',), bootstrap.Runtime.start),
+            ((), bootstrap.Runtime.sync),
+        ):
+            runtime = bootstrap.build(self.conf, lanes=lanes)
+            self.addCleanup(runtime.stop, 0)
+            ask = runtime.store.now
+            runtime.clock._ask = lambda ask=ask: ask() + ahead
+            begin(runtime)
+            for clock in (runtime.clock, runtime.plans._clock, runtime.stacks._clock):
+                late = clock.now() - ask() - ahead
+                self.assertLess(abs(late.total_seconds()), PATIENCE)
+
     def test_a_process_without_lanes_has_the_goals_as_well(self) -> None:
         runtime = bootstrap.build(self.conf, lanes=())
         self.addCleanup(runtime.stop, 0)
@@ -104,8 +120,8 @@ class RuntimeTest(base.TestCase):
 
     def test_the_upkeep_is_given_up_when_the_process_stops(self) -> None:
         runtime = self.a_runtime()
-        assert runtime.upkeep is not None and runtime.worker is not None
-        mine = runtime.worker.me.uuid
+        assert runtime.reconciler is not None and runtime.worker is not None
+        mine = runtime.worker.record.uuid
         # Its own thread may take it in the same moment.
         self.assertTrue(
             any(runtime.store.take_role(ROLE, mine, 60) for _ in range(100))

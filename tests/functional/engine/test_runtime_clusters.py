@@ -9,11 +9,16 @@ from watcherlite import bootstrap, conf, exceptions
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.audits import NewAudit
 from watcherlite.domain.clusters import Node, Owner
-from watcherlite.engine.clusters.asking import Asker, NewAction, NewCluster
+from watcherlite.domain.creators import LOCAL
+from watcherlite.engine.clusters.requests.values import (
+    NewAction,
+    NewCluster,
+    RequestContext,
+)
 from watcherlite.states import action_plan as plan_states
 
 PATIENCE = 20.0
-BY = Asker(Owner('a-project'))
+BY = RequestContext(Owner('a-project'))
 SPEC = {'type': 'os.heat.test_resource', 'version': '1.0'}
 
 
@@ -82,7 +87,8 @@ class RuntimeOfClustersTest(base.TestCase):
                 strategy='cluster_health',
                 parameters={'clusters': ['c']},
                 auto_trigger=True,
-            )
+            ),
+            creator=LOCAL,
         )
         plan = self.plan()
 

@@ -9,6 +9,7 @@ from watcherlite import bootstrap, conf
 from watcherlite.domain import documents
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.audits import NewAudit
+from watcherlite.domain.creators import LOCAL
 from watcherlite.domain.stacks import NewStack, Stack
 from watcherlite.states import action_plan as plan_states
 
@@ -78,7 +79,8 @@ class RuntimeOfStacksTest(base.TestCase):
                 strategy='stack_health',
                 parameters={'stacks': ['web']},
                 auto_trigger=True,
-            )
+            ),
+            creator=LOCAL,
         )
         plan = self.ended()
 
@@ -114,6 +116,7 @@ class RuntimeOfStacksTest(base.TestCase):
                 }
             ),
             {},
+            LOCAL,
         )
         self.runtime.plans.start(plan.uuid)
 

@@ -9,21 +9,23 @@ from unittest import mock
 
 from tests.cluster_worlds import BY, TENANT
 from tests.functional.db import stores
+from tests.functional.db.stores import MYSQL, SQLITE
 from tests.operated_worlds import OperatedCase, OperatedWorld
-from tests.specs.database_case import OnDatabase
+from tests.specs.database_case import OnDatabase, define_stories
 from tests.stack_worlds import StackWorld, res, template
 from watcherlite import exceptions
-from watcherlite.db.clustering import NounQuery
-from watcherlite.domain.clusters import Cluster, Receiver
+from watcherlite.db.clusters import ObjectQuery
+from watcherlite.db.request_keys import RequestKey, RequestRecord
+from watcherlite.domain.clusters import Cluster, Profile, Receiver
 from watcherlite.domain.stacks import NewStack
-from watcherlite.engine.clusters.asking import (
-    Adoption,
+from watcherlite.engine.clusters.requests.values import (
+    NewAdoption,
     NewCluster,
     NewNode,
     NewReceiver,
 )
-from watcherlite.engine.clusters.parts import Limits
-from watcherlite.engine.stacks.parts import Limits as StackLimits
+from watcherlite.engine.clusters.services import ClusterLimits
+from watcherlite.engine.stacks.services import StackLimits
 
 SPEC = {'type': 'thing', 'version': '1.0'}
 POLICY = {'type': 'senlin.policy.deletion', 'version': '1.0'}
@@ -39,7 +41,7 @@ Ask = Callable[[], Any]
 class TestSameMoment(OperatedCase):
     """In memory; nothing is executed."""
 
-    def a_world(self, limits: Limits) -> OperatedWorld:
+    def a_world(self, limits: ClusterLimits) -> OperatedWorld:
         world = OperatedWorld(self.make_store(), limits=limits)
         world.profile()
         return world
@@ -84,7 +86,7 @@ class TestSameMoment(OperatedCase):
         return sorted(became)
 
     def test_a_project_has_no_more_clusters_than_it_may(self) -> None:
-        world = self.a_world(Limits(clusters=1))
+        world = self.a_world(ClusterLimits(clusters=1))
 
         def ask() -> None:
             world.operations.create(NewCluster('c', 'p'), BY)
@@ -107,11 +109,11 @@ class TestSameMoment(OperatedCase):
         )
 
     def test_a_unique_name_is_given_once(self) -> None:
-        world = self.a_world(Limits(unique_names=True))
+        world = self.a_world(ClusterLimits(unique_names=True))
         users = world.operations
         users.create(NewCluster('c', 'p'), BY)
         receiver = NewReceiver('r', 'webhook', 'c', 'CLUSTER_CHECK')
-        adoption = Adoption('a-thing', 'thing-1.0', 'adopted')
+        adoption = NewAdoption('a-thing', 'thing-1.0', 'adopted')
         asks: dict[str, Ask] = {
             'profile': lambda: users.profiles.create('twice', SPEC, BY),
             'policy': lambda: users.policies.create('twice', POLICY, BY),
@@ -130,8 +132,22 @@ class TestSameMoment(OperatedCase):
                     self.together(world.store, 'has_name', ask, ask),
                 )
 
+    def test_of_two_requests_with_one_key_one_creates(self) -> None:
+        world = self.a_world(ClusterLimits())
+        key = RequestKey('d' * 64, 'f' * 64, world.clock.now())
+
+        def ask() -> None:
+            with RequestRecord(key).active():
+                world.operations.profiles.create('twice', SPEC, BY)
+
+        became = self.together(world.store, 'insert_object', ask, ask)
+
+        self.assertEqual(['RequestKeyTaken', 'done'], became)
+        rows = world.store.list_objects(Profile, ObjectQuery(tenant=TENANT))
+        self.assertEqual(['twice'], [row.name for row in rows if row.name == 'twice'])
+
     def test_one_is_made_and_the_other_one_renamed(self) -> None:
-        world = self.a_world(Limits(unique_names=True))
+        world = self.a_world(ClusterLimits(unique_names=True))
         users = world.operations
         users.create(NewCluster('old', 'p'), BY)
 
@@ -145,29 +161,25 @@ class TestSameMoment(OperatedCase):
         self.assertEqual(['BadRequest', 'done'], became)
 
     def test_nothing_of_two_changes_is_lost(self) -> None:
-        world = self.a_world(Limits())
+        world = self.a_world(ClusterLimits())
         users = world.operations.receivers
         world.operations.create(NewCluster('c', 'p'), BY)
         new = NewReceiver('r', 'webhook', 'c', 'CLUSTER_SCALE_OUT')
-        made = users.create(new, BY, URL)
+        made = users.create(new, BY, URL).receiver
 
         became = self.together(
             world.store,
-            'lock_noun',
+            'lock_object',
             lambda: users.update(made.uuid, BY, {'name': 'other'}),
             lambda: users.update(made.uuid, BY, {'params': {'count': 1}}),
         )
 
-        row = world.store.find_noun(Receiver, made.uuid, TENANT)
+        row = world.store.find_object(Receiver, made.uuid, TENANT)
         self.assertEqual(['done', 'done'], became)
         self.assertEqual(
             ('other', {'count': 1}, f'{URL}/webhooks/{made.uuid}/trigger?V=2&count=1'),
             (row.name, row.params, row.channel['alarm_url']),
         )
-
-
-class SqliteSameMomentTest(OnDatabase, TestSameMoment, stores.SqliteDatabase):
-    """The same on SQLite."""
 
 
 class PostgresqlSameMomentTest(OnDatabase, TestSameMoment, stores.PostgresqlDatabase):
@@ -177,7 +189,7 @@ class PostgresqlSameMomentTest(OnDatabase, TestSameMoment, stores.PostgresqlData
         # No question needs another connection beside that of the transaction
         store = self.open_empty(max_pool_size=1, pool_timeout=1)
         self.addCleanup(store.close)
-        limits = Limits(clusters=9, unique_names=True)
+        limits = ClusterLimits(clusters=9, unique_names=True)
         users = OperatedWorld(store, limits=limits).operations
         users.profiles.create('p', SPEC, BY)
 
@@ -186,8 +198,12 @@ class PostgresqlSameMomentTest(OnDatabase, TestSameMoment, stores.PostgresqlData
         users.update('c', BY, {'name': 'd'}, wait=True)
         users.profiles.update('p', BY, {'name': 'q'})
 
-        self.assertEqual([made], store.list_noun(Cluster, NounQuery(TENANT)))
+        self.assertEqual([made], store.list_objects(Cluster, ObjectQuery(TENANT)))
 
 
-class MysqlSameMomentTest(OnDatabase, TestSameMoment, stores.MysqlDatabase):
-    """The same on MariaDB or MySQL."""
+define_stories(
+    __name__,
+    {
+        TestSameMoment: (SQLITE, MYSQL),
+    },
+)

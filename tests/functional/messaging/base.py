@@ -1,4 +1,4 @@
-"""What tests against a real RabbitMQ share."""
+"""The base of the tests with a real RabbitMQ."""
 
 import time
 

@@ -56,8 +56,8 @@ class TestMalformed(base.RabbitTestCase):
             # py-amqp gives a message without a body an empty str.
             sorted(body or b'' for body in self.dead_letters(len(MALFORMED) + 1)),
         )
-        self.assertEqual(len(MALFORMED) + 1, self.bus.counts.malformed)
-        self.assertEqual(1, self.bus.counts.connections)
+        self.assertEqual(len(MALFORMED) + 1, self.bus.counters.malformed)
+        self.assertEqual(1, self.bus.counters.connections)
         self.assertIn('A command for lane applier was rejected', self.log.output)
 
     def test_malformed_broadcasts_are_dropped_and_the_consumer_lives(self):
@@ -66,8 +66,8 @@ class TestMalformed(base.RabbitTestCase):
         self.bus.broadcast(RUN)
 
         self.assertEqual([RUN], self.controls.wait_for(1))
-        self.assertEqual(len(MALFORMED), self.bus.counts.malformed)
-        self.assertEqual(1, self.bus.counts.connections)
+        self.assertEqual(len(MALFORMED), self.bus.counters.malformed)
+        self.assertEqual(1, self.bus.counters.connections)
 
 
 class TestTopologyConflict(base.RabbitTestCase):
@@ -86,11 +86,11 @@ class TestTopologyConflict(base.RabbitTestCase):
         self.assertIn(f'the queue {queue} with other properties', str(error))
         self.assertIn('Delete it on the broker', str(error))
         self.assertEqual([str(error)], [str(item) for item in failures.wait_for(1)])
-        self.assertIn('Messaging was given up', self.log.output)
+        self.assertIn('Messaging stopped', self.log.output)
         bus.close(recording.TIMEOUT)
-        # Neither the receiver nor the sender has told it a second time.
+        # Neither the consumer nor the publisher has told it a second time.
         self.assertEqual(1, len(failures.seen))
-        self.assertEqual(1, bus.counts.dropped)
+        self.assertEqual(1, bus.counters.dropped)
 
     def test_an_exchange_with_other_properties_is_one_too(self):
         exchange = topology.control(self.prefix)
@@ -120,10 +120,10 @@ class TestFullQueue(base.RabbitTestCase):
 
         for _ in range(300):
             bus.send_command('applier', RUN)
-        # The sender's last act is to wait for what it has sent.
+        # The publisher's last act is to wait for what it has sent.
         bus.close(recording.TIMEOUT)
 
-        self.assertGreater(bus.counts.dropped, 100)
+        self.assertGreater(bus.counters.dropped, 100)
         self.assertIn('applier refused it: the queue is full', self.log.output)
 
 

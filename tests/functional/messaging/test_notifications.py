@@ -5,7 +5,7 @@ import time
 
 from tests.functional.messaging import base, proxy
 from watcherlite import exceptions
-from watcherlite.messaging import addresses
+from watcherlite.messaging import addresses, topology
 
 TIMEOUT = 20
 
@@ -87,6 +87,68 @@ class TestPublish(NotificationTestCase):
 
         publisher.publish([], 0)
         publisher.keep_alive()
+
+
+class TestLostQueues(NotificationTestCase):
+    def setUp(self):
+        super().setUp()
+        self.keys = frozenset(
+            f'{self.topic}.{priority}' for priority in self.notifications.priorities
+        )
+        self.sentinel = topology.sentinel(self.prefix, self.notifications).name
+
+    def restored(self):
+        """Return a publisher after everything that was lost is there again."""
+        publisher = self.publisher()
+        self.assertEqual(self.keys, publisher.inspect_queues(TIMEOUT)[0])
+        publisher.confirm_restored(TIMEOUT)
+        return publisher
+
+    def test_a_queue_is_known_to_be_empty_or_not(self):
+        publisher = self.restored()
+        publisher.publish(self.batch(1), TIMEOUT)
+
+        self.assertEqual(
+            (frozenset(), self.keys - {self.key}), publisher.inspect_queues(TIMEOUT)
+        )
+
+    def test_a_queue_that_is_deleted_is_lost_and_there_again(self):
+        publisher = self.restored()
+        publisher.publish(self.batch(3), TIMEOUT)
+        self.channel().queue_delete(self.key)
+
+        lost = [publisher.inspect_queues(TIMEOUT)[0] for _ in range(2)]
+        publisher.publish(self.batch(3), TIMEOUT)
+        publisher.confirm_restored(TIMEOUT)
+
+        self.assertEqual([frozenset({self.key})] * 2, lost)
+        self.assertEqual(3, len(self.bodies(3)))
+        self.assertEqual(frozenset(), publisher.inspect_queues(TIMEOUT)[0])
+
+    def test_what_one_publisher_found_lost_another_one_finds_until_it_is_restored(self):
+        first, second = self.restored(), self.publisher()
+        self.assertEqual(frozenset(), second.inspect_queues(TIMEOUT)[0])
+        self.channel().queue_delete(self.key)
+        first.inspect_queues(TIMEOUT)
+
+        self.assertEqual(self.keys, second.inspect_queues(TIMEOUT)[0])
+
+    def test_a_queue_that_its_consumer_declared_first_after_a_restart_is_lost(self):
+        publisher = self.restored()
+        # Of all that a restart takes away, this is what nobody else declares again.
+        self.channel().queue_delete(self.sentinel)
+
+        self.assertEqual(self.keys, publisher.inspect_queues(TIMEOUT)[0])
+
+    def test_what_is_lost_is_not_confirmed_over_another_connection(self):
+        between, publisher = self.proxied()
+        publisher.inspect_queues(TIMEOUT)
+        between.refuse()
+
+        self.assertRaises(
+            exceptions.BrokerUnavailable, publisher.confirm_restored, TIMEOUT
+        )
+        self.assertEqual(self.keys, self.publisher().inspect_queues(TIMEOUT)[0])
 
 
 class TestDurability(NotificationTestCase):

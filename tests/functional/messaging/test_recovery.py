@@ -1,11 +1,11 @@
-"""What a lost, frozen or missing broker does to hints: they come late or not at all."""
+"""Commands while a broker is lost, frozen or missing: they are late, or dropped."""
 
 import socket
 import time
 
 from tests.functional.messaging import base, proxy
 from tests.unit.messaging import bus_contract, recording
-from watcherlite.messaging import addresses, sender
+from watcherlite.messaging import addresses, publisher
 
 RUN = bus_contract.RUN
 CANARY = 'canary-password'
@@ -56,7 +56,7 @@ class TestLostConnections(RecoveryTestCase):
 
         self.send_until(lambda: bus.send_command('applier', RUN), commands, 2)
         self.send_until(lambda: bus.broadcast(RUN), controls, 2)
-        self.assertEqual(2, bus.counts.connections)
+        self.assertEqual(2, bus.counters.connections)
         self.assertIn('CONNECTION_FORCED - closed by a test', self.log.output)
 
     def test_a_command_that_was_sent_while_the_broker_was_away_arrives(self):
@@ -68,7 +68,7 @@ class TestLostConnections(RecoveryTestCase):
         between.accept()
 
         self.assertIn(('applier', RUN), commands.wait_for(1))
-        self.assertEqual(0, bus.counts.dropped)
+        self.assertEqual(0, bus.counters.dropped)
 
     def test_a_connection_that_froze_is_noticed_by_its_heartbeat(self):
         between, url = self.proxied()
@@ -77,7 +77,7 @@ class TestLostConnections(RecoveryTestCase):
         between.freeze()
 
         self.send_until(lambda: bus.send_command('applier', RUN), commands, 1)
-        self.assertGreaterEqual(bus.counts.connections, 2)
+        self.assertGreaterEqual(bus.counters.connections, 2)
 
     def test_a_queue_that_was_deleted_comes_back(self):
         bus, commands, _ = self.worker(heartbeat=1)
@@ -87,17 +87,17 @@ class TestLostConnections(RecoveryTestCase):
         self.channel().queue_delete(queue=f'{self.prefix}.applier')
 
         self.send_until(lambda: bus.send_command('applier', RUN), commands, 2)
-        self.assertEqual(2, bus.counts.connections)
+        self.assertEqual(2, bus.counters.connections)
 
     def test_a_consumer_whose_queue_was_replaced_comes_back(self):
         bus, commands, _ = self.worker(heartbeat=1)
 
         self.channel().queue_delete(queue=f'{self.prefix}.applier')
 
-        # The sender connects only now, and declares the queue before its consumer
+        # The publisher connects only now, and declares the queue before its consumer
         # has heard that it is gone: RabbitMQ may then forget the consumer.
         self.send_until(lambda: bus.send_command('applier', RUN), commands, 1)
-        self.assertEqual(2, bus.counts.connections)
+        self.assertEqual(2, bus.counters.connections)
 
 
 class TestUnreachable(RecoveryTestCase):
@@ -107,7 +107,7 @@ class TestUnreachable(RecoveryTestCase):
         bus.start(['applier'], print, print)
 
         started = time.monotonic()
-        for _ in range(sender.LIMIT + 10):
+        for _ in range(publisher.LIMIT + 10):
             bus.send_command('applier', RUN)
         bus.broadcast(RUN)
         sent = time.monotonic() - started
@@ -118,9 +118,9 @@ class TestUnreachable(RecoveryTestCase):
 
         self.assertLess(sent, 2)
         self.assertLess(closed, 2)
-        self.assertEqual(sender.LIMIT + 11, bus.counts.dropped)
+        self.assertEqual(publisher.LIMIT + 11, bus.counters.dropped)
         self.assertIn('no connection to the message broker', self.log.output)
-        self.assertIn('newer ones wait for the broker', self.log.output)
+        self.assertIn('newer ones are pending', self.log.output)
         self.assertNotIn(CANARY, self.log.output)
 
     def test_closing_does_not_wait_for_a_broker_that_does_not_answer(self):
@@ -136,7 +136,7 @@ class TestUnreachable(RecoveryTestCase):
         bus.close(0.2)
 
         self.assertLess(time.monotonic() - started, 2)
-        self.assertIn('without waiting for the broker', self.log.output)
+        self.assertIn('without the last confirmations of the broker', self.log.output)
 
     def test_closing_does_not_wait_for_a_frozen_connection(self):
         between, url = self.proxied()

@@ -62,7 +62,7 @@ class TestTls(base.RabbitTestCase):
         self.publisher(bus).publish([(f'{self.topic}.info', b'1')], 20)
 
         self.assertEqual([('applier', RUN)], commands.wait_for(1))
-        self.assertEqual(1, bus.counts.connections)
+        self.assertEqual(1, bus.counters.connections)
         bus.close(recording.TIMEOUT)
 
     def test_a_certificate_that_nobody_vouches_for_is_refused(self):

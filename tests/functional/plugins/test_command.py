@@ -25,7 +25,11 @@ class CommandTestCase(base.TestCase):
             Command,
             {'argv': list(argv), **inputs},
             options={
-                'allowed': ['/bin/sh', '/bin/cat', '/bin/echo', '{python}', '/no/such'],
+                'allowed': [
+                    f'{path} ...'
+                    for path in ('/bin/sh', '/bin/cat', '/bin/echo', '{python}')
+                ]
+                + ['/no/such'],
                 'kill_grace': 5,
                 **(options or {}),
             },
@@ -220,7 +224,11 @@ class TestEnds(CommandTestCase):
             )
 
     def test_a_path_that_exists_skips_the_command(self):
-        result = self.run_command('/bin/echo', creates=str(self.home))
+        result = self.run_command(
+            '/bin/echo',
+            creates=str(self.home),
+            options={'creates_below': [str(self.home)]},
+        )
 
         self.assertEqual(
             (
@@ -233,14 +241,22 @@ class TestEnds(CommandTestCase):
     def test_a_link_that_leads_nowhere_exists(self):
         (self.home / 'link').symlink_to('/no/such')
 
-        result = self.run_command('/bin/echo', creates=str(self.home / 'link'))
+        result = self.run_command(
+            '/bin/echo',
+            creates=str(self.home / 'link'),
+            options={'creates_below': [str(self.home)]},
+        )
 
         self.assertEqual('SKIPPED', result.status)
 
     def test_a_path_that_does_not_exist_lets_it_run(self):
         path = self.home / 'new'
 
-        result = self.run_shell(f'mkdir {path}', creates=str(path))
+        result = self.run_shell(
+            f'mkdir {path}',
+            creates=str(path),
+            options={'creates_below': [str(self.home)]},
+        )
 
         self.assertEqual(('SUCCEEDED', True), (result.status, path.is_dir()))
 

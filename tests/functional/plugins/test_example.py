@@ -32,7 +32,8 @@ class TestPlan(base.TestCase):
         action = self.actions[name]
         kind = self.plugins.action_type(action.action_type)
         group = self.conf[f'watcherlite.action_types.{action.action_type}']
-        given = {'allowed': group.allowed} if action.action_type == 'command' else {}
+        names = ('allowed', 'creates_below') if action.action_type == 'command' else ()
+        given = {name: group[name] for name in names}
         return testing.run_action(
             kind, action.input_parameters, options=given, clock=SystemClock()
         )
@@ -68,6 +69,43 @@ class TestPlan(base.TestCase):
             ],
             problems,
         )
+
+    def test_nothing_of_its_allow_list_can_be_extended(self):
+        commands = [
+            a.input_parameters['argv']
+            for a in self.plan.actions
+            if a.action_type == 'command'
+        ]
+        kind = self.plugins.make_action_type('command')
+        for argv in commands:
+            for more in (['/etc'], ['--directory', '/'], ['-x'], ['']):
+                with self.subTest(argv=argv, more=more):
+                    self.assertRaises(
+                        exceptions.InvalidInput,
+                        self.plugins.validate_inputs,
+                        kind,
+                        {'argv': [*argv, *more]},
+                    )
+
+    def test_its_web_server_shows_one_directory_and_no_other(self):
+        handler = self.plugins.make_resource_handler('Local::Process')
+        served = ['{python}', '-m', 'http.server', '--bind', '127.0.0.1']
+        served += ['--directory', '/tmp/watcherlite-maintained']
+        good = [*served, '28659']
+
+        handler.validate({'argv': good})
+        for argv in (
+            [*good, '--directory', '/'],
+            [*served, '--directory', '/', '28659'],
+            [*good, '--bind', '0.0.0.0'],
+            [*served, '--cgi'],
+            [*served, '--directory=/'],
+            good[:5],
+        ):
+            with self.subTest(argv=argv):
+                self.assertRaises(
+                    exceptions.StackValidationFailed, handler.validate, {'argv': argv}
+                )
 
     def test_its_pre_condition_skips_the_directory(self):
         result = self.run_action('temporary-directory')

@@ -18,7 +18,7 @@ from tests.functional.plugins.http_server import Server
 from watcherlite.domain import events
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, PolicyObject
-from watcherlite.engine.clusters import actions
+from watcherlite.engine.clusters import action_types
 from watcherlite.plugins import options
 from watcherlite.plugins.load_balancers.haproxy import HAProxy
 from watcherlite.plugins.policies.deletion import Deletion
@@ -138,9 +138,9 @@ class HAProxyTest(ClusterCase):
         spec = {'properties': properties}
         row = PolicyObject(events.new_uuid(), 'p', type_, spec, BY.owner)
         with world.store.transaction() as tx:
-            policy = tx.insert_noun(row)
+            policy = tx.insert_object(row)
         given = {'policy_id': policy.uuid}
-        return policy, world.do(actions.CLUSTER_ATTACH_POLICY, cluster, given)
+        return policy, world.do(action_types.CLUSTER_ATTACH_POLICY, cluster, given)
 
     def until_answered_by(self, *names: str) -> None:
         """Wait until these answer, and no others."""
@@ -167,12 +167,12 @@ class HAProxyTest(ClusterCase):
         self.assertEqual('SUCCEEDED', attached.status, attached.status_message)
         self.until_answered_by('n1', 'n2', 'n3 127.0.0.1:1')
 
-        shrunk = world.do(actions.CLUSTER_SCALE_IN, cluster, {'count': 1})
+        shrunk = world.do(action_types.CLUSTER_SCALE_IN, cluster, {'count': 1})
         self.assertEqual('SUCCEEDED', shrunk.status, shrunk.status_message)
         self.until_answered_by('n2', 'n3 127.0.0.1:1')
 
         given = {'policy_id': policy.uuid}
-        detached = world.do(actions.CLUSTER_DETACH_POLICY, cluster, given)
+        detached = world.do(action_types.CLUSTER_DETACH_POLICY, cluster, given)
         self.assertEqual('SUCCEEDED', detached.status, detached.status_message)
         self.until_answered_by()
         self.assertEqual([], list(self.balancer.directory.glob('*.cfg')))

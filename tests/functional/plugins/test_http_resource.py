@@ -278,6 +278,20 @@ class TestLostWorker(HttpCase):
                 'COMPLETE', thing.create(self.wanted(find=find), attempt=2).status
             )
 
+    def test_what_a_creation_has_made_that_failed_is_found_and_deleted(self):
+        find = {'url': f'{self.server.url}/found', 'id_path': '0.id'}
+        self.things.answers['POST', '/things'] = (200, {})
+        self.things.answers['GET', '/found'] = (200, [{'id': '7'}])
+        created = self.thing.create(self.wanted(find=find))
+        self.assertEqual('FAILED', created.status)
+
+        self.assertEqual('COMPLETE', self.thing.delete().status)
+
+        self.assertEqual(
+            [('POST', '/things'), ('GET', '/found'), ('DELETE', '/things/7')],
+            self.asked(),
+        )
+
     def test_without_a_way_to_find_it_nothing_is_made_twice(self):
         created = self.thing.create(self.wanted(), attempt=2)
 

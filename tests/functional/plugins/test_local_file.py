@@ -9,8 +9,8 @@ import fixtures
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.plugins.resource_handlers import placing
-from watcherlite.plugins.resource_handlers.faults import ResourceFault
+from watcherlite.plugins.resource_handlers import file_access
+from watcherlite.plugins.resource_handlers.errors import ResourceFault
 from watcherlite.plugins.resource_handlers.local_file import LocalFile
 from watcherlite.testing import ResourceRun
 
@@ -67,6 +67,25 @@ class TestLife(FileCase):
         self.assertEqual(('bye', 0o644), (self.path.read_text(), self.mode()))
         # Whoever reads the old one goes on reading that.
         self.assertNotEqual(inode, self.path.stat().st_ino)
+        self.assertEqual('COMPLETE', run.delete().status)
+        self.assertEqual([], self.left())
+
+    def test_one_on_another_machine_is_left_to_a_worker_there(self):
+        run = self.made()
+        run.data['host'] = 'elsewhere'
+        for name in self.left():
+            (self.allowed / name).unlink()
+        self.path.write_text('of somebody here')
+
+        for operation in (run.check, run.lock, run.unlock, run.delete):
+            self.assertIn('resource is on elsewhere, and this', operation().reason)
+        self.assertEqual(['motd'], self.left())
+
+    def test_one_in_a_directory_that_machines_share_is_for_any_of_them(self):
+        run = self.made()
+        run.data['host'] = 'elsewhere'
+
+        self.assertEqual('COMPLETE', run.check().status)
         self.assertEqual('COMPLETE', run.delete().status)
         self.assertEqual([], self.left())
 
@@ -138,12 +157,12 @@ class TestMarkers(FileCase):
             )
 
             self.assertEqual(
-                f'properties.path: {path} is a name that is kept for what says whose '
-                'a file is',
+                f'properties.path: {path} has a name that is reserved for records of '
+                'ownership',
                 str(error),
             )
             self.assertRaises(
-                ResourceFault, placing.Place(path, [str(self.allowed)]).__enter__
+                ResourceFault, file_access.Place(path, [str(self.allowed)]).__enter__
             )
         self.assertEqual(['motd'], self.left())
 
@@ -201,15 +220,36 @@ class TestWhose(FileCase):
         self.assertEqual('mine', self.path.read_text())
 
     def test_what_another_resource_made_is_left_to_it(self):
-        first, second = self.made(content='first'), self.run_of()
+        self.made(content='first')
+        second = self.run_of()
 
         created = second.create({'path': str(self.path), 'content': 'second'})
         second.delete()
 
-        self.assertEqual(
-            f'{self.path} belongs to another resource, {first.uuid}', created.reason
-        )
+        self.assertEqual(f'{self.path} belongs to another resource', created.reason)
         self.assertEqual('first', self.path.read_text())
+
+    def test_nothing_is_left_of_one_that_could_not_be_made(self):
+        run = self.run_of()
+
+        created = run.create({'path': str(self.path), 'owner': 'nobody-such'})
+
+        self.assertEqual(
+            ('FAILED', 'There is no user nobody-such on this machine', []),
+            (created.status, created.reason, self.left()),
+        )
+        self.made(content='of another')
+
+    def test_what_a_lost_worker_left_of_one_goes_when_it_is_deleted(self):
+        run = self.run_of()
+        run.create({'path': str(self.path)})
+        for ending in ('.claim', '.watcherlite'):
+            (self.allowed / f'.{self.path.name}.{run.uuid}{ending}').touch()
+        run.physical_id = None
+
+        run.delete()
+
+        self.assertEqual([], self.left())
 
     def test_one_whose_worker_was_lost_is_found_and_made_whole(self):
         name = str(uuid.uuid4())
@@ -329,6 +369,25 @@ class TestAdopting(FileCase):
         self.assertIn('belongs to another resource', settled.reason)
         others.delete()
         self.assertEqual([], self.left())
+
+    def test_another_file_than_the_one_that_was_left_is_not_taken(self):
+        others = self.made(content='hello')
+        left = self.made(path=str(self.path.with_name('mine')), content='hello')
+        left.properties = others.properties
+
+        settled = self.run_of().adopt(left)
+
+        self.assertEqual('FAILED', settled.status)
+        self.assertIn('is not the file', settled.reason)
+        self.assertNotIn(others.uuid, settled.reason)
+
+    def test_one_that_belongs_to_nobody_any_more_is_not_taken(self):
+        left = self.made(content='hello')
+        (self.path.parent / f'.{self.path.name}.watcherlite').unlink()
+
+        settled = self.run_of().adopt(left)
+
+        self.assertEqual(f'{self.path} belongs to no resource any more', settled.reason)
 
     def test_one_that_is_not_what_it_should_be_is_not_adopted(self):
         left = self.made(content='hello')

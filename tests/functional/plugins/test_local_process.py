@@ -67,7 +67,7 @@ class ProcessCase(base.TestCase):
         run = ResourceRun(
             LocalProcess,
             options={
-                'allowed': ['/bin/sleep', f'{sys.executable} -c'],
+                'allowed': ['/bin/sleep {value}', f'{sys.executable} -c ...'],
                 'log_directory': str(self.home),
                 'directories': [str(self.home)],
                 'variables': ['COL*'],
@@ -192,7 +192,8 @@ class TestLife(ProcessCase):
             'from watcherlite.plugins.resource_handlers.local_process import '
             'LocalProcess\n'
             'from watcherlite.testing import ResourceRun\n'
-            "run = ResourceRun(LocalProcess, options={'allowed': ['/bin/sleep']}, "
+            'run = ResourceRun(LocalProcess, '
+            "options={'allowed': ['/bin/sleep {value}']}, "
             'uuid=sys.argv[1], clock=SystemClock())\n'
             "print(run.create({'argv': ['/bin/sleep', '600']}).status)\n"
         )
@@ -236,7 +237,7 @@ class TestLife(ProcessCase):
             (
                 [sys.executable, 'x'],
                 f'properties.argv: {sys.executable} is allowed only as '
-                f'{sys.executable} -c (option allowed in the group '
+                f'{sys.executable} -c ... (option allowed in the group '
                 '[watcherlite.resource_handlers.local_process])',
             ),
         ):
@@ -279,7 +280,8 @@ class TestLife(ProcessCase):
                 'cannot be written: No such file or directory',
             ),
         ):
-            run = self.run_of(**{'allowed': ['/bin/absent', '/bin/sleep'], **more})
+            allowed = ['/bin/absent', '/bin/sleep {value}']
+            run = self.run_of(**{'allowed': allowed, **more})
             argv = SLEEP if 'log_directory' in more else ['/bin/absent']
 
             created = run.create({'argv': argv})

@@ -8,6 +8,7 @@ from tests import base
 from tests.functional.plugins.http_server import Server
 from watcherlite import exceptions
 from watcherlite.clock import SystemClock
+from watcherlite.destinations import WITH_LOOPBACK
 from watcherlite.domain.actions import Action
 from watcherlite.execution.context import Context
 from watcherlite.plugins import options
@@ -26,6 +27,7 @@ class TestSignals(base.TestCase):
         context.set_deadline(timeout)
         context.begin()
         instance = kind(options.alone(kind, values))
+        instance.read_destinations = lambda: WITH_LOOPBACK
         ends = []
 
         def run():
@@ -48,7 +50,7 @@ class TestSignals(base.TestCase):
         return self.execute(
             Command,
             {'argv': ['/bin/sh', '-c', script]},
-            allowed=['/bin/sh'],
+            allowed=['/bin/sh -c {value}'],
             kill_grace=1,
             **settings,
         )

@@ -7,7 +7,7 @@ import fixtures
 
 from tests import base
 from tests.functional.third_party.installation import Installation
-from watcherlite.engine.clusters import actions
+from watcherlite.engine.clusters import action_types
 from watcherlite.plugins import base as contract
 
 ZETA = pathlib.Path(__file__).parents[2] / 'acceptance' / 'zeta'
@@ -164,7 +164,7 @@ class TestDistribution(base.TestCase):
         self.assertEqual(
             dict.fromkeys(
                 [
-                    *actions.KINDS,
+                    *action_types.DEFINITIONS,
                     *('command', 'http_request', 'nop', 'resource_mark_unhealthy'),
                     *('sleep', 'stack_check', 'stack_lock', 'stack_unlock'),
                     'stack_update',

@@ -2,19 +2,19 @@ import webob
 from oslo_config import cfg
 
 from tests import base
-from tests.unit.api.asking import ask
+from tests.unit.api.requests import ask
 from watcherlite.api.app import CALLER, REQUEST_ID, ROUTE, Application
 from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.microversions import Versions
 from watcherlite.api.mounts import Mount
-from watcherlite.api.operation import Answer, Caller, Operation, always
+from watcherlite.api.operation import Caller, Operation, Response, unversioned
 from watcherlite.api.policy import Policy
 
 ADMIN = Caller(user_id='alice', roles=frozenset({'admin'}))
 RULE = 'action:get'
 REQUEST = 'req-1'
-BODY = always({'type': 'object', 'properties': {'n': {'type': 'integer'}}})
-QUERY = always(
+BODY = unversioned({'type': 'object', 'properties': {'n': {'type': 'integer'}}})
+QUERY = unversioned(
     {
         'type': 'object',
         'properties': {'limit': {'type': 'integer'}},
@@ -30,8 +30,8 @@ CLUSTERING = Versions('clustering', {(1, 0): 'The beginning.'})
 
 
 def shown(request):
-    """Answer what an operation gets to see."""
-    return Answer(
+    """Return what an operation gets to see."""
+    return Response(
         {
             'version': list(request.version),
             'path': dict(request.path),
@@ -78,18 +78,18 @@ class TestAddresses(AppCase):
         super().setUp()
         self.api = self.app(
             {
-                '/': {'GET': operation(lambda r: Answer('root'), None)},
-                '/v1': {'GET': operation(lambda r: Answer('v1'), None)},
-                '/v1/actions': {'GET': operation(lambda r: Answer('list'))},
-                '/v1/actions/detail': {'GET': operation(lambda r: Answer('detail'))},
+                '/': {'GET': operation(lambda r: Response('root'), None)},
+                '/v1': {'GET': operation(lambda r: Response('v1'), None)},
+                '/v1/actions': {'GET': operation(lambda r: Response('list'))},
+                '/v1/actions/detail': {'GET': operation(lambda r: Response('detail'))},
                 '/v1/actions/{uuid}': {
-                    'GET': operation(lambda r: Answer(r.path['uuid']))
+                    'GET': operation(lambda r: Response(r.path['uuid']))
                 },
             },
             Mount(
                 ('/clustering',),
                 CLUSTERING,
-                {'/v1/actions': {'GET': operation(lambda r: Answer('clusters'))}},
+                {'/v1/actions': {'GET': operation(lambda r: Response('clusters'))}},
             ),
         )
 
@@ -121,6 +121,14 @@ class TestAddresses(AppCase):
 
                 self.assertEqual((200, text), (answer.status, answer.body))
 
+    def test_a_slash_that_was_encoded_is_part_of_a_name(self):
+        app = self.app({'/v1/things/{name}': {'GET': operation()}})
+
+        # As the server hands it on: see `http_server`.
+        for path in ('/v1/things/%2Fsrv%2Fa', '/v1/things/%2fsrv%2fa'):
+            answer = ask(app, 'GET', '/', environ={'PATH_INFO': path, CALLER: ADMIN})
+            self.assertEqual({'name': '/srv/a'}, answer.body['path'])
+
     def test_there_is_nothing_at_other_addresses(self):
         for place in (
             '/v2',
@@ -145,7 +153,7 @@ class TestAddresses(AppCase):
                 self.assertEqual(405, answer.status)
                 self.assertEqual('GET, OPTIONS', answer.headers['Allow'])
                 self.assertEqual(
-                    'This address does not take the method; it takes GET, OPTIONS.',
+                    'Method not allowed; allowed methods: GET, OPTIONS.',
                     answer.fault,
                 )
 
@@ -291,7 +299,7 @@ class TestRequests(AppCase):
                     'GET': operation(query=QUERY),
                     'POST': operation(body=BODY),
                     'PATCH': operation(body=BODY),
-                    'DELETE': operation(lambda r: Answer(status=204)),
+                    'DELETE': operation(lambda r: Response(status=204)),
                 },
                 '/v1/x/start': {'POST': operation()},
                 '/v1/x/hook': {'POST': operation(body=BODY, needs_body=False)},
@@ -326,13 +334,13 @@ class TestRequests(AppCase):
         )
 
     def test_an_argument_is_refused_by_its_name(self):
-        answers = [
+        responses = [
             self.ask(self.api, 'GET', f'/v1/x?{query}')
             for query in ('foo=1', 'limit=1&limit=2', 'limit=')
         ]
 
-        self.assertEqual([400] * 3, [answer.status for answer in answers])
-        self.assertEqual('Unknown argument: "foo"', answers[0].fault)
+        self.assertEqual([400] * 3, [answer.status for answer in responses])
+        self.assertEqual('Unknown argument: "foo"', responses[0].fault)
 
     def test_a_body_is_missed(self):
         self.assertEqual(
@@ -372,7 +380,7 @@ class TestRequests(AppCase):
         answer = self.ask(self.api, 'POST', '/v1/x', b' ' * 1001)
 
         self.assertEqual(
-            (413, 'The body is too large; at most 1000 bytes are taken'),
+            (413, 'The body is too large; the limit is 1000 bytes'),
             (answer.status, answer.fault),
         )
 
@@ -403,18 +411,22 @@ class TestRequests(AppCase):
             def read(self, size=-1):
                 raise self.error
 
-        answers = []
-        for error in (ValueError('Bad chunked transfer size'), TimeoutError()):
+        responses = []
+        for error in (
+            ValueError('Bad chunked transfer size'),
+            OverflowError(),
+            TimeoutError(),
+        ):
             environ = {
                 'HTTP_TRANSFER_ENCODING': 'chunked',
                 'wsgi.input': Broken(error),
                 CALLER: ADMIN,
             }
-            answers.append(ask(self.api, 'POST', '/v1/x', environ=environ))
+            responses.append(ask(self.api, 'POST', '/v1/x', environ=environ))
 
         self.assertEqual(
-            [(400, 'The body cannot be read to its end')] * 2,
-            [(answer.status, answer.fault) for answer in answers],
+            [(400, 'The body cannot be read completely')] * 3,
+            [(answer.status, answer.fault) for answer in responses],
         )
 
     def test_the_answer_is_json_or_not_acceptable(self):

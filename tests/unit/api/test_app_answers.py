@@ -3,7 +3,7 @@ import json
 from tests.unit.api.test_app import AppCase, operation
 from watcherlite import exceptions
 from watcherlite.api.event_streams import TooManyStreams
-from watcherlite.api.operation import Answer
+from watcherlite.api.operation import Response
 
 
 def raising(error):
@@ -23,7 +23,7 @@ class TestAnswers(AppCase):
 
     def test_status_headers_and_text_are_passed_on(self):
         answer = self.answer(
-            lambda r: Answer({'name': 'ä'}, 201, {'Location': 'http://api/v1/x/1'})
+            lambda r: Response({'name': 'ä'}, 201, {'Location': 'http://api/v1/x/1'})
         )
 
         self.assertEqual((201, {'name': 'ä'}), (answer.status, answer.body))
@@ -41,7 +41,7 @@ class TestAnswers(AppCase):
             def close(self):
                 events.append('closed')
 
-        answer = self.answer(lambda r: Answer(stream=Stream()))
+        answer = self.answer(lambda r: Response(stream=Stream()))
 
         self.assertEqual(b'data: 1\n\ndata: 2\n\n', answer.data)
         self.assertEqual('text/event-stream', answer.headers['Content-Type'])
@@ -66,6 +66,7 @@ class TestAnswers(AppCase):
             (exceptions.StoreUnavailable('secret'), 503),
             (exceptions.StoreConflict('secret'), 503),
             (exceptions.SchemaMismatch('secret'), 503),
+            (MemoryError('secret'), 503),
         ):
             with self.subTest(error=error):
                 answer = self.answer(raising(error))
@@ -95,8 +96,7 @@ class TestAnswers(AppCase):
         inner = json.loads(answer.body['error_message'])
         self.assertEqual('Server', inner['faultcode'])
         self.assertEqual(
-            'The server met an error that it did not expect. The log of the API has '
-            'more under the request id req-1.',
+            'Internal server error. See the log of the API under the request id req-1.',
             inner['faultstring'],
         )
         self.assertIn('Request req-1, GET /v1/x', self.log.output)
@@ -107,7 +107,7 @@ class TestAnswers(AppCase):
 
         self.assertEqual('2', answer.headers['Retry-After'])
         self.assertEqual(
-            'The database cannot be used at the moment. Try again.', answer.fault
+            'The database is not available. Try again later.', answer.fault
         )
 
     def test_one_stream_too_many_is_told_when_to_come_back_and_is_no_failure(self):
@@ -115,7 +115,7 @@ class TestAnswers(AppCase):
 
         self.assertEqual('10', answer.headers['Retry-After'])
         self.assertEqual('5 streams are open', answer.fault)
-        self.assertNotIn('was answered with', self.log.output)
+        self.assertNotIn('failed with', self.log.output)
 
     def test_no_error_tells_a_password(self):
         answer = self.answer(raising(exceptions.Invalid('amqp://u:geheim@host')))

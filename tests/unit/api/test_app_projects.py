@@ -1,34 +1,40 @@
 from tests.unit.api.test_app import AppCase, operation
 from watcherlite.api.microversions import Versions
 from watcherlite.api.mounts import Mount
-from watcherlite.api.operation import NULL, Answer, Caller, always
-from watcherlite.api.orchestration.errors import SHAPE
+from watcherlite.api.operation import NULL, Caller, Response, unversioned
+from watcherlite.api.orchestration.errors import ERROR_FORMAT
 
 THINGS = Versions('things', {(1, 0): 'The beginning.'}, in_headers=False)
 READER = frozenset({'reader'})
+SHOW = 'stacks:show'
 
 
 def place(request):
-    """Answer where a request thinks that it is."""
-    return Answer({'place': request.place, 'query_string': request.query_string})
+    """Return where a request thinks that it is."""
+    return Response({'place': request.route_path, 'query_string': request.query_string})
 
 
 def rules(request):
     """Ask for another rule where the body says so."""
-    return ['audit:create' if (request.body or {}).get('create') else 'audit:get']
+    return ['stacks:create' if (request.body or {}).get('create') else 'stacks:show']
 
 
 ROUTES = {
     '/v1/{tenant}/things/{name}': {
-        'GET': operation(place, query=always({'type': 'object'})),
+        'GET': operation(place, SHOW, query=unversioned({'type': 'object'})),
         'POST': operation(
             lambda request: NULL,
-            body=always({'type': 'object'}),
+            SHOW,
+            body=unversioned({'type': 'object'}),
             needs_body=False,
             rules=rules,
+            alternatives=('stacks:create', SHOW),
         ),
         'PUT': operation(
-            lambda request: Answer(status=202, data=b'Yes.', content_type='text/plain')
+            lambda request: Response(
+                status=202, data=b'Yes.', content_type='text/plain'
+            ),
+            SHOW,
         ),
     }
 }
@@ -37,7 +43,9 @@ ROUTES = {
 class ProjectCase(AppCase):
     def setUp(self):
         super().setUp()
-        mount = Mount(('/things',), THINGS, ROUTES, errors=SHAPE, project='tenant')
+        mount = Mount(
+            ('/things',), THINGS, ROUTES, errors=ERROR_FORMAT, project='tenant'
+        )
         self.api = self.app({}, mount)
 
     def asked(self, method='GET', project='here', body=None, **caller):
@@ -79,15 +87,23 @@ class TestRules(ProjectCase):
     """Where the rule depends on what is asked for."""
 
     def test_the_rule_is_that_of_the_request(self):
-        answers = [
+        responses = [
             self.asked('POST', body={'create': create}).status
             for create in (False, True)
         ]
 
-        self.assertEqual([200, 403], answers)
+        self.assertEqual([200, 403], responses)
 
     def test_a_body_that_is_not_there_has_a_rule_as_well(self):
         self.assertEqual(200, self.asked('POST').status)
+
+    def test_the_body_of_who_may_not_is_not_read(self):
+        responses = [
+            self.asked('POST', body=b'{"create": ', roles=roles).status
+            for roles in (READER, frozenset({'service'}))
+        ]
+
+        self.assertEqual([400, 403], responses)
 
 
 class TestForms(ProjectCase):

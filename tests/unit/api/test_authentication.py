@@ -5,21 +5,22 @@ import fixtures
 from keystoneauth1.exceptions import catalog
 
 from tests import base
-from tests.unit.api.asking import ask
+from tests.unit.api.requests import ask
 from watcherlite import exceptions
 from watcherlite.api.app import CALLER
 from watcherlite.api.authentication import (
     SYNTHETIC,
     UNCHECKED,
     Gate,
+    HostHeaderCheck,
     HttpBasic,
     Keystone,
-    LocalPages,
+    LocalOriginCheck,
     NoAuthentication,
     credentials,
 )
+from watcherlite.api.basic_auth import HASHING, WAITING, PasswordFile
 from watcherlite.api.operation import Caller
-from watcherlite.api.passwords import PasswordFile
 
 CLAIMS = {
     'X_Roles': 'admin',
@@ -92,6 +93,38 @@ class TestGate(AuthenticationCase):
             ['a', 'b', 'c'], [environ[f'HTTP_{name.upper()}'] for name in tokens]
         )
 
+    def test_a_public_address_is_guarded_and_others_are_not(self):
+        def answer(environ, start_response):
+            start_response('200 OK', [])
+            return [b'']
+
+        gate = Gate(
+            answer,
+            lambda application: application,
+            lambda environ: environ['PATH_INFO'] != '/v1',
+            lambda application: HostHeaderCheck(
+                application,
+                frozenset({'api.example.org'}),
+                lambda environ: environ['PATH_INFO'] == '/metrics',
+            ),
+        )
+        known = (
+            *('127.0.0.1:9322', '[::1]:9322', '192.0.2.1', 'localhost'),
+            *('api.example.org:443', 'API.example.org'),
+        )
+        others = ('evil.example.org', 'localhost.evil.org', '[')
+
+        self.assertEqual(
+            {'/': {200}, '/v1': {200}, '/metrics': {403}},
+            {
+                path: {ask(gate, 'GET', path, Host=name).status for name in others}
+                for path in ('/', '/v1', '/metrics')
+            },
+        )
+        self.assertEqual(
+            {200}, {ask(gate, 'GET', '/metrics', Host=name).status for name in known}
+        )
+
     def test_a_public_address_asks_nobody(self):
         def nobody(application):
             raise_ = Endpoint()
@@ -116,7 +149,7 @@ class TestLocalPages(AuthenticationCase):
     """Without authentication, a browser is not to be led here from elsewhere."""
 
     def status(self, **headers):
-        api = LocalPages(self.endpoint, {'https://dashboard.example.org'})
+        api = LocalOriginCheck(self.endpoint, {'https://dashboard.example.org'})
         return ask(api, 'POST', '/v1', **headers).status
 
     def test_this_machine_asks(self):
@@ -174,11 +207,13 @@ class TestHttpBasic(AuthenticationCase):
                 Caller(
                     *('alice', 'alice'),
                     roles=frozenset({'admin'}),
+                    system_scope='all',
                     in_all_projects=True,
                 ),
                 Caller(
                     *('bob', 'bob'),
                     roles=frozenset({'reader', 'service'}),
+                    system_scope='all',
                     in_all_projects=True,
                 ),
             ],
@@ -197,18 +232,18 @@ class TestHttpBasic(AuthenticationCase):
             {'X_Auth_Token': 'abc'},
         ]
 
-        answers = [ask(self.api, 'GET', '/v1', **each) for each in headers]
-        answers += [self.ask_as('alice', 'x'), self.ask_as('eve'), self.ask_as('')]
-        answers += [self.ask_as('alice', PASSWORD + 'x'), self.ask_as('# users', '')]
+        responses = [ask(self.api, 'GET', '/v1', **each) for each in headers]
+        responses += [self.ask_as('alice', 'x'), self.ask_as('eve'), self.ask_as('')]
+        responses += [self.ask_as('alice', PASSWORD + 'x'), self.ask_as('# users', '')]
 
-        self.assertEqual({401}, {answer.status for answer in answers})
+        self.assertEqual({401}, {answer.status for answer in responses})
         self.assertEqual([], self.endpoint.callers)
         self.assertEqual(
             'Basic realm="watcherlite", charset="UTF-8"',
-            answers[0].headers['WWW-Authenticate'],
+            responses[0].headers['WWW-Authenticate'],
         )
         self.assertEqual(
-            'The request you have made requires authentication.', answers[0].fault
+            'The request you have made requires authentication.', responses[0].fault
         )
 
     def test_a_long_password_is_no_error(self):
@@ -226,6 +261,35 @@ class TestHttpBasic(AuthenticationCase):
 
         self.assertEqual(401, self.ask_as('alice').status)
 
+    def test_an_unknown_user_costs_as_much_as_a_known_one(self):
+        known = {user: hashed(user) for user in ('alice', 'bob')}
+        self.path.write_text(''.join(f'{u}:{text}\n' for u, text in known.items()))
+        self.ask_as('eve')
+
+        hashes = [self.passwords._nobody(f'eve{n}') for n in range(20)]
+
+        self.assertEqual({b'$2b$04$'}, {each[:7] for each in hashes})
+        self.assertEqual(20, len(set(hashes)))
+        self.assertEqual(hashes[0], self.passwords._nobody('eve0'))
+        self.assertEqual({False}, {bcrypt.checkpw(b'x', each) for each in hashes})
+
+    def test_wrong_passwords_leave_room_for_others(self):
+        self.ask_as('alice')
+        # As many others are at it.
+        for _ in range(HASHING + WAITING):
+            self.passwords._room.acquire()
+
+        busy = self.ask_as('alice', 'wrong')
+        known = self.ask_as('alice')
+        self.passwords._room.release()
+        later = self.ask_as('alice', 'wrong')
+
+        self.assertEqual([503, 200, 401], [busy.status, known.status, later.status])
+        self.assertEqual('1', busy.headers['Retry-After'])
+        self.assertEqual(
+            'Too many passwords are being checked; try again later.', busy.fault
+        )
+
     def test_a_change_of_the_file_counts_at_once(self):
         self.ask_as('alice')
         self.path.write_text(f'alice:{hashed("new password")}\n')
@@ -239,7 +303,7 @@ class TestHttpBasic(AuthenticationCase):
         self.path.write_text('alice:plain text password\n')
 
         self.assertEqual([200] * 3, [self.ask_as('alice').status for _ in range(3)])
-        self.assertEqual(1, self.log.output.count('The passwords stay as they were'))
+        self.assertEqual(1, self.log.output.count('The password file was not reloaded'))
         self.assertNotIn('plain text', self.log.output)
 
     def test_a_file_that_goes_away_changes_nothing(self):
@@ -351,8 +415,8 @@ class TestKeystone(AuthenticationCase):
         self.assertEqual((503, UNCHECKED), (answer.status, answer.fault))
         self.assertEqual('2', answer.headers['Retry-After'])
         self.assertEqual(
-            f'keystonemiddleware cannot check tokens: EndpointNotFound: {reason}; see '
-            '[keystone_authtoken]\n',
+            f'keystonemiddleware cannot validate tokens: EndpointNotFound: {reason}; '
+            'see [keystone_authtoken]\n',
             log.output,
         )
 

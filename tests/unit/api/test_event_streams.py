@@ -24,8 +24,7 @@ class TestHowManyAreOpen(base.TestCase):
         held = self.streams.serve(1, iter(()))
         error = self.assertRaises(TooManyStreams, self.streams.serve, 1, iter(()))
         self.assertEqual(
-            '1 streams of events are open, and this process serves no more; try again '
-            'in 10 s',
+            'All 1 event streams of this process are in use; try again in 10 s',
             str(error),
         )
         held.close()

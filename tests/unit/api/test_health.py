@@ -1,14 +1,14 @@
 import threading
 
 from tests import base, factories
-from tests.unit.api.asking import ask
+from tests.unit.api.requests import ask
 from watcherlite import exceptions
 from watcherlite.api.app import CALLER, ROUTE
 from watcherlite.api.authentication import SYNTHETIC
 from watcherlite.api.health import FRESH, LATE, BrokerProbe, Health
+from watcherlite.api.health_endpoints import HealthEndpoints
 from watcherlite.api.metrics import Metrics
-from watcherlite.api.observing import Observer
-from watcherlite.api.places import Places
+from watcherlite.api.request_log import RequestLog
 from watcherlite.domain.stacks import Definition, Resource, Stack
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
@@ -34,6 +34,7 @@ class PlacesCase(base.TestCase):
         super().setUp()
         self.clock = ManualClock()
         self.store = MemoryStore(self.clock)
+        self.addCleanup(self.store.close)
         self.broker = lambda: None
         self.disable_file = self.home / 'disabled'
 
@@ -44,7 +45,7 @@ class PlacesCase(base.TestCase):
             BrokerProbe(lambda: self.broker(), self.clock.monotonic),
             str(self.disable_file),
         )
-        return Places(
+        return HealthEndpoints(
             self.elsewhere, health, lambda caller: 'admin' in caller.roles, metrics
         )
 
@@ -301,7 +302,7 @@ class TestMetrics(PlacesCase):
 
     def test_requests_are_counted_by_method_route_and_status(self):
         metrics = self.metrics()
-        observed = Observer(self.places(metrics), metrics, self.clock.monotonic)
+        observed = RequestLog(self.places(metrics), metrics, self.clock.monotonic)
 
         for method, path in (
             ('GET', '/v1/elsewhere'),
@@ -364,7 +365,7 @@ class TestObserver(base.TestCase):
     """What is logged, and what nobody caught."""
 
     def observed(self, application):
-        return Observer(application, None, ManualClock().monotonic)
+        return RequestLog(application, None, ManualClock().monotonic)
 
     def answering(self, status):
         def call(environ, start_response):

@@ -48,8 +48,8 @@ class TestNegotiation(base.TestCase):
                 )
 
                 self.assertEqual(
-                    f"The version '{text}' of OpenStack-API-Version is none: it should "
-                    'be clustering 1.15, for instance, or clustering latest.',
+                    f"The version '{text}' of OpenStack-API-Version is invalid; use, "
+                    'for instance, clustering 1.15 or clustering latest.',
                     str(error),
                 )
         self.assertEqual((1, 0), CLUSTERING.negotiate('compute abc'))

@@ -1,23 +1,31 @@
 from oslo_config import cfg
 
 from tests import base
-from tests.unit.api.asking import ask
+from tests.unit.api.requests import ask
 from tests.unit.api.test_app import AppCase, mount, operation
 from watcherlite.api import authentication, deploy, errors, mounts, openapi
 from watcherlite.api.app import ROUTE
 from watcherlite.api.microversions import Versions
 from watcherlite.api.mounts import Mount
-from watcherlite.api.operation import Answer
+from watcherlite.api.operation import Response
 
-#: Errors as a vocabulary writes them that is not Watcher's.
-CODE = errors.Shape(
-    lambda fault: {
-        'code': fault.status,
-        'message': fault.text,
-        'type': fault.kind.__name__,
-    },
-    {'type': 'object', 'properties': {'code': {'type': 'integer'}}},
-)
+SCHEMA = {'type': 'object', 'properties': {'code': {'type': 'integer'}}}
+
+
+class CodeFormat(errors.ErrorFormat):
+    """Errors as no API of ours writes them."""
+
+    schema = SCHEMA
+
+    def body(self, fault):
+        return {
+            'code': fault.status,
+            'message': fault.text,
+            'type': fault.kind.__name__,
+        }
+
+
+CODE = CodeFormat()
 TEXT = 'There is nothing at this address.'
 
 
@@ -32,7 +40,7 @@ OTHER = Mount(
     {
         '/v1/{tenant}/stacks/{stack}': {
             'GET': operation(),
-            'PUT': operation(lambda r: Answer('put')),
+            'PUT': operation(lambda r: Response('put')),
             'DELETE': operation(fail),
         },
         '/v1/{tenant}/hooks/{stack}': {'POST': operation(webhook=True)},
@@ -133,10 +141,10 @@ class TestShaping(base.TestCase):
         super().setUp()
         gate = authentication.Gate(
             lambda environ, start_response: [],
-            lambda application: authentication.LocalPages(application, ()),
+            lambda application: authentication.LocalOriginCheck(application, ()),
             lambda environ: False,
         )
-        self.api = mounts.Shaping(gate, [mount(ROUTES), OTHER])
+        self.api = mounts.ErrorFormatSelector(gate, [mount(ROUTES), OTHER])
 
     def refusal(self, url, method='GET'):
         return ask(self.api, method, url, Origin='http://elsewhere.example')
@@ -156,7 +164,7 @@ class TestDescription(base.TestCase):
     """The OpenAPI document of a mount."""
 
     def test_it_is_of_the_mount_and_of_no_other(self):
-        document = openapi.document(openapi.described(OTHER), (1, 0))
+        document = openapi.document(openapi.with_openapi(OTHER), (1, 0))
 
         get = document['paths']['/v1/{tenant}/stacks/{stack}']['get']
         self.assertEqual([{'url': '/orchestration'}], document['servers'])
@@ -208,7 +216,7 @@ class TestDeployment(base.TestCase):
         self.assertEqual(
             [401, 401, 401, 200, 401, 401],
             [
-                ask(application, 'POST', place).status
+                ask(application, 'POST', place, Host='localhost').status
                 for application in (closed, opened)
                 for place in (hook, *others)
             ],

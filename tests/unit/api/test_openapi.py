@@ -1,17 +1,17 @@
 import openapi_spec_validator
 
 from tests import base
-from tests.unit.api.asking import ask
+from tests.unit.api.requests import ask
 from tests.unit.api.test_app import AppCase, mount, operation
 from watcherlite.api import deploy, openapi
 from watcherlite.api.infra_optim.versions import INFRA_OPTIM
-from watcherlite.api.operation import always
+from watcherlite.api.operation import unversioned
 
 #: One operation that changed with a version.
 ROUTES = {
     '/v1/things/{uuid}': {
         'PATCH': operation(
-            query=always(
+            query=unversioned(
                 {
                     'type': 'object',
                     'properties': {'n': {'type': 'integer', 'description': 'How.'}},
@@ -19,7 +19,7 @@ ROUTES = {
                 }
             ),
             body={(1, 0): {'type': 'array'}, (1, 5): {'type': 'object'}},
-            answers={200: {(1, 0): True, (1, 5): False}, 409: None},
+            responses={200: {(1, 0): True, (1, 5): False}, 409: None},
             since=(1, 4),
         )
     }
@@ -77,7 +77,10 @@ class TestOperations(base.TestCase):
         return document(version, ROUTES)['paths']['/v1/things/{uuid}']
 
     def test_it_is_as_the_schemas_of_the_version_have_it(self):
-        old, new = self.described((1, 4))['patch'], self.described((1, 5))['patch']
+        old, new = (
+            self.described((1, 4))['patch'],
+            self.described((1, 5))['patch'],
+        )
 
         self.assertEqual(
             [
@@ -141,7 +144,7 @@ class TestServed(AppCase):
 
     def test_each_version_has_its_own_document(self):
         routes = {'/v1/x': {'GET': operation(since=(1, 5))}}
-        api = self.app(openapi.described(mount(routes)).routes)
+        api = self.app(openapi.with_openapi(mount(routes)).routes)
 
         old, new = (
             self.ask(
@@ -162,6 +165,6 @@ class TestServed(AppCase):
         )
 
     def test_whoever_reads_nothing_else_does_not_read_it(self):
-        api = self.app(openapi.described(mount({})).routes)
+        api = self.app(openapi.with_openapi(mount({})).routes)
 
         self.assertEqual(403, ask(api, 'GET', '/v1/openapi.json').status)

@@ -17,55 +17,64 @@ SAMPLE = ROOT / 'etc/watcherlite/policy.yaml.sample'
 READERS = frozenset({'reader', 'member', 'manager', 'admin', 'administrator'})
 MANAGERS = frozenset({'manager', 'admin', 'administrator'})
 ADMINS = frozenset({'admin', 'administrator'})
-ROLES = ('', 'reader', 'member', 'manager', 'admin', 'administrator', 'service')
+#: Roles in a project, and in the whole system.
+ROLES = (
+    *('', 'reader', 'member', 'manager', 'admin', 'administrator', 'service'),
+    *('system reader', 'system member', 'system manager'),
+)
+#: Of what concerns the whole cloud.
+SYSTEM_MANAGERS = ADMINS | {'system manager'}
+#: The roles that are asked with both scopes.
+SCOPED = frozenset({'reader', 'member', 'manager'})
+SYSTEM_READERS = SYSTEM_MANAGERS | {'system reader', 'system member'}
 #: Every operation of the API: who may.
 MATRIX = {
     'GET /': {*ROLES},
     'GET /v1': {*ROLES},
-    'GET /v1/openapi.json': READERS,
-    'GET /v1/goals': READERS,
-    'GET /v1/goals/detail': READERS,
-    'GET /v1/goals/{goal}': READERS,
-    'GET /v1/strategies': READERS,
-    'GET /v1/strategies/detail': READERS,
-    'GET /v1/strategies/{strategy}': READERS,
-    'GET /v1/strategies/{strategy}/state': READERS,
-    'GET /v1/audit_templates': READERS,
-    'POST /v1/audit_templates': MANAGERS,
-    'GET /v1/audit_templates/detail': READERS,
-    'GET /v1/audit_templates/{audit_template}': READERS,
-    'PATCH /v1/audit_templates/{audit_template}': MANAGERS,
+    'GET /v1/openapi.json': SYSTEM_READERS,
+    'GET /v1/goals': SYSTEM_READERS,
+    'GET /v1/goals/detail': SYSTEM_READERS,
+    'GET /v1/goals/{goal}': SYSTEM_READERS,
+    'GET /v1/strategies': SYSTEM_READERS,
+    'GET /v1/strategies/detail': SYSTEM_READERS,
+    'GET /v1/strategies/{strategy}': SYSTEM_READERS,
+    'GET /v1/strategies/{strategy}/state': SYSTEM_READERS,
+    'GET /v1/audit_templates': SYSTEM_READERS,
+    'POST /v1/audit_templates': SYSTEM_MANAGERS,
+    'GET /v1/audit_templates/detail': SYSTEM_READERS,
+    'GET /v1/audit_templates/{audit_template}': SYSTEM_READERS,
+    'PATCH /v1/audit_templates/{audit_template}': SYSTEM_MANAGERS,
     'DELETE /v1/audit_templates/{audit_template}': ADMINS,
-    'GET /v1/audits': READERS,
-    'POST /v1/audits': MANAGERS,
-    'GET /v1/audits/detail': READERS,
-    'GET /v1/audits/{audit}': READERS,
-    'PATCH /v1/audits/{audit}': MANAGERS,
+    'GET /v1/audits': SYSTEM_READERS,
+    'POST /v1/audits': SYSTEM_MANAGERS,
+    'GET /v1/audits/detail': SYSTEM_READERS,
+    'GET /v1/audits/{audit}': SYSTEM_READERS,
+    'PATCH /v1/audits/{audit}': SYSTEM_MANAGERS,
     'DELETE /v1/audits/{audit}': ADMINS,
-    'GET /v1/action_plans': READERS,
-    'POST /v1/action_plans': MANAGERS,
-    'GET /v1/action_plans/detail': READERS,
-    'GET /v1/action_plans/{uuid}': READERS,
-    'PATCH /v1/action_plans/{uuid}': MANAGERS,
+    'GET /v1/action_plans': SYSTEM_READERS,
+    'POST /v1/action_plans': SYSTEM_MANAGERS,
+    'GET /v1/action_plans/detail': SYSTEM_READERS,
+    'GET /v1/action_plans/{uuid}': SYSTEM_READERS,
+    'PATCH /v1/action_plans/{uuid}': SYSTEM_MANAGERS,
     'DELETE /v1/action_plans/{uuid}': ADMINS,
-    'POST /v1/action_plans/{uuid}/start': MANAGERS,
-    'GET /v1/action_plans/{uuid}/events': READERS,
-    'GET /v1/audits/{audit}/events': READERS,
-    'GET /v1/actions': READERS,
-    'GET /v1/actions/detail': READERS,
-    'GET /v1/actions/{uuid}': READERS,
-    'PATCH /v1/actions/{uuid}': MANAGERS,
-    'POST /v1/actions/{uuid}/cancel': MANAGERS,
-    'POST /v1/actions/{uuid}/suspend': MANAGERS,
-    'POST /v1/actions/{uuid}/resume': MANAGERS,
-    'GET /v1/services': READERS,
-    'GET /v1/services/detail': READERS,
-    'GET /v1/services/{service}': READERS,
-    'GET /v1/scoring_engines': READERS,
-    'GET /v1/scoring_engines/detail': READERS,
-    'GET /v1/scoring_engines/{scoring_engine}': READERS,
-    'GET /v1/data_model': READERS,
-    'POST /v1/webhooks/{audit}': MANAGERS | {'service'},
+    'POST /v1/action_plans/{uuid}/start': SYSTEM_MANAGERS,
+    'GET /v1/action_plans/{uuid}/events': SYSTEM_READERS,
+    'GET /v1/audits/{audit}/events': SYSTEM_READERS,
+    'GET /v1/actions': SYSTEM_READERS,
+    'GET /v1/actions/detail': SYSTEM_READERS,
+    'GET /v1/actions/{uuid}': SYSTEM_READERS,
+    'PATCH /v1/actions/{uuid}': SYSTEM_MANAGERS,
+    'POST /v1/actions/{uuid}/cancel': SYSTEM_MANAGERS,
+    'POST /v1/actions/{uuid}/suspend': SYSTEM_MANAGERS,
+    'POST /v1/actions/{uuid}/resume': SYSTEM_MANAGERS,
+    'GET /v1/services': SYSTEM_READERS,
+    'GET /v1/services/detail': SYSTEM_READERS,
+    'GET /v1/services/{service}': SYSTEM_READERS,
+    'GET /v1/scoring_engines': SYSTEM_READERS,
+    'GET /v1/scoring_engines/detail': SYSTEM_READERS,
+    'GET /v1/scoring_engines/{scoring_engine}': SYSTEM_READERS,
+    'GET /v1/data_model': SYSTEM_READERS,
+    'POST /v1/webhooks/{audit}': SYSTEM_MANAGERS | {'service'},
 }
 
 
@@ -117,7 +126,7 @@ ORCHESTRATION = {
     f'GET {_RESOURCE}': READERS,
     f'PATCH {_RESOURCE}': MEMBERS,
     f'GET {_RESOURCE}/metadata': READERS,
-    f'POST {_RESOURCE}/signal': READERS,
+    f'POST {_RESOURCE}/signal': MEMBERS,
     f'GET {_RESOURCE}/events': READERS,
     f'GET {_RESOURCE}/events/{{event_id}}': READERS,
     f'GET {_STACK}/snapshots': READERS,
@@ -181,6 +190,7 @@ CLUSTERING = {
 #: Rules that only some requests are asked for, besides that of the operation or
 #: instead of it: who may.
 BESIDES = {
+    'action_plan:all_projects': SYSTEM_MANAGERS,
     'actions:force': ADMINS,
     'clustering:all_projects': ADMINS,
     'stacks:global_index': set(),
@@ -195,18 +205,30 @@ BESIDES = {
 }
 
 
+def in_any_scope(roles):
+    """Return roles that mean the same in a project and in the whole system."""
+    return frozenset(roles) | {f'system {role}' for role in roles & SCOPED}
+
+
 def matrix():
     """Return 'METHOD URL' -> roles, of all that is served."""
     found = {name: frozenset(roles) for name, roles in MATRIX.items()}
     for name, roles in ORCHESTRATION.items():
         method, _, path = name.partition(' ')
-        found[f'{method} /orchestration/v1/{{tenant}}{path}'] = frozenset(roles)
+        found[f'{method} /orchestration/v1/{{tenant}}{path}'] = in_any_scope(roles)
     for name, roles in CLUSTERING.items():
         method, _, path = name.partition(' ')
-        found[f'{method} /clustering/v1{path}'] = frozenset(roles)
+        found[f'{method} /clustering/v1{path}'] = in_any_scope(roles)
+    # Who has the token of the address needs nothing else
+    signals = '/orchestration/v1/signals/{stack_id}/{resource_name}'
+    found[f'POST {signals}'] = frozenset(ROLES)
     found['GET /clustering'] = frozenset(ROLES)
     found['GET /orchestration'] = frozenset(ROLES)
-    found['GET /orchestration/v1/openapi.json'] = READERS
+    found['GET /orchestration/v1/openapi.json'] = in_any_scope(READERS)
+    plans = {
+        name: roles for name, roles in found.items() if ' /v1/action_plans' in name
+    }
+    found |= {name.replace('_plans', 'plans', 1): plans[name] for name in plans}
     return found
 
 
@@ -232,6 +254,13 @@ def configuration(*args):
     return conf
 
 
+def caller_with(role):
+    """Return a caller with one of ROLES."""
+    *system, name = role.split(' ')
+    scope = 'all' if system else None
+    return Caller(roles=frozenset({name} - {''}), system_scope=scope)
+
+
 class TestMatrix(base.TestCase):
     """Every operation with every role."""
 
@@ -243,7 +272,7 @@ class TestMatrix(base.TestCase):
                 role
                 for role in ROLES
                 if operation.rule is None
-                or policy.allows(operation.rule, Caller(roles=frozenset({role} - {''})))
+                or policy.allows(operation.rule, caller_with(role))
             }
             for name, operation in operations().items()
         }
@@ -254,20 +283,31 @@ class TestMatrix(base.TestCase):
         policy = Policy(configuration())
 
         allowed = {
-            rule: {
-                role
-                for role in ROLES
-                if policy.allows(rule, Caller(roles=frozenset({role} - {''})))
-            }
+            rule: {role for role in ROLES if policy.allows(rule, caller_with(role))}
             for rule in BESIDES
         }
 
-        self.assertEqual(BESIDES, allowed)
+        expected = {rule: in_any_scope(roles) for rule, roles in BESIDES.items()}
+        self.assertEqual(expected, allowed)
+
+    def test_who_opens_plans_to_projects_opens_no_other_project_to_plans(self):
+        rules = self.home / 'policy.yaml'
+        rules.write_text('"system_manager_api": "rule:manager_api"\n')
+        policy = Policy(configuration(f'--config-dir={self.home}'))
+        manager = Caller(roles=frozenset({'manager'}), project_id='p')
+
+        self.assertEqual(
+            (True, False),
+            (
+                policy.allows('action_plan:create', manager),
+                policy.allows('action_plan:all_projects', manager),
+            ),
+        )
 
     def test_who_has_several_roles_may_what_any_of_them_may(self):
         policy = Policy(configuration())
 
-        caller = Caller(roles=frozenset({'reader', 'service'}))
+        caller = Caller(roles=frozenset({'reader', 'service'}), system_scope='all')
 
         self.assertTrue(policy.allows('webhook:trigger', caller))
         self.assertTrue(policy.allows('audit:get', caller))
@@ -286,6 +326,24 @@ class TestMatrix(base.TestCase):
         self.assertTrue(policy.allows('audit:get', reader))
         self.assertFalse(policy.allows('audit:create', reader))
 
+    def test_a_role_in_a_project_opens_nothing_of_plans_and_audits(self):
+        policy = Policy(configuration())
+        rules = {
+            operation.rule
+            for name, operation in operations().items()
+            if name.partition(' ')[2].startswith('/v1/') and operation.rule is not None
+        }
+
+        allowed = {
+            (role, rule)
+            for role in ('reader', 'member', 'manager')
+            for rule in rules
+            if policy.allows(rule, Caller(roles=frozenset({role}), project_id='p'))
+        }
+
+        self.assertEqual(set(), allowed)
+        self.assertIn('goal:get_all', rules)
+
 
 class TestRules(base.TestCase):
     """The rules know the operations, and the operations the rules."""
@@ -301,7 +359,14 @@ class TestRules(base.TestCase):
             decided.setdefault(operation.rule, set()).add(name)
         del decided[None]
         stack = '/orchestration/v1/{tenant}/stacks/{stack_name}/{stack_id}'
-        for rule in BESIDES.keys() - {'actions:force', 'clustering:all_projects'}:
+        decided['action_plan:all_projects'] = {
+            'POST /v1/action_plans',
+            'POST /v1/actionplans',
+            'POST /v1/audits',
+            'PATCH /v1/audits/{audit}',
+        }
+        others = {'actions:force', 'clustering:all_projects', *decided}
+        for rule in BESIDES.keys() - others:
             noun, _, verb = rule.partition(':')
             decided[rule] = {f'POST {stack}/actions'}
             if noun == 'stacks':
@@ -423,4 +488,4 @@ class TestPolicy(base.TestCase):
             self.now += LOOK
             self.assertTrue(policy.allows('audit:create', self.READER))
 
-        self.assertEqual(1, self.log.output.count('The policies stay as they were'))
+        self.assertEqual(1, self.log.output.count('The policies were not reloaded'))

@@ -8,10 +8,12 @@ from watcherlite import exceptions
 from watcherlite.applier import creation
 from watcherlite.clock import EPOCH
 from watcherlite.domain import documents
+from watcherlite.domain.creators import Creator
 from watcherlite.plugins import loader
 from watcherlite.testing.memory_store import MemoryStore
 
 NOW = factories.NOW
+CREATOR = Creator('u', 'p')
 
 
 def a_document(*actions, **plan):
@@ -70,11 +72,17 @@ class TestStore(base.TestCase):
     def setUp(self):
         super().setUp()
         self.store = MemoryStore()
+        self.addCleanup(self.store.close)
 
     def create(self, *actions, context=None, on_worker_loss='resume', **plan):
         with self.store.transaction() as tx:
             self.plan = creation.store(
-                tx, a_document(*actions, **plan), NOW, context or {}, on_worker_loss
+                tx,
+                a_document(*actions, **plan),
+                NOW,
+                context or {},
+                on_worker_loss,
+                CREATOR,
             )
         found = self.store.list_actions(plan_id=self.plan.id, limit=100_000)
         return {action.name: action for action in found}
@@ -90,17 +98,23 @@ class TestStore(base.TestCase):
         )
 
         plan = self.plan
-        self.assertEqual(plan, self.store.get_plan(plan.uuid))
+        stored = self.store.get_plan(plan.uuid)
+        lists = {
+            'global_efficacy': plan.global_efficacy,
+            'efficacy_indicators': plan.efficacy_indicators,
+        }
+        self.assertEqual(plan, stored.evolve(**lists))
         self.assertEqual(
             factories.make_plan(
                 uuid=plan.uuid,
                 id=plan.id,
                 audit_id=plan.audit_id,
                 strategy_id=plan.strategy_id,
-                global_efficacy=plan.global_efficacy,
+                **lists,
                 name='tidy up',
                 state='RECOMMENDED',
                 on_failure='stop',
+                creator=CREATOR,
                 on_worker_loss='cancel',
                 max_parallel=3,
                 total=2,
@@ -108,7 +122,7 @@ class TestStore(base.TestCase):
             ),
             plan,
         )
-        self.assertEqual([], list(plan.global_efficacy))
+        self.assertEqual([[], []], [list(p.global_efficacy) for p in (plan, stored)])
 
     def test_it_belongs_to_an_audit_that_proposed_it(self):
         self.create({'name': 'a'}, name='tidy up')
@@ -170,7 +184,7 @@ class TestStore(base.TestCase):
                 target='host-1',
                 cause='RPC Request',
                 inputs={'x': 1},
-                context={'user': 'u'},
+                context={'user': 'u', 'creator': CREATOR.as_mapping()},
                 dependents=1,
                 timeout=30,
                 not_before=start,
@@ -183,7 +197,7 @@ class TestStore(base.TestCase):
                 id=b.id,
                 name='b',
                 plan_id=self.plan.id,
-                context={'user': 'u'},
+                context={'user': 'u', 'creator': CREATOR.as_mapping()},
                 parents=(a.uuid,),
                 pending=1,
                 not_before=EPOCH,

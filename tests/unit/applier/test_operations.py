@@ -4,8 +4,9 @@ from tests import factories
 from tests.factories import all_plans
 from tests.unit.applier.operating import EVENTS, NOW, OperationsCase
 from watcherlite import exceptions
+from watcherlite.applier.progress import CANCELLED
 from watcherlite.domain import commands, documents
-from watcherlite.execution.conflicts import TRIES
+from watcherlite.execution.retries import MAX_ATTEMPTS
 from watcherlite.states import action_plan as states
 
 
@@ -71,7 +72,7 @@ class TestCancel(OperationsCase):
                 [
                     ('state_changed', 'INIT', 'CANCELLED', message, 'CANCELLED'),
                     ('state_changed', 'INIT', 'CANCELLED', message, 'CANCELLED'),
-                    ('state_changed', state, 'CANCELLED', None, 'CANCELLED'),
+                    ('state_changed', state, 'CANCELLED', CANCELLED, 'CANCELLED'),
                 ],
                 self.events()[-3:],
             )
@@ -81,14 +82,17 @@ class TestCancel(OperationsCase):
 
         after = self.operations.cancel(plan.uuid)
 
-        self.assertEqual(plan.evolve(state='CANCELLING', updated_at=NOW), after)
+        self.assertEqual(
+            plan.evolve(state='CANCELLING', status_message=CANCELLED, updated_at=NOW),
+            after,
+        )
         self.assertEqual(
             ['CANCEL', None, 'CANCEL', None],
             [self.store.get_action(action.uuid).control for action in actions],
         )
         self.assertEqual(
             [
-                ('state_changed', 'ONGOING', 'CANCELLING', None, 'CANCELLING'),
+                ('state_changed', 'ONGOING', 'CANCELLING', CANCELLED, 'CANCELLING'),
                 ('signalled', 'RUNNING', 'RUNNING', None, 'CANCELLING'),
                 ('signalled', 'SUSPENDED', 'SUSPENDED', None, 'CANCELLING'),
             ],
@@ -203,7 +207,7 @@ class TestCreate(OperationsCase):
 class TestConflicts(OperationsCase):
     def test_an_operation_that_lost_is_tried_again_as_a_whole(self):
         plan, _ = self.a_plan('INIT', state='RECOMMENDED')
-        self.store.conflicts = TRIES - 1
+        self.store.conflicts = MAX_ATTEMPTS - 1
 
         after = self.operations.start(plan.uuid)
 
@@ -212,7 +216,7 @@ class TestConflicts(OperationsCase):
 
     def test_after_some_tries_it_is_given_up(self):
         plan, _ = self.a_plan('INIT', state='RECOMMENDED')
-        self.store.conflicts = TRIES
+        self.store.conflicts = MAX_ATTEMPTS
 
         self.assertRaises(exceptions.StoreConflict, self.operations.start, plan.uuid)
         self.assertEqual((0, [], []), (self.store.conflicts, self.events(), self.told))

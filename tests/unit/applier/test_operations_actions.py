@@ -4,11 +4,12 @@ from tests import factories
 from tests.unit.applier.operating import AUTOMATIC, EVENTS, NOW, PREFIX, OperationsCase
 from watcherlite import exceptions
 from watcherlite.applier.operations import (
-    automatic_message,
     user_message,
 )
+from watcherlite.clock import EPOCH
 from watcherlite.domain import commands
 from watcherlite.domain.actions import COMPLETE
+from watcherlite.notifications.rules.subjects import match
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as states
 
@@ -38,7 +39,17 @@ class TestSkip(OperationsCase):
             self.store.get_plan(plan.uuid),
         )
         self.assertEqual(
-            [('state_changed', 'INIT', 'SKIPPED', message, 'RECOMMENDED')],
+            [
+                ('state_changed', 'INIT', 'SKIPPED', message, 'RECOMMENDED'),
+                (
+                    'message_changed',
+                    'RECOMMENDED',
+                    'RECOMMENDED',
+                    'One or more actions were skipped. '
+                    f'Action {action.uuid} was skipped by user.',
+                    'RECOMMENDED',
+                ),
+            ],
             self.events(),
         )
         self.assertEqual([EVENTS], self.told)
@@ -116,25 +127,18 @@ class TestSkip(OperationsCase):
 
 class TestMessages(OperationsCase):
     def test_a_message_has_255_characters_with_its_beginning(self):
-        for call, beginning in (
-            (user_message, PREFIX),
-            (automatic_message, AUTOMATIC),
-        ):
-            most = 255 - len(beginning)
+        most = 255 - len(PREFIX)
 
-            self.assertEqual(beginning + 'ü' * most, call('ü' * most))
-            error = self.assertRaises(exceptions.Invalid, call, 'ü' * (most + 1))
-            self.assertEqual(
-                f'The reason has {most + 1} characters; at most {most} are kept',
-                str(error),
-            )
+        self.assertEqual(PREFIX + 'ü' * most, user_message('ü' * most))
+        error = self.assertRaises(exceptions.Invalid, user_message, 'ü' * (most + 1))
+        self.assertEqual(
+            f'The reason has {most + 1} characters; at most {most} are kept',
+            str(error),
+        )
 
     def test_no_reason_is_a_message_too(self):
         for reason in (None, ''):
             self.assertEqual('Action skipped by user.', user_message(reason))
-            self.assertEqual(
-                'Action was skipped automatically.', automatic_message(reason)
-            )
 
     def test_braces_are_text_like_any_other(self):
         self.assertEqual(f'{PREFIX}{{0}} {{', user_message('{0} {'))
@@ -147,9 +151,8 @@ class TestMessages(OperationsCase):
                 'this text has half of a surrogate pair, which is not a character',
             ),
         ):
-            for call in (user_message, automatic_message):
-                error = self.assertRaises(exceptions.Invalid, call, reason)
-                self.assertEqual(f'The reason cannot be stored: {problem}', str(error))
+            error = self.assertRaises(exceptions.Invalid, user_message, reason)
+            self.assertEqual(f'The reason cannot be stored: {problem}', str(error))
 
 
 class TestEdit(OperationsCase):
@@ -178,13 +181,22 @@ class TestEdit(OperationsCase):
             )
             self.assertEqual(EVENTS, self.told[-1])
 
-    def test_what_was_skipped_automatically_stays_so(self):
-        for message in (f'{AUTOMATIC}off', 'Action was skipped automatically.'):
-            action = self.skipped(message)
+    def test_the_text_of_a_user_on_an_automatic_skip_is_labelled_as_the_users(self):
+        action = self.skipped(f'{AUTOMATIC}off')
 
-            after = self.operations.edit_skip_message(action.uuid, 'it was off')
+        after = self.operations.edit_skip_message(action.uuid, 'it was off')
 
-            self.assertEqual(f'{AUTOMATIC}it was off', after.status_message)
+        self.assertEqual(f'{PREFIX}it was off', after.status_message)
+
+    def test_the_reason_of_an_automatic_skip_cannot_be_taken_away(self):
+        action = self.skipped(f'{AUTOMATIC}off')
+        before = self.events()
+
+        for nothing in (None, ''):
+            after = self.operations.edit_skip_message(action.uuid, nothing)
+
+            self.assertEqual(action, after)
+        self.assertEqual(before, self.events())
 
     def test_a_reason_can_be_taken_away(self):
         action = self.skipped(f'{PREFIX}old')
@@ -209,10 +221,10 @@ class TestEdit(OperationsCase):
 
         self.assert_refused(
             exceptions.Invalid,
-            'The reason has 222 characters; at most 221 are kept',
+            'The reason has 224 characters; at most 223 are kept',
             self.operations.edit_skip_message,
             action.uuid,
-            'x' * 222,
+            'x' * 224,
         )
 
 
@@ -276,7 +288,7 @@ class TestSignal(OperationsCase):
     def test_a_cancel_gives_the_target_to_who_waits_for_it(self):
         holder, waiting = factories.store_actions(
             self.store,
-            factories.make_action(status='READY', owner='w', target='host-1'),
+            factories.make_action(status='READY', target='host-1'),
             factories.make_action(
                 status='WAITING', target='host-1', blocked_on='host-1'
             ),
@@ -288,6 +300,98 @@ class TestSignal(OperationsCase):
 
         free = self.store.get_action(waiting.uuid)
         self.assertEqual(('READY', None), (free.status, free.blocked_on))
+
+    def test_a_worker_ends_what_it_has_taken_and_what_is_to_be_tried_again(self):
+        taken, again, waiting = factories.store_actions(
+            self.store,
+            factories.make_action(status='READY', owner='w', target='host-1'),
+            factories.make_action(
+                status='READY', start_time=NOW, not_before=factories.at(60)
+            ),
+            factories.make_action(
+                status='WAITING', target='host-1', blocked_on='host-1'
+            ),
+        )
+        with self.store.transaction() as tx:
+            tx.take_locks({'host-1': taken.id})
+
+        told = [self.operations.signal_action(a.uuid, 'CANCEL') for a in (taken, again)]
+
+        self.assertEqual(
+            [
+                taken.evolve(control='CANCEL', updated_at=NOW),
+                again.evolve(control='CANCEL', updated_at=NOW, not_before=EPOCH),
+            ],
+            told,
+        )
+        self.assertEqual(told, [self.store.get_action(a.uuid) for a in (taken, again)])
+        self.assertEqual(waiting, self.store.get_action(waiting.uuid))
+        (after,) = factories.store_actions(
+            self.store, factories.make_action(status='READY', owner='w')
+        )
+        after = self.operations.signal_action(after.uuid, 'SUSPEND')
+        self.assertEqual(('READY', 'SUSPEND'), (after.status, after.control))
+
+    def test_one_whose_derived_actions_have_ended_is_suspended_and_told_once(self):
+        (action,) = factories.store_actions(
+            self.store,
+            factories.make_action(status='READY', phase=COMPLETE, start_time=NOW),
+        )
+        before = len(self.store.pending_events(100))
+
+        after = self.operations.signal_action(action.uuid, 'SUSPEND')
+        resumed = self.operations.signal_action(action.uuid, 'RESUME')
+
+        self.assertEqual(('SUSPENDED', 'SUSPEND'), (after.status, after.control))
+        self.assertEqual('READY', resumed.status)
+        self.assertEqual(resumed, self.store.get_action(action.uuid))
+        self.assertEqual(
+            [
+                ('signalled', 'READY', 'READY'),
+                ('state_changed', 'READY', 'SUSPENDED'),
+                ('signalled', 'SUSPENDED', 'SUSPENDED'),
+                ('state_changed', 'SUSPENDED', 'READY'),
+            ],
+            [
+                (told.event.kind, told.event.old_status, told.event.new_status)
+                for told in self.store.pending_events(100)[before:]
+            ],
+        )
+
+    def test_the_end_of_one_that_was_to_be_tried_again_is_told_as_its_end(self):
+        for start in (None, NOW):
+            _, (action,) = factories.store_plan(
+                self.store, factories.make_action(status='READY', start_time=start)
+            )
+
+            self.operations.signal_action(action.uuid, 'CANCEL')
+
+            event = self.store.pending_events(100)[-1].event
+            if event.subject != 'action':
+                event = self.store.pending_events(100)[-2].event
+            told = [note.name for note in match(event).notifications]
+            ends = ['update'] if start is None else ['update', 'cancel.end']
+            self.assertEqual(ends, told)
+
+    def test_no_signal_takes_a_cancel_back(self):
+        for status in ('RUNNING', 'SUSPENDED', 'READY'):
+            _, (action,) = factories.store_plan(
+                self.store, factories.make_action(status=status, owner='w')
+            )
+            told = self.operations.signal_action(action.uuid, 'CANCEL')
+            for signal in ('SUSPEND', 'RESUME'):
+                error = self.assertRaises(
+                    exceptions.Conflict,
+                    self.operations.signal_action,
+                    action.uuid,
+                    signal,
+                )
+                self.assertEqual(
+                    f'{signal} is not possible for action {action.uuid}: it was told '
+                    'to CANCEL',
+                    str(error),
+                )
+            self.assertEqual(told, self.store.get_action(action.uuid))
 
     def test_a_signal_that_its_status_does_not_allow_is_refused(self):
         for signal in action_states.SIGNALS:

@@ -43,7 +43,7 @@ class ProgressCase(base.TestCase):
 class TestRefusal(ProgressCase):
     def test_an_action_starts_only_in_a_plan_that_goes_forward_or_back(self):
         refusals = {
-            (state, stage): self.progress.refusal(
+            (state, stage): self.progress.blocking_reason(
                 factories.make_plan(state=state, stage=stage)
             )
             for state in states.STATES
@@ -58,7 +58,11 @@ class TestRefusal(ProgressCase):
                 ('ONGOING', FORWARD),
                 ('ONGOING', REVERTING),
             },
-            {key for key, refusal in refusals.items() if refusal is None},
+            {
+                key
+                for key, blocking_reason in refusals.items()
+                if blocking_reason is None
+            },
         )
         self.assertEqual(STOPPED, refusals.pop(('ONGOING', STOPPING)))
         self.assertEqual({None, UNSTARTED}, set(refusals.values()))
@@ -68,7 +72,7 @@ class TestTaken(ProgressCase):
     def test_the_first_action_that_is_taken_makes_a_plan_ongoing(self):
         plan = factories.make_plan(id=7, state='PENDING', status_message='m')
 
-        after, (event,) = self.progress.taken(plan, NOW)
+        after, (event,) = self.progress.on_claimed(plan, NOW)
 
         self.assertEqual(plan.evolve(state='ONGOING', updated_at=NOW), after)
         self.assertEqual(
@@ -78,16 +82,16 @@ class TestTaken(ProgressCase):
     def test_in_any_other_state_nothing_changes(self):
         for state in set(states.STATES) - {'PENDING'}:
             plan = factories.make_plan(state=state)
-            self.assertEqual((plan, []), self.progress.taken(plan, NOW))
+            self.assertEqual((plan, []), self.progress.on_claimed(plan, NOW))
 
 
 class TestCounted(ProgressCase):
-    def counted(self, *changes, claimed=0, derived=0, **values):
+    def apply_changes(self, *changes, claimed=0, derived=0, **values):
         """Return which fields of a plan change with these changes."""
         plan = factories.make_plan(
             **{'total': 9, 'unfinished': 5, 'active': 3, **values}
         )
-        after = self.progress.counted(
+        after = self.progress.apply_changes(
             plan,
             [c if isinstance(c, tuple) else (c, None) for c in changes],
             claimed,
@@ -101,39 +105,42 @@ class TestCounted(ProgressCase):
         }
 
     def test_nothing_happened_is_nothing_changed(self):
-        self.assertEqual({}, self.counted())
+        self.assertEqual({}, self.apply_changes())
 
     def test_what_is_claimed_is_active(self):
-        self.assertEqual({'active': 5, 'updated_at': NOW}, self.counted(claimed=2))
+        self.assertEqual(
+            {'active': 5, 'updated_at': NOW}, self.apply_changes(claimed=2)
+        )
 
     def test_what_is_derived_makes_the_plan_larger(self):
         self.assertEqual(
-            {'total': 11, 'unfinished': 7, 'updated_at': NOW}, self.counted(derived=2)
+            {'total': 11, 'unfinished': 7, 'updated_at': NOW},
+            self.apply_changes(derived=2),
         )
 
     def test_a_start_changes_no_count(self):
         self.assertEqual(
-            {'updated_at': NOW}, self.counted(a_change('READY', 'RUNNING'))
+            {'updated_at': NOW}, self.apply_changes(a_change('READY', 'RUNNING'))
         )
 
     def test_an_end_is_neither_active_nor_unfinished(self):
         for status in ('SUCCEEDED', 'CANCELLED'):
             self.assertEqual(
                 {'active': 2, 'unfinished': 4, 'updated_at': NOW},
-                self.counted(a_change('RUNNING', status)),
+                self.apply_changes(a_change('RUNNING', status)),
             )
 
     def test_one_that_was_not_taken_ends_without_having_been_active(self):
         self.assertEqual(
             {'unfinished': 4, 'updated_at': NOW},
-            self.counted(a_change('INIT', 'CANCELLED')),
+            self.apply_changes(a_change('INIT', 'CANCELLED')),
         )
 
     def test_one_that_is_given_back_is_unfinished_still(self):
         for status in ('READY', 'WAITING'):
             self.assertEqual(
                 {'active': 2, 'updated_at': NOW},
-                self.counted(a_change('RUNNING', status)),
+                self.apply_changes(a_change('RUNNING', status)),
             )
 
     def test_a_failure_counts_and_its_fault_is_kept(self):
@@ -145,21 +152,23 @@ class TestCounted(ProgressCase):
                 'fault': dataclasses.asdict(FAULT),
                 'updated_at': NOW,
             },
-            self.counted((a_change('RUNNING', 'FAILED'), FAULT)),
+            self.apply_changes((a_change('RUNNING', 'FAILED'), FAULT)),
         )
 
     def test_the_first_fault_is_the_one_of_the_plan(self):
         first = {'fault': dataclasses.asdict(FAULT)}
         fail = a_change('RUNNING', 'FAILED')
 
-        at_once = self.counted((fail, FAULT), (fail, ANOTHER))
-        later = self.counted((fail, ANOTHER), failed=1, **first)
+        at_once = self.apply_changes((fail, FAULT), (fail, ANOTHER))
+        later = self.apply_changes((fail, ANOTHER), failed=1, **first)
 
         self.assertEqual((first['fault'], 2), (at_once['fault'], at_once['failed']))
         self.assertNotIn('fault', later)
 
     def test_a_fault_without_a_failure_is_none_of_the_plans(self):
-        self.assertNotIn('fault', self.counted((a_change('RUNNING', 'READY'), FAULT)))
+        self.assertNotIn(
+            'fault', self.apply_changes((a_change('RUNNING', 'READY'), FAULT))
+        )
 
     def test_a_skip_counts_and_is_named_by_who_did_it(self):
         user = a_change(
@@ -179,13 +188,13 @@ class TestCounted(ProgressCase):
                 f'Action {own.after.uuid} was skipped automatically.',
                 'updated_at': NOW,
             },
-            self.counted(user, own),
+            self.apply_changes(user, own),
         )
 
     def test_more_skips_are_added_to_the_message(self):
         change = a_change('INIT', 'SKIPPED', status_message='Action skipped by user.')
 
-        found = self.counted(
+        found = self.apply_changes(
             change, skipped=1, status_message='One or more actions were skipped.'
         )
 
@@ -196,6 +205,19 @@ class TestCounted(ProgressCase):
                 f'Action {change.after.uuid} was skipped by user.',
             ),
             (found['skipped'], found['status_message']),
+        )
+
+    def test_a_skip_in_a_plan_that_is_cancelled_comes_after_the_reason(self):
+        change = a_change('READY', 'SKIPPED', status_message='Action was skipped')
+
+        found = self.apply_changes(
+            change, state='CANCELLING', status_message='Cancelled.'
+        )
+
+        self.assertEqual(
+            'Cancelled. One or more actions were skipped. '
+            f'Action {change.after.uuid} was skipped automatically.',
+            found['status_message'],
         )
 
     def test_a_failure_stops_the_plans_that_want_it(self):
@@ -214,9 +236,9 @@ class TestCounted(ProgressCase):
                 ('rollback', REVERTING): REVERTING,
             },
             {
-                (answer, stage): self.counted(fail, on_failure=answer, stage=stage).get(
-                    'stage', stage
-                )
+                (answer, stage): self.apply_changes(
+                    fail, on_failure=answer, stage=stage
+                ).get('stage', stage)
                 for answer in states.ON_FAILURE
                 for stage in STAGES
             },
@@ -226,23 +248,43 @@ class TestCounted(ProgressCase):
         for status in ('SUCCEEDED', 'CANCELLED', 'SKIPPED'):
             self.assertNotIn(
                 'stage',
-                self.counted(a_change('READY', status), on_failure='stop', failed=1),
+                self.apply_changes(
+                    a_change('READY', status), on_failure='stop', failed=1
+                ),
             )
 
 
 class TestEnded(ProgressCase):
-    def ended(self, **values):
+    def finish_if_done(self, **values):
         plan = factories.make_plan(**{'id': 7, 'active': 1, **values})
-        after, written = self.progress.ended(plan, NOW)
+        after, written = self.progress.finish_if_done(plan, plan, NOW)
         return plan, after, written
 
     def test_a_plan_with_something_left_goes_on(self):
-        plan, after, written = self.ended(unfinished=1)
+        plan, after, written = self.finish_if_done(unfinished=1)
 
         self.assertEqual((plan, []), (after, written))
 
+    def test_a_change_of_the_message_is_one_event_unless_the_end_tells_of_it(self):
+        before = factories.make_plan(id=7, active=1, unfinished=1)
+        skipped = before.evolve(status_message='One or more actions were skipped.')
+
+        goes_on, (event,) = self.progress.finish_if_done(before, skipped, NOW)
+        _, at_the_end = self.progress.finish_if_done(
+            before, skipped.evolve(unfinished=0), NOW
+        )
+
+        self.assertEqual(
+            (skipped, 'message_changed', 'ONGOING', 'ONGOING', skipped.status_message),
+            (goes_on, event.kind, event.old_status, event.new_status, event.message),
+        )
+        self.assertEqual(
+            [('state_changed', 'SUCCEEDED', skipped.status_message)],
+            [(e.kind, e.new_status, e.message) for e in at_the_end],
+        )
+
     def test_success_keeps_the_message_of_the_skips(self):
-        plan, after, (event,) = self.ended(status_message='Some were skipped.')
+        plan, after, (event,) = self.finish_if_done(status_message='Some were skipped.')
 
         self.assertEqual(
             plan.evolve(state='SUCCEEDED', active=0, updated_at=NOW), after
@@ -265,10 +307,10 @@ class TestEnded(ProgressCase):
             ),
             (
                 {'failed': 1, 'status_message': 'Some were skipped.'},
-                'Some were skipped. An action failed.',
+                'An action failed. Some were skipped.',
             ),
         ):
-            plan, after, _ = self.ended(**values)
+            plan, after, _ = self.finish_if_done(**values)
             self.assertEqual(
                 plan.evolve(
                     state='FAILED', status_message=message, active=0, updated_at=NOW
@@ -279,7 +321,7 @@ class TestEnded(ProgressCase):
     def test_its_message_fits(self):
         fault = {**dataclasses.asdict(FAULT), 'message': 'x' * 300}
 
-        _, after, _ = self.ended(failed=1, fault=fault)
+        _, after, _ = self.finish_if_done(failed=1, fault=fault)
 
         self.assertEqual(
             (255, '…'), (len(after.status_message), after.status_message[-1])
@@ -288,9 +330,11 @@ class TestEnded(ProgressCase):
     def test_the_event_of_a_failure_has_its_fault_and_no_other_has(self):
         fault = dataclasses.asdict(FAULT)
 
-        _, _, (failed,) = self.ended(failed=1, fault=fault)
-        _, _, (unknown,) = self.ended(failed=1)
-        _, _, (cancelled,) = self.ended(failed=1, fault=fault, state='CANCELLING')
+        _, _, (failed,) = self.finish_if_done(failed=1, fault=fault)
+        _, _, (unknown,) = self.finish_if_done(failed=1)
+        _, _, (cancelled,) = self.finish_if_done(
+            failed=1, fault=fault, state='CANCELLING'
+        )
 
         self.assertEqual(
             [({'fault': fault}, 'FAILED'), (None, 'FAILED'), (None, 'CANCELLED')],
@@ -298,7 +342,7 @@ class TestEnded(ProgressCase):
         )
 
     def test_a_plan_that_is_to_be_rolled_back_goes_on(self):
-        plan, after, written = self.ended(
+        plan, after, written = self.finish_if_done(
             failed=1, on_failure='rollback', stage=STOPPING
         )
 

@@ -22,6 +22,7 @@ class StoredCase(base.TestCase):
         super().setUp()
         self.progress = PlanProgress(lambda name: name == 'reversible')
         self.store = MemoryStore()
+        self.addCleanup(self.store.close)
 
     def a_plan(self, *actions, **values):
         """Store a plan with actions: each a status, or the values of one."""
@@ -247,7 +248,7 @@ class TestStep(StoredCase):
 
 class TestLost(StoredCase):
     def lost(self, plan):
-        return self.progress.lost(self.store, plan.id, NOW)
+        return self.progress.on_worker_lost(self.store, plan.id, NOW)
 
     def test_a_plan_that_resumes_goes_on(self):
         plan, _ = self.a_plan('RUNNING', on_worker_loss='resume')
@@ -271,7 +272,12 @@ class TestLost(StoredCase):
 
         self.assertEqual('CANCELLED', self.lost(plan))
         self.assertEqual(
-            plan.evolve(state='CANCELLING', updated_at=NOW),
+            plan.evolve(
+                state='CANCELLING',
+                status_message='Action plan was cancelled because a worker was lost '
+                'while it ran an action of it.',
+                updated_at=NOW,
+            ),
             self.store.get_plan(plan.uuid),
         )
         self.assertEqual(
@@ -300,4 +306,4 @@ class TestLost(StoredCase):
             self.assertEqual(plan, self.store.get_plan(plan.uuid))
 
     def test_one_that_is_not_there_is_nothing(self):
-        self.assertIsNone(self.progress.lost(self.store, 4711, NOW))
+        self.assertIsNone(self.progress.on_worker_lost(self.store, 4711, NOW))

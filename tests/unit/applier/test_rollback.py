@@ -17,6 +17,7 @@ class TestRollback(base.TestCase):
     def setUp(self):
         super().setUp()
         self.store = MemoryStore()
+        self.addCleanup(self.store.close)
 
     def begin(self, *actions, **values):
         """Store a plan with these actions, begin its rollback; return what it made."""

@@ -49,6 +49,15 @@ class TestTargets(base.TestCase):
             target.text,
         )
 
+    def test_a_list_that_depends_on_the_rows_fails_with_its_figures(self) -> None:
+        slow = lists.Page(lists.ACTIONS, 'by uuid', deleted=True)
+        self.found.readings[1:] = [Reading('mysql', slow, (1, 1), (0.004, 0.060))]
+
+        self.assertEqual(
+            ['mysql actions by uuid with deleted: 15.0 times the time of 1000 rows'],
+            api_report.failures(self.found),
+        )
+
     def test_what_was_not_measured_is_not_reached_either(self) -> None:
         found = api_report.targets(api_report.Results(1000, 1_000_000))
 

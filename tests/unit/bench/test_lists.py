@@ -2,7 +2,7 @@
 
 from tests import base
 from tests.bench import filling, lists
-from watcherlite.db.listing import SORT_KEYS
+from watcherlite.db.query import SORT_KEYS
 
 COUNT = 1000
 WITH = ('', ' with deleted')

@@ -5,7 +5,8 @@ import re
 import shlex
 
 from tests import base
-from watcherlite.cli import access, main
+from watcherlite.cli import main
+from watcherlite.cli.http import access
 
 SOURCE = pathlib.Path(__file__).parents[3] / 'doc/source'
 GUIDES = tuple(
@@ -39,7 +40,7 @@ class GuideTest(base.TestCase):
         application = main.Application()
         for line in self.lines:
             words = shlex.split(line.partition(' > ')[0].removesuffix(' &'))
-            split = main._first_word(words)
+            split = access.index_of_command(words)
             if words[-1] == '--help':
                 continue
             with self.subTest(line=line):

@@ -7,8 +7,8 @@ from rich.console import Console
 
 from tests import base
 from tests.unit.cli.capturing import Lines
-from watcherlite.cli.changes import Change
-from watcherlite.cli.live_tree import LiveTree, branches
+from watcherlite.cli.live_progress import LiveTree, branches
+from watcherlite.cli.state_changes import Change
 
 NOW = datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)
 

@@ -2,9 +2,10 @@
 
 import contextlib
 import io
+import shlex
 
 from tests import base
-from watcherlite.cli import main
+from watcherlite.cli import examples, main
 
 
 class MainTest(base.TestCase):
@@ -59,10 +60,12 @@ class MainTest(base.TestCase):
                 'run': '',
                 'scoringengine': 'list show',
                 'service': 'list show',
-                'stack': 'abandon adopt cancel check create delete event list list '
-                'lock output list output show resource list resource mark-unhealthy '
+                'stack': 'abandon adopt cancel check create delete environment show '
+                'event list export failures list list lock output list output show '
+                'resource list resource mark-unhealthy '
                 'resource metadata resource show resource signal resource type list '
-                'resource type show resume show suspend template validate unlock '
+                'resource type show resume show suspend template show template '
+                'validate unlock '
                 'update',
                 'standalone': '',
                 'strategy': 'list show state',
@@ -93,9 +96,9 @@ class MainTest(base.TestCase):
 
     def test_mistakes_are_one_line_that_says_where_to_look(self):
         for argv, message in (
-            (['rnu'], "there is no command 'rnu'; did you mean run? (see `watcherlite"),
-            (['dance'], "there is no command 'dance' (see `watcherlite --help`)"),
-            (['plugin'], '`plugin` is the beginning of plugin list: say which'),
+            (['rnu'], "unknown command 'rnu'; did you mean run? (see `watcherlite"),
+            (['dance'], "unknown command 'dance' (see `watcherlite --help`)"),
+            (['plugin'], '`plugin` is ambiguous: plugin list'),
             (
                 ['--bogus', 'run'],
                 'unrecognized arguments: --bogus (see `watcherlite --help`)',
@@ -110,17 +113,17 @@ class MainTest(base.TestCase):
             ),
             (
                 ['run'],
-                'name either a PLAN file or --resume UUID (see `watcherlite run',
+                'give either a PLAN file or --resume UUID (see `watcherlite run',
             ),
             (
                 ['run', 'plan.yaml', '--resume', 'last'],
-                'name either a PLAN file or --resume UUID (see `watcherlite run',
+                'give either a PLAN file or --resume UUID (see `watcherlite run',
             ),
             (
                 ['run', '--resume', 'last', '--dry-run'],
                 '--dry-run needs a PLAN file, not --resume',
             ),
-            (['run', 'nowhere.yaml'], 'there is no plan file nowhere.yaml'),
+            (['run', 'nowhere.yaml'], 'the plan file nowhere.yaml does not exist'),
             (
                 ['--config-file', '/nowhere.conf', 'plugin', 'list'],
                 'There is no configuration file /nowhere.conf',
@@ -144,7 +147,8 @@ class MainTest(base.TestCase):
             self.assertEqual(2, code)
             self.assertIn('Traceback', err)
             self.assertEqual(
-                'watcherlite: there is no plan file nowhere', err.splitlines()[-1]
+                'watcherlite: the plan file nowhere does not exist',
+                err.splitlines()[-1],
             )
 
     def test_plugin_list_shows_what_is_built_in(self):
@@ -169,13 +173,43 @@ class MainTest(base.TestCase):
             [(row[0], row[1], row[2], row[4], row[5]) for row in rows],
         )
 
-    def test_what_a_shell_completes(self):
-        code, out, err = self.call('complete', '--shell', 'none')
+    def test_complete_prints_candidates_with_a_tab_before_the_description(self):
+        code, out, err = self.call('complete', '--', 'strategy', '')
 
         self.assertEqual((0, ''), (code, err))
-        found = dict(line.strip().split('=', 1) for line in out.splitlines())
-        self.assertEqual("'list show state'", found['cmds_strategy'])
-        self.assertIn('--action-plan', found['cmds_action_list'])
+        self.assertEqual(
+            'list\tList strategies.\nshow\tShow a strategy.\n'
+            'state\tShow the requirements of a strategy, and which of them are met.\n',
+            out,
+        )
+
+    def test_the_help_of_a_command_has_its_own_options_and_an_example_first(self):
+        code, out, err = self.call('action', 'update', '--help')
+
+        self.assertEqual((0, ''), (code, err))
+        self.assertEqual(
+            'usage: watcherlite action update [-h] [--state STATE] [--message TEXT] '
+            'UUID',
+            ' '.join(out.partition('\n\n')[0].split()),
+        )
+        titles = [line for line in out.splitlines() if line.endswith(':')]
+        self.assertEqual(
+            ['positional arguments:', 'options:', 'example:', 'output formatters:'],
+            titles[:4],
+        )
+        self.assertEqual('diagnostics:', titles[-1])
+
+    def test_every_command_has_an_example_that_its_parser_takes(self):
+        application = main.Application()
+
+        self.assertEqual(list(main.COMMANDS), sorted(examples.EXAMPLES))
+        for name in main.COMMANDS:
+            factory = application.command_manager.find_command(name.split())[0]
+            parser = factory(application, None).get_parser(f'watcherlite {name}')
+            line = examples.example_of(f'watcherlite {name}')
+
+            arguments = shlex.split(line.removeprefix(f'watcherlite {name}'))
+            parser.parse_args(arguments)
 
     def test_every_formatter_is_there(self):
         for name in ('table', 'json', 'yaml', 'csv'):

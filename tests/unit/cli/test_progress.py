@@ -4,8 +4,8 @@ import datetime
 
 from tests import base, factories
 from tests.unit.cli.capturing import Lines
-from watcherlite.cli.changes import Change
 from watcherlite.cli.progress import PlainProgress, clock_time, counts
+from watcherlite.cli.state_changes import Change
 from watcherlite.states import action_plan as states
 
 

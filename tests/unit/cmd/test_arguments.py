@@ -2,6 +2,9 @@
 
 import contextlib
 import io
+import os
+import subprocess
+import sys
 
 from tests import base
 from watcherlite import exceptions
@@ -55,3 +58,59 @@ class TestRun(base.TestCase):
 
         self.assertEqual(exits.FAILURE, code)
         self.assertIn('Traceback', said)
+
+
+class TestUnread(base.TestCase):
+    """Output whose reader has gone away."""
+
+    def test_a_reader_that_went_away_is_no_error(self):
+        programs = {
+            'help': 'arguments.run(parser, ["--help"], print)',
+            'work': 'arguments.run(parser, [], lambda args: print("x" * 100000) or 0)',
+            'one': 'arguments.run(parser, [], lambda args: print("x") or 0)',
+            'command': 'main.main(["--help"])',
+        }
+        said = {}
+        cases = [*((name, '') for name in programs), ('work', '1')]
+        for name, unbuffered in cases:
+            code = (
+                'import sys\n'
+                'from watcherlite.cli import main\n'
+                'from watcherlite.cmd import arguments\n'
+                'parser = arguments.command("x", "y")\n'
+                f'sys.exit({programs[name]})\n'
+            )
+            read, write = os.pipe()
+            os.close(read)
+            with open(write, 'w') as gone:
+                ended = subprocess.run(
+                    [sys.executable, '-c', code],
+                    stdout=gone,
+                    stderr=subprocess.PIPE,
+                    # With a buffer the error comes at the exit only.
+                    env={**os.environ, 'PYTHONUNBUFFERED': unbuffered},
+                    timeout=60,
+                )
+            said[name, unbuffered] = (ended.returncode, ended.stderr)
+
+        self.assertEqual({(0, b'')}, set(said.values()), said)
+
+    def test_the_options_of_all_commands_may_stand_anywhere(self):
+        self.assertEqual(
+            ['--config-file', 'a', '--config-dir=b', '--debug', 'db', 'purge', '--yes'],
+            arguments.common_first(
+                [
+                    'db',
+                    '--config-file',
+                    'a',
+                    'purge',
+                    '--config-dir=b',
+                    '--yes',
+                    '--debug',
+                ]
+            ),
+        )
+        self.assertEqual(
+            ['db', '--', '--config-file', 'a'],
+            arguments.common_first(['db', '--', '--config-file', 'a']),
+        )

@@ -115,7 +115,8 @@ class ExplainTest(base.TestCase):
 
     def test_what_nobody_expected_says_how_to_learn_more(self):
         self.assertEqual(
-            'watcherlite: unexpected ZeroDivisionError: by zero; --debug shows where',
+            'watcherlite: unexpected ZeroDivisionError: by zero; --debug shows the '
+            'traceback',
             exits.explain('watcherlite', ZeroDivisionError('by zero')),
         )
 

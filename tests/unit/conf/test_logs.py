@@ -42,6 +42,29 @@ class TestMaskSecrets(RecordsCase):
 
         self.assertEqual(('%s of %s', (1, 2)), (record.msg, record.args))
 
+    def test_a_text_is_one_line_whatever_a_client_has_sent(self):
+        path = '/v1/x\r\n2030-01-01 INFO forged\x1b[2J\u2028a\tb%s\x85'
+
+        record = self.filtered(self.record('"GET %s" status: 404', path))
+        text = logs.MaskingFormatter(logging.Formatter()).format(record)
+
+        self.assertEqual(
+            '"GET /v1/x\\r\\n2030-01-01 INFO forged\\x1b[2J\\u2028a\tb%s\\x85" '
+            'status: 404',
+            text,
+        )
+
+    def test_a_traceback_has_lines_and_no_other_control_characters(self):
+        try:
+            raise ValueError('a\r\x1b[2J')
+        except ValueError:
+            record = self.filtered(self.record('failed', exc_info=sys.exc_info()))
+
+        text = logs.MaskingFormatter(logging.Formatter()).format(record)
+
+        self.assertTrue(text.endswith('ValueError: a\\r\\x1b[2J'), text)
+        self.assertGreater(len(text.splitlines()), 3)
+
     def test_the_traceback_is_masked(self):
         try:
             raise ValueError(URL)

@@ -101,6 +101,8 @@ KEPT = (
     "keys ['name', 'password', 'email']",
     'the token expired',
     'authorization failed',
+    'Resource action failed: resources.token: create of token does not work',
+    'resources.db_password: the password is too short; resources.x: it is not there',
     'pre-secret meeting',
     'urn:uuid:5f9e',
     'action 5f9e READY -> RUNNING',
@@ -187,6 +189,21 @@ class TestMaskData(base.TestCase):
             },
             masking.mask_data(data),
         )
+
+    def test_in_a_list_the_value_behind_a_secret_argument_is_masked(self):
+        for items, masked in (
+            (['x', '--token', 'S3cret', 'y'], ['x', '--token', '***', 'y']),
+            (['--os-password', 'S3cret'], ['--os-password', '***']),
+            (['-password', 12], ['-password', '***']),
+            (('--api-key', 'S3cret'), ('--api-key', '***')),
+            (['--token', '--verbose', 'x'], ['--token', '--verbose', 'x']),
+            (['--token=S3cret'], ['--token=***']),
+            (['token', 'bucket', '--max-tokens', '5'],) * 2,
+        ):
+            with self.subTest(items=items):
+                self.assertEqual(masked, masking.mask_data(items))
+                shown = masking.mask_data({'argv': items})
+                self.assertEqual({'argv': masked}, shown)
 
     def test_what_is_called_private_alone_is_suspicious_enough(self):
         self.assertTrue(masking.is_suspicious('{"private_parameters": {"a": "b"}}'))

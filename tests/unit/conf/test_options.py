@@ -7,6 +7,7 @@ from oslo_config import cfg
 from tests import base
 from watcherlite import conf, exceptions
 from watcherlite.conf import applier, engine, opts
+from watcherlite.destinations import REFUSED_NETWORKS
 from watcherlite.execution import settings
 
 #: What deployers and tests rely on; a new default here is a release note too.
@@ -40,21 +41,29 @@ DEFAULTS = {
         'workers': 1,
         'threads': 16,
         'max_limit': 1000,
+        'idempotency_key_lifetime': 86400,
         'max_event_streams': None,
         'max_body_size': 4194304,
+        'max_header_size': 65536,
+        'max_connections': 512,
+        'client_timeout': 60,
         'auth_strategy': 'noauth',
         'noauth_on_any_address': False,
         'http_basic_auth_user_file': '/etc/watcherlite/htpasswd',
         'http_basic_user_roles': {},
-        'http_basic_default_roles': ['admin'],
+        'http_basic_default_roles': [],
         'enable_webhooks_auth': True,
         'healthcheck_details': False,
         'healthcheck_disable_file': '',
         'metrics': False,
+        'allowed_hosts': [],
     },
     'applier': {
         'workers': 1,
         'max_parallel': 8,
+        'max_probes': 64,
+        'max_probes_per_cluster': 16,
+        'max_probes_per_project': 32,
         'lease': 30,
         'claim_batch': 512,
         'sweep_interval': 10.0,
@@ -65,6 +74,9 @@ DEFAULTS = {
     'engine': {
         'workers': 1,
         'max_parallel': 8,
+        'max_probes': 64,
+        'max_probes_per_cluster': 16,
+        'max_probes_per_project': 32,
         'lease': 30,
         'claim_batch': 512,
         'sweep_interval': 10.0,
@@ -80,6 +92,8 @@ DEFAULTS = {
         'max_resources_per_stack': 1000,
         'max_template_size': 524288,
         'max_stacks_per_tenant': 0,
+        'max_evaluation_size': 33554432,
+        'max_shown_size': 8388608,
     },
     'clusters': {
         'max_nodes_per_cluster': 1000,
@@ -89,6 +103,11 @@ DEFAULTS = {
         'check_interval_max': 3600,
         'name_unique': False,
         'user_action_types': [],
+    },
+    'outgoing_http': {
+        'allowed_hosts': [],
+        'refused_networks': list(REFUSED_NETWORKS),
+        'allowed_networks': [],
     },
     'notifications': {
         'level': 'info',
@@ -101,6 +120,7 @@ DEFAULTS = {
         'payload_version': 'latest',
         'batch_size': 500,
         'publish_timeout': 30,
+        'redelivery_window': 3600,
     },
 }
 

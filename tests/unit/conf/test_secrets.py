@@ -1,6 +1,7 @@
 import base64
 import concurrent.futures
 import os
+import resource
 import stat
 import threading
 
@@ -112,6 +113,23 @@ class TestKeyFile(SecretsCase):
             self.refused(self.conf(), exceptions.KeyMissing, make=False),
         )
         self.assertFalse(self.path().exists())
+
+    def test_without_room_on_its_disk_it_is_asked_for_again_later(self):
+        configuration = self.conf()
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_FSIZE, limits)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+
+        said = self.refused(configuration, exceptions.StoreUnavailable)
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        self.assertEqual(
+            'The key file STATE/secrets.key cannot be made: File too large. Make room '
+            'on its disk',
+            said,
+        )
+        self.assertEqual([], list(self.state.iterdir()))
+        self.assertEqual(1, len(conf.sealing_keys(configuration).values))
 
     def test_several_lines_are_several_keys(self):
         self.state.mkdir()

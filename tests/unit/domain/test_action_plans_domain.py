@@ -10,10 +10,13 @@ from watcherlite.domain.action_plans import (
     SKIPPED_MESSAGE,
     STAGES,
     STOPPING,
+    appended_message,
     ended_state,
     needs_rollback,
+    reason_message,
     skip_message,
 )
+from watcherlite.domain.actions import cut
 from watcherlite.states import action_plan as states
 
 A = '00000000-0000-4000-8000-00000000000a'
@@ -45,15 +48,25 @@ class TestSkipMessage(base.TestCase):
             skip_message('Proposed by hand.', [(A, True)]),
         )
 
-    def test_as_many_are_named_as_fit_and_none_half(self):
-        expected = SKIPPED_MESSAGE + USER * ((255 - len(SKIPPED_MESSAGE)) // len(USER))
+    def test_as_many_are_named_as_fit_and_the_rest_are_counted(self):
+        self.assertEqual(
+            f'{SKIPPED_MESSAGE}{USER * 3} And 9 more.',
+            skip_message(None, [(A, True)] * 12),
+        )
 
-        self.assertEqual(expected, skip_message(None, [(A, True)] * 20))
+    def test_later_ones_are_counted_as_well(self):
+        full = skip_message(None, [(A, True)] * 12)
 
-    def test_a_full_message_stays_as_it_is(self):
-        full = skip_message(None, [(A, True)] * 20)
+        self.assertEqual(
+            f'{SKIPPED_MESSAGE}{USER * 3} And 10 more.',
+            skip_message(full, [(B, False)]),
+        )
 
-        self.assertEqual(full, skip_message(full, [(B, False)]))
+    def test_one_by_one_it_becomes_what_it_is_at_once(self):
+        text = None
+        for count in range(1, 120):
+            text = skip_message(text, [(A, True)])
+            self.assertEqual(skip_message(None, [(A, True)] * count), text)
 
     def test_a_message_of_any_length_fits_and_begins_with_the_sentence(self):
         for length in range(300):
@@ -61,14 +74,63 @@ class TestSkipMessage(base.TestCase):
             self.assertTrue(text.startswith(SKIPPED_MESSAGE), text)
             self.assertThat(len(text), _at_most(255))
 
-    def test_one_that_just_fits_is_named(self):
+    def test_where_no_name_fits_they_are_counted(self):
         room = 255 - len(SKIPPED_MESSAGE) - 1 - len(USER)
 
         fits = skip_message('x' * room, [(A, True)])
         does_not = skip_message('x' * (room + 1), [(A, True)])
 
         self.assertEqual((255, True), (len(fits), fits.endswith(USER)))
-        self.assertEqual(f'{SKIPPED_MESSAGE} {"x" * (room + 1)}', does_not)
+        self.assertEqual(f'{SKIPPED_MESSAGE} {"x" * (room + 1)} 1 in all.', does_not)
+
+
+class TestReasons(base.TestCase):
+    SKIPS = f'{SKIPPED_MESSAGE}{USER * 3} And 9 more.'
+
+    def test_a_plan_that_ends_badly_has_its_reason_first(self):
+        self.assertEqual(
+            f'No disk. {SKIPPED_MESSAGE}{USER}{AUTOMATIC}',
+            reason_message(f'{SKIPPED_MESSAGE}{USER}{AUTOMATIC}', 'No disk.'),
+        )
+
+    def test_the_reason_is_never_lost_to_the_list(self):
+        for length in range(1, 300):
+            text = reason_message(self.SKIPS, 'x' * length)
+            self.assertThat(len(text), _at_most(255))
+            self.assertTrue(text.startswith(cut('x' * length)), text)
+
+    def test_what_does_not_fit_behind_it_is_counted(self):
+        self.assertEqual(
+            f'{"x" * 100}. {SKIPPED_MESSAGE}{USER} And 11 more.',
+            reason_message(self.SKIPS, 'x' * 100),
+        )
+
+    def test_a_later_skip_leaves_the_reason_first(self):
+        text = reason_message(None, 'It was cancelled.')
+
+        self.assertEqual(
+            f'It was cancelled. {SKIPPED_MESSAGE}{USER}',
+            skip_message(text, [(A, True)], reason_first=True),
+        )
+        self.assertEqual(
+            f'It was cancelled. {SKIPPED_MESSAGE}{USER}{AUTOMATIC}',
+            skip_message(
+                f'It was cancelled. {SKIPPED_MESSAGE}{USER}',
+                [(B, False)],
+                reason_first=True,
+            ),
+        )
+
+    def test_what_is_appended_stands_behind_all_and_is_never_lost(self):
+        self.assertEqual(
+            f'{SKIPPED_MESSAGE}{USER} Too old.',
+            appended_message(f'{SKIPPED_MESSAGE}{USER}', 'Too old.'),
+        )
+        self.assertEqual(
+            f'{SKIPPED_MESSAGE}{USER * 2} And 10 more. {"x" * 60}',
+            appended_message(self.SKIPS, 'x' * 60),
+        )
+        self.assertEqual('Too old.', appended_message(None, 'Too old.'))
 
 
 def _at_most(number):

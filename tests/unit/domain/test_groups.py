@@ -13,7 +13,7 @@ from tests import base
 from watcherlite import exceptions
 from watcherlite.domain import groups
 from watcherlite.domain.groups import Pace, Standing, Step
-from watcherlite.domain.handling import Member
+from watcherlite.domain.resource_results import Member
 
 BEGIN = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 

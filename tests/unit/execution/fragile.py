@@ -10,6 +10,7 @@ class FragileStore:
     :ivar after: what the next ones raise although they have committed
     :ivar asking: what the next questions for an event raise
     :ivar refuses: says of an action (as changed) that it cannot be stored
+    :ivar locked: ids of plans that another transaction has locked
     :ivar sizes: how many changes each transaction that was tried had
     :ivar links: what became of each link: True, False or what it raised
     """
@@ -22,6 +23,7 @@ class FragileStore:
         self.after = []
         self.asking = []
         self.refuses = lambda action: False
+        self.locked = set()
         self.sizes = []
         self.asked = []
         self.links = []
@@ -59,6 +61,12 @@ class FragileTransaction:
 
     def __getattr__(self, name):
         return getattr(self._tx, name)
+
+    def lock_plans(self, plan_ids, *, wait=True):
+        if wait and self._fragile.locked & set(plan_ids):
+            raise AssertionError('it would wait for another transaction')
+        free = [i for i in plan_ids if i not in self._fragile.locked]
+        return self._tx.lock_plans(free, wait=wait)
 
     def change_actions(self, changes):
         self._fragile.sizes.append(len(changes))

@@ -8,16 +8,34 @@ from tests.factories import make_action
 from tests.policies import pairs
 from tests.worlds import Calls, kind
 from watcherlite.domain.actions import Action
+from watcherlite.execution.in_flight import Attempt
 from watcherlite.execution.policy_chain import PolicyChain
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.runner import Runner
+from watcherlite.execution.services import CoreServices
 from watcherlite.execution.settings import ExecutionSettings
-from watcherlite.execution.task import Task
 from watcherlite.plugins import loader
 from watcherlite.plugins.base import ActionType, Policy
 from watcherlite.states import action as states
 from watcherlite.testing.actions import DerivedEnd
 from watcherlite.testing.clock import ManualClock
+from watcherlite.testing.memory_store import MemoryStore
+
+
+class Checkpoints:
+    """Takes the place of the writer; everything is durable at once."""
+
+    def __init__(self, kept: list[Any]) -> None:
+        self._kept = kept
+
+    def suspend(self, attempt: Attempt) -> None:
+        """Store nothing."""
+
+    def resume(self, attempt: Attempt) -> None:
+        """Store nothing."""
+
+    def save_data(self, attempt: Attempt) -> None:
+        self._kept.append(attempt.data)
 
 
 class RunnerCase(base.TestCase):
@@ -30,20 +48,25 @@ class RunnerCase(base.TestCase):
         self.derived: Sequence[DerivedEnd] = ()
         self.policies: list[Policy] = []
         self.kept: list[Any] = []
+        self.lease = 1.0
 
     def runner(self, made: type[ActionType] | None = None, **members: Any) -> Runner:
-        return Runner(
+        settings = ExecutionSettings(default_action_timeout=100)
+        runner = Runner(
+            CoreServices(MemoryStore(self.clock), self.clock, settings, 'w'),
             loader.Plugins.of(action_types={'kind': made or kind(**members)}),
-            PolicyChain(lambda task: pairs(task, *self.policies)),
-            self.clock,
-            ExecutionSettings(default_action_timeout=100),
-            lambda action: self.derived,
-            lambda task, suspended: None,
-            lambda task: self.kept.append(task.data),
+            PolicyChain(lambda attempt: pairs(attempt, *self.policies)),
+            Checkpoints(self.kept),  # type: ignore[arg-type]
+            self,
         )
+        runner._load_results = lambda action: self.derived  # type: ignore[method-assign]
+        return runner
 
-    def task(self, **values: Any) -> Task:
-        return Task(
+    def left(self) -> float:
+        return self.lease
+
+    def attempt(self, **values: Any) -> Attempt:
+        return Attempt(
             make_action(
                 **{
                     'id': 1,
@@ -58,21 +81,21 @@ class RunnerCase(base.TestCase):
             'a-plan',
         )
 
-    def prepare(self, task: Task | None = None, **members: Any) -> Action:
-        return self.runner(**members).prepare(task or self.task()).action
+    def prepare(self, attempt: Attempt | None = None, **members: Any) -> Action:
+        return self.runner(**members).prepare(attempt or self.attempt()).action
 
     def run_task(
-        self, task: Task | None = None, signal: str | None = None, **members: Any
+        self, attempt: Attempt | None = None, signal: str | None = None, **members: Any
     ) -> Conclusion:
-        """Take a task to its end; a signal comes once it is RUNNING."""
-        task = task or self.task()
+        """Take an attempt to its end; a signal comes once it is RUNNING."""
+        attempt = attempt or self.attempt()
         runner = self.runner(**members)
-        prepared = runner.prepare(task)
+        prepared = runner.prepare(attempt)
         self.assertEqual(states.RUNNING, prepared.action.status, prepared.action)
-        task.action = prepared.action
-        if signal and task.context:
-            task.context.deliver(signal)
-        return runner.perform(task)
+        attempt.action = prepared.action
+        if signal and attempt.context:
+            attempt.context.deliver(signal)
+        return runner.perform(attempt)
 
     def said(self, *arguments: Any, **members: Any) -> tuple[str, str | None]:
         after = self.run_task(*arguments, **members).action

@@ -10,13 +10,20 @@ from watcherlite.domain.outcomes import InProgress
 from watcherlite.execution.pool import Pool
 
 
+class Flushed:
+    """Takes the place of the commit queue."""
+
+    def flush(self) -> None:
+        """Do nothing."""
+
+
 class PoolTest(base.TestCase):
     """A pool of one thread, which does not come back from its job."""
 
     def setUp(self) -> None:
         super().setUp()
         self.gate = Gate()
-        self.pool = Pool(1, lambda: None, self.id())
+        self.pool = Pool(1, Flushed(), self.id())
         self.addCleanup(self.pool.stop)
         self.addCleanup(self.gate.open)
         self.done = threading.Event()

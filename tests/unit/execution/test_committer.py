@@ -1,4 +1,4 @@
-"""What a worker's tasks came to is written together, once, or not at all."""
+"""What a worker's attempts came to is written together, once, or not at all."""
 
 import threading
 import time
@@ -9,11 +9,13 @@ from watcherlite import exceptions
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.domain import outcomes
 from watcherlite.execution import results
+from watcherlite.execution.commit_queue import CommitQueue
 from watcherlite.execution.committer import Committer
-from watcherlite.execution.group import Item
+from watcherlite.execution.events import EventListeners
+from watcherlite.execution.group_commit import ClaimRequest, PendingCommit
+from watcherlite.execution.in_flight import Attempt
+from watcherlite.execution.services import CoreServices
 from watcherlite.execution.settings import ExecutionSettings
-from watcherlite.execution.sources import Wanted
-from watcherlite.execution.task import Task
 from watcherlite.states import action as states
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
@@ -36,19 +38,25 @@ REFUSED = (
 class Dispatcher:
     """Takes the place of the dispatcher: wishes once, and hears what was written."""
 
-    def __init__(self, *wishes):
-        self._wishes = list(wishes)
+    def __init__(self):
+        self._claim_requests = []
         self._condition = threading.Condition()
         self.batches = []
 
-    def wishes(self):
-        wanted, self._wishes = self._wishes, []
+    def request(self, *claim_requests):
+        self._claim_requests = list(claim_requests)
+
+    def claim_requests(self):
+        wanted, self._claim_requests = self._claim_requests, []
         return wanted
 
-    def looking_ahead(self, started):
+    def retry_plans(self, plan_ids):
+        """Do nothing."""
+
+    def prefetch_roots(self, started):
         return [], 0
 
-    def written(self, batch):
+    def on_committed(self, batch):
         with self._condition:
             self.batches.append(batch)
             self._condition.notify_all()
@@ -61,28 +69,51 @@ class Dispatcher:
                 raise AssertionError(f'{len(self.batches)} batches, not {times}')
 
 
+class Lease:
+    """Lasts as long as the test says."""
+
+    def __init__(self, case):
+        self._case = case
+
+    def left(self):
+        return self._case.left
+
+    def report_loss(self):
+        self._case.lost()
+
+
 class CommitterCase(base.TestCase):
     def setUp(self):
         super().setUp()
         self.clock = ManualClock(factories.NOW)
-        self.store = MemoryStore(self.clock)
+        self.store = self.make_store()
+        self.addCleanup(self.store.close)
         self.fragile = FragileStore(self.store)
         self.left = 1000.0
         self.losses = []
         self.condition = threading.Condition()
         self.told = []
         self.heard = []
-        self.committer = Committer(
-            self.fragile,
-            'me',
-            PlanProgress(lambda name: False),
-            self.clock,
-            ExecutionSettings(claim_batch=8),
-            lambda: self.left,
-            self.lost,
+        services = CoreServices(
+            self.fragile, self.clock, ExecutionSettings(claim_batch=8), 'me'
         )
-        self.committer.add_listener(self.heard.append)
+        self.queue = CommitQueue(services)
+        self.dispatcher = Dispatcher()
+        self.listeners = EventListeners()
+        self.committer = Committer(
+            services,
+            self.queue,
+            PlanProgress(lambda name: False),
+            self.dispatcher,
+            Lease(self),
+            self.listeners,
+        )
+        self.listeners.add(self.heard.append)
         self.addCleanup(self.end)
+
+    def make_store(self):
+        """Return an empty store."""
+        return MemoryStore(self.clock)
 
     def end(self):
         """Stop the thread, whatever it waits for."""
@@ -98,7 +129,7 @@ class CommitterCase(base.TestCase):
 
     def tell(self, item, applied):
         with self.condition:
-            self.told.append((item.task.action.name, applied))
+            self.told.append((item.attempt.action.name, applied))
             self.condition.notify_all()
 
     def until(self, wanted):
@@ -144,15 +175,15 @@ class CommitterCase(base.TestCase):
     def submit(self, *actions, outcome=DONE, done=None):
         """Queue what these actions came to."""
         items = [
-            Item(
-                Task(action),
+            PendingCommit(
+                Attempt(action),
                 results.conclude(action, outcome, results.EXECUTE, self.clock.now()),
                 done or self.tell,
             )
             for action in actions
         ]
         for item in items:
-            self.committer.submit(item)
+            self.queue.submit(item)
         return items
 
     def statuses(self):
@@ -181,7 +212,7 @@ class TestWriting(CommitterCase):
         )
         self.assertEqual(
             [self.store.get_action(action.uuid) for action in actions],
-            [item.task.action for item in items],
+            [item.attempt.action for item in items],
         )
 
     def test_what_was_said_first_of_one_action_counts(self):
@@ -213,7 +244,7 @@ class TestWriting(CommitterCase):
     def test_stopping_writes_what_is_queued(self):
         self.committer.start()
         self.clock.until_waiting()
-        self.committer.feeding()
+        self.queue.expect_more()
         self.submit(*self.running('a'))
 
         self.assertTrue(self.committer.stop(PATIENCE))
@@ -226,10 +257,10 @@ class TestWriting(CommitterCase):
         factories.store_actions(
             self.store, factories.make_action(name='a', status='READY')
         )
-        dispatcher = Dispatcher(Wanted(None, 'applier', 5))
-        self.committer.serve(dispatcher)
+        dispatcher = self.dispatcher
+        dispatcher.request(ClaimRequest(None, 'applier', 5))
         self.committer.start()
-        self.committer.poke()
+        self.queue.wake()
         dispatcher.until_written()
 
         (claimed,) = dispatcher.batches[0].claims
@@ -242,13 +273,13 @@ class TestWriting(CommitterCase):
         )
 
     def test_a_poke_with_nothing_to_claim_begins_no_transaction(self):
-        dispatcher = Dispatcher()
-        self.committer.serve(dispatcher)
-        self.committer.poke()
+        dispatcher = self.dispatcher
+        dispatcher.request()
+        self.queue.wake()
         self.submit(*self.running('a'))
         self.committer.start()
         dispatcher.until_written()
-        self.committer.poke()
+        self.queue.wake()
         self.assertTrue(self.committer.stop(PATIENCE))
 
         self.assertEqual(1, len(dispatcher.batches))
@@ -257,7 +288,7 @@ class TestWriting(CommitterCase):
 class TestLingering(CommitterCase):
     def setUp(self):
         super().setUp()
-        self.committer.feeding()
+        self.queue.expect_more()
         self.committer.start()
         self.clock.until_waiting()
         self.actions = self.running('a', 'b', 'c', 'd', 'e')
@@ -272,7 +303,7 @@ class TestLingering(CommitterCase):
 
     def test_they_are_written_at_once_when_the_threads_are_through(self):
         self.submit(*self.actions[:2])
-        self.committer.drained()
+        self.queue.flush()
         self.until_told(2)
 
         self.assertEqual(0.0, self.clock.monotonic())
@@ -290,7 +321,7 @@ class TestListeners(CommitterCase):
             seen.append(all(self.store.event_exists(one.uuid) for one in stored))
 
         seen = []
-        self.committer.add_listener(listen)
+        self.listeners.add(listen)
         (action,) = self.running('a')
         self.submit(action)
         self.committer.start()
@@ -303,8 +334,8 @@ class TestListeners(CommitterCase):
 
     def test_one_that_raises_does_not_keep_it_from_others(self):
         heard = []
-        self.committer.add_listener(lambda stored: stored['x'])
-        self.committer.add_listener(heard.append)
+        self.listeners.add(lambda stored: stored['x'])
+        self.listeners.add(heard.append)
         self.submit(*self.running('a'))
         self.committer.start()
         self.committer.stop(PATIENCE)
@@ -379,7 +410,7 @@ class TestFailures(CommitterCase):
         self.assertEqual(
             [[stored.event for stored in self.store.pending_events(10)]], self.heard
         )
-        self.assertEqual('SUCCEEDED', item.task.action.status)
+        self.assertEqual('SUCCEEDED', item.attempt.action.status)
 
     def test_the_question_is_asked_until_it_is_answered(self):
         self.fragile.after = [AWAY]
@@ -452,12 +483,12 @@ class TestFailures(CommitterCase):
         self.assertEqual({'a': 'SUCCEEDED', 'b': 'RUNNING'}, self.statuses())
 
     def test_what_it_was_about_to_write_when_it_failed_is_left_to_the_sweep(self):
-        def wishes():
+        def claim_requests():
             raise RuntimeError('a bug')
 
-        dispatcher = Dispatcher()
-        dispatcher.wishes = wishes
-        self.committer.serve(dispatcher)
+        dispatcher = self.dispatcher
+        dispatcher.request()
+        dispatcher.claim_requests = claim_requests
         self.submit(*self.running('a', 'b'))
         self.committer.start()
         self.until_told(2)
@@ -469,9 +500,9 @@ class TestFailures(CommitterCase):
         def written(batch):
             raise RuntimeError('a bug')
 
-        dispatcher = Dispatcher()
+        dispatcher = self.dispatcher
+        dispatcher.request()
         dispatcher.written = written
-        self.committer.serve(dispatcher)
         self.submit(*self.running('a'))
         self.committer.start()
         self.assertTrue(self.committer.stop(PATIENCE))
@@ -517,4 +548,100 @@ class TestLease(CommitterCase):
         self.assertTrue(self.committer.stop(PATIENCE))
         self.assertEqual(
             ([4.0], [], 1), (self.losses, self.told, len(self.fragile.sizes))
+        )
+
+
+class TestLockedPlans(CommitterCase):
+    def in_plan(self, name):
+        """Store a plan with an action that this worker executes."""
+        return factories.store_plan(
+            self.store,
+            factories.make_action(
+                name=name, status=states.RUNNING, owner='me', attempt=1
+            ),
+            state='ONGOING',
+        )
+
+    def items(self, *actions):
+        return [self.item(action) for action in actions]
+
+    def item(self, action):
+        done = results.conclude(action, DONE, results.EXECUTE, factories.NOW)
+        return PendingCommit(Attempt(action), done, self.tell)
+
+    def test_what_concerns_a_locked_plan_is_left_out_and_written_later(self):
+        (held, (a,)), (_, (b,)) = self.in_plan('a'), self.in_plan('b')
+        self.fragile.locked = {held.id}
+        for item in self.items(a, b):
+            self.queue.submit(item)
+        self.committer.start()
+
+        self.until_told(1)
+        self.assertEqual([('b', True)], self.told)
+        for _ in range(3):
+            self.clock.until_waiting()
+            self.clock.advance(1)
+        self.assertEqual([('b', True)], self.told)
+        self.fragile.locked = set()
+        self.turn_until_told(2, 0.1)
+
+        self.assertEqual([('b', True), ('a', True)], self.told)
+        self.assertEqual(
+            [states.SUCCEEDED] * 2,
+            [self.store.get_action(one.uuid).status for one in (a, b)],
+        )
+
+    def test_what_is_held_is_written_before_it_stops(self):
+        held, (a,) = self.in_plan('a')
+        self.fragile.locked = {held.id}
+        self.queue.submit(self.item(a))
+        self.committer.start()
+        self.clock.until_waiting()
+        self.fragile.locked = set()
+        stopped = threading.Thread(target=self.committer.stop, args=(PATIENCE,))
+        stopped.start()
+        self.turn_until_told(1, 0.1)
+        stopped.join(PATIENCE)
+
+        self.assertEqual([('a', True)], self.told)
+
+    def test_a_plan_that_is_gone_is_nobody_s_to_lock(self):
+        _, (a,) = self.in_plan('a')
+        self.fragile.locked = {a.plan_id}
+        self.fragile.surroundings_of_plans = lambda ids: {}
+        self.queue.submit(self.item(a))
+        self.committer.start()
+        self.turn_until_told(1, 1)
+
+        self.assertEqual([('a', True)], self.told)
+
+    def test_a_wish_for_a_locked_plan_is_repeated(self):
+        plan, _ = factories.store_plan(
+            self.store, factories.make_action(name='a'), state='PENDING'
+        )
+        self.fragile.locked = {plan.id}
+        dispatcher = self.dispatcher
+        dispatcher.request(ClaimRequest(plan.id, None, 5))
+        asked = threading.Event()
+
+        def retry_plans(plan_ids):
+            self.assertEqual({plan.id}, plan_ids)
+            self.fragile.locked = set()
+            dispatcher._claim_requests = [ClaimRequest(plan.id, None, 5)]
+            asked.set()
+
+        dispatcher.retry_plans = retry_plans
+        self.queue.wake()
+        self.committer.start()
+        self.clock.until_waiting()
+        self.clock.advance(1)
+        dispatcher.until_written(2)
+
+        self.assertTrue(asked.is_set())
+        self.assertEqual(
+            [[], ['a']],
+            [
+                [action.name for action in batch.claims[0].actions]
+                for batch in dispatcher.batches
+            ],
         )

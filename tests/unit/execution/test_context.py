@@ -18,7 +18,13 @@ class Pauses:
         self.made = []
         self._condition = threading.Condition()
 
-    def __call__(self, suspended):
+    def suspend(self):
+        self._add(True)
+
+    def resume(self):
+        self._add(False)
+
+    def _add(self, suspended):
         with self._condition:
             self.made.append(suspended)
             self._condition.notify_all()
@@ -362,3 +368,24 @@ class TestListeners(ContextCase):
         self.assertRaises(ValueError, use)
         self.context.deliver('CANCEL')
         self.assertEqual([], heard)
+
+
+class FenceTest(ContextCase):
+    """No effect of a worker whose lease is over, however long its process stood."""
+
+    def test_the_lease_is_checked_at_each_fence_and_checkpoint(self):
+        left = [1.0]
+
+        class Lease:
+            def left(self):
+                return left[0]
+
+        context = Context(factories.make_action(), 'a-plan', self.clock, None, Lease())
+        context.fence()
+        context.checkpoint()
+
+        left[0] = 0.0
+
+        self.assertRaises(exceptions.LeaseLost, context.fence)
+        self.assertRaises(exceptions.LeaseLost, context.checkpoint)
+        self.assertRaises(exceptions.LeaseLost, context.sleep, 1)

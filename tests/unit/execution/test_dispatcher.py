@@ -1,13 +1,13 @@
-"""What a worker has in hand, from the claim to the end, with a clock that stands."""
+"""What a worker has in flight, from the claim to the end, with a clock that stands."""
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from tests import base
-from tests.factories import all_plans, make_action, store_actions, store_plan
-from tests.worlds import PATIENCE, Calls, Gate, kind
+from tests.factories import NOW, all_plans, make_action, store_actions, store_plan
+from tests.worlds import PATIENCE, Calls, Gate, kind, raises
 from watcherlite import exceptions
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.domain.actions import Action
@@ -18,15 +18,21 @@ from watcherlite.domain.outcomes import (
     InProgress,
     Retry,
 )
+from watcherlite.execution.checkpoints import CheckpointWriter
+from watcherlite.execution.claim_queues import FIRST, ClaimQueues, ClaimWindow
+from watcherlite.execution.commit_queue import CommitQueue
 from watcherlite.execution.committer import Committer
 from watcherlite.execution.dispatcher import Dispatcher
-from watcherlite.execution.handing_over import HAND_OVER
+from watcherlite.execution.events import EventListeners
+from watcherlite.execution.in_flight import InFlight
 from watcherlite.execution.policy_chain import PolicyChain
+from watcherlite.execution.pool import Pools
+from watcherlite.execution.ports import Claimant
+from watcherlite.execution.prefetch import HAND_OVER
 from watcherlite.execution.runner import Runner
-from watcherlite.execution.scheduling import Scheduler
+from watcherlite.execution.services import CoreServices
 from watcherlite.execution.settings import ExecutionSettings
-from watcherlite.execution.sources import FIRST
-from watcherlite.execution.window import Window
+from watcherlite.execution.timers import Timers
 from watcherlite.plugins import loader
 from watcherlite.plugins.base import ActionType
 from watcherlite.states import action as states
@@ -48,7 +54,7 @@ class Watched(MemoryStore):
         self._after_commit()
 
 
-class Wide(Window):
+class Wide(ClaimWindow):
     """A window that has learnt that actions are short."""
 
     @property
@@ -67,54 +73,75 @@ class DispatcherCase(base.TestCase):
     ) -> None:
         self.clock = ManualClock()
         self.store = Watched(self.clock, after_commit)
-        self.scheduler = Scheduler(self.clock)
+        self.timers = Timers(self.clock)
         self.settings = ExecutionSettings(
             **{'max_parallel': 2, 'linger': 0.0, **settings}
         )
         self.stepped: list[str] = []
         self.offered: list[tuple[list[str], list[str]]] = []
-        self.strange: list[str | None] = []
+        self.unowned: list[str | None] = []
         self.dry = 0
         self.condition = threading.Condition()
         plugins = loader.Plugins.of(action_types={'nop': kind(), **types})
-        self.committer = Committer(
-            self.store,
-            'w',
-            PlanProgress(lambda name: False),
-            self.clock,
-            self.settings,
-            lambda: 60.0,
-            lambda: None,
+        services = CoreServices(self.store, self.clock, self.settings, 'w')
+        queue = CommitQueue(services)
+        self.queues = ClaimQueues(services, ('applier',), queue)
+        self.in_flight = InFlight(self.clock)
+        pools = Pools(self.settings, queue)
+        self.runner = Runner(
+            services,
+            plugins,
+            PolicyChain(),
+            CheckpointWriter(services, queue, self.in_flight, pools),
         )
         self.dispatcher = Dispatcher(
-            'w',
-            ('applier',),
-            lambda dispatcher: Runner(
-                plugins,
-                PolicyChain(),
-                self.clock,
-                self.settings,
-                lambda action: (),
-                dispatcher.pause,
-                dispatcher.keep_data,
-            ),
-            self.committer,
-            self.scheduler,
-            self.clock,
-            self.settings,
-            self.stepped.append,
-            lambda plans, lanes: self.offered.append((list(plans), list(lanes))),
-            lambda actions: self.strange.extend(a.name for a in actions),
-            self.count_dry,
+            services,
+            self.queues,
+            self.in_flight,
+            queue,
+            pools,
+            self.runner,
+            self.timers,
+            self,
         )
-        self.committer.serve(self.dispatcher)
-        self.committer.add_listener(lambda stored: self.wake())
+        listeners = EventListeners()
+        listeners.add(lambda stored: self.wake())
+        self.committer = Committer(
+            services,
+            queue,
+            PlanProgress(lambda name: False),
+            self.dispatcher,
+            self,  # type: ignore[arg-type]
+            listeners,
+        )
         self.committer.start()
         self.addCleanup(self.committer.stop, PATIENCE)
         self.addCleanup(self.dispatcher.stop)
 
-    def count_dry(self) -> None:
+    # the lease
+
+    def left(self) -> float:
+        return 60.0
+
+    # what the dispatcher tells
+
+    def on_plan_stopped(self, plan_uuid: str) -> None:
+        self.stepped.append(plan_uuid)
+
+    def on_unblocked(self, actions: Sequence[Any]) -> None:
+        self.unowned.extend(action.name for action in actions)
+
+    def on_queue_empty(self) -> None:
         self.dry += 1
+
+    def on_work_left(self, plans: Collection[str], lanes: Collection[str]) -> None:
+        self.offered.append((list(plans), list(lanes)))
+
+    def on_waiting(self, action: Action) -> None:
+        """Do nothing."""
+
+    def on_saturated(self, dispatcher: Claimant) -> None:
+        """Do nothing."""
 
     def wake(self) -> None:
         with self.condition:
@@ -122,7 +149,7 @@ class DispatcherCase(base.TestCase):
 
     def a_plan(self, *actions: Action, **plan: Any) -> list[Action]:
         stored, members = store_plan(self.store, *actions, **plan)
-        self.dispatcher.add_plan(stored.id or 0, stored.uuid)
+        self.queues.hint_plan(stored.id or 0, stored.uuid)
         return members
 
     def until(self, condition: Callable[[], bool]) -> None:
@@ -163,7 +190,7 @@ class ClaimTest(DispatcherCase):
         self.build({}, max_parallel=1, claim_batch=50)
         self.a_plan(*(make_action(name=f'a{n}') for n in range(300)))
         self.until(lambda: not self.store.list_actions(statuses=states.NOT_STARTED))
-        self.assertGreater(self.dispatcher._window.size, 1)
+        self.assertGreater(self.queues.window.size, 1)
 
     def test_the_first_of_many_short_ones_start_before_more_are_taken(self) -> None:
         seen: list[tuple[int, int]] = []
@@ -174,7 +201,7 @@ class ClaimTest(DispatcherCase):
             seen.append((taken, sum(a.start_time is not None for a in rows)))
 
         self.build({}, look, max_parallel=2, claim_batch=500)
-        self.dispatcher._window = Wide(self.settings)
+        self.queues.window = Wide(self.settings)
         self.a_plan(*(make_action(name='b') for _ in range(300)))
         self.until(lambda: not self.store.list_actions(statuses=states.NOT_STARTED))
         first = next(pair for pair in seen if pair[0])
@@ -192,7 +219,7 @@ class ClaimTest(DispatcherCase):
     def test_nothing_is_asked_of_a_plan_that_is_all_in_hand(self) -> None:
         gate = self.a_gate()
         self.build({'waits': kind(execute=gate)})
-        self.dispatcher.add_lane('applier')
+        self.queues.hint_lane('applier')
         self.until(lambda: self.dry == 1)
         self.a_plan(make_action(name='a', action_type='waits'))
         gate.until_entered()
@@ -214,7 +241,7 @@ class ClaimTest(DispatcherCase):
             self.store,
             *(make_action(action_type='waits', status=states.READY) for _ in range(5)),
         )
-        self.dispatcher.add_lane('applier')
+        self.queues.hint_lane('applier')
         gate.until_entered(2)
         self.until(lambda: ([], ['applier']) in self.offered)
 
@@ -226,12 +253,12 @@ class ClaimTest(DispatcherCase):
         blocked = {'target': 'x', 'status': states.WAITING, 'blocked_on': 'x'}
         store_plan(self.store, make_action(name='of a plan', **blocked))
         gate.open()
-        self.until(lambda: self.strange == ['of a plan'])
+        self.until(lambda: self.unowned == ['of a plan'])
 
     def test_a_lane_that_is_not_its_own_is_none_of_its_business(self) -> None:
         self.build({})
-        self.dispatcher.add_lane('engine')
-        lanes = {wish.lane for wish in self.dispatcher.wishes()}
+        self.queues.hint_lane('engine')
+        lanes = {request.lane for request in self.dispatcher.claim_requests()}
         self.assertNotIn('engine', lanes)
 
 
@@ -279,7 +306,7 @@ class HandOverTest(DispatcherCase):
         self.assertEqual(states.RUNNING, self.status('a'))
         self.dispatcher.watch_deadlines()
         self.clock.advance(HAND_OVER)
-        self.scheduler.run_due()
+        self.timers.run_due()
         self.until_status('a', states.SUCCEEDED)
         # Claimed like any other, it hangs in a thread of its own.
         gate.until_entered(2)
@@ -298,6 +325,29 @@ class HandOverTest(DispatcherCase):
         self.until_status('b', states.SKIPPED)
         self.assertEqual(2, calls.of('pre_condition').count('b'))
 
+    def test_a_cancel_reaches_what_is_taken_and_has_not_started(self) -> None:
+        gate = self.a_gate()
+        checks = kind(pre_condition=gate, execute=raises(AssertionError))
+        self.build({'checks': checks}, max_parallel=1, claim_batch=4)
+        self.a_plan(*(make_action(name=f'n{n}') for n in range(100)))
+        self.until(lambda: not self.store.list_actions(statuses=states.NOT_STARTED))
+        checked, waiting = self.a_plan(
+            make_action(name='checked', action_type='checks'),
+            make_action(name='waiting', action_type='checks'),
+        )
+        gate.until_entered()
+        self.until(lambda: len(self.dispatcher.owned) == 2)
+        for action in (waiting, checked):
+            with self.store.transaction() as tx:
+                tx.set_control(states.CANCEL, NOW, action_ids=[action.id or 0])
+            self.dispatcher.deliver([(action.id or 0, states.CANCEL)])
+        # No thread has begun with it: it does not wait for one.
+        self.until_status('waiting', states.CANCELLED)
+        self.assertEqual(states.READY, self.status('checked'))
+        gate.open()
+        self.until_status('checked', states.CANCELLED)
+        self.assertEqual(1, gate.entered)
+
     def test_one_that_waits_for_what_it_derived_is_claimed_with_its_signal(
         self,
     ) -> None:
@@ -311,7 +361,7 @@ class HandOverTest(DispatcherCase):
         self.build({'derives': derives, 'waits': kind(execute=gate)}, quick=3600.0)
         (a,) = self.a_plan(make_action(name='a', action_type='derives'))
         gate.until_entered()
-        self.until(lambda: bool(self.dispatcher._ahead._loaded))
+        self.until(lambda: bool(self.dispatcher._prefetcher._loaded))
         with self.store.transaction() as tx:
             tx.set_control(states.CANCEL, self.clock.now(), action_ids=[a.id or 0])
         gate.open()
@@ -320,7 +370,7 @@ class HandOverTest(DispatcherCase):
 
 
 class EndTest(DispatcherCase):
-    """Drain, abandon, and what becomes of what is in hand."""
+    """Drain, abandon, and what becomes of what is in flight."""
 
     def test_a_drain_gives_back_what_has_not_started(self) -> None:
         gate = self.a_gate()
@@ -338,7 +388,7 @@ class EndTest(DispatcherCase):
             target=lambda: drained.append(self.dispatcher.drain(PATIENCE)), daemon=True
         )
         thread.start()
-        self.until(lambda: self.dispatcher._draining)
+        self.until(lambda: self.queues.is_closed)
         gate.open()
         thread.join(PATIENCE)
         self.assertEqual([True], drained)
@@ -350,7 +400,7 @@ class EndTest(DispatcherCase):
                 if str(a.name).startswith('a')
             ],
         )
-        self.assertEqual((), self.dispatcher.wishes())
+        self.assertEqual((), self.dispatcher.claim_requests())
 
     def test_what_was_given_up_does_not_begin_any_more(self) -> None:
         executed: list[Any] = []
@@ -364,7 +414,9 @@ class EndTest(DispatcherCase):
         gate.until_entered()
         self.dispatcher.abandon()
         gate.open()
-        self.assertEqual(({}, ()), (self.dispatcher.owned, self.dispatcher.wishes()))
+        self.assertEqual(
+            ({}, ()), (self.dispatcher.owned, self.dispatcher.claim_requests())
+        )
         self.assertTrue(self.committer.stop(PATIENCE))
         self.assertEqual(([], states.READY), (executed, self.status('a')))
 
@@ -388,10 +440,10 @@ class EndTest(DispatcherCase):
     def test_an_error_of_the_core_fails_the_action_and_frees_its_place(self) -> None:
         self.build({})
 
-        def broken(task: Any) -> Any:
+        def broken(attempt: Any) -> Any:
             raise RuntimeError('a bug')
 
-        self.dispatcher._runner.perform = broken  # type: ignore[method-assign]
+        self.runner.perform = broken  # type: ignore[method-assign]
         self.a_plan(make_action(name='a'))
         self.until_status('a', states.FAILED)
         (found,) = self.store.list_actions()
@@ -405,7 +457,7 @@ class EndTest(DispatcherCase):
 
 
 class SignalTest(DispatcherCase):
-    """Signals for what is in hand."""
+    """Signals for what is in flight."""
 
     def test_one_for_an_action_that_is_just_starting_is_not_forgotten(self) -> None:
         # Its start, with the end of 'a', is durable and not yet known here.
@@ -475,10 +527,10 @@ class SignalTest(DispatcherCase):
         self.build({'outside': kind(execute=lambda c: InProgress('job', 3600.0))})
         (a,) = self.a_plan(make_action(name='a', action_type='outside', timeout=5))
         self.until(lambda: self.store.get_action(a.uuid).token is not None)
-        self.until(lambda: self.dispatcher._in_hand.busy == 0)
+        self.until(lambda: self.in_flight.busy == 0)
         self.dispatcher.watch_deadlines()
         self.clock.advance(5)
-        self.scheduler.run_due()
+        self.timers.run_due()
         self.until_status('a', states.FAILED)
 
 
@@ -491,8 +543,8 @@ class PutOffTest(DispatcherCase):
         self.until_status('a', states.READY)
         self.until(lambda: not self.dispatcher.owned)
         self.clock.advance(29)
-        self.scheduler.run_due()
+        self.timers.run_due()
         self.assertEqual(states.READY, self.status('a'))
         self.clock.advance(1)
-        self.scheduler.run_due()
+        self.timers.run_due()
         self.until_status('a', states.SUCCEEDED)

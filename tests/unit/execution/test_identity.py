@@ -8,18 +8,18 @@ import sys
 import fixtures
 
 from tests import base
-from watcherlite.execution import identity
+from watcherlite.execution import lease
 
 
 class TestIdentity(base.TestCase):
     def test_this_process_is_not_gone(self):
-        self.assertFalse(identity.is_gone(identity.of_process()))
+        self.assertFalse(lease.is_gone(lease.of_process()))
 
     def test_it_is_the_same_each_time(self):
-        self.assertEqual(identity.of_process(), identity.of_process(os.getpid()))
+        self.assertEqual(lease.of_process(), lease.of_process(os.getpid()))
 
     def test_another_process_has_another(self):
-        self.assertNotEqual(identity.of_process(), identity.of_process(os.getppid()))
+        self.assertNotEqual(lease.of_process(), lease.of_process(os.getppid()))
 
     def test_a_process_that_has_ended_is_gone(self):
         child = subprocess.Popen(
@@ -27,25 +27,25 @@ class TestIdentity(base.TestCase):
         )
         self.addCleanup(child.wait)
         self.addCleanup(child.stdin.close)
-        named = identity.of_process(child.pid)
+        named = lease.of_process(child.pid)
 
-        alive = identity.is_gone(named)
+        alive = lease.is_gone(named)
         child.communicate(b'\n')
 
-        self.assertEqual((False, True), (alive, identity.is_gone(named)))
+        self.assertEqual((False, True), (alive, lease.is_gone(named)))
 
     def test_a_process_that_has_ended_and_was_not_waited_for_is_gone(self):
         child = subprocess.Popen([sys.executable, '-c', ''])
         self.addCleanup(child.wait)
-        named = identity.of_process(child.pid)
+        named = lease.of_process(child.pid)
 
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
 
-        self.assertTrue(identity.is_gone(named))
+        self.assertTrue(lease.is_gone(named))
 
     def test_a_process_that_proc_does_not_show_is_not_gone(self):
         # As with hidepid: the file is not there, and the process is.
-        named = identity.of_process()
+        named = lease.of_process()
 
         read = pathlib.Path.read_text
 
@@ -56,33 +56,33 @@ class TestIdentity(base.TestCase):
 
         self.useFixture(fixtures.MonkeyPatch('pathlib.Path.read_text', hidden))
 
-        self.assertFalse(identity.is_gone(named))
+        self.assertFalse(lease.is_gone(named))
 
     def test_a_pid_that_is_used_again_does_not_bring_it_back(self):
-        place, _, start = identity.of_process().rpartition('/')
+        place, _, start = lease.of_process().rpartition('/')
 
-        self.assertTrue(identity.is_gone(f'{place}/{int(start) - 1}'))
+        self.assertTrue(lease.is_gone(f'{place}/{int(start) - 1}'))
 
     def test_of_another_machine_nobody_can_tell(self):
-        _, _, rest = identity.of_process().partition('/')
+        _, _, rest = lease.of_process().partition('/')
 
-        self.assertFalse(identity.is_gone(f'another-boot/{rest}'))
+        self.assertFalse(lease.is_gone(f'another-boot/{rest}'))
 
     def test_of_another_pid_namespace_nobody_can_tell(self):
-        boot, _, pid, start = identity.of_process().rsplit('/', 3)
+        boot, _, pid, start = lease.of_process().rsplit('/', 3)
 
-        self.assertFalse(identity.is_gone(f'{boot}/pid:[1]/{pid}/{start}'))
+        self.assertFalse(lease.is_gone(f'{boot}/pid:[1]/{pid}/{start}'))
 
     def test_of_rubbish_nobody_can_tell(self):
-        place = identity.of_process().rsplit('/', 2)[0]
+        place = lease.of_process().rsplit('/', 2)[0]
 
         for rubbish in ('', 'x', '/pid/', f'{place}/', f'{place}/x/1', f'{place}/-1/1'):
-            self.assertFalse(identity.is_gone(rubbish), rubbish)
+            self.assertFalse(lease.is_gone(rubbish), rubbish)
 
     def test_one_whose_start_could_not_be_read_is_not_called_gone(self):
-        place = identity.of_process().rpartition('/')[0]
+        place = lease.of_process().rpartition('/')[0]
 
-        self.assertFalse(identity.is_gone(f'{place}/?'))
+        self.assertFalse(lease.is_gone(f'{place}/?'))
 
     def test_each_worker_has_an_id_of_its_own(self):
-        self.assertEqual(100, len({identity.new_uuid() for _ in range(100)}))
+        self.assertEqual(100, len({lease.new_uuid() for _ in range(100)}))

@@ -5,6 +5,8 @@ import threading
 from tests import base
 from watcherlite import exceptions
 from watcherlite.execution.lease import Lease
+from watcherlite.execution.services import CoreServices
+from watcherlite.execution.settings import ExecutionSettings
 from watcherlite.testing.clock import ManualClock
 
 PATIENCE = 10
@@ -48,9 +50,12 @@ class LeaseCase(base.TestCase):
         self.store = FakeStore(self.clock)
         self.over = threading.Event()
         self.calls = []
-        self.lease = Lease(self.store, 'me', 40, self.clock, self.lost)
+        self.lease = Lease(self.services(), self)
 
-    def lost(self):
+    def services(self):
+        return CoreServices(self.store, self.clock, ExecutionSettings(lease=40), 'me')
+
+    def on_lease_lost(self):
         self.calls.append(self.clock.monotonic())
         self.over.set()
 
@@ -155,12 +160,15 @@ class TestThread(LeaseCase):
         self.assertEqual(([], []), (self.store.asked, self.calls))
 
     def test_who_is_told_that_it_is_over_may_stop_it(self):
-        def lost():
-            lease.stop()
-            self.over.set()
+        case = self
+
+        class Stopping:
+            def on_lease_lost(self):
+                lease.stop()
+                case.over.set()
 
         self.store.answer = False
-        lease = Lease(self.store, 'me', 40, self.clock, lost)
+        lease = Lease(self.services(), Stopping())
         lease.start()
         self.clock.until_waiting()
         self.clock.advance(10)

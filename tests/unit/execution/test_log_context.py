@@ -152,7 +152,7 @@ class LoggedTest(DispatcherCase):
         gate.until_entered()
         for _ in range(2):
             self.clock.advance(11)
-            self.dispatcher._deadlines.look()
+            self.dispatcher._watchdog.check()
         self.until_status('a1', states.FAILED)
         gate.open()
         self.until(lambda: len(self.handler.lines) == 2)

@@ -6,13 +6,13 @@ from tests import base, factories
 from tests.policies import chain_of
 from watcherlite import exceptions
 from watcherlite.execution.context import Context
+from watcherlite.execution.in_flight import Attempt
 from watcherlite.execution.policy_chain import (
     ERROR,
     OK,
     PolicyChain,
     PolicyCheckFailed,
 )
-from watcherlite.execution.task import Task
 from watcherlite.plugins.base import Policy
 from watcherlite.testing.clock import ManualClock
 
@@ -36,13 +36,13 @@ def a_policy(name, number, does, before=('nop',), after=('nop',)):
 class TestPolicyChain(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.task = Task(factories.make_action(data={'count': 1}))
-        self.task.context = Context(self.task.action, None, ManualClock())
+        self.attempt = Attempt(factories.make_action(data={'count': 1}))
+        self.attempt.context = Context(self.attempt.action, None, ManualClock())
         self.asked = []
         self.kept = []
 
-    def keep(self, task):
-        self.kept.append((list(self.asked), dict(task.data)))
+    def save_data(self, attempt):
+        self.kept.append((list(self.asked), dict(attempt.data)))
 
     def noting(self, name, number, **values):
         return a_policy(name, number, lambda data: self.asked.append(name), **values)
@@ -55,7 +55,7 @@ class TestPolicyChain(base.TestCase):
         return a_policy(name, number, does)
 
     def ask(self, *policies):
-        chain_of(*policies).before(self.task, self.keep)
+        chain_of(*policies).before(self.attempt, self)
 
     def test_they_are_asked_in_the_order_of_their_priority(self):
         self.ask(self.noting('c', 300), self.noting('a', 100), self.noting('b', 200))
@@ -76,9 +76,9 @@ class TestPolicyChain(base.TestCase):
         ]
         chain = chain_of(*policies)
 
-        chain.before(self.task, self.keep)
+        chain.before(self.attempt, self)
         self.asked.append('|')
-        chain.after(self.task, OK, self.keep)
+        chain.after(self.attempt, OK, self)
 
         self.assertEqual(['both', 'before', '|', 'both', 'after'], self.asked)
 
@@ -101,32 +101,32 @@ class TestPolicyChain(base.TestCase):
         self.ask(self.setting('a', 1, count=2))
 
         self.assertEqual(
-            ({'count': 2}, {'count': 2}), (self.task.data, self.task.context.data)
+            ({'count': 2}, {'count': 2}), (self.attempt.data, self.attempt.context.data)
         )
 
     def test_nothing_decided_is_nothing_written(self):
         self.ask(self.noting('a', 1), self.setting('b', 2, count=1))
 
-        self.assertEqual(([], None), (self.kept, self.task.data))
+        self.assertEqual(([], None), (self.kept, self.attempt.data))
 
     def test_a_change_deep_inside_is_a_change(self):
-        self.task = Task(factories.make_action(data={'nodes': ['n1']}))
-        self.task.context = Context(self.task.action, None, ManualClock())
+        self.attempt = Attempt(factories.make_action(data={'nodes': ['n1']}))
+        self.attempt.context = Context(self.attempt.action, None, ManualClock())
 
         self.ask(a_policy('a', 1, lambda data: data['nodes'].append('n2')))
 
-        self.assertEqual({'nodes': ['n1', 'n2']}, self.task.data)
-        self.assertEqual({'nodes': ['n1']}, self.task.action.data)
+        self.assertEqual({'nodes': ['n1', 'n2']}, self.attempt.data)
+        self.assertEqual({'nodes': ['n1']}, self.attempt.action.data)
 
     def test_the_moment_after_goes_on_from_what_was_decided_before(self):
         chain = chain_of(
             a_policy('a', 1, lambda data: data.update(count=data['count'] + 1))
         )
 
-        chain.before(self.task, self.keep)
-        chain.after(self.task, OK, self.keep)
+        chain.before(self.attempt, self)
+        chain.after(self.attempt, OK, self)
 
-        self.assertEqual({'count': 3}, self.task.data)
+        self.assertEqual({'count': 3}, self.attempt.data)
 
     def test_data_that_is_not_json_is_refused_and_named(self):
         error = self.assertRaises(
@@ -138,7 +138,7 @@ class TestPolicyChain(base.TestCase):
             'Sly.hook left data that is not JSON: x: nan is not a number in JSON',
             str(error),
         )
-        self.assertEqual(([], None), (self.kept, self.task.data))
+        self.assertEqual(([], None), (self.kept, self.attempt.data))
 
     def test_what_one_raises_is_told_and_the_rest_is_not_asked(self):
         for raised, told in (
@@ -182,27 +182,27 @@ class TestPolicyChain(base.TestCase):
 
         chain = chain_of(Tells())
 
-        chain.before(self.task, self.keep)
-        chain.after(self.task, OK, self.keep)
-        chain.after(self.task, ERROR, self.keep)
+        chain.before(self.attempt, self)
+        chain.after(self.attempt, OK, self)
+        chain.after(self.attempt, ERROR, self)
 
         self.assertEqual([None, 'OK', 'ERROR'], told)
 
     def test_the_next_run_of_a_repeated_action_is_decided_anew(self):
-        self.task = Task(
+        self.attempt = Attempt(
             factories.make_action(data={'count': 7}, end_time=factories.NOW)
         )
-        self.task.context = Context(self.task.action, None, ManualClock())
+        self.attempt.context = Context(self.attempt.action, None, ManualClock())
         chain = chain_of(self.setting('a', 1, zone='x'))
 
-        chain.before(self.task, self.keep)
+        chain.before(self.attempt, self)
 
-        self.assertEqual({'zone': 'x'}, self.task.data)
+        self.assertEqual({'zone': 'x'}, self.attempt.data)
 
     def test_without_policies_nothing_happens(self):
         chain = PolicyChain()
 
-        chain.before(self.task, self.keep)
-        chain.after(self.task, OK, self.keep)
+        chain.before(self.attempt, self)
+        chain.after(self.attempt, OK, self)
 
-        self.assertEqual(([], None), (self.kept, self.task.data))
+        self.assertEqual(([], None), (self.kept, self.attempt.data))

@@ -17,7 +17,7 @@ class PoolCase(base.TestCase):
         self.drains = 0
 
     def a_pool(self, size):
-        pool = Pool(size, self.drained, self.id())
+        pool = Pool(size, self, self.id())
         self.addCleanup(pool.stop)
         return pool
 
@@ -26,7 +26,7 @@ class PoolCase(base.TestCase):
         self.addCleanup(gate.open)
         return gate
 
-    def drained(self):
+    def flush(self):
         with self.condition:
             self.drains += 1
             self.condition.notify_all()

@@ -7,6 +7,7 @@ from watcherlite.applier.progress import PlanProgress
 from watcherlite.clock import EPOCH
 from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, RUN
 from watcherlite.execution.recovery import Recovery
+from watcherlite.execution.services import CoreServices
 from watcherlite.execution.settings import ExecutionSettings
 from watcherlite.plugins import loader
 from watcherlite.states import action as states
@@ -41,8 +42,19 @@ class Committed:
     def submit(self, item):
         self.items.append(item)
 
-    def drained(self):
+    def flush(self):
         self.drains += 1
+
+
+class Locked(PlanProgress):
+    """The rules of plans that another transaction has locked at first."""
+
+    free = False
+
+    def on_worker_lost(self, store, plan_id, now):
+        if not self.free:
+            raise exceptions.StoreConflict('Plan 1 (id) is locked')
+        return super().on_worker_lost(store, plan_id, now)
 
 
 class RecoveryCase(base.TestCase):
@@ -50,25 +62,30 @@ class RecoveryCase(base.TestCase):
         super().setUp()
         self.clock = ManualClock(factories.NOW)
         self.store = MemoryStore(self.clock)
+        self.addCleanup(self.store.close)
         self.committer = Committed()
         self.adopted = []
         self.ready = []
         self.signals = 0
         self.settings = ExecutionSettings(max_attempts=3)
-        self.recovery = Recovery(
-            self.store,
-            'me',
+        self.recovery = self.a_recovery()
+
+    def a_recovery(self, rules=None):
+        return Recovery(
+            CoreServices(self.store, self.clock, self.settings, 'me'),
             loader.Plugins.of(action_types=TYPES),
-            PlanProgress(lambda name: False),
+            rules or PlanProgress(lambda name: False),
             self.committer,
-            self.clock,
-            self.settings,
-            self.adopted.append,
-            self.ready.append,
-            self.count_signals,
+            self,
         )
 
-    def count_signals(self):
+    def on_adopted(self, action):
+        self.adopted.append(action)
+
+    def on_ready(self, action):
+        self.ready.append(action)
+
+    def on_signalled(self):
         self.signals += 1
 
     def lost(self, **values):
@@ -88,7 +105,7 @@ class RecoveryCase(base.TestCase):
 class TestJudge(RecoveryCase):
     def assert_again(self, phase, action, ends=None):
         """Check that any worker may run an action again."""
-        verdict = self.recovery.judge(action, 'lost', ends)
+        verdict = self.recovery.decide(action, 'lost', ends)
 
         self.assertEqual(
             action.evolve(
@@ -106,7 +123,7 @@ class TestJudge(RecoveryCase):
 
     def assert_ended(self, status, message, action, ends=None):
         """Check that an action ends, with a fault if it is FAILED."""
-        verdict = self.recovery.judge(action, 'lost', ends)
+        verdict = self.recovery.decide(action, 'lost', ends)
 
         self.assertEqual(
             action.evolve(
@@ -134,7 +151,7 @@ class TestJudge(RecoveryCase):
 
     def assert_adopted(self, action, ends=None, **changes):
         """Check that this worker goes on with an action."""
-        verdict = self.recovery.judge(action, 'lost', ends)
+        verdict = self.recovery.decide(action, 'lost', ends)
 
         self.assertEqual(
             action.evolve(
@@ -203,7 +220,7 @@ class TestJudge(RecoveryCase):
     def assert_given_up(self, lost, action):
         """Check that an action is FAILED at its so-manieth lost worker, not before."""
         before = action.evolve(recoveries=lost - 2)
-        after = self.recovery.judge(before, 'lost').conclusion.action
+        after = self.recovery.decide(before, 'lost').conclusion.action
         self.assertEqual(lost - 1, after.recoveries)
         self.assert_ended(
             'FAILED',
@@ -244,7 +261,7 @@ class TestJudge(RecoveryCase):
     def test_a_repeated_one_whose_run_was_lost_has_a_next_run(self):
         action = self.lost(interval=90)
 
-        after = self.recovery.judge(action, 'lost').conclusion.action
+        after = self.recovery.decide(action, 'lost').conclusion.action
 
         self.assertEqual(
             ('READY', UNKNOWN, factories.at(30), 0),
@@ -254,7 +271,7 @@ class TestJudge(RecoveryCase):
     def test_a_repeated_one_that_costs_too_many_workers_is_not_repeated(self):
         action = self.lost(interval=90, recoveries=3, action_type='idempotent')
 
-        after = self.recovery.judge(action, 'lost').conclusion.action
+        after = self.recovery.decide(action, 'lost').conclusion.action
 
         self.assertEqual(('FAILED', 0), (after.status, after.interval))
 
@@ -317,6 +334,20 @@ class TestSweep(RecoveryCase):
             self.log.output,
         )
 
+    def test_actions_of_a_locked_plan_are_left_for_another_try(self):
+        rules = Locked(lambda name: False)
+        recovery = self.a_recovery(rules)
+        factories.store_actions(self.store, self.lost(name='of no plan'))
+        factories.store_plan(self.store, self.lost(name='of a plan'), active=1)
+        self.a_lost_worker()
+
+        first, taken = recovery.sweep(), self.statuses()
+        rules.free = True
+        second = recovery.sweep()
+
+        self.assertEqual((False, {'of no plan': 'FAILED'}), (first, taken))
+        self.assertEqual((True, 'FAILED'), (second, self.statuses()['of a plan']))
+
     def test_what_was_claimed_by_a_worker_that_is_forgotten_is_taken_over(self):
         factories.store_actions(
             self.store,
@@ -363,18 +394,18 @@ class TestSweep(RecoveryCase):
     def test_what_somebody_else_has_taken_over_meanwhile_is_left_alone(self):
         (action,) = factories.store_actions(self.store, self.lost(owner='another'))
 
-        self.recovery.take_over([action.id], 'lost')
+        self.recovery.recover_actions([action.id], 'lost')
 
         self.assertEqual([], self.committer.items)
 
     def test_once_written_this_worker_goes_on_with_work_outside(self):
         (action,) = factories.store_actions(self.store, self.lost(token=1))
-        self.recovery.take_over([action.id], 'lost')
+        self.recovery.recover_actions([action.id], 'lost')
         (item,) = self.committer.items
 
         item.done(item, False)
         self.assertEqual([], self.adopted)
-        item.task.action = item.after
+        item.attempt.action = item.after
         item.done(item, True)
 
         self.assertEqual(([item.after], []), (self.adopted, self.ready))
@@ -383,12 +414,12 @@ class TestSweep(RecoveryCase):
         (action,) = factories.store_actions(
             self.store, self.lost(action_type='idempotent')
         )
-        self.recovery.take_over([action.id], 'lost')
+        self.recovery.recover_actions([action.id], 'lost')
         (item,) = self.committer.items
 
         item.done(item, False)
         self.assertEqual([], self.ready)
-        item.task.action = item.after
+        item.attempt.action = item.after
         item.done(item, True)
 
         self.assertEqual(([], [item.after]), (self.adopted, self.ready))
@@ -403,7 +434,7 @@ class TestSweep(RecoveryCase):
             on_worker_loss='fail',
         )
 
-        self.recovery.take_over([a.id for a in actions], 'lost')
+        self.recovery.recover_actions([a.id for a in actions], 'lost')
 
         self.assertEqual({'a': 'FAILED', 'b': 'FAILED', 'c': 'READY'}, self.statuses())
         self.assertEqual('stopping', self.store.get_plan(plan.uuid).stage)
@@ -417,16 +448,18 @@ class TestSweep(RecoveryCase):
                 on_worker_loss=on_worker_loss,
             )
 
-            self.recovery.take_over([a.id for a in actions], 'lost')
+            self.recovery.recover_actions([a.id for a in actions], 'lost')
 
             self.assertEqual(signals, self.signals)
 
     def test_a_plan_that_had_nothing_started_there_loses_nothing(self):
         plan, actions = factories.store_plan(
-            self.store, self.lost(name='c', status='READY'), on_worker_loss='cancel'
+            self.store,
+            self.lost(name='c', status='READY'),
+            on_worker_loss='cancel',
         )
 
-        self.recovery.take_over([a.id for a in actions], 'lost')
+        self.recovery.recover_actions([a.id for a in actions], 'lost')
 
         self.assertEqual({'c': 'READY'}, self.statuses())
         self.assertEqual('ONGOING', self.store.get_plan(plan.uuid).state)

@@ -132,6 +132,31 @@ class TableTest(base.TestCase):
                 ],
             )
 
+    def test_a_skip_after_a_start_is_a_failure_unless_its_run_has_ended(self) -> None:
+        said = outcomes.Skipped('gone')
+        for action, becomes in (
+            (a_taken(), (states.SKIPPED, None)),
+            (a_taken(phase=CHECK, start_time=NOW), (states.FAILED, None)),
+            (a_taken(start_time=NOW), (states.FAILED, None)),
+            (
+                a_taken(start_time=NOW, end_time=NOW, interval=9),
+                (states.READY, at(14)),
+            ),
+        ):
+            after = results.conclude(action, said, PRE_CONDITION, at(5)).action
+            later = after.not_before if after.not_before != EPOCH else None
+            self.assertEqual(becomes, (after.status, later))
+
+    def test_one_that_waits_for_another_try_had_started_when_it_is_cancelled(
+        self,
+    ) -> None:
+        for action, text in (
+            (a_taken(start_time=NOW), 'Action was cancelled after it had started.'),
+            (a_taken(), 'stopped'),
+        ):
+            after = results.conclude_unstarted(action, 'stopped', at(5))
+            self.assertEqual(text, after.status_message)
+
     def test_a_long_reason_is_cut_to_what_the_column_holds(self) -> None:
         _, message = self.said(outcomes.Failed('x' * 999), EXECUTE)
         self.assertEqual(255, len(message or ''))

@@ -4,11 +4,18 @@ import logging
 from typing import Any
 
 from tests.unit.execution.runner_case import RunnerCase
-from tests.worlds import raises
+from tests.worlds import kind, raises
 from watcherlite import exceptions
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import COMPLETE, REVERT
-from watcherlite.domain.outcomes import Derived, DerivedAction, Done, InProgress, Retry
+from watcherlite.domain.outcomes import (
+    Derived,
+    DerivedAction,
+    Done,
+    Failed,
+    InProgress,
+    Retry,
+)
 from watcherlite.plugins.base import Policy
 from watcherlite.states import action as states
 
@@ -92,7 +99,7 @@ class PrepareTest(RunnerCase):
         )
 
     def test_a_type_that_is_missing_or_cannot_be_made_is_a_failure(self) -> None:
-        missing = self.runner().prepare(self.task(action_type='nothing')).action
+        missing = self.runner().prepare(self.attempt(action_type='nothing')).action
         self.assertEqual(
             'Action failed in pre_condition: There is no action type nothing. '
             'Installed: kind.',
@@ -108,7 +115,7 @@ class PrepareTest(RunnerCase):
 
     def test_one_that_is_to_be_cancelled_is_not_asked(self) -> None:
         after = self.prepare(
-            self.task(control=states.CANCEL),
+            self.attempt(control=states.CANCEL),
             pre_condition=self.calls.note('pre_condition'),
         )
         self.assertEqual(states.CANCELLED, after.status)
@@ -117,22 +124,22 @@ class PrepareTest(RunnerCase):
     def test_a_suspend_from_before_the_start_waits_for_it(self) -> None:
         # A READY action cannot be SUSPENDED.
         after = self.prepare(
-            self.task(control=states.SUSPEND), pre_condition=lambda c: c.checkpoint()
+            self.attempt(control=states.SUSPEND), pre_condition=lambda c: c.checkpoint()
         )
         self.assertEqual(states.RUNNING, after.status)
 
     def test_checking_may_not_take_for_ever_and_waiting_for_a_thread_may(self) -> None:
         seen: list[Any] = []
-        task = self.task(timeout=7)
-        self.prepare(task, pre_condition=lambda c: seen.append(c.remaining()))
-        assert task.context is not None
+        attempt = self.attempt(timeout=7)
+        self.prepare(attempt, pre_condition=lambda c: seen.append(c.remaining()))
+        assert attempt.context is not None
         self.assertEqual([7], seen)
-        self.assertIsNone(task.context.remaining())
+        self.assertIsNone(attempt.context.remaining())
 
     def test_what_completes_or_reverts_is_not_checked(self) -> None:
         for phase in (COMPLETE, REVERT):
             after = self.prepare(
-                self.task(phase=phase), pre_condition=raises(AssertionError)
+                self.attempt(phase=phase), pre_condition=raises(AssertionError)
             )
             self.assertEqual(states.RUNNING, after.status)
 
@@ -252,13 +259,79 @@ class PerformTest(RunnerCase):
                 data['seen'] = True
 
         self.policies = [P()]
-        waited = self.prepare(self.task(phase=COMPLETE, control=states.CANCEL))
-        unstarted = self.prepare(self.task(control=states.CANCEL))
+        waited = self.prepare(self.attempt(phase=COMPLETE, control=states.CANCEL))
+        unstarted = self.prepare(self.attempt(control=states.CANCEL))
         self.assertEqual(['ERROR'], told)
         self.assertEqual(
             [('CANCELLED', {'seen': True}), ('CANCELLED', {})],
             [(after.status, after.data) for after in (waited, unstarted)],
         )
+
+    def test_policies_that_were_asked_hear_of_an_end_before_the_start(self) -> None:
+        told: list[tuple[str, str | None]] = []
+        attempt = self.attempt()
+
+        def policy(name: str, does: Any) -> Policy:
+            def pre_op(self: Any, context: Any, data: dict[str, Any]) -> None:
+                told.append((name, 'asked'))
+                does()
+
+            def post_op(self: Any, context: Any, data: dict[str, Any]) -> None:
+                told.append((name, context.result))
+
+            hooks = {'pre_op': pre_op, 'post_op': post_op}
+            kinds = {'before': frozenset({'kind'}), 'after': frozenset({'kind'})}
+            return type(name, (Policy,), {**hooks, **kinds})()
+
+        def signal(word: str) -> None:
+            assert attempt.context is not None
+            attempt.context.deliver(word)
+
+        def ends(does: Any, **members: Any) -> tuple[Any, ...]:
+            nonlocal attempt
+            told.clear()
+            attempt = self.attempt()
+            self.policies = [policy('a', does), policy('b', lambda: None)]
+            after = self.prepare(attempt, **members)
+            return after.status, list(told)
+
+        def refuse() -> None:
+            raise exceptions.WatcherliteError('no')
+
+        asked = [('a', 'asked'), ('b', 'asked')]
+        over = [('a', 'ERROR'), ('b', 'ERROR')]
+        self.assertEqual(
+            [
+                ('CANCELLED', [('a', 'asked'), ('a', 'ERROR')]),
+                ('RUNNING', asked),
+                ('FAILED', [('a', 'asked')]),
+                ('SKIPPED', [*asked, *over]),
+                ('FAILED', [*asked, *over]),
+                ('CANCELLED', [*asked, *over]),
+                ('READY', asked),
+            ],
+            [
+                ends(lambda: signal(states.CANCEL)),
+                ends(lambda: signal(states.SUSPEND)),
+                ends(refuse),
+                ends(lambda: None, pre_condition=lambda c: outcomes.Skipped('gone')),
+                ends(lambda: None, pre_condition=raises(OSError)),
+                ends(lambda: None, pre_condition=lambda c: signal(states.CANCEL)),
+                ends(lambda: None, pre_condition=lambda c: Retry('busy')),
+            ],
+        )
+
+    def test_a_cancel_that_came_before_the_context_is_heeded(self) -> None:
+        early, late = self.attempt(), self.attempt()
+        early.deliver(states.CANCEL)
+        early.deliver(states.SUSPEND)
+        late.deliver(states.SUSPEND)
+        self.assertEqual(
+            [states.CANCELLED, states.RUNNING],
+            [self.prepare(attempt).status for attempt in (early, late)],
+        )
+        assert late.context is not None
+        self.assertEqual(states.SUSPEND, late.context.signal)
 
     def test_a_policy_that_raises_before_fails_it_before_it_starts(self) -> None:
         class P(Policy):
@@ -305,7 +378,7 @@ class PerformTest(RunnerCase):
     def test_a_signal_that_came_before_a_thread_was_free_is_heeded_first(self) -> None:
         for phase in ('run', COMPLETE, REVERT):
             status, _ = self.said(
-                self.task(phase=phase),
+                self.attempt(phase=phase),
                 states.CANCEL,
                 execute=self.calls.note('execute'),
                 complete=self.calls.note('complete'),
@@ -323,7 +396,8 @@ class PerformTest(RunnerCase):
 
     def test_a_repeated_action_is_not_repeated_after_a_cancel(self) -> None:
         done = self.run_task(
-            self.task(interval=60), execute=lambda c: c.deliver(states.CANCEL) or True
+            self.attempt(interval=60),
+            execute=lambda c: c.deliver(states.CANCEL) or True,
         )
         self.assertEqual(states.CANCELLED, done.action.status)
 
@@ -334,11 +408,11 @@ class PerformTest(RunnerCase):
         )
 
     def test_the_timeout_counts_from_the_execution(self) -> None:
-        task = self.task(timeout=7)
+        attempt = self.attempt(timeout=7)
         runner = self.runner(execute=lambda c: Done({'left': c.remaining()}))
-        task.action = runner.prepare(task).action
+        attempt.action = runner.prepare(attempt).action
         self.clock.advance(50)
-        self.assertEqual({'left': 7.0}, runner.perform(task).action.outputs)
+        self.assertEqual({'left': 7.0}, runner.perform(attempt).action.outputs)
 
     def test_no_timeout_is_the_default(self) -> None:
         done = self.run_task(execute=lambda c: Done({'left': c.remaining()}))
@@ -366,13 +440,13 @@ class PerformTest(RunnerCase):
                 'who asked for it is told, and may ask again once that is put right',
             ),
         ):
-            task = self.task(plan_id=plan_id, name='disk', target='stack:one')
+            attempt = self.attempt(plan_id=plan_id, name='disk', target='stack:one')
             runner = self.runner(execute=raises(NoDisk('no disk\nis left')))
-            task.action = runner.prepare(task).action
+            attempt.action = runner.prepare(attempt).action
             with self.assertLogs(level=logging.WARNING) as found:
-                runner.perform(task)
+                runner.perform(attempt)
 
-            uuid = task.action.uuid
+            uuid = attempt.action.uuid
             self.assertEqual(
                 [
                     'WARNING:watcherlite.execution.runner:Action '
@@ -395,6 +469,26 @@ class PerformTest(RunnerCase):
                 fault['function'],
             ),
         )
+
+    def test_the_fault_of_a_value_names_the_class_and_module_of_the_plugin(
+        self,
+    ) -> None:
+        for value, message in (
+            (False, 'execute returned False, not True'),
+            (Failed('no disk'), 'no disk'),
+        ):
+            made = kind(execute=lambda context, said=value: said)
+            done = self.run_task(made=made)
+            fault = (done.detail or {})['fault']
+            self.assertEqual(
+                {
+                    'exception': 'ActionFailed',
+                    'message': message,
+                    'module': made.__module__,
+                    'function': f'{made.__qualname__}.execute',
+                },
+                fault,
+            )
 
     def test_an_error_whose_text_is_hostile_is_named_all_the_same(self) -> None:
         class Hostile(exceptions.ActionSkipException):

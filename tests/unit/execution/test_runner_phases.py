@@ -1,5 +1,6 @@
 """What the runner makes of an action in each of its phases."""
 
+import datetime
 import threading
 from typing import Any
 
@@ -8,10 +9,13 @@ from tests.unit.execution.runner_case import RunnerCase
 from tests.worlds import PATIENCE, kind, raises
 from watcherlite import exceptions
 from watcherlite.domain import outcomes
-from watcherlite.domain.actions import CHECK, COMPLETE, REVERT
+from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, RUN
 from watcherlite.domain.outcomes import Derived, DerivedAction, Done, InProgress
 from watcherlite.execution.context import TIMEOUT, Context
-from watcherlite.execution.runner import ASK_AGAIN, default_completion
+from watcherlite.execution.in_flight import Attempt
+from watcherlite.execution.retries import UNAVAILABLE_DELAY
+from watcherlite.execution.runner import default_completion
+from watcherlite.plugins.base import Policy
 from watcherlite.states import action as states
 from watcherlite.testing.actions import DerivedEnd
 
@@ -22,18 +26,18 @@ class SuspendedTest(RunnerCase):
     """What is concluded of an action that is SUSPENDED fits that status."""
 
     def conclude(self, returned: Any, signal: str) -> str:
-        task = self.task()
+        attempt = self.attempt()
         runner = self.runner(execute=lambda c: returned)
-        task.action = runner.prepare(task).action
-        assert task.context is not None
+        attempt.action = runner.prepare(attempt).action
+        assert attempt.context is not None
 
         def swallow(context: Any) -> Any:
-            task.action = task.action.evolve(status=states.SUSPENDED)
+            attempt.action = attempt.action.evolve(status=states.SUSPENDED)
             context.signal = signal
             return returned
 
-        task.type = kind(execute=swallow)()
-        return runner.perform(task).action.status
+        attempt.type = kind(execute=swallow)()
+        return runner.perform(attempt).action.status
 
     def test_a_plugin_that_caught_what_ended_the_pause(self) -> None:
         self.assertEqual(
@@ -50,46 +54,150 @@ class PhaseTest(RunnerCase):
     """poll, complete, revert, is_applied."""
 
     def test_with_a_token_it_is_polled(self) -> None:
-        task = self.task()
+        attempt = self.attempt()
         runner = self.runner(
             execute=lambda c: InProgress({'n': 0}, 2.0),
             poll=lambda c, token: (
                 Done(token) if token['n'] else InProgress({'n': 1}, 3.0)
             ),
         )
-        task.action = runner.prepare(task).action
+        attempt.action = runner.prepare(attempt).action
         delays = []
         for _ in range(3):
-            done = runner.perform(task)
+            done = runner.perform(attempt)
             delays.append(done.delay)
-            task.action = done.action
+            attempt.action = done.action
         self.assertEqual([2.0, 3.0, 0.0], delays)
         self.assertEqual(
-            (states.SUCCEEDED, {'n': 1}), (task.action.status, task.action.outputs)
+            (states.SUCCEEDED, {'n': 1}),
+            (attempt.action.status, attempt.action.outputs),
         )
 
+    def test_a_further_run_that_is_skipped_ends_by_its_phase(self) -> None:
+        def skip(context: Any) -> Any:
+            raise exceptions.ActionSkipException('it is there')
+
+        def ends(phase: str, **members: Any) -> tuple[str, str | None]:
+            attempt = self.attempt(phase=phase, start_time=self.clock.now())
+            execute = raises(AssertionError)
+            runner = self.runner(execute=execute, pre_condition=skip, **members)
+            attempt.action = runner.prepare(attempt).action
+            if attempt.action.status == states.RUNNING:
+                attempt.action = runner.perform(attempt).action
+            return attempt.action.status, attempt.action.status_message
+
+        late = 'its further run was skipped: it is there'
+        self.assertEqual(
+            [
+                (states.SUCCEEDED, f'Action had started before, and {late}'),
+                (states.FAILED, 'Action failed in post_condition: not like that'),
+                (
+                    states.FAILED,
+                    'Action failed in pre_condition: it had started before its '
+                    f'worker was lost, its effect is not there, and {late}',
+                ),
+            ],
+            [
+                ends(RUN),
+                ends(
+                    RUN,
+                    post_condition=raises(exceptions.WatcherliteError('not like that')),
+                ),
+                ends(CHECK),
+            ],
+        )
+
+    def test_the_timeout_covers_all_tries(self) -> None:
+        attempt = self.attempt(timeout=10)
+        seen: list[tuple[float | None, float]] = []
+        runner = self.runner(
+            execute=lambda c: (
+                seen.append((c.remaining(), self.clock.advance(4.0) or 0.0))
+                or outcomes.Retry('busy', 3.0)
+            )
+        )
+        for _ in range(2):
+            attempt.action = runner.prepare(attempt).action
+            # A wait for a thread is no part of a first try; it is one of the next.
+            self.clock.advance(1.0)
+            attempt.action = runner.perform(attempt).action
+            wait = (attempt.action.not_before - self.clock.now()).total_seconds()
+            seen.append((None, wait))
+            self.clock.advance(wait)
+            taken = attempt.action.evolve(owner='w', attempt=attempt.action.attempt + 1)
+            attempt = Attempt(taken)
+        self.assertEqual(
+            [(10.0, 0.0), (None, 3.0), (2.0, 0.0), (None, 0.0)],
+            [(left, max(0.0, wait)) for left, wait in seen],
+        )
+        over = runner.prepare(attempt).action
+        self.assertEqual(
+            (
+                states.FAILED,
+                'Action failed in execute: it ran longer than its timeout, which '
+                'covers all tries; it had 2, and the last one said: busy',
+                None,
+            ),
+            (over.status, over.status_message, over.deadline),
+        )
+
+    def test_a_try_that_is_asked_for_before_the_start_counts_as_well(self) -> None:
+        attempt = self.attempt(timeout=10)
+        runner = self.runner(pre_condition=lambda c: outcomes.Retry('not yet', 60.0))
+        self.assertEqual(
+            self.clock.now() + datetime.timedelta(seconds=10),
+            runner.prepare(attempt).action.not_before,
+        )
+
+    def test_who_has_lost_its_lease_tells_nobody_and_stops_nothing(self) -> None:
+        told: list[Any] = []
+
+        class P(Policy):
+            before = after = frozenset({'kind'})
+
+            def pre_op(self, context: Any, data: dict[str, Any]) -> None:
+                told.append('asked')
+
+            def post_op(self, context: Any, data: dict[str, Any]) -> None:
+                told.append(context.result)
+
+        def lose(context: Any) -> Any:
+            self.lease = 0.0
+            context.fence()
+
+        self.policies = [P()]
+        runner = self.runner(execute=lose, cancel=self.calls.note('cancel'))
+        attempt = self.attempt()
+        attempt.action = runner.prepare(attempt).action
+        runner.perform(attempt)
+        attempt.action = attempt.action.evolve(token='job')
+        runner.cancel(attempt, outcomes.Cancelled())
+        self.lease = 1.0
+        self.prepare(pre_condition=lose)
+        self.assertEqual((['asked', 'asked'], []), (told, self.calls.made))
+
     def test_a_poll_heeds_signals_first(self) -> None:
-        task = self.task()
+        attempt = self.attempt()
         runner = self.runner(
             execute=lambda c: InProgress('job'), poll=raises(AssertionError)
         )
-        task.action = runner.prepare(task).action
-        task.action = runner.perform(task).action
+        attempt.action = runner.prepare(attempt).action
+        attempt.action = runner.perform(attempt).action
         self.clock.advance(101)
         self.assertEqual(
             'Action failed in execute: it ran longer than its timeout',
-            runner.perform(task).action.status_message,
+            runner.perform(attempt).action.status_message,
         )
 
     def test_one_that_is_to_be_suspended_takes_no_thread_for_that(self) -> None:
-        task = self.task(status=states.RUNNING, token='job')
+        attempt = self.attempt(status=states.RUNNING, token='job')
         runner = self.runner(poll=self.calls.note('poll', Done()))
-        self.assertIsNone(runner.adopt(task))
-        assert task.context is not None
-        task.context.deliver(states.SUSPEND)
+        self.assertIsNone(runner.adopt(attempt))
+        assert attempt.context is not None
+        attempt.context.deliver(states.SUSPEND)
         # Else it would stay here until a RESUME.
         self.patch(Context, 'checkpoint', raises(AssertionError))
-        conclusion = runner.perform(task)
+        conclusion = runner.perform(attempt)
         self.assertEqual(
             (states.RUNNING, 'job', 0.0, []),
             (
@@ -103,44 +211,46 @@ class PhaseTest(RunnerCase):
     def test_one_that_is_to_be_suspended_before_it_begins_takes_none_either(
         self,
     ) -> None:
-        task = self.task(timeout=30)
+        attempt = self.attempt(timeout=30)
         runner = self.runner(
             execute=self.calls.note('execute', True), cancel=self.calls.note('cancel')
         )
-        task.action = runner.prepare(task).action
-        assert task.context is not None
-        task.context.deliver(states.SUSPEND)
+        attempt.action = runner.prepare(attempt).action
+        assert attempt.context is not None
+        attempt.context.deliver(states.SUSPEND)
         # Else it would stay here until a RESUME.
         self.patch(Context, '_suspend', raises(AssertionError))
-        task.action = runner.perform(task).action
-        self.assertEqual((states.SUSPENDED, 30.0), (task.action.status, task.remaining))
-        self.assertIsNone(task.context.remaining())
+        attempt.action = runner.perform(attempt).action
         self.assertEqual(
-            'CANCELLED', runner.cancel(task, outcomes.Cancelled()).action.status
+            (states.SUSPENDED, 30.0), (attempt.action.status, attempt.remaining)
         )
-        task.context.deliver(states.RESUME)
-        task.action = task.action.evolve(status=states.RUNNING)
-        self.assertEqual('SUCCEEDED', runner.perform(task).action.status)
-        self.assertEqual([(task.action.name, 'execute')], self.calls.made)
+        self.assertIsNone(attempt.context.remaining())
+        self.assertEqual(
+            'CANCELLED', runner.cancel(attempt, outcomes.Cancelled()).action.status
+        )
+        attempt.context.deliver(states.RESUME)
+        attempt.action = attempt.action.evolve(status=states.RUNNING)
+        self.assertEqual('SUCCEEDED', runner.perform(attempt).action.status)
+        self.assertEqual([(attempt.action.name, 'execute')], self.calls.made)
 
     def test_complete_is_told_how_it_went_or_decides_by_default(self) -> None:
         self.derived = [DerivedEnd('x'), DerivedEnd('y', states.SKIPPED)]
-        task = self.task(phase=COMPLETE)
-        self.assertEqual(('SUCCEEDED', None), self.said(task))
+        attempt = self.attempt(phase=COMPLETE)
+        self.assertEqual(('SUCCEEDED', None), self.said(attempt))
         seen: list[Any] = []
         self.assertEqual(
             ('FAILED', 'Action failed in execute: I say so'),
             self.said(
-                self.task(phase=COMPLETE),
+                self.attempt(phase=COMPLETE),
                 complete=lambda c, r: seen.extend(r) or ('ERROR', 'I say so'),
             ),
         )
         self.assertEqual(self.derived, seen)
 
     def test_a_store_that_is_away_is_asked_again_how_it_went(self) -> None:
-        task = self.task(phase=COMPLETE)
+        attempt = self.attempt(phase=COMPLETE)
         runner = self.runner()
-        task.action = runner.prepare(task).action
+        attempt.action = runner.prepare(attempt).action
         away = [
             exceptions.StoreUnavailable('no route'),
             exceptions.StoreConflict('a deadlock'),
@@ -154,35 +264,32 @@ class PhaseTest(RunnerCase):
                 raise away.pop(0)
             return (DerivedEnd('x', states.SUCCEEDED, None),)
 
-        runner._derived_results = ask
+        runner._load_results = ask
         ended: list[str] = []
         thread = threading.Thread(
-            target=lambda: ended.append(runner.perform(task).action.status),
+            target=lambda: ended.append(runner.perform(attempt).action.status),
             daemon=True,
         )
         thread.start()
-        for _ in range(2):
-            self.assertTrue(asked.acquire(timeout=PATIENCE))
-            self.clock.until_waiting()
-            self.clock.advance(ASK_AGAIN)
+        self.assertTrue(asked.acquire(timeout=PATIENCE))
+        self.clock.until_waiting()
+        self.clock.advance(UNAVAILABLE_DELAY)
         thread.join(PATIENCE)
         self.assertEqual([states.SUCCEEDED], ended)
-        self.assertIn(
-            'waits to hear how what it derived ended: no route', self.log.output
-        )
+        self.assertIn('the database is unavailable, retrying in 2 s', self.log.output)
 
     def test_who_waits_for_the_store_heeds_signals(self) -> None:
-        task = self.task(phase=COMPLETE)
+        attempt = self.attempt(phase=COMPLETE)
         runner = self.runner()
-        task.action = runner.prepare(task).action
+        attempt.action = runner.prepare(attempt).action
 
         def ask(action: Any) -> Any:
-            assert task.context is not None
-            task.context.deliver(states.CANCEL)
+            assert attempt.context is not None
+            attempt.context.deliver(states.CANCEL)
             raise exceptions.StoreUnavailable('no route')
 
-        runner._derived_results = ask
-        self.assertEqual(states.CANCELLED, runner.perform(task).action.status)
+        runner._load_results = ask
+        self.assertEqual(states.CANCELLED, runner.perform(attempt).action.status)
 
     def test_deriving_nothing_completes_at_once_and_only_once(self) -> None:
         self.assertEqual(('SUCCEEDED', None), self.said(execute=lambda c: Derived(())))
@@ -192,13 +299,13 @@ class PhaseTest(RunnerCase):
         )
 
     def test_revert_is_handed_the_outputs_and_fails_in_revert(self) -> None:
-        task = self.task(phase=REVERT, data={'outputs': {'id': 7}})
+        attempt = self.attempt(phase=REVERT, data={'outputs': {'id': 7}})
         seen: list[Any] = []
         note = self.calls.note('post_condition')
         self.assertEqual(
             ('SUCCEEDED', None),
             self.said(
-                task,
+                attempt,
                 revert=lambda c: seen.append(c.outputs) or True,
                 post_condition=note,
                 execute=raises(AssertionError),
@@ -208,13 +315,13 @@ class PhaseTest(RunnerCase):
         for hook in (raises(OSError('x')), lambda c: ('ERROR', 'OSError')):
             self.assertEqual(
                 ('FAILED', 'Action failed in revert: OSError'),
-                self.said(self.task(phase=REVERT, data={}), revert=hook),
+                self.said(self.attempt(phase=REVERT, data={}), revert=hook),
             )
         self.assertEqual([], self.calls.made)
 
     def test_an_effect_that_is_there_is_not_brought_about_again(self) -> None:
         done = self.run_task(
-            self.task(phase=CHECK, outputs={'id': 7}),
+            self.attempt(phase=CHECK, outputs={'id': 7}),
             is_applied=lambda c: True,
             pre_condition=raises(AssertionError),
             execute=raises(AssertionError),
@@ -227,7 +334,7 @@ class PhaseTest(RunnerCase):
 
     def test_one_that_is_not_is(self) -> None:
         self.run_task(
-            self.task(phase=CHECK),
+            self.attempt(phase=CHECK),
             is_applied=lambda c: False,
             pre_condition=self.calls.note('pre_condition'),
             execute=self.calls.note('execute', True),
@@ -239,10 +346,10 @@ class CancelTest(RunnerCase):
     """Stopping what goes on outside."""
 
     def cancel(self, outcome: outcomes.Outcome, **members: Any) -> tuple[str, Any]:
-        task = self.task(status=states.RUNNING, token={'job': 1})
+        attempt = self.attempt(status=states.RUNNING, token={'job': 1})
         runner = self.runner(**members)
-        self.assertIsNone(runner.adopt(task))
-        after = runner.cancel(task, outcome).action
+        self.assertIsNone(runner.adopt(attempt))
+        after = runner.cancel(attempt, outcome).action
         return after.status, after.status_message
 
     def test_the_plugin_is_handed_the_token(self) -> None:
@@ -266,17 +373,17 @@ class CancelTest(RunnerCase):
             (None, states.CANCEL, None, []),
         ):
             stopped: list[Any] = []
-            task = self.task(status=states.RUNNING, token=token)
+            attempt = self.attempt(status=states.RUNNING, token=token)
             runner = self.runner(
                 poll=poll,
                 execute=lambda c: c.checkpoint(),
                 cancel=lambda c, token, stopped=stopped: stopped.append(token),
             )
-            self.assertIsNone(runner.adopt(task))
+            self.assertIsNone(runner.adopt(attempt))
             if signal is not None:
-                task.context.deliver(signal)  # type: ignore[union-attr]
+                attempt.context.deliver(signal)  # type: ignore[union-attr]
 
-            ended = runner.perform(task).action
+            ended = runner.perform(attempt).action
 
             self.assertTrue(ended.finished)
             self.assertEqual(seen, stopped)
@@ -294,10 +401,10 @@ class AdoptTest(RunnerCase):
     """Going on with what another worker has left."""
 
     def adopt(self, **values: Any) -> float | None:
-        task = self.task(timeout=60, token='job', **values)
-        self.assertIsNone(self.runner().adopt(task))
-        assert task.context is not None and task.executing
-        return task.context.remaining()
+        attempt = self.attempt(timeout=60, token='job', **values)
+        self.assertIsNone(self.runner().adopt(attempt))
+        assert attempt.context is not None and attempt.executing
+        return attempt.context.remaining()
 
     def test_its_time_goes_on_from_its_start(self) -> None:
         start = self.clock.now()
@@ -313,12 +420,12 @@ class AdoptTest(RunnerCase):
 
     def test_one_whose_plugin_cannot_be_made_fails(self) -> None:
         for made in (None, kind(__init__=raises(SystemExit()))):
-            task = self.task(
+            attempt = self.attempt(
                 status=states.RUNNING,
                 token='job',
                 action_type='nothing' if made is None else 'kind',
             )
-            failed = self.runner(made).adopt(task)
+            failed = self.runner(made).adopt(attempt)
             assert failed is not None
             self.assertEqual(states.FAILED, failed.action.status)
 

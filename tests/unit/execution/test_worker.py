@@ -6,23 +6,23 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from tests.factories import NOW, make_action, store_plan
+from tests.factories import NOW, make_action, make_worker, store_plan
 from tests.worlds import World, WorldCase, action, kind
 from watcherlite import exceptions
 from watcherlite.db.api import Store
 from watcherlite.domain import commands
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.outcomes import InProgress
-from watcherlite.execution.sources import Source
-from watcherlite.execution.worker import LONGEST, Worker
+from watcherlite.execution.claim_queues import ClaimQueue
+from watcherlite.execution.messages import LONGEST
+from watcherlite.execution.worker import Worker
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 
 
-def sources_of(worker: Worker) -> list[Source]:
+def sources_of(worker: Worker) -> list[ClaimQueue]:
     """Return where a worker takes its actions from, now."""
-    with worker.dispatcher._lock:
-        return list(worker.dispatcher._sources)
+    return list(worker.dispatcher._queues)
 
 
 class Deaf:
@@ -57,6 +57,23 @@ class Signalling(Deaf):
         return found
 
 
+class LockedOnce:
+    """The rules of a plan that another transaction has locked at first."""
+
+    def __init__(self, rules: Any) -> None:
+        self._rules = rules
+        self.tries = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._rules, name)
+
+    def on_worker_lost(self, *arguments: Any) -> Any:
+        self.tries += 1
+        if self.tries == 1:
+            raise exceptions.StoreConflict('Plan 1 (id) is locked')
+        return self._rules.on_worker_lost(*arguments)
+
+
 class HintTest(WorldCase):
     """A hint says where to look; the rows say what is there."""
 
@@ -68,7 +85,7 @@ class HintTest(WorldCase):
             plan = world.create('a')
             silent = World(world.store)
             silent.plans.start(plan.uuid)
-            worker.hear(
+            worker.on_message(
                 {
                     'launch': commands.LaunchActionPlan(plan.uuid),
                     'available': commands.WorkAvailable((plan.uuid,)),
@@ -80,8 +97,8 @@ class HintTest(WorldCase):
     def test_a_hint_for_a_plan_that_is_not_there_is_no_error(self) -> None:
         world = self.a_world()
         worker = world.worker()
-        worker.hear(commands.LaunchActionPlan('nonsense'))
-        worker.hear(commands.EventsStored())
+        worker.on_message(commands.LaunchActionPlan('nonsense'))
+        worker.on_message(commands.EventsStored())
         self.assertEqual(plan_states.SUCCEEDED, world.run('a').state)
         self.assertIn('names plan nonsense, which does not exist', self.log.output)
 
@@ -93,14 +110,14 @@ class HintTest(WorldCase):
             self.until_idle(worker)
             silent = World(world.store)
             silent.add(world.new_action('a'))
-            worker.hear(commands.WorkAvailable((), ('applier',)))
-            worker.hear(hint)
+            worker.on_message(commands.WorkAvailable((), ('applier',)))
+            worker.on_message(hint)
             world.until_action('a', states.SUCCEEDED)
 
     def settled(self, worker: Worker, command: commands.Command) -> threading.Event:
         """Let a worker hear a command; return what tells that it is looked after."""
         settled = threading.Event()
-        receipt = worker.hear(command)
+        receipt = worker.on_message(command)
         assert receipt is not None
         receipt.when_settled(settled.set)
         return settled
@@ -121,13 +138,13 @@ class HintTest(WorldCase):
             found = functools.partial(
                 lambda name: taken.update({name: world.action(name).owner}), name
             )
-            receipt = worker.hear(command)
+            receipt = worker.on_message(command)
             assert receipt is not None
             receipt.when_settled(found)
             gate.until_entered()
             world.until(lambda name=name: name in taken)
 
-        self.assertEqual({'a': worker.me.uuid, 'b': worker.me.uuid}, taken)
+        self.assertEqual({'a': worker.record.uuid, 'b': worker.record.uuid}, taken)
 
     def test_a_command_that_leads_nowhere_is_looked_after(self) -> None:
         world = self.a_world(sweep_interval=3600.0)
@@ -178,7 +195,7 @@ class HintTest(WorldCase):
         gate.until_entered()
         self.assertEqual({}, other.dispatcher.owned)
         world.workers.append(other)
-        first.hear(commands.RunActions())
+        first.on_message(commands.RunActions())
         gate.until_entered(2)
         gate.open()
 
@@ -211,7 +228,7 @@ class HintTest(WorldCase):
         world = self.a_world()
         engine = world.worker(lanes=('engine',))
         plan = world.start('a')
-        engine.hear(commands.LaunchActionPlan(plan.uuid))
+        engine.on_message(commands.LaunchActionPlan(plan.uuid))
         world.add(world.new_action('b'))
         world.until_action('b', states.SUCCEEDED)
         self.assertEqual(plan_states.PENDING, world.store.get_plan(plan.uuid).state)
@@ -277,16 +294,54 @@ class SweepTest(WorldCase):
         world.until(lambda: 'active_plans' in deaf.asked)
         plan, (lost,) = store_plan(
             world.store,
-            make_action(name='a', status=states.READY, owner=worker.me.uuid, attempt=1),
+            make_action(
+                name='a', status=states.READY, owner=worker.record.uuid, attempt=1
+            ),
             active=1,
         )
         worker.sweep()
-        self.assertEqual(worker.me.uuid, world.action('a').owner)
+        self.assertEqual(worker.record.uuid, world.action('a').owner)
         worker.sweep()
         world.until_ended(plan)
         ended = world.action('a')
         self.assertEqual((states.SUCCEEDED, 2), (ended.status, ended.attempt))
         self.assertEqual(1, lost.attempt)
+
+    def test_what_a_lost_worker_owned_is_recovered_when_its_lease_ends(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        lost = make_worker(host='gone')
+        plan, _ = store_plan(
+            world.store,
+            make_action(name='a', status=states.READY, owner=lost.uuid, attempt=1),
+            active=1,
+        )
+        world.store.register_worker(lost, 1.0)
+
+        world.worker()
+
+        world.until_ended(plan)
+        self.assertEqual(
+            (states.SUCCEEDED, 2), (world.action('a').status, world.action('a').attempt)
+        )
+
+    def test_what_is_locked_when_its_worker_is_lost_is_tried_again_soon(self) -> None:
+        world = self.a_world(sweep_interval=3600.0)
+        lost = make_worker(host='gone')
+        plan, _ = store_plan(
+            world.store,
+            make_action(
+                name='a', status=states.RUNNING, start_time=NOW, owner=lost.uuid
+            ),
+            active=1,
+        )
+        world.store.register_worker(lost, -1)
+        rules = LockedOnce(world.progress)
+        world.progress = rules  # type: ignore[assignment]
+
+        world.worker()
+
+        world.until_ended(plan)
+        self.assertEqual(2, rules.tries)
 
     def test_what_is_signalled_while_it_changes_hands_hears_of_it(self) -> None:
         outside = kind(poll=lambda context, token: InProgress(token, 3600.0))
@@ -351,7 +406,7 @@ class DueTest(WorldCase):
         world.until(lambda: 'next_not_before' in deaf.asked)
         deaf.asked.clear()
         for _ in range(20):
-            worker._ask_for_due()
+            worker.discovery.on_queue_empty()
         world.until(lambda: 'next_not_before' in deaf.asked)
         self.assertEqual(1, deaf.asked.count('next_not_before'))
 
@@ -359,11 +414,11 @@ class DueTest(WorldCase):
         world = self.a_world(sweep_interval=3600.0)
         worker = world.worker()
         world.start(action('a', not_before='2999-01-01T00:00:00Z'))
-        world.until(lambda: 'applier' in worker._due)
+        world.until(lambda: 'applier' in worker.discovery._due)
         timers = len(worker._chores._heap)
         since = world.clock.now() - datetime.timedelta(seconds=1)
         for _ in range(5):
-            worker._look_for_due_in('applier', since)
+            worker.discovery._check_due_in('applier', since)
         self.assertEqual(timers, len(worker._chores._heap))
 
 
@@ -375,14 +430,14 @@ class LifeTest(WorldCase):
         worker = world.worker()
         (registered,) = world.store.live_workers()
         self.assertEqual(
-            (worker.me.uuid, 'host-0', ('applier',)),
+            (worker.record.uuid, 'host-0', ('applier',)),
             (registered.uuid, registered.host, registered.lanes),
         )
         self.assertTrue(worker.stop(1))
         world.workers.remove(worker)
         self.assertEqual([], world.store.live_workers())
         self.assertEqual([], world.store.expired_workers())
-        self.assertIn(commands.WorkerLeft(worker.me.uuid), world.told)
+        self.assertIn(commands.WorkerLeft(worker.record.uuid), world.told)
 
     def test_to_stop_twice_is_to_stop_once(self) -> None:
         world = self.a_world()

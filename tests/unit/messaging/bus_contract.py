@@ -1,4 +1,4 @@
-"""What every bus does, whatever carries its messages."""
+"""The contract of every bus."""
 
 from tests.unit.messaging import recording
 from watcherlite import exceptions
@@ -84,7 +84,7 @@ class BusContract:
         self.assertEqual([codec.encode(RUN)], self.dead_letters(1))
         # The first delivery and the five repetitions that the limit allows.
         self.assertEqual([('applier', RUN)] * 6, commands.seen)
-        self.assertEqual(6, bus.counts.failed)
+        self.assertEqual(6, bus.counters.failed)
 
     def test_a_handler_that_raises_once_gets_the_command_again(self):
         def fail_first(item):
@@ -112,7 +112,7 @@ class BusContract:
 
         self.assertEqual([codec.encode(RUN)], self.dead_letters(1))
         self.assertEqual([('applier', RUN)], commands.seen)
-        self.assertEqual((1, 0), (bus.counts.malformed, bus.counts.failed))
+        self.assertEqual((1, 0), (bus.counters.malformed, bus.counters.failed))
 
     def test_a_broadcast_handler_that_raises_is_not_called_again(self):
         bus, _, controls = self.worker(controls=recording.Recorder(recording.broken))
@@ -142,7 +142,7 @@ class BusContract:
         bus.send_command('applier', RUN)
 
         self.assertEqual([], commands.seen)
-        self.assertEqual(1, bus.counts.dropped)
+        self.assertEqual(1, bus.counters.dropped)
         self.assertFalse(bus.wait_until_consuming(0))
 
     def test_a_bus_that_was_never_used_closes(self):

@@ -1,4 +1,4 @@
-"""What a broker URL means, and that a wrong one shows no password."""
+"""Parsing of broker URLs, and errors without a password."""
 
 from tests import base
 from watcherlite import exceptions

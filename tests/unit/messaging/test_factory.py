@@ -1,4 +1,4 @@
-"""Which URL opens which bus."""
+"""The bus of each URL."""
 
 import subprocess
 import sys
@@ -36,7 +36,7 @@ class TestOpenBus(base.TestCase):
     def test_what_is_no_url_is_not_quoted(self):
         for url in ('', 'user:secret@host'):
             error = self.assertRaises(exceptions.ConfigurationError, open_bus, url)
-            self.assertIn('begins with memory://', str(error))
+            self.assertIn('begin with memory://', str(error))
             self.assertNotIn('secret', str(error))
 
     def test_a_process_without_a_broker_does_not_load_kombu(self):

@@ -62,8 +62,8 @@ class TestHints(InProcessTestCase):
             [f'p{number}' for number in range(3, in_process.LIMIT + 3)],
             [message['plan'] for _, message in kept],
         )
-        self.assertEqual(3, self.bus.counts.dropped)
-        self.assertIn('A hint was dropped', self.log.output)
+        self.assertEqual(3, self.bus.counters.dropped)
+        self.assertIn('Dropped a message', self.log.output)
 
     def test_a_handler_may_send_and_close(self):
         told = recording.Recorder()
@@ -105,7 +105,9 @@ class TestNotifications(InProcessTestCase):
 
     def test_every_subscriber_has_everything_in_order_when_publish_returns(self):
         one, two = recording.Recorder(), recording.Recorder()
+        self.assertFalse(self.publisher.has_subscribers())
         self.bus.subscribe_notifications(one.notification)
+        self.assertTrue(self.publisher.has_subscribers())
         self.bus.subscribe_notifications(two.notification)
         batch = [('t.info', b'1'), ('t.error', b'2'), ('t.info', b'3')]
 
@@ -126,7 +128,7 @@ class TestNotifications(InProcessTestCase):
         self.publisher.publish([('t.info', b'1'), ('t.info', b'2')], recording.TIMEOUT)
 
         self.assertEqual([('t.info', b'1'), ('t.info', b'2')], other.seen)
-        self.assertIn('A subscriber failed on a t.info', self.log.output)
+        self.assertIn('A subscriber failed on a notification t.info', self.log.output)
 
     def test_a_subscriber_that_hangs_is_reported_as_unavailable(self):
         leave = threading.Event()

@@ -3,7 +3,7 @@
 import collections
 
 from tests import factories
-from tests.unit.notifications import told
+from tests.unit.notifications import expectations
 
 
 class Clock:
@@ -41,7 +41,7 @@ class Clock:
 
 
 class Story(list):
-    """What was done to the store and to the broker, in order."""
+    """The calls of the store and the broker, in order."""
 
     def __init__(self):
         super().__init__()
@@ -66,11 +66,12 @@ class Store:
     def __init__(self, story):
         self.story = story
         self.pending = []
+        self.published = []
         self.marked = {}
         self.relay = None
-        self.plans = {4: told.SURROUNDINGS}
-        self.audits = {6: told.AUDIT_SURROUNDINGS}
-        self.stacks = {8: told.STACK_SURROUNDINGS}
+        self.plans = {4: expectations.SURROUNDINGS}
+        self.audits = {6: expectations.AUDIT_SURROUNDINGS}
+        self.stacks = {8: expectations.STACK_SURROUNDINGS}
 
     def add(self, *stored):
         self.pending.extend(stored)
@@ -94,7 +95,17 @@ class Store:
     def mark_published(self, sequences, now):
         self.story.tell('mark', str(sequences))
         self.marked.update(dict.fromkeys(sequences, now))
+        self.published += [s for s in self.pending if s.sequence in sequences]
         self.pending = [s for s in self.pending if s.sequence not in sequences]
+
+    def published_events(self, after, since, limit):
+        found = [
+            stored
+            for stored in self.published
+            if stored.sequence > after and self.marked[stored.sequence] >= since
+        ][:limit]
+        self.story.tell('read again', str([stored.sequence for stored in found]))
+        return found
 
     def surroundings_of_plans(self, plan_ids):
         return {key: self.plans[key] for key in plan_ids if key in self.plans}
@@ -105,8 +116,8 @@ class Store:
     def surroundings_of_stacks(self, stack_ids):
         return {key: self.stacks[key] for key in stack_ids if key in self.stacks}
 
-    def nouns_by_id(self, kind, ids):
-        return told.nouns_by_id(kind, ids)
+    def objects_by_id(self, kind, ids):
+        return expectations.objects_by_id(kind, ids)
 
 
 class Publisher:
@@ -118,10 +129,24 @@ class Publisher:
     def __init__(self, story):
         self.story = story
         self.arrived = []
+        self.lost = set()
+        self.empty = set()
+        self.subscribed = True
 
     def publish(self, messages, timeout):
         self.arrived.extend(messages)
         self.story.tell('publish', f'{len(messages)} within {timeout:g} s')
+
+    def inspect_queues(self, timeout):
+        self.story.tell('inspect')
+        return frozenset(self.lost), frozenset(self.empty)
+
+    def confirm_restored(self, timeout):
+        self.story.tell('restored')
+        self.lost = set()
+
+    def has_subscribers(self):
+        return self.subscribed
 
     def keep_alive(self):
         self.story.tell('keep alive')

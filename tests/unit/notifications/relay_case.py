@@ -1,11 +1,11 @@
-"""What all tests of the relay share.
+"""The base of the tests of the relay.
 
 Everything happens in the thread of the test: `run` is called, and what the script of
 the clock says happens while the relay waits.
 """
 
 from tests import base
-from tests.unit.notifications import outbox, told
+from tests.unit.notifications import expectations, outbox
 from watcherlite import exceptions
 from watcherlite.notifications.relay import Relay
 from watcherlite.notifications.settings import NotificationSettings, RelaySettings
@@ -21,8 +21,8 @@ END = ['drop relay', 'close']
 
 def started(sequence, plan_id=4):
     """Return the event of an action that has started: two messages."""
-    action = told.ACTION.evolve(plan_id=plan_id)
-    return told.action_event(sequence, 'READY', 'RUNNING', action=action)
+    action = expectations.ACTION.evolve(plan_id=plan_id)
+    return expectations.action_event(sequence, 'READY', 'RUNNING', action=action)
 
 
 class RelayTestCase(base.TestCase):
@@ -34,7 +34,7 @@ class RelayTestCase(base.TestCase):
         self.publisher = outbox.Publisher(self.story)
         self.relay = self.new_relay()
 
-    def new_relay(self, level='info', elsewhere=None, **settings):
+    def new_relay(self, level='info', on_stored=None, **settings):
         relay = Relay(
             self.store,
             self.publisher,
@@ -42,7 +42,7 @@ class RelayTestCase(base.TestCase):
             'worker-1',
             self.clock,
             RelaySettings(**settings),
-            elsewhere=elsewhere,
+            on_stored=on_stored,
             jitter=lambda: 1.0,
         )
         self.clock.end = lambda: relay.stop(0.0)
@@ -64,4 +64,7 @@ class RelayTestCase(base.TestCase):
         return commit
 
     def ids(self):
-        return [told.inner(message)['message_id'] for message in self.publisher.arrived]
+        return [
+            expectations.inner(message)['message_id']
+            for message in self.publisher.arrived
+        ]

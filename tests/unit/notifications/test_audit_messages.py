@@ -1,11 +1,12 @@
 """From batches of events of audits to messages."""
 
 from tests import base, factories
-from tests.unit.notifications import told
+from tests.unit.notifications import expectations
 from watcherlite import exceptions
 from watcherlite.domain import events
 from watcherlite.domain.audits import AuditSurroundings
-from watcherlite.notifications import messages, samples
+from watcherlite.notifications import messages
+from watcherlite.notifications.samples import documents, infra_optim
 from watcherlite.notifications.settings import NotificationSettings
 
 FAULT = {'exception': 'E', 'message': 'no host', 'module': 'm', 'function': 'f'}
@@ -26,33 +27,35 @@ class Surroundings:
         return {key: self.known[key] for key in audit_ids if key in self.known}
 
     def surroundings_of_plans(self, plan_ids):
-        return {4: told.SURROUNDINGS}
+        return {4: expectations.SURROUNDINGS}
 
-    def becomes(self, audit, strategy=told.STRATEGY):
-        self.known[audit.id] = AuditSurroundings(audit, told.TOLD_GOAL, strategy)
+    def becomes(self, audit, strategy=expectations.STRATEGY):
+        self.known[audit.id] = AuditSurroundings(
+            audit, expectations.NOTIFIED_GOAL, strategy
+        )
 
 
 class AuditMessagesTestCase(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.surroundings = Surroundings(told.AUDIT_SURROUNDINGS)
+        self.surroundings = Surroundings(expectations.AUDIT_SURROUNDINGS)
 
     def builder(self, **settings):
         return messages.MessageBuilder(
-            NotificationSettings(**{'host': samples.HOST, **settings}),
+            NotificationSettings(**{'host': documents.HOST, **settings}),
             self.surroundings,
         )
 
     def build(self, *stored, **settings):
         batch = self.builder(**settings).build(stored)
-        self.assertEqual([], batch.unbuildable)
+        self.assertEqual([], batch.build_failures)
         return batch.messages
 
 
 class TestStates(AuditMessagesTestCase):
     def test_they_are_those_of_the_event_whatever_the_audit_has_become(self):
         self.surroundings.becomes(
-            told.TOLD_AUDIT.evolve(
+            expectations.NOTIFIED_AUDIT.evolve(
                 state='FAILED',
                 status_message='too late',
                 updated_at=factories.at(60),
@@ -61,10 +64,10 @@ class TestStates(AuditMessagesTestCase):
         )
 
         sent = self.build(
-            told.audit_event(1, None, 'PENDING', kind=events.CREATED),
-            told.audit_event(2, 'PENDING', 'ONGOING'),
-            told.audit_step(3, events.STRATEGY_START),
-            told.audit_event(4, 'ONGOING', 'FAILED', message='no host'),
+            expectations.audit_event(1, None, 'PENDING', kind=events.CREATED),
+            expectations.audit_event(2, 'PENDING', 'ONGOING'),
+            expectations.audit_step(3, events.STRATEGY_START),
+            expectations.audit_event(4, 'ONGOING', 'FAILED', message='no host'),
         )
 
         at = '2026-03-29T01:30:15Z'
@@ -86,11 +89,11 @@ class TestStates(AuditMessagesTestCase):
 
     def test_an_update_says_what_the_state_was_and_what_it_is(self):
         sent = self.build(
-            told.audit_event(1, 'PENDING', 'ONGOING'),
-            told.audit_event(
+            expectations.audit_event(1, 'PENDING', 'ONGOING'),
+            expectations.audit_event(
                 2, 'ONGOING', 'ONGOING', kind=events.MESSAGE_CHANGED, message='a run'
             ),
-            told.audit_event(3, 'ONGOING', 'FAILED', message='no host'),
+            expectations.audit_event(3, 'ONGOING', 'FAILED', message='no host'),
         )
 
         self.assertEqual(
@@ -107,12 +110,14 @@ class TestStates(AuditMessagesTestCase):
         )
 
     def test_a_deletion_has_its_time(self):
-        sent = self.build(told.audit_event(1, 'FAILED', 'DELETED', kind=events.DELETED))
+        sent = self.build(
+            expectations.audit_event(1, 'FAILED', 'DELETED', kind=events.DELETED)
+        )
 
         at = '2026-03-29T01:30:15Z'
         self.assertEqual(
             ['audit.update: FAILED -> DELETED', 'audit.delete: DELETED'],
-            told.story(sent),
+            expectations.story(sent),
         )
         self.assertEqual(
             [(at, at)] * 2,
@@ -126,12 +131,14 @@ class TestStates(AuditMessagesTestCase):
 class TestFaults(AuditMessagesTestCase):
     def test_an_error_has_its_own_and_nothing_else_has_one(self):
         sent = self.build(
-            told.audit_step(1, events.STRATEGY_START),
-            told.audit_step(2, events.STRATEGY_ERROR, fault=FAULT),
-            told.audit_step(3, events.STRATEGY_START),
-            told.audit_step(4, events.STRATEGY_END),
-            told.audit_step(5, events.PLANNER_START),
-            told.audit_step(6, events.PLANNER_ERROR, fault={**FAULT, 'message': 'no'}),
+            expectations.audit_step(1, events.STRATEGY_START),
+            expectations.audit_step(2, events.STRATEGY_ERROR, fault=FAULT),
+            expectations.audit_step(3, events.STRATEGY_START),
+            expectations.audit_step(4, events.STRATEGY_END),
+            expectations.audit_step(5, events.PLANNER_START),
+            expectations.audit_step(
+                6, events.PLANNER_ERROR, fault={**FAULT, 'message': 'no'}
+            ),
         )
 
         fault = {'exception': 'E', 'module_name': 'm', 'function_name': 'f'}
@@ -144,7 +151,10 @@ class TestFaults(AuditMessagesTestCase):
                 ('audit.planner.start', None),
                 ('audit.planner.error', {**fault, 'exception_message': 'no'}),
             ],
-            [(told.inner(message)['event_type'], _fault(message)) for message in sent],
+            [
+                (expectations.inner(message)['event_type'], _fault(message))
+                for message in sent
+            ],
         )
         self.assertEqual(
             ['info', 'error', 'info', 'info', 'info', 'error'],
@@ -155,24 +165,26 @@ class TestFaults(AuditMessagesTestCase):
 class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
     def test_one_that_leaves_the_strategy_to_its_goal_has_null_there(self):
         self.surroundings.becomes(
-            told.TOLD_AUDIT.evolve(strategy_id=None), strategy=None
+            expectations.NOTIFIED_AUDIT.evolve(strategy_id=None), strategy=None
         )
 
         (created,) = self.build(
-            told.audit_event(1, None, 'PENDING', kind=events.CREATED)
+            expectations.audit_event(1, None, 'PENDING', kind=events.CREATED)
         )
 
         data = _data(created)
         self.assertEqual((None, None), (data['strategy'], data['strategy_uuid']))
         self.assertEqual('dummy', data['goal']['watcher_object.data']['name'])
-        self.assertEqual(samples.GOAL_UUID, data['goal_uuid'])
+        self.assertEqual(infra_optim.GOAL_UUID, data['goal_uuid'])
 
     def test_it_is_read_once_a_batch_and_anew_for_the_next(self):
         builder = self.builder()
-        stored = [told.audit_event(n, 'PENDING', 'ONGOING') for n in range(3)]
+        stored = [expectations.audit_event(n, 'PENDING', 'ONGOING') for n in range(3)]
         intervals = []
         for interval in ('60', '*/5 * * * *'):
-            self.surroundings.becomes(told.TOLD_AUDIT.evolve(interval=interval))
+            self.surroundings.becomes(
+                expectations.NOTIFIED_AUDIT.evolve(interval=interval)
+            )
             batch = builder.build(stored)
             intervals.append([_data(message)['interval'] for message in batch.messages])
 
@@ -180,31 +192,31 @@ class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
         self.assertEqual([[6], [6]], self.surroundings.asked)
 
     def test_two_audits_and_a_plan_of_one_id_are_told_apart(self):
-        other = told.TOLD_AUDIT.evolve(id=4, uuid=factories.new_uuid())
+        other = expectations.NOTIFIED_AUDIT.evolve(id=4, uuid=factories.new_uuid())
         self.surroundings.becomes(other)
 
         sent = self.build(
-            told.audit_event(1, 'PENDING', 'ONGOING', audit=other),
-            told.plan_event(2, 'RECOMMENDED', 'PENDING'),
-            told.audit_event(3, 'PENDING', 'ONGOING'),
+            expectations.audit_event(1, 'PENDING', 'ONGOING', audit=other),
+            expectations.plan_event(2, 'RECOMMENDED', 'PENDING'),
+            expectations.audit_event(3, 'PENDING', 'ONGOING'),
         )
 
         self.assertEqual(
             [
                 ('audit.update', other.uuid),
-                ('actionplan.update', samples.PLAN_UUID),
-                ('audit.update', samples.AUDIT_UUID),
+                ('actionplan.update', infra_optim.PLAN_UUID),
+                ('audit.update', infra_optim.AUDIT_UUID),
             ],
             [
-                (told.inner(message)['event_type'], _data(message)['uuid'])
+                (expectations.inner(message)['event_type'], _data(message)['uuid'])
                 for message in sent
             ],
         )
 
     def test_nothing_is_read_of_what_is_below_the_level(self):
         sent = self.build(
-            told.audit_event(1, 'PENDING', 'ONGOING'),
-            told.audit_step(2, events.STRATEGY_START),
+            expectations.audit_event(1, 'PENDING', 'ONGOING'),
+            expectations.audit_step(2, events.STRATEGY_START),
             level='error',
         )
 
@@ -212,19 +224,20 @@ class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
 
     def test_the_prefix_of_plans_is_not_that_of_audits(self):
         sent = self.build(
-            told.audit_event(1, 'PENDING', 'ONGOING'), event_prefix='action_plan'
+            expectations.audit_event(1, 'PENDING', 'ONGOING'),
+            event_prefix='action_plan',
         )
 
-        self.assertEqual(['audit.update: PENDING -> ONGOING'], told.story(sent))
+        self.assertEqual(['audit.update: PENDING -> ONGOING'], expectations.story(sent))
 
 
 class TestPinned(AuditMessagesTestCase):
     def test_1_0_leaves_out_what_came_later(self):
         (sent,) = self.build(
-            told.audit_event(1, 'PENDING', 'ONGOING'), payload_version='1.0'
+            expectations.audit_event(1, 'PENDING', 'ONGOING'), payload_version='1.0'
         )
 
-        payload = told.inner(sent)['payload']
+        payload = expectations.inner(sent)['payload']
         self.assertEqual('1.0', payload['watcher_object.version'])
         self.assertEqual(
             [
@@ -253,53 +266,53 @@ class TestPinned(AuditMessagesTestCase):
 
 class TestWhatCannotBeBuilt(AuditMessagesTestCase):
     def test_it_does_not_hold_up_the_rest(self):
-        gone = told.audit_event(
-            1, 'PENDING', 'ONGOING', audit=told.TOLD_AUDIT.evolve(id=99)
+        gone = expectations.audit_event(
+            1, 'PENDING', 'ONGOING', audit=expectations.NOTIFIED_AUDIT.evolve(id=99)
         )
-        nonsense = told.audit_step(2, 'scoring.start')
-        unreadable = told.audit_event(
-            3, 'PENDING', 'ONGOING', audit=told.TOLD_AUDIT.evolve(id=7)
+        nonsense = expectations.audit_step(2, 'scoring.start')
+        unreadable = expectations.audit_event(
+            3, 'PENDING', 'ONGOING', audit=expectations.NOTIFIED_AUDIT.evolve(id=7)
         )
         self.surroundings.becomes(
-            told.TOLD_AUDIT.evolve(id=7, parameters={'hosts': {'a', 'b'}})
+            expectations.NOTIFIED_AUDIT.evolve(id=7, parameters={'hosts': {'a', 'b'}})
         )
-        fine = told.audit_event(4, 'PENDING', 'ONGOING')
+        fine = expectations.audit_event(4, 'PENDING', 'ONGOING')
 
         batch = self.builder().build([gone, nonsense, unreadable, fine])
 
         self.assertEqual(
-            ['audit.update: PENDING -> ONGOING'], told.story(batch.messages)
+            ['audit.update: PENDING -> ONGOING'], expectations.story(batch.messages)
         )
         self.assertEqual(
             [
                 (1, 'None'),
                 (2, f'event {nonsense.event.uuid}: no audit has a step scoring.start'),
-                (3, 'a set is no JSON'),
+                (3, 'set has no JSON representation'),
             ],
-            [(u.stored.sequence, str(u.error)) for u in batch.unbuildable],
+            [(u.stored.sequence, str(u.error)) for u in batch.build_failures],
         )
 
     def test_errors_of_the_store_are_not_taken_for_it(self):
         builder = self.builder()
         self.surroundings.error = exceptions.StoreUnavailable()
-        stored = [told.audit_event(1, 'PENDING', 'ONGOING')]
+        stored = [expectations.audit_event(1, 'PENDING', 'ONGOING')]
         self.assertRaises(exceptions.StoreUnavailable, builder.build, stored)
         self.surroundings.error = None
 
         batch = builder.build(stored)
 
-        self.assertEqual((1, []), (len(batch.messages), batch.unbuildable))
+        self.assertEqual((1, []), (len(batch.messages), batch.build_failures))
 
     def test_an_event_without_an_audit_is_of_none(self):
-        stored = told.audit_event(1, 'PENDING', 'ONGOING', subject_id=None)
+        stored = expectations.audit_event(1, 'PENDING', 'ONGOING', subject_id=None)
 
         batch = self.builder().build([stored])
 
-        self.assertEqual(([], 1), (batch.messages, len(batch.unbuildable)))
+        self.assertEqual(([], 1), (batch.messages, len(batch.build_failures)))
 
 
 def _data(message):
-    return told.inner(message)['payload']['watcher_object.data']
+    return expectations.inner(message)['payload']['watcher_object.data']
 
 
 def _fault(message):

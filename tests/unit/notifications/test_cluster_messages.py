@@ -1,10 +1,12 @@
 """From batches of events of clusters and nodes to messages."""
 
 from tests import base, factories
-from tests.unit.notifications import told
+from tests.unit.notifications import expectations
 from watcherlite import exceptions
 from watcherlite.domain.clusters import Cluster, Node, Profile
-from watcherlite.notifications import cluster_samples, messages, samples
+from watcherlite.notifications import messages
+from watcherlite.notifications.samples import clusters as cluster_samples
+from watcherlite.notifications.samples import documents
 from watcherlite.notifications.settings import NotificationSettings
 
 FAULT = {'exception': 'E', 'message': 'no port', 'module': 'm', 'function': 'f'}
@@ -14,11 +16,11 @@ class Nouns:
     """What there is; `asked` are the kinds and ids of each question."""
 
     def __init__(self):
-        self.known = {kind: dict(rows) for kind, rows in told.NOUNS.items()}
+        self.known = {kind: dict(rows) for kind, rows in expectations.NOUNS.items()}
         self.asked = []
         self.error = None
 
-    def nouns_by_id(self, kind, ids):
+    def objects_by_id(self, kind, ids):
         self.asked.append((kind, list(ids)))
         if self.error is not None:
             raise self.error
@@ -35,22 +37,26 @@ class ClusterMessagesTestCase(base.TestCase):
 
     def builder(self, **settings):
         return messages.MessageBuilder(
-            NotificationSettings(**{'host': samples.HOST, **settings}), self.nouns
+            NotificationSettings(**{'host': documents.HOST, **settings}), self.nouns
         )
 
     def build(self, *stored, **settings):
         batch = self.builder(**settings).build(stored)
-        self.assertEqual([], batch.unbuildable)
+        self.assertEqual([], batch.build_failures)
         return batch.messages
 
 
 class TestWhatIsSent(ClusterMessagesTestCase):
     def test_the_story_of_a_cluster_of_one_node(self):
         sent = self.build(
-            told.phase_event(1, 'create.start', 'INIT', 'CREATING'),
-            told.phase_event(2, 'create.start', 'INIT', 'CREATING', row=told.NODE),
-            told.phase_event(3, 'create.end', 'CREATING', 'ACTIVE', row=told.NODE),
-            told.phase_event(4, 'create.end', 'CREATING', 'ACTIVE'),
+            expectations.phase_event(1, 'create.start', 'INIT', 'CREATING'),
+            expectations.phase_event(
+                2, 'create.start', 'INIT', 'CREATING', row=expectations.NODE
+            ),
+            expectations.phase_event(
+                3, 'create.end', 'CREATING', 'ACTIVE', row=expectations.NODE
+            ),
+            expectations.phase_event(4, 'create.end', 'CREATING', 'ACTIVE'),
         )
 
         self.assertEqual(
@@ -60,13 +66,13 @@ class TestWhatIsSent(ClusterMessagesTestCase):
                 'node.create.end: ACTIVE',
                 'cluster.create.end: ACTIVE',
             ],
-            told.story(sent),
+            expectations.story(sent),
         )
         self.assertEqual(
             [('clustering:localhost', 'INFO')] * 4,
             [
                 (message['publisher_id'], message['priority'])
-                for message in map(told.inner, sent)
+                for message in map(expectations.inner, sent)
             ],
         )
 
@@ -74,10 +80,10 @@ class TestWhatIsSent(ClusterMessagesTestCase):
         at = factories.NOW.strftime('%Y-%m-%dT%H:%M:%SZ')
         made = '2016-11-04T16:29:20Z'
         sent = self.build(
-            told.phase_event(1, 'create.start', 'INIT', 'CREATING'),
-            told.phase_event(2, 'create.end', 'CREATING', 'ACTIVE'),
-            told.phase_event(3, 'delete.start', 'ACTIVE', 'DELETING'),
-            told.phase_event(4, 'delete.end', 'DELETING', 'DELETING'),
+            expectations.phase_event(1, 'create.start', 'INIT', 'CREATING'),
+            expectations.phase_event(2, 'create.end', 'CREATING', 'ACTIVE'),
+            expectations.phase_event(3, 'delete.start', 'ACTIVE', 'DELETING'),
+            expectations.phase_event(4, 'delete.end', 'DELETING', 'DELETING'),
         )
 
         self.assertEqual(
@@ -90,9 +96,9 @@ class TestWhatIsSent(ClusterMessagesTestCase):
 
     def test_the_action_is_named_and_the_node_says_where_it_belongs(self):
         (message,) = self.build(
-            told.phase_event(
+            expectations.phase_event(
                 *(1, 'recover.end', 'RECOVERING', 'ACTIVE'),
-                row=told.NODE,
+                row=expectations.NODE,
                 physical_id='web-1-new',
             )
         )
@@ -101,13 +107,13 @@ class TestWhatIsSent(ClusterMessagesTestCase):
         self.assertEqual(
             {
                 'uuid': cluster_samples.ACTION_UUID,
-                'name': f'node_recover_{told.NODE.uuid[:8]}',
+                'name': f'node_recover_{expectations.NODE.uuid[:8]}',
                 'action_type': 'NODE_RECOVER',
             },
             data['action']['watcher_object.data'],
         )
         self.assertEqual(
-            (told.CLUSTER.uuid, 'web-1-new', 1, told.PROFILE.uuid),
+            (expectations.CLUSTER.uuid, 'web-1-new', 1, expectations.PROFILE.uuid),
             tuple(
                 data[k]
                 for k in ('cluster_uuid', 'physical_id', 'index', 'profile_uuid')
@@ -116,11 +122,11 @@ class TestWhatIsSent(ClusterMessagesTestCase):
 
     def test_an_error_has_its_fault_and_nothing_else_has_one(self):
         sent = self.build(
-            told.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING'),
-            told.phase_event(
-                2, 'check.error', 'ACTIVE', 'ERROR', row=told.NODE, fault=FAULT
+            expectations.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING'),
+            expectations.phase_event(
+                2, 'check.error', 'ACTIVE', 'ERROR', row=expectations.NODE, fault=FAULT
             ),
-            told.phase_event(3, 'check.error', 'CHECKING', 'WARNING'),
+            expectations.phase_event(3, 'check.error', 'CHECKING', 'WARNING'),
         )
 
         self.assertEqual(
@@ -145,13 +151,15 @@ class TestWhatIsRead(ClusterMessagesTestCase):
     def test_all_of_a_batch_are_read_at_once_and_anew_for_the_next(self):
         builder = self.builder()
         stored = [
-            told.phase_event(1, 'resize.start', 'ACTIVE', 'RESIZING'),
-            told.phase_event(2, 'create.end', 'CREATING', 'ACTIVE', row=told.NODE),
-            told.phase_event(3, 'resize.end', 'RESIZING', 'ACTIVE'),
+            expectations.phase_event(1, 'resize.start', 'ACTIVE', 'RESIZING'),
+            expectations.phase_event(
+                2, 'create.end', 'CREATING', 'ACTIVE', row=expectations.NODE
+            ),
+            expectations.phase_event(3, 'resize.end', 'RESIZING', 'ACTIVE'),
         ]
         sizes = []
         for size in (4, 5):
-            self.nouns.becomes(told.CLUSTER.evolve(desired_capacity=size))
+            self.nouns.becomes(expectations.CLUSTER.evolve(desired_capacity=size))
             batch = builder.build(stored)
             sizes.append([_data(m).get('desired_capacity') for m in batch.messages])
 
@@ -162,7 +170,8 @@ class TestWhatIsRead(ClusterMessagesTestCase):
 
     def test_nothing_is_read_of_what_is_below_the_level(self):
         sent = self.build(
-            told.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING'), level='error'
+            expectations.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING'),
+            level='error',
         )
 
         self.assertEqual(([], []), (sent, self.nouns.asked))
@@ -171,14 +180,14 @@ class TestWhatIsRead(ClusterMessagesTestCase):
         self.nouns.known[Profile].clear()
 
         (message,) = self.build(
-            told.phase_event(1, 'delete.end', 'DELETING', 'DELETING')
+            expectations.phase_event(1, 'delete.end', 'DELETING', 'DELETING')
         )
 
         self.assertIsNone(_data(message)['profile_uuid'])
 
     def test_errors_of_the_store_are_not_taken_for_a_fault_of_an_event(self):
         self.nouns.error = exceptions.StoreUnavailable()
-        stored = [told.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING')]
+        stored = [expectations.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING')]
 
         self.assertRaises(exceptions.StoreUnavailable, self.builder().build, stored)
 
@@ -187,14 +196,14 @@ class TestSecrets(ClusterMessagesTestCase):
     def test_nothing_of_what_is_made_is_told_and_credentials_are_masked(self):
         secret = 'correct-horse'
         self.nouns.becomes(
-            told.CLUSTER.evolve(
+            expectations.CLUSTER.evolve(
                 metadata={'tier': 'web', 'db_password': secret},
                 config={'node.name.format': secret},
                 data={'loadbalancers': {'x': secret}},
             )
         )
         self.nouns.becomes(
-            told.NODE.evolve(
+            expectations.NODE.evolve(
                 properties={'command': secret},
                 attributes={'url': secret},
                 kept={'x': secret},
@@ -203,11 +212,13 @@ class TestSecrets(ClusterMessagesTestCase):
         )
 
         sent = self.build(
-            told.phase_event(
+            expectations.phase_event(
                 *(1, 'check.error', 'CHECKING', 'ERROR'),
                 message=f'no answer from http://me:{secret}@host/',
             ),
-            told.phase_event(2, 'check.start', 'ACTIVE', 'ACTIVE', row=told.NODE),
+            expectations.phase_event(
+                2, 'check.start', 'ACTIVE', 'ACTIVE', row=expectations.NODE
+            ),
         )
 
         self.assertNotIn(secret, str(sent))
@@ -222,22 +233,25 @@ class TestSecrets(ClusterMessagesTestCase):
 
 class TestWhatCannotBeBuilt(ClusterMessagesTestCase):
     def test_it_does_not_hold_up_the_rest(self):
-        gone = told.phase_event(
-            *(1, 'check.start', 'ACTIVE', 'CHECKING'), row=told.CLUSTER.evolve(id=99)
+        gone = expectations.phase_event(
+            *(1, 'check.start', 'ACTIVE', 'CHECKING'),
+            row=expectations.CLUSTER.evolve(id=99),
         )
-        unknown = told.phase_event(2, 'explode.start', 'ACTIVE', 'ACTIVE')
-        fine = told.phase_event(3, 'check.start', 'ACTIVE', 'CHECKING')
+        unknown = expectations.phase_event(2, 'explode.start', 'ACTIVE', 'ACTIVE')
+        fine = expectations.phase_event(3, 'check.start', 'ACTIVE', 'CHECKING')
 
         batch = self.builder().build([gone, unknown, fine])
 
-        self.assertEqual(['cluster.check.start: CHECKING'], told.story(batch.messages))
         self.assertEqual(
-            [1, 2], sorted(found.stored.sequence for found in batch.unbuildable)
+            ['cluster.check.start: CHECKING'], expectations.story(batch.messages)
+        )
+        self.assertEqual(
+            [1, 2], sorted(found.stored.sequence for found in batch.build_failures)
         )
 
 
 def _data(message):
-    return told.inner(message)['payload']['watcher_object.data']
+    return expectations.inner(message)['payload']['watcher_object.data']
 
 
 def _fault(message):

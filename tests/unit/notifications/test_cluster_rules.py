@@ -1,17 +1,18 @@
-"""What is told of the phases of actions on clusters and nodes."""
+"""The notifications of the phases of actions on clusters and nodes."""
 
 from tests import base
-from tests.unit.notifications import told as stories
+from tests.unit.notifications import expectations as stories
 from watcherlite.domain import events
-from watcherlite.engine.clusters import actions
-from watcherlite.notifications import cluster_rules, rules
+from watcherlite.engine.clusters import action_types
+from watcherlite.notifications.rules import clusters as cluster_rules
+from watcherlite.notifications.rules import subjects
 
 ROWS = {events.CLUSTER: stories.CLUSTER, events.NODE: stories.NODE}
 
 
 def told(name, old, new, row=stories.CLUSTER, **values):
     """Return what is told, as 'old -> new' and the names."""
-    found = rules.told_of(
+    found = subjects.match(
         stories.phase_event(1, name, old, new, row=row, **values).event
     )
     names = [notification.name for notification in found.notifications]
@@ -47,8 +48,8 @@ class TestPhases(base.TestCase):
 
     def test_what_nobody_has_heard_of_is_refused_by_name(self):
         for name, new, text in (
-            ('join.start', 'ACTIVE', 'no cluster is told of by join.start'),
-            ('create.middle', 'ACTIVE', 'no cluster is told of by create.middle'),
+            ('join.start', 'ACTIVE', 'no cluster has a notification join.start'),
+            ('create.middle', 'ACTIVE', 'no cluster has a notification create.middle'),
             ('create.end', 'SUCCEEDED', 'no cluster can be SUCCEEDED'),
         ):
             error = self.assertRaises(ValueError, told, name, 'ACTIVE', new)
@@ -68,7 +69,11 @@ class TestTables(base.TestCase):
             (events.CLUSTER, cluster_rules.CLUSTER_ACTIONS, True),
             (events.NODE, cluster_rules.NODE_ACTIONS, False),
         ):
-            kinds = [k for k in actions.KINDS.values() if k.on_cluster == of_cluster]
+            kinds = [
+                k
+                for k in action_types.DEFINITIONS.values()
+                if k.on_cluster == of_cluster
+            ]
             self.assertEqual({kind.verb for kind in kinds}, set(verbs))
             for kind in kinds:
                 event = stories.phase_event(
@@ -78,6 +83,6 @@ class TestTables(base.TestCase):
 
     def test_what_failed_is_an_error_and_nothing_else_is(self):
         for key in ROWS:
-            for name, row in rules.SUBJECTS[key].notifications.items():
+            for name, row in subjects.SUBJECTS[key].notifications.items():
                 expected = 'ERROR' if name.endswith('.error') else 'INFO'
                 self.assertEqual(expected, row.priority, name)

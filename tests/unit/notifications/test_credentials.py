@@ -1,10 +1,10 @@
-"""What nobody on the broker is told: credentials among inputs and parameters."""
+"""Credentials in inputs and parameters are masked in notifications."""
 
 import dataclasses
 import json
 
 from tests import base
-from tests.unit.notifications import told
+from tests.unit.notifications import expectations
 from watcherlite.domain import events
 from watcherlite.domain.action_plans import PlanSurroundings
 from watcherlite.domain.audits import AuditSurroundings
@@ -28,15 +28,19 @@ class Source:
     """A plan and an audit with these parameters; see `payloads.Source`."""
 
     def __init__(self, parameters):
-        self._of_plan = told.AUDIT.evolve(parameters=parameters)
-        self._audit = told.TOLD_AUDIT.evolve(parameters=parameters)
+        self._of_plan = expectations.AUDIT.evolve(parameters=parameters)
+        self._audit = expectations.NOTIFIED_AUDIT.evolve(parameters=parameters)
 
     def surroundings_of_plans(self, plan_ids):
-        found = PlanSurroundings(told.PLAN, self._of_plan, told.GOAL, told.STRATEGY)
+        found = PlanSurroundings(
+            expectations.PLAN, self._of_plan, expectations.GOAL, expectations.STRATEGY
+        )
         return dict.fromkeys(plan_ids, found)
 
     def surroundings_of_audits(self, audit_ids):
-        found = AuditSurroundings(self._audit, told.TOLD_GOAL, told.STRATEGY)
+        found = AuditSurroundings(
+            self._audit, expectations.NOTIFIED_GOAL, expectations.STRATEGY
+        )
         return dict.fromkeys(audit_ids, found)
 
 
@@ -46,15 +50,15 @@ class TestCredentials(base.TestCase):
         source = Source(parameters or {})
         builder = messages.MessageBuilder(NotificationSettings('host'), source)
         batch = builder.build(stored)
-        self.assertEqual([], batch.unbuildable)
+        self.assertEqual([], batch.build_failures)
         self.assertNotIn(b'canary', b''.join(body for _, body in batch.messages))
         return [
-            told.inner(message)['payload']['watcher_object.data']
+            expectations.inner(message)['payload']['watcher_object.data']
             for message in batch.messages
         ]
 
     def of_action(self, inputs):
-        stored = told.action_event(1, 'READY', 'RUNNING')
+        stored = expectations.action_event(1, 'READY', 'RUNNING')
         given = dataclasses.replace(stored, action_inputs=json.dumps(inputs))
         return [fields['input_parameters'] for fields in self.sent(given)]
 
@@ -66,8 +70,8 @@ class TestCredentials(base.TestCase):
 
     def test_those_among_the_parameters_of_an_audit_are_masked(self):
         created, updated = self.sent(
-            told.audit_event(1, None, 'PENDING', kind=events.CREATED),
-            told.audit_event(2, 'PENDING', 'ONGOING'),
+            expectations.audit_event(1, None, 'PENDING', kind=events.CREATED),
+            expectations.audit_event(2, 'PENDING', 'ONGOING'),
             parameters=GIVEN,
         )
         self.assertEqual(
@@ -76,6 +80,6 @@ class TestCredentials(base.TestCase):
 
     def test_those_of_the_audit_of_a_plan_as_well(self):
         (updated,) = self.sent(
-            told.plan_event(1, 'RECOMMENDED', 'PENDING'), parameters=GIVEN
+            expectations.plan_event(1, 'RECOMMENDED', 'PENDING'), parameters=GIVEN
         )
         self.assertEqual(MASKED, updated['audit']['watcher_object.data']['parameters'])

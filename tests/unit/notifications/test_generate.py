@@ -1,4 +1,4 @@
-"""What is derived from the payload classes and checked in."""
+"""The generated files: the samples and the reference."""
 
 import json
 
@@ -6,8 +6,10 @@ import jsonschema
 
 from tests import base
 from watcherlite.conf import notifications as options
-from watcherlite.notifications import generate, reference, rules, samples, schema
-from watcherlite.objects import catalogue
+from watcherlite.notifications import generate
+from watcherlite.notifications.rules import subjects
+from watcherlite.notifications.samples import documents, reference
+from watcherlite.objects import registry
 
 
 class TestGenerated(base.TestCase):
@@ -18,17 +20,14 @@ class TestGenerated(base.TestCase):
             'Run `python -m watcherlite.notifications.generate`, and look at it.',
         )
 
-    def test_the_table_is_what_the_classes_say(self):
-        self.assertEqual(catalogue.table(), schema.PAYLOADS)
-
     def test_every_payload_of_the_rules_is_a_class(self):
         told = {
             notification.payload
-            for subject in rules.SUBJECTS.values()
+            for subject in subjects.SUBJECTS.values()
             for notification in subject.notifications.values()
         }
 
-        self.assertEqual(set(), told - set(catalogue.payload_classes()))
+        self.assertEqual(set(), told - set(registry.payload_classes()))
 
 
 class TestPage(base.TestCase):
@@ -38,7 +37,7 @@ class TestPage(base.TestCase):
 
     def test_it_names_every_event_type(self):
         self.assertEqual(
-            [], [name for name in samples.samples() if f'``{name}``' not in self.page]
+            [], [name for name in documents.samples() if f'``{name}``' not in self.page]
         )
 
     def test_it_names_every_option(self):
@@ -59,22 +58,22 @@ class TestSamples(base.TestCase):
         self.assertEqual(
             {
                 f'{subject.prefix}.{name}'
-                for subject in rules.SUBJECTS.values()
+                for subject in subjects.SUBJECTS.values()
                 for name in subject.notifications
             },
-            set(samples.samples()),
+            set(documents.samples()),
         )
 
     def test_the_payload_of_each_fits_the_json_schema_of_its_class(self):
-        for event_type in samples.samples():
-            path = generate.SAMPLES / samples.file_name(event_type)
+        for event_type in documents.samples():
+            path = generate.SAMPLES / documents.file_name(event_type)
             payload = json.loads(path.read_text(encoding='utf-8'))['payload']
-            cls = catalogue.payload_classes()[payload['watcher_object.name']]
+            cls = registry.payload_classes()[payload['watcher_object.name']]
             jsonschema.Draft4Validator(cls.to_json_schema()).validate(payload)
 
     def test_a_payload_that_does_not_fit_would_be_noticed(self):
-        payload = samples.samples()['action.update']['payload']
-        cls = catalogue.payload_classes()['ActionUpdatePayload']
+        payload = documents.samples()['action.update']['payload']
+        cls = registry.payload_classes()['ActionUpdatePayload']
         validator = jsonschema.Draft4Validator(cls.to_json_schema())
 
         payload['watcher_object.data']['parents'] = ['not a uuid']

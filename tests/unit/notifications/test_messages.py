@@ -4,11 +4,13 @@ import json
 import time
 
 from tests import base, factories
-from tests.unit.notifications import told
+from tests.unit.notifications import expectations
 from watcherlite import exceptions
 from watcherlite.domain import events
 from watcherlite.domain.action_plans import PlanSurroundings
-from watcherlite.notifications import messages, plan_payloads, samples
+from watcherlite.notifications import messages
+from watcherlite.notifications.payloads import action_plans
+from watcherlite.notifications.samples import documents, infra_optim
 from watcherlite.notifications.settings import NotificationSettings
 from watcherlite.objects import action, action_plan, audit, cluster, stack, strategy
 
@@ -28,54 +30,56 @@ class Surroundings:
         return {key: self.known[key] for key in plan_ids if key in self.known}
 
     def surroundings_of_audits(self, audit_ids):
-        return {6: told.AUDIT_SURROUNDINGS}
+        return {6: expectations.AUDIT_SURROUNDINGS}
 
     def surroundings_of_stacks(self, stack_ids):
-        return {8: told.STACK_SURROUNDINGS}
+        return {8: expectations.STACK_SURROUNDINGS}
 
-    def nouns_by_id(self, kind, ids):
-        return told.nouns_by_id(kind, ids)
+    def objects_by_id(self, kind, ids):
+        return expectations.objects_by_id(kind, ids)
 
 
 class MessagesTestCase(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.surroundings = Surroundings(told.SURROUNDINGS)
+        self.surroundings = Surroundings(expectations.SURROUNDINGS)
 
     def builder(self, **settings):
         return messages.MessageBuilder(
-            NotificationSettings(**{'host': samples.HOST, **settings}),
+            NotificationSettings(**{'host': documents.HOST, **settings}),
             self.surroundings,
         )
 
     def build(self, *stored, **settings):
         batch = self.builder(**settings).build(stored)
-        self.assertEqual([], batch.unbuildable)
+        self.assertEqual([], batch.build_failures)
         return batch.messages
 
 
 class TestSamples(MessagesTestCase):
     def test_the_samples_are_what_is_sent(self):
         sent = {}
-        for event_type, stored in told.sample_events().items():
+        for event_type, stored in expectations.sample_events().items():
             (sent[event_type],) = (
                 notification
-                for notification in map(told.inner, self.build(stored))
+                for notification in map(expectations.inner, self.build(stored))
                 if notification['event_type'] == event_type
             )
             sent[event_type].pop('_unique_id')
 
-        self.assertEqual(samples.samples(), sent)
+        self.assertEqual(documents.samples(), sent)
 
     def test_a_plan_without_strategy_and_efficacy_has_null_there(self):
-        plan = told.PLAN.evolve(strategy_id=None, global_efficacy=())
-        self.surroundings.known[4] = PlanSurroundings(plan, told.AUDIT, told.GOAL, None)
+        plan = expectations.PLAN.evolve(strategy_id=None, global_efficacy=())
+        self.surroundings.known[4] = PlanSurroundings(
+            plan, expectations.AUDIT, expectations.GOAL, None
+        )
 
         created, running = map(
-            told.inner,
+            expectations.inner,
             self.build(
-                told.plan_event(1, None, 'RECOMMENDED', kind=events.CREATED),
-                told.action_event(2, 'READY', 'RUNNING'),
+                expectations.plan_event(1, None, 'RECOMMENDED', kind=events.CREATED),
+                expectations.action_event(2, 'READY', 'RUNNING'),
             )[:2],
         )
 
@@ -92,8 +96,8 @@ class TestSamples(MessagesTestCase):
 
     def test_times_of_a_deleted_plan_and_of_its_actions(self):
         sent = self.build(
-            told.plan_event(1, 'FAILED', 'DELETED', kind=events.DELETED),
-            told.action_event(
+            expectations.plan_event(1, 'FAILED', 'DELETED', kind=events.DELETED),
+            expectations.action_event(
                 2, 'FAILED', 'FAILED', kind=events.DELETED, plan_state='DELETED'
             ),
         )
@@ -104,7 +108,7 @@ class TestSamples(MessagesTestCase):
             [
                 (data['updated_at'], data['deleted_at'])
                 for data in (
-                    told.inner(message)['payload']['watcher_object.data']
+                    expectations.inner(message)['payload']['watcher_object.data']
                     for message in sent
                 )
             ],
@@ -114,8 +118,8 @@ class TestSamples(MessagesTestCase):
 class TestStory(MessagesTestCase):
     def test_what_is_told_of_an_action_is_in_the_order_of_decisions(self):
         sent = self.build(
-            told.action_event(1, 'READY', 'RUNNING'),
-            told.action_event(2, 'RUNNING', 'SUCCEEDED'),
+            expectations.action_event(1, 'READY', 'RUNNING'),
+            expectations.action_event(2, 'RUNNING', 'SUCCEEDED'),
         )
 
         self.assertEqual(
@@ -125,12 +129,12 @@ class TestStory(MessagesTestCase):
                 'action.update: ONGOING -> SUCCEEDED',
                 'action.execution.end: SUCCEEDED',
             ],
-            told.story(sent),
+            expectations.story(sent),
         )
 
     def test_a_nested_plan_is_as_the_event_saw_it(self):
         sent = self.build(
-            told.action_event(
+            expectations.action_event(
                 1,
                 'READY',
                 'SKIPPED',
@@ -139,7 +143,9 @@ class TestStory(MessagesTestCase):
             )
         )
 
-        nested = told.inner(sent[0])['payload']['watcher_object.data']['action_plan']
+        nested = expectations.inner(sent[0])['payload']['watcher_object.data'][
+            'action_plan'
+        ]
         self.assertEqual(
             ('PENDING', 'One or more actions were skipped.'),
             (
@@ -149,10 +155,10 @@ class TestStory(MessagesTestCase):
         )
 
     def test_a_failure_without_a_fault_has_null_there(self):
-        sent = self.build(told.action_event(1, 'RUNNING', 'FAILED'))
+        sent = self.build(expectations.action_event(1, 'RUNNING', 'FAILED'))
 
         self.assertIsNone(
-            told.inner(sent[1])['payload']['watcher_object.data']['fault']
+            expectations.inner(sent[1])['payload']['watcher_object.data']['fault']
         )
 
 
@@ -160,8 +166,8 @@ class TestSettings(MessagesTestCase):
     def setUp(self):
         super().setUp()
         self.failure = [
-            told.action_event(1, 'RUNNING', 'FAILED'),
-            told.plan_event(2, 'ONGOING', 'FAILED'),
+            expectations.action_event(1, 'RUNNING', 'FAILED'),
+            expectations.plan_event(2, 'ONGOING', 'FAILED'),
         ]
 
     def test_every_topic_gets_the_same_message(self):
@@ -178,14 +184,16 @@ class TestSettings(MessagesTestCase):
     def test_the_level_leaves_out_what_is_below(self):
         self.assertEqual(
             ['action.execution.error: FAILED', 'actionplan.execution.error: FAILED'],
-            told.story(self.build(*self.failure, level='error')),
+            expectations.story(self.build(*self.failure, level='error')),
         )
 
     def test_a_message_has_its_id_whatever_the_level(self):
         ids = [
             {
                 notification['event_type']: notification['message_id']
-                for notification in map(told.inner, self.build(*self.failure, **level))
+                for notification in map(
+                    expectations.inner, self.build(*self.failure, **level)
+                )
             }
             for level in ({}, {'level': 'error'})
         ]
@@ -218,15 +226,15 @@ class TestSettings(MessagesTestCase):
                 'action_plan.execution.error',
             ],
             [
-                told.inner(message)['event_type']
+                expectations.inner(message)['event_type']
                 for message in self.build(*self.failure, event_prefix='action_plan')
             ],
         )
 
     def test_pinned_payloads_are_what_the_objects_make_of_them(self):
-        expected = samples.samples()
-        for event_type, stored in told.sample_events().items():
-            sent = map(told.inner, self.build(stored, payload_version='1.0'))
+        expected = documents.samples()
+        for event_type, stored in expectations.sample_events().items():
+            sent = map(expectations.inner, self.build(stored, payload_version='1.0'))
             payload = {n['event_type']: n['payload'] for n in sent}[event_type]
             sample = expected[event_type]['payload']
             cls = _CLASSES[sample['watcher_object.name']]
@@ -242,7 +250,9 @@ class TestSettings(MessagesTestCase):
         second = builder.build(self.failure).messages
 
         self.assertEqual((4, 2), (len(first), len(second)))
-        self.assertEqual('infra-optim:elsewhere', told.inner(second[0])['publisher_id'])
+        self.assertEqual(
+            'infra-optim:elsewhere', expectations.inner(second[0])['publisher_id']
+        )
 
 
 class TestWhatIsRead(MessagesTestCase):
@@ -250,20 +260,22 @@ class TestWhatIsRead(MessagesTestCase):
         builder = self.builder()
 
         for _ in range(3):
-            builder.build([told.action_event(n, 'READY', 'RUNNING') for n in range(9)])
+            builder.build(
+                [expectations.action_event(n, 'READY', 'RUNNING') for n in range(9)]
+            )
 
         self.assertEqual([[4]], self.surroundings.asked)
 
     def test_its_audit_is_read_anew_for_each_batch_that_tells_of_it(self):
         builder = self.builder()
-        stored = told.plan_event(1, 'PENDING', 'ONGOING')
+        stored = expectations.plan_event(1, 'PENDING', 'ONGOING')
         states = []
         for state in ('ONGOING', 'SUCCEEDED'):
             self.surroundings.known[4] = PlanSurroundings(
-                told.PLAN,
+                expectations.PLAN,
                 factories.make_audit(1, state=state),
-                told.GOAL,
-                told.STRATEGY,
+                expectations.GOAL,
+                expectations.STRATEGY,
             )
             first, second = builder.build([stored]).messages
             self.assertEqual(_audit(first), _audit(second))
@@ -273,37 +285,39 @@ class TestWhatIsRead(MessagesTestCase):
         self.assertEqual([[4], [4]], self.surroundings.asked)
 
     def test_all_plans_of_a_batch_are_read_at_once(self):
-        other = told.PLAN.evolve(id=9, uuid=factories.new_uuid())
+        other = expectations.PLAN.evolve(id=9, uuid=factories.new_uuid())
         self.surroundings.known[9] = PlanSurroundings(
-            other, told.AUDIT, told.GOAL, told.STRATEGY
+            other, expectations.AUDIT, expectations.GOAL, expectations.STRATEGY
         )
 
         sent = self.build(
-            told.plan_event(1, 'PENDING', 'ONGOING', plan=other),
-            told.action_event(2, 'READY', 'RUNNING'),
-            told.plan_event(3, 'ONGOING', 'SUCCEEDED', plan=other),
+            expectations.plan_event(1, 'PENDING', 'ONGOING', plan=other),
+            expectations.action_event(2, 'READY', 'RUNNING'),
+            expectations.plan_event(3, 'ONGOING', 'SUCCEEDED', plan=other),
         )
 
         self.assertEqual([[4, 9]], self.surroundings.asked)
         self.assertEqual(
-            [other.uuid] * 2 + [samples.ACTION_UUID] * 2 + [other.uuid] * 2,
+            [other.uuid] * 2 + [infra_optim.ACTION_UUID] * 2 + [other.uuid] * 2,
             [
-                told.inner(message)['payload']['watcher_object.data']['uuid']
+                expectations.inner(message)['payload']['watcher_object.data']['uuid']
                 for message in sent
             ],
         )
 
     def test_plans_are_not_kept_without_a_bound(self):
         builder = self.builder()
-        many = range(100, 100 + plan_payloads.KEPT_PLANS + 1)
-        plans = {n: told.PLAN.evolve(id=n) for n in many}
+        many = range(100, 100 + action_plans.CACHED_PLANS + 1)
+        plans = {n: expectations.PLAN.evolve(id=n) for n in many}
         self.surroundings.known = {
-            n: PlanSurroundings(plan, told.AUDIT, told.GOAL, told.STRATEGY)
+            n: PlanSurroundings(
+                plan, expectations.AUDIT, expectations.GOAL, expectations.STRATEGY
+            )
             for n, plan in plans.items()
         }
         of_plan = {
-            n: told.action_event(
-                n, 'READY', 'RUNNING', action=told.ACTION.evolve(plan_id=n)
+            n: expectations.action_event(
+                n, 'READY', 'RUNNING', action=expectations.ACTION.evolve(plan_id=n)
             )
             for n in many
         }
@@ -317,49 +331,55 @@ class TestWhatIsRead(MessagesTestCase):
 
 class TestWhatCannotBeBuilt(MessagesTestCase):
     def test_it_does_not_hold_up_the_rest(self):
-        gone = told.action_event(
-            1, 'READY', 'RUNNING', action=told.ACTION.evolve(plan_id=99)
+        gone = expectations.action_event(
+            1, 'READY', 'RUNNING', action=expectations.ACTION.evolve(plan_id=99)
         )
-        nonsense = told.action_event(2, 'READY', 'NO STATUS')
-        incomplete = told.action_event(3, 'READY', 'RUNNING', plan_state=None)
-        fine = told.action_event(4, 'READY', 'RUNNING')
+        nonsense = expectations.action_event(2, 'READY', 'NO STATUS')
+        incomplete = expectations.action_event(3, 'READY', 'RUNNING', plan_state=None)
+        fine = expectations.action_event(4, 'READY', 'RUNNING')
 
         batch = self.builder().build([gone, nonsense, incomplete, fine])
 
         self.assertEqual(
             ['action.update: PENDING -> ONGOING', 'action.execution.start: ONGOING'],
-            told.story(batch.messages),
+            expectations.story(batch.messages),
         )
         self.assertEqual(
             [
                 (1, 'None'),
                 (2, f'event {nonsense.event.uuid}: no action can be NO STATUS'),
-                (3, 'TerseActionPlanPayload 1.1: state must not be null'),
+                (
+                    3,
+                    'ActionUpdatePayload 1.2: TerseActionPlanPayload 1.3: state must '
+                    'not be null',
+                ),
             ],
-            [(u.stored.sequence, str(u.error)) for u in batch.unbuildable],
+            [(u.stored.sequence, str(u.error)) for u in batch.build_failures],
         )
 
     def test_half_an_event_is_not_sent(self):
-        stored = told.action_event(
+        stored = expectations.action_event(
             1, 'RUNNING', 'FAILED', detail={'fault': {'message': 7}}
         )
 
         batch = self.builder().build([stored])
 
-        self.assertEqual(([], 1), (batch.messages, len(batch.unbuildable)))
+        self.assertEqual(([], 1), (batch.messages, len(batch.build_failures)))
 
     def test_errors_of_the_store_are_not_taken_for_it(self):
         builder = self.builder()
         for error in (exceptions.StoreUnavailable(), TypeError('a bug in the store')):
             self.surroundings.error = error
             self.assertRaises(
-                type(error), builder.build, [told.action_event(1, 'READY', 'RUNNING')]
+                type(error),
+                builder.build,
+                [expectations.action_event(1, 'READY', 'RUNNING')],
             )
         self.surroundings.error = None
 
-        batch = builder.build([told.action_event(1, 'READY', 'RUNNING')])
+        batch = builder.build([expectations.action_event(1, 'READY', 'RUNNING')])
 
-        self.assertEqual((2, []), (len(batch.messages), batch.unbuildable))
+        self.assertEqual((2, []), (len(batch.messages), batch.build_failures))
 
 
 class TestCost(MessagesTestCase):
@@ -367,11 +387,11 @@ class TestCost(MessagesTestCase):
 
     def test_it_costs_a_tenth_of_what_versioned_objects_do(self):
         stored = [
-            told.action_event(n, old, new)
+            expectations.action_event(n, old, new)
             for n in range(25)
             for old, new in (('READY', 'RUNNING'), ('RUNNING', 'SUCCEEDED'))
         ]
-        stored += [told.plan_event(99, 'PENDING', 'ONGOING')]
+        stored += [expectations.plan_event(99, 'PENDING', 'ONGOING')]
         builder = self.builder()
         sent = builder.build(stored).messages
 
@@ -382,7 +402,7 @@ class TestCost(MessagesTestCase):
 
 
 def _audit(message):
-    data = told.inner(message)['payload']['watcher_object.data']
+    data = expectations.inner(message)['payload']['watcher_object.data']
     return data['audit']['watcher_object.data']
 
 
@@ -398,7 +418,7 @@ def _cost(work):
 
 def _through_objects(message):
     """Build one notification as oslo.versionedobjects and oslo.messaging do."""
-    notification = dict(_PLAIN.setdefault(message[1], told.inner(message)))
+    notification = dict(_PLAIN.setdefault(message[1], expectations.inner(message)))
     name = notification['payload']['watcher_object.name']
     notification['payload'] = _object(notification['payload']).to_wire()
     assert notification['payload']['watcher_object.name'] == name

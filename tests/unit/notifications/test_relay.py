@@ -1,7 +1,7 @@
 """The relay: whole stories of what it does to the store and to the broker."""
 
 from tests import factories
-from tests.unit.notifications import told
+from tests.unit.notifications import expectations
 from tests.unit.notifications.relay_case import (
     AWAY,
     END,
@@ -24,6 +24,16 @@ class TestPublishing(RelayTestCase):
         )
         self.assertEqual({1: factories.NOW, 2: factories.NOW}, self.store.marked)
         self.assertEqual((4, 2, 0), self.counts())
+
+    def test_without_a_subscriber_events_are_marked_and_nothing_is_built(self):
+        self.publisher.subscribed = False
+        self.store.add(started(1), expectations.action_event(2, 'READY', 'NO STATUS'))
+
+        done = self.run_script()
+
+        self.assertEqual([TAKE, 'read [1, 2]', 'mark [1, 2]', *END], done)
+        self.assertEqual((0, 2, 0), self.counts())
+        self.assertEqual([], self.publisher.arrived)
 
     def test_it_sleeps_until_it_is_woken(self):
         done = self.run_script((1.5, self.stored(started(1))))
@@ -125,7 +135,7 @@ class TestPublishing(RelayTestCase):
         )
 
     def counts(self):
-        return self.relay.published, self.relay.events, self.relay.unbuildable
+        return self.relay.published, self.relay.events, self.relay.build_failures
 
 
 class TestWhatCannotBeBuilt(RelayTestCase):
@@ -138,19 +148,19 @@ class TestWhatCannotBeBuilt(RelayTestCase):
         self.assertEqual(
             [TAKE, 'read [1, 2]', 'publish 2 within 30 s', 'mark [1, 2]', *END], done
         )
-        self.assertEqual(1, self.relay.unbuildable)
+        self.assertEqual(1, self.relay.build_failures)
         self.assertIn(
-            f'Event {gone.event.uuid} (state_changed of action {told.ACTION.uuid}, '
-            'sequence 1) is not told of: what it is about, or belongs to, is not in '
-            'the database any more',
+            f'Event {gone.event.uuid} (state_changed of action '
+            f'{expectations.ACTION.uuid}, sequence 1) has no notification: its '
+            'object is not in the database any more',
             self.log.output,
         )
 
     def test_an_audit_that_is_gone_is_named_by_its_id(self):
-        gone = told.audit_event(
-            1, 'PENDING', 'ONGOING', audit=told.TOLD_AUDIT.evolve(id=99)
+        gone = expectations.audit_event(
+            1, 'PENDING', 'ONGOING', audit=expectations.NOTIFIED_AUDIT.evolve(id=99)
         )
-        self.store.add(gone, told.audit_event(2, 'PENDING', 'ONGOING'))
+        self.store.add(gone, expectations.audit_event(2, 'PENDING', 'ONGOING'))
 
         done = self.run_script()
 
@@ -159,8 +169,8 @@ class TestWhatCannotBeBuilt(RelayTestCase):
         )
         self.assertIn(
             f'Event {gone.event.uuid} (state_changed of audit with the id 99, '
-            'sequence 1) is not told of: what it is about, or belongs to, is not in '
-            'the database any more',
+            'sequence 1) has no notification: its object is not in the database any '
+            'more',
             self.log.output,
         )
 
@@ -170,8 +180,8 @@ class TestWhatCannotBeBuilt(RelayTestCase):
 
         self.run_script((None, None), (None, None))
 
-        self.assertEqual(1, self.log.output.count('is not told of'))
-        self.assertEqual(1, self.relay.unbuildable)
+        self.assertEqual(1, self.log.output.count('has no notification'))
+        self.assertEqual(1, self.relay.build_failures)
 
 
 class TestStop(RelayTestCase):

@@ -45,11 +45,12 @@ class TestOutages(RelayTestCase):
 
         self.assertEqual(
             [
-                'Worker worker-1 publishes the notifications from now on.',
-                'Notifications wait in the database, none is lost: The message broker '
-                'cannot be reached. Worker worker-1 tries again every 1 to 30 s.',
-                'Notifications are published again after 7.0 s; the last of 3 events '
-                'that waited is out.',
+                'Worker worker-1 is the notification relay.',
+                'Cannot publish notifications: The message broker cannot be reached. '
+                'They stay in the database, none is lost. Worker worker-1 retries '
+                'every 1 to 30 s.',
+                'Notifications are published again after 7.0 s; 3 pending events were '
+                'published.',
             ],
             self.log.output.splitlines(),
         )
@@ -121,7 +122,7 @@ class TestOutages(RelayTestCase):
             done,
         )
         self.assertIn(
-            'Worker worker-1 stops with notifications that are not published',
+            'Worker worker-1 stops before all notifications are published',
             self.log.output,
         )
 
@@ -193,16 +194,16 @@ class TestRole(RelayTestCase):
 
     def test_its_holder_is_told_of_what_another_worker_stores(self):
         self.store.relay = 'worker-2'
-        self.relay = self.new_relay(elsewhere=lambda: self.story.append('tell'))
+        self.relay = self.new_relay(on_stored=lambda: self.story.append('tell'))
 
         done = self.run_script((1, self.stored(started(1), started(2))), (1, None))
 
         self.assertEqual([TAKE, 'keep alive', 'keep alive', 'tell', 'close'], done)
 
     def test_others_are_told_once_of_what_its_holder_has_stored_and_published(self):
-        self.relay = self.new_relay(elsewhere=lambda: self.story.append('tell'))
+        self.relay = self.new_relay(on_stored=lambda: self.story.append('tell'))
 
-        done = self.run_script((1, self.stored(started(1))), (1, self.relay.hear))
+        done = self.run_script((1, self.stored(started(1))), (1, self.relay.on_hint))
 
         self.assertEqual(
             [
@@ -216,7 +217,7 @@ class TestRole(RelayTestCase):
 
     def test_its_holder_is_told_of_what_was_stored_right_before_a_stop(self):
         self.store.relay = 'worker-2'
-        self.relay = self.new_relay(elsewhere=lambda: self.story.append('tell'))
+        self.relay = self.new_relay(on_stored=lambda: self.story.append('tell'))
 
         def stop():
             self.stored(started(1))()
@@ -280,15 +281,15 @@ class TestRole(RelayTestCase):
 
     def test_a_worker_that_is_told_and_not_the_holder_does_not_pass_it_on(self):
         self.store.relay = 'worker-2'
-        self.relay = self.new_relay(elsewhere=lambda: self.story.append('tell'))
+        self.relay = self.new_relay(on_stored=lambda: self.story.append('tell'))
 
-        done = self.run_script((1, self.relay.hear), (1, self.relay.hear))
+        done = self.run_script((1, self.relay.on_hint), (1, self.relay.on_hint))
 
         self.assertEqual([TAKE, 'keep alive', 'close'], done)
 
     def test_the_holder_publishes_what_it_is_told_of(self):
         done = self.run_script(
-            (1, lambda: (self.store.add(started(1)), self.relay.hear()))
+            (1, lambda: (self.store.add(started(1)), self.relay.on_hint()))
         )
 
         self.assertEqual(
@@ -356,8 +357,8 @@ class TestRole(RelayTestCase):
         )
         self.assertEqual(
             [
-                'Worker worker-1 publishes the notifications from now on.',
-                'Worker worker-1 publishes no notifications: another worker does.',
+                'Worker worker-1 is the notification relay.',
+                'Worker worker-1 is not the notification relay; another worker is.',
             ],
             self.log.output.splitlines(),
         )

@@ -1,11 +1,11 @@
-"""Which notifications an event gives rise to: the whole tables."""
+"""The notifications of each event, as whole tables."""
 
 import dataclasses
 
 from tests import base, factories
-from tests.unit.notifications import told as stories
+from tests.unit.notifications import expectations as stories
 from watcherlite.domain import events
-from watcherlite.notifications import rules
+from watcherlite.notifications.rules import infra_optim, subjects
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as plan_states
 from watcherlite.states import audit as audit_states
@@ -20,7 +20,7 @@ def told(subject, kind, old=None, new=None, **values):
     event = factories.make_event(
         subject, kind=kind, old_status=old, new_status=new, **values
     )
-    found = rules.told_of(event)
+    found = subjects.match(event)
     if found is None:
         return None
     names = [notification.name for notification in found.notifications]
@@ -65,6 +65,8 @@ class TestChangesOfActions(base.TestCase):
                 ),
                 ('READY', 'CANCELLED'): ('PENDING -> CANCELLED', 'update'),
                 ('READY', 'WAITING'): None,
+                # no action has this change, unless it has started
+                ('READY', 'SUSPENDED'): ('PENDING -> ONGOING', 'update'),
                 ('RUNNING', 'SUCCEEDED'): (
                     'ONGOING -> SUCCEEDED',
                     'update',
@@ -124,6 +126,7 @@ class TestChangesOfActions(base.TestCase):
                 ('RUNNING', 'READY'): None,
                 ('SUSPENDED', 'READY'): None,
                 # it is paused, and had started before
+                ('READY', 'SUSPENDED'): None,
                 ('WAITING', 'SUSPENDED'): None,
                 ('READY', 'SKIPPED'): ('ONGOING -> SKIPPED', 'update'),
                 ('READY', 'FAILED'): ('ONGOING -> FAILED', 'update', 'execution.error'),
@@ -188,7 +191,7 @@ class TestChangesOfActions(base.TestCase):
     def test_nothing_is_told_of_a_subject_that_is_not_known(self):
         event = dataclasses.replace(factories.make_event(_ACTION), subject='profile')
 
-        self.assertIsNone(rules.told_of(event))
+        self.assertIsNone(subjects.match(event))
 
 
 class TestChangesOfPlans(base.TestCase):
@@ -250,7 +253,7 @@ class TestChangesOfPlans(base.TestCase):
 def told_of_audit(kind, old=None, new=None, **values):
     """Return what is told of an audit, as `told` does."""
     event = stories.audit_event(1, old, new, kind=kind, **values).event
-    found = rules.told_of(event)
+    found = subjects.match(event)
     if found is None:
         return None
     names = [notification.name for notification in found.notifications]
@@ -316,13 +319,13 @@ class TestChangesOfAudits(base.TestCase):
                 for step in steps
             ],
         )
-        self.assertEqual(set(steps), set(rules.OF_STEP))
+        self.assertEqual(set(steps), set(infra_optim.OF_STEP))
 
     def test_an_audit_needs_no_plan(self):
         event = stories.audit_event(1, 'PENDING', 'ONGOING').event
 
         self.assertEqual((None, None), (event.plan_id, event.action_id))
-        self.assertIsNotNone(rules.told_of(event))
+        self.assertIsNotNone(subjects.match(event))
 
     def test_a_step_that_there_is_not_is_refused_by_name(self):
         for detail, name in (
@@ -384,7 +387,7 @@ class TestTables(base.TestCase):
             },
             {
                 name: row.priority
-                for key, subject in rules.SUBJECTS.items()
+                for key, subject in subjects.SUBJECTS.items()
                 for name, row in subject.notifications.items()
                 if row.priority != 'INFO' and key in _OF_INFRA_OPTIM
             },
@@ -393,7 +396,7 @@ class TestTables(base.TestCase):
     def test_no_event_has_more_messages_than_there_are_ids(self):
         longest = 1 + max(
             len(names)
-            for subject in rules.SUBJECTS.values()
+            for subject in subjects.SUBJECTS.values()
             for names in subject.kinds.values()
         )
 

@@ -1,8 +1,8 @@
-"""What the configuration says, and what it cannot say."""
+"""Valid and invalid settings of notifications."""
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.notifications import rules
+from watcherlite.notifications.rules import notification
 from watcherlite.notifications.settings import NotificationSettings, RelaySettings
 
 
@@ -11,10 +11,10 @@ class TestLevels(base.TestCase):
         sent = {
             level: [
                 priority
-                for priority in rules.PRIORITIES
+                for priority in notification.PRIORITIES
                 if NotificationSettings('host', level=level).sends(priority)
             ]
-            for level in ('', *rules.LEVELS)
+            for level in ('', *notification.LEVELS)
         }
 
         self.assertEqual(
@@ -34,7 +34,11 @@ class TestLevels(base.TestCase):
 
         self.assertEqual(
             ['ERROR', 'CRITICAL'],
-            [priority for priority in rules.PRIORITIES if settings.sends(priority)],
+            [
+                priority
+                for priority in notification.PRIORITIES
+                if settings.sends(priority)
+            ],
         )
 
 

@@ -1,11 +1,13 @@
 """From batches of events of stacks and resources to messages."""
 
 from tests import base, factories
-from tests.unit.notifications import told
+from tests.unit.notifications import expectations
 from watcherlite import exceptions
 from watcherlite.domain import events
 from watcherlite.domain.stacks import StackSurroundings
-from watcherlite.notifications import messages, samples, stack_samples
+from watcherlite.notifications import messages
+from watcherlite.notifications.samples import documents
+from watcherlite.notifications.samples import stacks as stack_samples
 from watcherlite.notifications.settings import NotificationSettings
 
 FAULT = {'exception': 'E', 'message': 'no port', 'module': 'm', 'function': 'f'}
@@ -34,27 +36,29 @@ class Surroundings:
 class StackMessagesTestCase(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.surroundings = Surroundings(told.STACK_SURROUNDINGS)
+        self.surroundings = Surroundings(expectations.STACK_SURROUNDINGS)
 
     def builder(self, **settings):
         return messages.MessageBuilder(
-            NotificationSettings(**{'host': samples.HOST, **settings}),
+            NotificationSettings(**{'host': documents.HOST, **settings}),
             self.surroundings,
         )
 
     def build(self, *stored, **settings):
         batch = self.builder(**settings).build(stored)
-        self.assertEqual([], batch.unbuildable)
+        self.assertEqual([], batch.build_failures)
         return batch.messages
 
 
 class TestWhatIsSent(StackMessagesTestCase):
     def test_the_story_of_a_stack_of_one_resource(self):
         sent = self.build(
-            told.stack_event(1, None, 'CREATE_IN_PROGRESS', kind=events.CREATED),
-            told.resource_event(2, 'INIT_COMPLETE', 'CREATE_IN_PROGRESS'),
-            told.resource_event(3, 'CREATE_IN_PROGRESS', 'CREATE_COMPLETE'),
-            told.stack_event(4, 'CREATE_IN_PROGRESS', 'CREATE_COMPLETE'),
+            expectations.stack_event(
+                1, None, 'CREATE_IN_PROGRESS', kind=events.CREATED
+            ),
+            expectations.resource_event(2, 'INIT_COMPLETE', 'CREATE_IN_PROGRESS'),
+            expectations.resource_event(3, 'CREATE_IN_PROGRESS', 'CREATE_COMPLETE'),
+            expectations.stack_event(4, 'CREATE_IN_PROGRESS', 'CREATE_COMPLETE'),
         )
 
         self.assertEqual(
@@ -65,17 +69,17 @@ class TestWhatIsSent(StackMessagesTestCase):
                 'stack.update: CREATE_IN_PROGRESS -> CREATE_COMPLETE',
                 'stack.create.end: CREATE_COMPLETE',
             ],
-            told.story(sent),
+            expectations.story(sent),
         )
         self.assertEqual(
-            {f'orchestration:{samples.HOST}'},
-            {told.inner(message)['publisher_id'] for message in sent},
+            {f'orchestration:{documents.HOST}'},
+            {expectations.inner(message)['publisher_id'] for message in sent},
         )
 
     def test_both_messages_of_a_change_have_ids_made_of_that_of_the_event(self):
-        stored = told.stack_event(1, 'CREATE_COMPLETE', 'DELETE_IN_PROGRESS')
+        stored = expectations.stack_event(1, 'CREATE_COMPLETE', 'DELETE_IN_PROGRESS')
 
-        first, second = map(told.inner, self.build(stored))
+        first, second = map(expectations.inner, self.build(stored))
 
         self.assertEqual(
             [
@@ -87,17 +91,19 @@ class TestWhatIsSent(StackMessagesTestCase):
 
     def test_states_and_times_are_those_of_the_event(self):
         self.surroundings.becomes(
-            told.STACK.evolve(
+            expectations.STACK.evolve(
                 action='DELETE', updated_at=factories.at(60), status_reason='later'
             )
         )
 
         sent = self.build(
-            told.stack_event(1, None, 'CREATE_IN_PROGRESS', kind=events.CREATED),
-            told.stack_event(
+            expectations.stack_event(
+                1, None, 'CREATE_IN_PROGRESS', kind=events.CREATED
+            ),
+            expectations.stack_event(
                 2, 'DELETE_IN_PROGRESS', 'DELETE_COMPLETE', message='gone'
             ),
-            told.resource_event(3, 'DELETE_IN_PROGRESS', 'DELETE_COMPLETE'),
+            expectations.resource_event(3, 'DELETE_IN_PROGRESS', 'DELETE_COMPLETE'),
         )
 
         at = '2026-03-29T01:30:15Z'
@@ -119,7 +125,7 @@ class TestWhatIsSent(StackMessagesTestCase):
 
     def test_an_update_says_what_the_state_was_and_what_it_is(self):
         update, _ = self.build(
-            told.stack_event(
+            expectations.stack_event(
                 1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS', message='Stack CHECK started'
             )
         )
@@ -137,12 +143,14 @@ class TestWhatIsSent(StackMessagesTestCase):
 class TestFaults(StackMessagesTestCase):
     def test_an_error_has_its_own_and_nothing_else_has_one(self):
         sent = self.build(
-            told.resource_event(1, 'CREATE_IN_PROGRESS', 'CREATE_FAILED', fault=FAULT),
-            told.stack_event(
+            expectations.resource_event(
+                1, 'CREATE_IN_PROGRESS', 'CREATE_FAILED', fault=FAULT
+            ),
+            expectations.stack_event(
                 *(2, 'CREATE_IN_PROGRESS', 'CREATE_FAILED'), detail={'fault': FAULT}
             ),
-            told.resource_event(3, 'CREATE_COMPLETE', 'CHECK_FAILED'),
-            told.stack_event(4, 'CREATE_FAILED', 'DELETE_IN_PROGRESS'),
+            expectations.resource_event(3, 'CREATE_COMPLETE', 'CHECK_FAILED'),
+            expectations.stack_event(4, 'CREATE_FAILED', 'DELETE_IN_PROGRESS'),
         )
 
         fault = {
@@ -162,7 +170,7 @@ class TestFaults(StackMessagesTestCase):
             ],
             [
                 (
-                    told.inner(message)['event_type'],
+                    expectations.inner(message)['event_type'],
                     message[0].rpartition('.')[2],
                     _fault(message),
                 )
@@ -173,13 +181,13 @@ class TestFaults(StackMessagesTestCase):
 
 class TestWhatSurroundsThem(StackMessagesTestCase):
     def test_a_stack_in_another_names_it_and_the_outermost(self):
-        self.surroundings.becomes(told.STACK, OUTERMOST, OUTER)
+        self.surroundings.becomes(expectations.STACK, OUTERMOST, OUTER)
 
         (_, started) = self.build(
-            told.stack_event(1, 'INIT_COMPLETE', 'CREATE_IN_PROGRESS')
+            expectations.stack_event(1, 'INIT_COMPLETE', 'CREATE_IN_PROGRESS')
         )
         (resource,) = self.build(
-            told.resource_event(2, 'INIT_COMPLETE', 'CREATE_IN_PROGRESS')
+            expectations.resource_event(2, 'INIT_COMPLETE', 'CREATE_IN_PROGRESS')
         )
 
         expected = (OUTER[1], OUTERMOST[1])
@@ -190,17 +198,19 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
         )
 
     def test_all_of_a_batch_are_read_at_once_and_anew_for_the_next(self):
-        other = told.STACK.evolve(id=9, uuid=factories.new_uuid(), name='db')
+        other = expectations.STACK.evolve(id=9, uuid=factories.new_uuid(), name='db')
         self.surroundings.becomes(other)
         builder = self.builder()
         stored = [
-            told.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
-            told.resource_event(2, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
-            told.stack_event(3, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS', stack=other),
+            expectations.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
+            expectations.resource_event(2, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
+            expectations.stack_event(
+                3, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS', stack=other
+            ),
         ]
         tags = []
         for value in ('a', 'b'):
-            self.surroundings.becomes(told.STACK.evolve(tags=(value,)))
+            self.surroundings.becomes(expectations.STACK.evolve(tags=(value,)))
             batch = builder.build(stored)
             tags.append([_data(message).get('tags') for message in batch.messages])
 
@@ -214,11 +224,13 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
         )
 
     def test_nothing_that_may_be_hidden_is_told(self):
-        self.surroundings.becomes(told.STACK.evolve(context={'token': 'TOPSECRET'}))
+        self.surroundings.becomes(
+            expectations.STACK.evolve(context={'token': 'TOPSECRET'})
+        )
 
         sent = self.build(
-            told.stack_event(1, 'CREATE_COMPLETE', 'UPDATE_IN_PROGRESS'),
-            told.resource_event(2, 'CREATE_COMPLETE', 'UPDATE_IN_PROGRESS'),
+            expectations.stack_event(1, 'CREATE_COMPLETE', 'UPDATE_IN_PROGRESS'),
+            expectations.resource_event(2, 'CREATE_COMPLETE', 'UPDATE_IN_PROGRESS'),
         )
 
         self.assertEqual(
@@ -233,11 +245,11 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
 
     def test_a_lock_has_its_level_and_so_has_its_end(self):
         sent = self.build(
-            told.stack_event(
+            expectations.stack_event(
                 *(1, 'LOCK_IN_PROGRESS', 'LOCK_COMPLETE'),
                 detail={'lock_level': 'stacks'},
             ),
-            told.stack_event(2, 'UNLOCK_COMPLETE', 'UPDATE_IN_PROGRESS'),
+            expectations.stack_event(2, 'UNLOCK_COMPLETE', 'UPDATE_IN_PROGRESS'),
         )
 
         self.assertEqual(
@@ -247,7 +259,8 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
 
     def test_nothing_is_read_of_what_is_below_the_level(self):
         sent = self.build(
-            told.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'), level='error'
+            expectations.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
+            level='error',
         )
 
         self.assertEqual(([], []), (sent, self.surroundings.asked))
@@ -255,28 +268,31 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
 
 class TestWhatCannotBeBuilt(StackMessagesTestCase):
     def test_it_does_not_hold_up_the_rest(self):
-        gone = told.stack_event(
+        gone = expectations.stack_event(
             *(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
-            stack=told.STACK.evolve(id=99),
+            stack=expectations.STACK.evolve(id=99),
         )
-        nameless = told.resource_event(
+        nameless = expectations.resource_event(
             2, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS', resource={}
         )
-        fine = told.stack_event(3, None, 'CREATE_IN_PROGRESS', kind=events.CREATED)
+        fine = expectations.stack_event(
+            3, None, 'CREATE_IN_PROGRESS', kind=events.CREATED
+        )
 
         batch = self.builder().build([gone, nameless, fine])
 
         self.assertEqual(
-            ['stack.create.start: CREATE_IN_PROGRESS'], told.story(batch.messages)
+            ['stack.create.start: CREATE_IN_PROGRESS'],
+            expectations.story(batch.messages),
         )
         self.assertEqual(
             [(1, 'None'), (2, 'ResourceActionPayload 1.0: uuid must not be null')],
-            [(u.stored.sequence, str(u.error)) for u in batch.unbuildable],
+            [(u.stored.sequence, str(u.error)) for u in batch.build_failures],
         )
 
     def test_errors_of_the_store_are_not_taken_for_it(self):
         self.surroundings.error = exceptions.StoreUnavailable()
-        stored = [told.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS')]
+        stored = [expectations.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS')]
 
         self.assertRaises(exceptions.StoreUnavailable, self.builder().build, stored)
 
@@ -285,7 +301,7 @@ class TestSamples(base.TestCase):
     def test_a_resource_that_is_not_made_yet_has_no_physical_id(self):
         payloads = {
             name: document['payload']['watcher_object.data']
-            for name, document in samples.samples().items()
+            for name, document in documents.samples().items()
             if name.startswith('resource.create')
         }
 
@@ -300,7 +316,7 @@ class TestSamples(base.TestCase):
 
 
 def _data(message):
-    return told.inner(message)['payload']['watcher_object.data']
+    return expectations.inner(message)['payload']['watcher_object.data']
 
 
 def _fault(message):

@@ -1,17 +1,17 @@
-"""What is told of the changes of stacks and resources."""
+"""The notifications of the changes of stacks and resources."""
 
 import itertools
 
 from tests import base
-from tests.unit.notifications import told as stories
+from tests.unit.notifications import expectations as stories
 from watcherlite.domain import events
-from watcherlite.notifications import rules
+from watcherlite.notifications.rules import subjects
 from watcherlite.states import stack as states
 
 
 def told(make, kind, old, new, **values):
     """Return what is told, as 'old -> new' and the names; None when nothing is."""
-    found = rules.told_of(make(1, old, new, kind=kind, **values).event)
+    found = subjects.match(make(1, old, new, kind=kind, **values).event)
     if found is None:
         return None
     names = [notification.name for notification in found.notifications]
@@ -121,7 +121,7 @@ class TestResources(base.TestCase):
                 for step in ('start', 'end', 'error')
             }
             - {'signal.start'},
-            set(rules.SUBJECTS[events.RESOURCE].notifications),
+            set(subjects.SUBJECTS[events.RESOURCE].notifications),
         )
         for action in actions:
             begun, word = f'{action}_IN_PROGRESS', action.lower()
@@ -170,7 +170,7 @@ class TestResources(base.TestCase):
 class TestTables(base.TestCase):
     def test_every_change_leads_to_a_notification_that_there_is(self):
         for key in (events.STACK, events.RESOURCE):
-            subject = rules.SUBJECTS[key]
+            subject = subjects.SUBJECTS[key]
             self.assertEqual(
                 set(subject.notifications),
                 {*subject.changes.values(), *_names(subject)},
@@ -178,7 +178,7 @@ class TestTables(base.TestCase):
 
     def test_what_failed_is_an_error_and_nothing_else_is(self):
         for key in (events.STACK, events.RESOURCE):
-            for name, row in rules.SUBJECTS[key].notifications.items():
+            for name, row in subjects.SUBJECTS[key].notifications.items():
                 expected = 'ERROR' if name.endswith('.error') else 'INFO'
                 self.assertEqual(expected, row.priority, name)
 
@@ -193,7 +193,7 @@ class TestTables(base.TestCase):
                 'cluster': 'clustering',
                 'node': 'clustering',
             },
-            {key: subject.publisher for key, subject in rules.SUBJECTS.items()},
+            {key: subject.publisher for key, subject in subjects.SUBJECTS.items()},
         )
 
 

@@ -6,8 +6,8 @@ from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fixture
 
 from tests import base
-from watcherlite.notifications import samples
-from watcherlite.objects import action, action_plan, audit, catalogue, strategy
+from watcherlite.notifications.samples import documents
+from watcherlite.objects import action, action_plan, audit, registry, strategy
 
 # Class -> version and fingerprint of its fields and of the versions nested in it.
 # When the test that compares these fails, a payload has changed: a consumer may
@@ -19,22 +19,22 @@ from watcherlite.objects import action, action_plan, audit, catalogue, strategy
 #   4. copy the new fingerprint from the failure, and write a release note.
 # Only a class that no release has had yet may change without a new version.
 FINGERPRINTS = {
-    'ActionCancelPayload': '1.1-02ec6486526664cee62edfce183bb941',
-    'ActionCreatePayload': '1.1-28cd64e6645fc5e9d8a3a5dddbee9bff',
-    'ActionDeletePayload': '1.1-28cd64e6645fc5e9d8a3a5dddbee9bff',
-    'ActionExecutionPayload': '1.1-02ec6486526664cee62edfce183bb941',
-    'ActionPlanActionPayload': '1.1-49f9b9ed1dac5cca8ad12cecdd41e038',
-    'ActionPlanCancelPayload': '1.1-49f9b9ed1dac5cca8ad12cecdd41e038',
-    'ActionPlanCreatePayload': '1.1-c0176c41d2cd8133c705971584c45325',
-    'ActionPlanDeletePayload': '1.1-c0176c41d2cd8133c705971584c45325',
+    'ActionCancelPayload': '1.2-1233c6ec5128a53d76a23647ca9f8bac',
+    'ActionCreatePayload': '1.2-602c508070888572dbb0b3cf9f5bbb12',
+    'ActionDeletePayload': '1.2-602c508070888572dbb0b3cf9f5bbb12',
+    'ActionExecutionPayload': '1.2-1233c6ec5128a53d76a23647ca9f8bac',
+    'ActionPlanActionPayload': '1.3-d40f23dd0e5b78a6e9c307d0add70af9',
+    'ActionPlanCancelPayload': '1.3-d40f23dd0e5b78a6e9c307d0add70af9',
+    'ActionPlanCreatePayload': '1.3-74692847d918afca45993fd34b903a01',
+    'ActionPlanDeletePayload': '1.3-74692847d918afca45993fd34b903a01',
     'ActionPlanStateUpdatePayload': '1.1-44b5516178e87ca2611fb1d64feead41',
-    'ActionPlanUpdatePayload': '1.1-b8d0ee8c0f7497aaaa5b1fb07693f3b0',
+    'ActionPlanUpdatePayload': '1.3-af3558537f6c307cf8c396b23ac8dba5',
     'ActionStateUpdatePayload': '1.1-44b5516178e87ca2611fb1d64feead41',
-    'ActionUpdatePayload': '1.1-339fb9b4e6d6d6b8beab475faf7c802e',
+    'ActionUpdatePayload': '1.2-2fd1036cfb55c8f2c36ad1df52ede630',
     'AuditActionPayload': '1.2-f176c82f442bfed528fa0db0bbfb10e7',
     'AuditCreatePayload': '1.2-6a521863b8c177da42d47e3dfd5bd092',
     'AuditDeletePayload': '1.2-6a521863b8c177da42d47e3dfd5bd092',
-    'AuditPayload': '1.1-4ccb9b30582dd7256ef5b03e513717ec',
+    'AuditPayload': '1.4-7c16cfbe4327f4c413a2f6dabb904771',
     'AuditStateUpdatePayload': '1.1-44b5516178e87ca2611fb1d64feead41',
     'AuditUpdatePayload': '1.2-5533518c7939f1fafaa71372234f3e8e',
     'ClusterActionPayload': '1.0-50090b83784f2d061aed7d2f45d42371',
@@ -47,11 +47,11 @@ FINGERPRINTS = {
     'StackStateUpdatePayload': '1.0-16d50cda8332e284242bd4abccdff7bf',
     'StackUpdatePayload': '1.0-40222371258b91cf2fcddbe79d660033',
     'StrategyPayload': '1.0-fa29b2cd29da2f3ff606689e35a9551b',
-    'TerseActionPlanPayload': '1.1-ecedca20c9c64426e5b1814727de891d',
+    'TerseActionPlanPayload': '1.3-4a6dd3a45986bbdff1134495607a9f8b',
     'TerseStackPayload': '1.0-6c9a39d033c38e26b6629a70246eed14',
 }
 
-CLASSES = catalogue.payload_classes()
+CLASSES = registry.payload_classes()
 
 
 def _in_versions(cls):
@@ -61,6 +61,65 @@ def _in_versions(cls):
         for field, versions in cls.obj_relationships.items()
     ]
     return sorted(cls.added_in.items()), sorted(nested)
+
+
+# Class -> version -> the fields that OpenStack Watcher gives to it, where it has one of
+# the same name. Version 1.0 is that of the specification here.
+_PLAN = {
+    *('uuid', 'state', 'global_efficacy', 'audit_uuid', 'strategy_uuid'),
+    *('created_at', 'updated_at', 'deleted_at'),
+}
+_AUDIT = {
+    *('uuid', 'name', 'audit_type', 'state', 'parameters', 'interval', 'scope'),
+    *('goal_uuid', 'strategy_uuid', 'auto_trigger', 'next_run_time', 'status_message'),
+    *('created_at', 'updated_at', 'deleted_at', 'goal', 'strategy'),
+}
+_CHANGE = {'old_state', 'state', 'status_message'}
+WATCHER = {
+    'AuditActionPayload': {'1.2': {*_AUDIT, 'fault'}},
+    'AuditCreatePayload': {'1.2': _AUDIT},
+    'AuditDeletePayload': {'1.2': _AUDIT},
+    'AuditUpdatePayload': {'1.2': {*_AUDIT, 'state_update'}},
+    'ActionPlanStateUpdatePayload': {'1.1': _CHANGE},
+    'ActionStateUpdatePayload': {'1.1': _CHANGE},
+    'AuditStateUpdatePayload': {'1.1': _CHANGE},
+}
+#: Class -> versions that Watcher has, in which ours would have other fields, or nest
+#: payloads with other ones.
+TAKEN = {
+    'TerseActionPlanPayload': {'1.1', '1.2'},
+    'ActionPlanCreatePayload': {'1.1', '1.2'},
+    'ActionPlanUpdatePayload': {'1.1', '1.2'},
+    'ActionPlanDeletePayload': {'1.1', '1.2'},
+    'ActionPlanActionPayload': {'1.1', '1.2'},
+    'ActionPlanCancelPayload': {'1.1', '1.2'},
+    'ActionCreatePayload': {'1.1'},
+    'ActionUpdatePayload': {'1.1'},
+    'ActionDeletePayload': {'1.1'},
+    'ActionExecutionPayload': {'1.1'},
+    'ActionCancelPayload': {'1.1'},
+    'AuditPayload': {'1.1', '1.2', '1.3'},
+}
+
+
+class TestVersionsOfWatcher(base.TestCase):
+    def test_the_same_name_and_version_means_the_same_fields(self):
+        ours = {
+            name: {
+                version: {field.name for field in CLASSES[name].fields_in(version)}
+                for version in versions
+            }
+            for name, versions in WATCHER.items()
+        }
+
+        self.assertEqual(WATCHER, ours)
+
+    def test_no_version_that_means_something_else_there_is_ever_written(self):
+        written = {
+            name: sorted(TAKEN[name] & set(CLASSES[name].versions())) for name in TAKEN
+        }
+
+        self.assertEqual({name: [] for name in TAKEN}, written)
 
 
 class TestFingerprints(base.TestCase):
@@ -105,7 +164,7 @@ class TestFingerprints(base.TestCase):
 class TestOlderVersions(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.samples = samples.samples()
+        self.samples = documents.samples()
 
     def test_every_sample_reads_back_as_the_object_that_it_was(self):
         for event_type, sample in self.samples.items():
@@ -158,6 +217,7 @@ class TestOlderVersions(base.TestCase):
         )
 
         self.assertRaises(ovo_exception.InvalidTargetVersion, payload.to_wire, '1.2')
+        self.assertRaises(ovo_exception.InvalidTargetVersion, payload.fields_in, '1.2')
 
     def test_what_was_set_is_not_told(self):
         payload = action_plan.ActionPlanStateUpdatePayload(old_state='PENDING')

@@ -6,7 +6,7 @@ from oslo_config import cfg
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.engine.clusters import actions as cluster_actions
+from watcherlite.engine.clusters import action_types as cluster_actions
 from watcherlite.plugins import base as contract
 from watcherlite.plugins import loader
 
@@ -249,7 +249,8 @@ class TestInstalled(base.TestCase):
         ]
 
         of_clusters = [
-            (kind.name, kind.description) for kind in cluster_actions.KINDS.values()
+            (kind.name, kind.description)
+            for kind in cluster_actions.DEFINITIONS.values()
         ]
         self.assertEqual(
             [
@@ -262,23 +263,23 @@ class TestInstalled(base.TestCase):
                 ('nop', 'Does nothing; can be told to be skipped or to fail.'),
                 (
                     'resource_mark_unhealthy',
-                    'Marks a resource of a stack as unhealthy, so that the next update '
+                    'Marks a resource of a stack as unhealthy: the next update '
                     'replaces it.',
                 ),
                 ('sleep', 'Waits for a number of seconds, fractions included.'),
                 (
                     'stack_check',
-                    'Checks the resources of a stack, and says which are unhealthy.',
+                    'Checks the resources of a stack, and reports the unhealthy ones.',
                 ),
                 (
                     'stack_lock',
-                    'Locks a stack, so that nothing changes it until it is unlocked.',
+                    'Locks a stack: nothing changes it until it is unlocked.',
                 ),
                 ('stack_unlock', 'Unlocks a stack.'),
                 (
                     'stack_update',
-                    'Updates a stack: replaces what is unhealthy, and changes what is '
-                    'given.',
+                    'Updates a stack to the given values, and replaces unhealthy '
+                    'resources.',
                 ),
             ],
             [(entry.name, entry.description) for entry in ours],
@@ -292,6 +293,7 @@ class TestInstalled(base.TestCase):
             {
                 'watcherlite.action_types.command': [
                     'allowed',
+                    'creates_below',
                     'environment',
                     'directory',
                     'max_output',

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.domain.handling import Operation, Property
+from watcherlite.domain.resource_results import Operation, Property
 from watcherlite.plugins import loader, properties
 from watcherlite.plugins.base import NestedHandler, ResourceHandler
 

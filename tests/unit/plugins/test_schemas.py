@@ -2,6 +2,8 @@
 
 import types
 
+import jsonschema
+
 from tests import base
 from watcherlite import exceptions
 from watcherlite.plugins import base as contract
@@ -143,6 +145,20 @@ class TestMessages(base.TestCase):
         (problem,) = self.problems(properties(a={'const': 1}), {'a': 'x' * 10_000})
 
         self.assertLess(len(problem), 120)
+
+    def test_no_more_errors_are_looked_for_than_anybody_needs(self):
+        class Items(list):
+            looked_at = 0
+
+            def __getitem__(self, index):
+                self.looked_at += 1
+                return super().__getitem__(index)
+
+        items = Items(range(5000))
+        validator = jsonschema.Draft202012Validator({'items': {'type': 'string'}})
+
+        self.assertEqual(1000, len(schemas.first_errors(validator, items)))
+        self.assertEqual(1000, items.looked_at)
 
     def test_many_problems_are_counted_and_not_listed(self):
         schema = properties(a={'items': {'type': 'string'}})

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.domain.handling import NotYet, PassOn, Property, Ready
+from watcherlite.domain.resource_results import NotYet, PassOn, Property, Ready
 from watcherlite.plugins.base import ResourceHandler
 from watcherlite.testing import ResourceRun
 
@@ -167,7 +167,9 @@ class TestRun(base.TestCase):
         self.assertIn(
             'its Ready holds what is not JSON', run.create({'size': 1}).reason
         )
-        self.assertEqual('delete returned str, which is no result', run.delete().reason)
+        self.assertEqual(
+            'delete returned str, which is not a result', run.delete().reason
+        )
 
     def test_a_handler_that_could_not_be_loaded_is_refused(self):
         class Broken(Disk):

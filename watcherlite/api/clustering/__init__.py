@@ -1,1 +1,1 @@
-"""The clustering vocabulary: what clients of Senlin speak."""
+"""The clustering API: that of Senlin."""

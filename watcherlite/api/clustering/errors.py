@@ -1,13 +1,9 @@
-"""How the clustering API writes errors: what clients of Senlin read."""
-
-import http
-from collections.abc import Mapping
-from typing import Any
+"""The format of errors in the clustering API: that of Senlin."""
 
 from watcherlite import exceptions
-from watcherlite.api.errors import EXPLANATIONS, UNEXPECTED, Fault, Shape, type_of
+from watcherlite.api.errors import TypedError
 
-#: The types that clients tell errors by. Of all that fits, the first one counts.
+#: The types by which clients tell errors. The first class that fits counts.
 _TYPES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.Ambiguous, 'MultipleChoices'),
     (exceptions.RequestLimitExceeded, 'RequestLimitExceeded'),
@@ -30,57 +26,12 @@ _TYPES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.Forbidden, 'Forbidden'),
     (exceptions.NoSuchVersion, 'InvalidGlobalAPIVersion'),
 )
-#: What the status means, whatever the message says.
-_EXPLANATIONS: Mapping[int, str] = {
-    **EXPLANATIONS,
-    406: 'There is no such version, or no such form of the answer.',
-    409: 'This is not possible at the moment.',
-}
-
-
-def _body(fault: Fault) -> Any:
-    return {
-        'code': fault.status,
-        'title': http.HTTPStatus(fault.status).phrase,
-        'explanation': _EXPLANATIONS.get(fault.status, UNEXPECTED),
-        'error': {
-            'code': fault.status,
-            'message': fault.text,
-            'type': type_of(fault, _TYPES),
-        },
-    }
-
-
-SHAPE = Shape(
-    _body,
+ERROR_FORMAT = TypedError(
+    _TYPES,
     {
-        'type': 'object',
-        'properties': {
-            'code': {'type': 'integer', 'description': 'The status.'},
-            'title': {'type': 'string', 'description': 'The name of the status.'},
-            'explanation': {
-                'type': 'string',
-                'description': 'What the status means.',
-            },
-            'error': {
-                'type': 'object',
-                'properties': {
-                    'code': {'type': 'integer', 'description': 'The status.'},
-                    'message': {
-                        'type': 'string',
-                        'description': 'What was wrong with this request.',
-                    },
-                    'type': {
-                        'type': 'string',
-                        'description': 'What kind of error it is: ResourceNotFound, '
-                        'ResourceIsLocked, ActionConflict and so on.',
-                    },
-                },
-                'required': ['code', 'message', 'type'],
-                'additionalProperties': False,
-            },
-        },
-        'required': ['code', 'title', 'explanation', 'error'],
-        'additionalProperties': False,
+        406: 'The version or the media type is not supported.',
+        409: 'The request conflicts with the current state.',
     },
+    'ResourceNotFound, ResourceIsLocked, ActionConflict',
+    has_code=True,
 )

@@ -1,34 +1,28 @@
-"""The routes of the clustering API: what every noun brings, in one table."""
+"""The routes of the clustering API: the tables of all nouns, merged."""
 
 from watcherlite.api.clustering.handlers import (
     actions,
-    cluster_actions,
     cluster_policies,
     clusters,
     events,
-    node_actions,
     nodes,
-    policies,
-    profiles,
     receivers,
     root,
+    specs,
     types,
 )
-from watcherlite.api.operation import Routes, merged
+from watcherlite.api.operation import Routes, merge_routes
 
 _NOUNS = (
     root,
     types,
-    profiles,
-    policies,
+    specs,
     clusters,
-    cluster_actions,
     cluster_policies,
     nodes,
-    node_actions,
     actions,
     events,
     receivers,
 )
 
-ROUTES: Routes = merged(*(noun.ROUTES for noun in _NOUNS))
+ROUTES: Routes = merge_routes(*(noun.ROUTES for noun in _NOUNS))

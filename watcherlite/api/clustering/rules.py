@@ -1,4 +1,4 @@
-"""Rules that are asked for some requests besides that of the operation."""
+"""Policy rules that depend on the arguments of a request."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ FORCE = 'actions:force'
 
 
 def index(rule: str) -> Callable[[Request], list[str]]:
-    """Return what says the rules for a list: another one for those of all projects."""
+    """Return a function that returns the rules of a list, which may be global."""
 
     def rules(request: Request) -> list[str]:
         wide = bool(request.query.get('global_project'))
@@ -19,6 +19,6 @@ def index(rule: str) -> Callable[[Request], list[str]]:
 
 
 def signal(request: Request) -> list[str]:
-    """Return the rules for a signal: another one where it ends what somebody runs."""
+    """Return the rules of a signal, which may be forced."""
     forced = bool(request.query.get('force'))
     return ['actions:update', FORCE] if forced else ['actions:update']

@@ -1,7 +1,7 @@
-"""What the clustering API says of arguments and bodies that are refused.
+"""Texts of validation errors in the clustering API.
 
-Clients compare these texts. Of a value that lies deep in a body nothing is told: it
-may be a secret.
+Clients compare them. A value that lies deep in a body is not repeated: it may be a
+secret.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ NODE_ACTION = 'action of a node'
 _NO_MAP = 'The data provided is not a map'
 OPERATION = 'operation of a cluster'
 NODE_OPERATION = 'operation of a node'
-#: What a body names one of -> its word, and what ends what is said of there being
-#: none of them, or several.
+#: Title of a body that has exactly one member -> the word for that member, and the
+#: end of the error for none or several.
 _ONES = {
     ACTION: ('action', ''),
     NODE_ACTION: ('action', '.'),
@@ -29,30 +29,30 @@ _ONES = {
 }
 
 
-class Senlin(Texts):
-    """As clients of Senlin know it."""
+class SenlinTexts(Texts):
+    """The texts of Senlin."""
 
     def unknown(self, name: str, arguments: str) -> str:
-        """Return the refusal of an argument that there is not."""
+        """Return the error for an unknown argument."""
         shown = f"'{name}'" if arguments == CLUSTERS else name
         return f'Invalid parameter {shown}'
 
     def missing(self, name: str) -> str:
-        """Return the refusal of a request without an argument, or without a body."""
+        """Return the error for a missing argument, or a missing body."""
         if name in _ONES:
             return _not_one([], *_ONES[name])
         if name in (BODY, PATCH):
-            return 'The request needs a body, which is JSON.'
+            return 'The request requires a body in JSON.'
         return f"Missing parameter '{name}'"
 
     def not_converted(self, error: NotConverted) -> str:
-        """Return the refusal of a value that is none of its type."""
+        """Return the error for a value of another type."""
         if error.kind == 'integer':
             return f"The value for {error.name} must be an integer: '{error.value}'."
         return f"Invalid value '{error.value}' specified for '{error.name}'"
 
     def broken(self, error: Any, argument: str) -> str:
-        """Return the refusal that a validation error of jsonschema stands for."""
+        """Return the error for a validation error of jsonschema."""
         path = [str(part) for part in error.absolute_path]
         keyword, right, value = error.validator, error.validator_value, error.instance
         if argument in _ONES and not path and isinstance(value, dict):
@@ -82,7 +82,7 @@ class Senlin(Texts):
 
 
 def _shown(value: Any, path: Sequence[str]) -> str:
-    """Return a value as it is repeated, if it is plain and not too deep for that."""
+    """Return a value as an error repeats it, if it is scalar and not deep."""
     if len(path) > 2:
         return f'of {path[-1]}'
     plain = isinstance(value, str | int | float)

@@ -1,6 +1,9 @@
 """The microversions of the clustering API: those of Senlin, and one of ours."""
 
+from typing import Any
+
 from watcherlite.api.microversions import Versions
+from watcherlite.api.operation import Version
 
 CLUSTERING = Versions(
     'clustering',
@@ -28,8 +31,16 @@ CLUSTERING = Versions(
         (1, 14): 'Actions tell their cluster, and are listed by it.',
         (1, 15): 'Actions are suspended and resumed; POST /actions asks for an action '
         'of any type that is installed, at a time, once or repeatedly; a request with '
-        'wait queues behind the action that its target is busy with; a node is marked '
-        'unhealthy.',
+        'wait queues behind the action that its target is busy with, and one with '
+        'not_before is done at that time; a node is marked unhealthy.',
     },
     is_strict=True,
 )
+
+#: The error for clients of an earlier version.
+TOO_EARLY = "API version '{version}' is not supported on this method."
+
+
+def since(version: Version) -> dict[str, Any]:
+    """Return the arguments of an operation that a version introduced."""
+    return {'since': version, 'too_early': 400, 'too_early_text': TOO_EARLY}

@@ -1,1 +1,1 @@
-"""The infra-optim vocabulary: what clients of Watcher speak."""
+"""The infra-optim API: that of Watcher."""

@@ -1,10 +1,11 @@
-"""What a patch makes of the attributes of an object, checked by their schemas."""
+"""Attributes of objects as requests give them: patched, and parsed."""
 
 import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
+from watcherlite.api import arguments
 from watcherlite.api.arguments import Checker
 from watcherlite.api.infra_optim import patches
 from watcherlite.api.operation import Schema
@@ -32,9 +33,9 @@ def patched(
         entry that is None
     :raises Invalid: what is to be replaced is not there, or a value does not fit
     """
-    whole = patches.apply(document, changes)
+    changed = patches.apply(document, changes)
     named = dict.fromkeys(change.name for change in changes)
-    given = check.body({name: whole[name] for name in named if name in whole})
+    given = check.body({name: changed[name] for name in named if name in changed})
     return {
         name: empty.get(name) if given.get(name) is None else given[name]
         for name in named
@@ -58,3 +59,16 @@ def moment(name: str, text: str | None) -> datetime.datetime | None:
             f"Invalid input for field/attribute {name}. Value: '{text[:120]}'. It must "
             'be a time by ISO 8601, such as 2030-01-31T23:59:00'
         ) from None
+
+
+def uuid(name: str, text: str) -> str:
+    """Return a uuid as it is stored, in lower case; Invalid if the text is none.
+
+    :param name: of the argument, for the text of the refusal
+    """
+    if not arguments.is_uuid(text):
+        raise exceptions.Invalid(
+            f"Invalid input for field/attribute {name}. Value: '{text}'. unable to "
+            f'convert to uuid. Error: Expected a uuid but received {text}'
+        )
+    return text.lower()

@@ -1,7 +1,7 @@
-"""Addresses of what the infra-optim API shows.
+"""Links of the infra-optim API.
 
-They are built from scheme and host alone, without the mount: clients cut these off
-and append the rest to the endpoint that they know.
+They have scheme and host but no mount: clients strip these and append the rest to their
+endpoint.
 """
 
 from watcherlite.api.operation import Request

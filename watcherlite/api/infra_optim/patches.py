@@ -1,6 +1,6 @@
 """JSON patches (RFC 6902) as the infra-optim API takes them: add, replace, remove.
 
-The texts of the refusals are those that clients of Watcher know.
+The errors are those of Watcher.
 """
 
 import copy
@@ -13,7 +13,7 @@ import jsonpatch
 import jsonpointer
 
 from watcherlite import exceptions
-from watcherlite.api.operation import Versioned, always
+from watcherlite.api.operation import Versioned, unversioned
 from watcherlite.domain.json_values import kind
 
 ADD = 'add'
@@ -21,11 +21,11 @@ REPLACE = 'replace'
 REMOVE = 'remove'
 OPS = (ADD, REPLACE, REMOVE)
 PATH = r'^(/[\w-]+)+$'
-#: What no patch changes, on any object.
+#: Attributes that no patch changes, of any object.
 INTERNAL = ('id', 'uuid', 'links', 'created_at', 'updated_at', 'deleted_at')
 
 #: For `Operation.body`. Whether an attribute may be changed is not part of it.
-SCHEMA: Versioned = always(
+SCHEMA: Versioned = unversioned(
     {
         'title': 'patch',
         'type': 'array',
@@ -73,7 +73,7 @@ def parse(
     mandatory: Collection[str] = (),
     internal: Collection[str] = (),
 ) -> list[Change]:
-    """Return what a patch asks for; Invalid if it is none, or asks for too much.
+    """Return the changes of a patch; Invalid if it is malformed or not allowed.
 
     :param allowed: the only attributes that it may name; None: all but `internal`
     :param mandatory: attributes that cannot be removed
@@ -146,10 +146,10 @@ def _text(line: Mapping[str, Any], key: str) -> str:
 
 
 def apply(document: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
-    """Return a document as a patch makes it; the given one stays as it is.
+    """Return a patched copy of a document, all changes or none.
 
-    All or nothing. Invalid, naming the path, for what does not fit the document;
-    values are not repeated, because parameters may hold secrets.
+    Invalid, with the path, for a change that does not fit the document; values are not
+    repeated, because parameters may hold secrets.
     """
     patched: dict[str, Any] = copy.deepcopy(dict(document))
     for change in changes:

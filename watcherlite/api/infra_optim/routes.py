@@ -1,4 +1,4 @@
-"""The routes of the infra-optim API: what every noun brings, in one table."""
+"""The routes of the infra-optim API: the tables of all nouns, merged."""
 
 from watcherlite.api.infra_optim.handlers import (
     action_plans,
@@ -12,9 +12,8 @@ from watcherlite.api.infra_optim.handlers import (
     scoring_engines,
     services,
     strategies,
-    webhooks,
 )
-from watcherlite.api.operation import Routes, merged
+from watcherlite.api.operation import Routes, merge_routes
 
 _NOUNS = (
     root,
@@ -28,7 +27,19 @@ _NOUNS = (
     services,
     scoring_engines,
     data_model,
-    webhooks,
 )
 
-ROUTES: Routes = merged(*(noun.ROUTES for noun in _NOUNS))
+_ROUTES: Routes = merge_routes(*(noun.ROUTES for noun in _NOUNS))
+
+PLANS = '/v1/action_plans'
+#: The spelling of the specification of skipped actions; the same operations.
+ALIAS_OF_PLANS = '/v1/actionplans'
+
+ROUTES: Routes = {
+    **_ROUTES,
+    **{
+        template.replace(PLANS, ALIAS_OF_PLANS, 1): operations
+        for template, operations in _ROUTES.items()
+        if template == PLANS or template.startswith(f'{PLANS}/')
+    },
+}

@@ -1,6 +1,7 @@
 """The microversions of the infra-optim API: those of Watcher."""
 
 from watcherlite.api.microversions import Versions
+from watcherlite.api.operation import Version
 
 INFRA_OPTIM = Versions(
     'infra-optim',
@@ -17,3 +18,12 @@ INFRA_OPTIM = Versions(
         (1, 7): 'Audit templates have default_parameters.',
     },
 )
+
+#: The versions that brought attributes of audits, plans, actions and templates.
+START_AND_END: Version = (1, 1)
+FORCE: Version = (1, 2)
+STATUS_MESSAGE: Version = (1, 5)
+DEFAULT_PARAMETERS: Version = (1, 7)
+
+#: A `state` that is shown and not stored: that of an object deleted softly.
+DELETED = 'DELETED'

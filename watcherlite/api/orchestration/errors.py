@@ -1,13 +1,9 @@
-"""How the orchestration API writes errors: what clients of Heat read."""
-
-import http
-from collections.abc import Mapping
-from typing import Any
+"""The format of errors in the orchestration API: that of Heat."""
 
 from watcherlite import exceptions
-from watcherlite.api.errors import EXPLANATIONS, UNEXPECTED, Fault, Shape, type_of
+from watcherlite.api.errors import TypedError
 
-#: The types that clients tell errors by. Of all that fits, the first one counts.
+#: The types by which clients tell errors. The first class that fits counts.
 _TYPES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.UnknownUserParameter, 'UnknownUserParameter'),
     (exceptions.UserParameterMissing, 'UserParameterMissing'),
@@ -18,7 +14,7 @@ _TYPES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.NotSupported, 'NotSupported'),
     (exceptions.ResourceActionNotSupported, 'ResourceActionNotSupported'),
     (exceptions.PhysicalResourceIDAmbiguity, 'PhysicalResourceIDAmbiguity'),
-    # A template names a type that there is not
+    # A template names an unknown type.
     (exceptions.PluginNotFound, 'StackValidationFailed'),
     (exceptions.ResourceNotFound, 'ResourceNotFound'),
     (exceptions.StackNotFound, 'EntityNotFound'),
@@ -28,57 +24,11 @@ _TYPES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.Conflict, 'Conflict'),
     (exceptions.Forbidden, 'Forbidden'),
 )
-#: What the status means, whatever the message says.
-_EXPLANATIONS: Mapping[int, str] = {
-    **EXPLANATIONS,
-    409: 'This is not possible in the state that the stack is in.',
-}
-
-
-def _body(fault: Fault) -> Any:
-    return {
-        'code': fault.status,
-        'title': http.HTTPStatus(fault.status).phrase,
-        'explanation': _EXPLANATIONS.get(fault.status, UNEXPECTED),
-        'error': {
-            'type': type_of(fault, _TYPES),
-            'message': fault.text,
-            # Of no use to a client, and of much to an attacker
-            'traceback': None,
-        },
-    }
-
-
-SHAPE = Shape(
-    _body,
+ERROR_FORMAT = TypedError(
+    _TYPES,
     {
-        'type': 'object',
-        'properties': {
-            'code': {'type': 'integer', 'description': 'The status.'},
-            'title': {'type': 'string', 'description': 'The name of the status.'},
-            'explanation': {
-                'type': 'string',
-                'description': 'What the status means.',
-            },
-            'error': {
-                'type': 'object',
-                'properties': {
-                    'type': {
-                        'type': 'string',
-                        'description': 'What kind of error it is: StackExists, '
-                        'EntityNotFound, ActionInProgress and so on.',
-                    },
-                    'message': {
-                        'type': 'string',
-                        'description': 'What was wrong with this request.',
-                    },
-                    'traceback': {'type': 'null'},
-                },
-                'required': ['type', 'message', 'traceback'],
-                'additionalProperties': False,
-            },
-        },
-        'required': ['code', 'title', 'explanation', 'error'],
-        'additionalProperties': False,
+        409: 'The request conflicts with the state of the stack.',
     },
+    'StackExists, EntityNotFound, ActionInProgress',
+    has_code=False,
 )

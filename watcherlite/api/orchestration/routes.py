@@ -1,32 +1,24 @@
-"""The routes of the orchestration API: what every noun brings, in one table."""
+"""The routes of the orchestration API: the tables of all nouns, merged."""
 
-from watcherlite.api.operation import Routes, merged
+from watcherlite.api.operation import Routes, merge_routes
 from watcherlite.api.orchestration.handlers import (
-    actions,
-    contents,
     events,
-    lookup,
+    redirects,
     resource_types,
     resources,
     root,
-    services,
-    snapshots,
+    stack_contents,
     stacks,
-    validation,
 )
 
 _NOUNS = (
     root,
     stacks,
-    lookup,
-    actions,
-    contents,
+    redirects,
+    stack_contents,
     resources,
     events,
-    snapshots,
-    validation,
     resource_types,
-    services,
 )
 
-ROUTES: Routes = merged(*(noun.ROUTES for noun in _NOUNS))
+ROUTES: Routes = merge_routes(*(noun.ROUTES for noun in _NOUNS))

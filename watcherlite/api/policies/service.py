@@ -1,29 +1,33 @@
-"""The rules for services."""
+"""The rules of the service itself: its health and its descriptions."""
 
-from oslo_policy import policy
+from watcherlite.api.policies.base import ADMIN, READER, SYSTEM_READER, rule
 
-from watcherlite.api.policies import base
+HEALTHCHECK_RULES = (
+    rule(
+        'healthcheck:detail',
+        ADMIN,
+        'Show the database, broker, lanes and outbox in /healthcheck.',
+        ('GET', '/healthcheck'),
+    ),
+)
 
-
-def list_rules() -> list[policy.RuleDefault]:
-    """Return the rules."""
-    return [
-        base.rule(
-            'service:get',
-            base.READER,
-            'Show a service.',
-            ('GET', '/v1/services/{service}'),
-        ),
-        base.rule(
-            'service:get_all',
-            base.READER,
-            'List services.',
-            ('GET', '/v1/services'),
-        ),
-        base.rule(
-            'service:detail',
-            base.READER,
-            'List services with all details.',
-            ('GET', '/v1/services/detail'),
-        ),
-    ]
+OPENAPI_RULES = (
+    rule(
+        'openapi:get',
+        SYSTEM_READER,
+        'Show the description of the API of plans and audits.',
+        ('GET', '/v1/openapi.json'),
+    ),
+    rule(
+        'clusters:openapi',
+        READER,
+        'Show the description of the API of clusters.',
+        ('GET', '/clustering/v1/openapi.json'),
+    ),
+    rule(
+        'stacks:openapi',
+        READER,
+        'Show the description of the API of stacks.',
+        ('GET', '/orchestration/v1/openapi.json'),
+    ),
+)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from watcherlite.db.sqlalchemy.columns import ACTION_COLUMNS, CHANGED_ACTION
 from watcherlite.db.sqlalchemy.dialects import Batch, to_text
 from watcherlite.db.sqlalchemy.mappers import changed_action, ended
-from watcherlite.db.sqlalchemy.part import Part
+from watcherlite.db.sqlalchemy.statement_group import StatementGroup
 from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.states import action as states
 
 _PLAIN = (
     'status',
@@ -57,6 +58,10 @@ STARTED = (
 NOT_STARTED = (
     "(status IN ('INIT', 'READY') OR status = 'WAITING' AND phase <> 'complete')"
 )
+# One that a worker has taken and prepares, and one that waits for a further try.
+PREPARED = "(status = 'READY' AND (owner IS NOT NULL OR start_time IS NOT NULL))"
+# A CANCEL that was accepted is not taken back.
+NOT_CANCELLED = f"(control IS NULL OR control <> '{states.CANCEL}')"
 FIND_NOT_STARTED = (
     f'SELECT {ACTION_COLUMNS} FROM actions BY(ix_actions_unfinished) '
     f"WHERE plan_id = :plan_id AND ended = '' AND {NOT_STARTED} "
@@ -74,7 +79,7 @@ ADD_PENDING = (
 )
 
 
-class Changes(Part):
+class Changes(StatementGroup):
     """Compare and set, signals, and ends without a run."""
 
     def change_actions(self, changes: Sequence[ActionChange]) -> set[int]:
@@ -121,7 +126,10 @@ class Changes(Part):
     ) -> list[Action]:
         if action_ids is None and plan_id is None:
             raise ValueError('set_control takes action_ids or plan_id')
-        condition = f"ended = '' AND {STARTED}"
+        heard = STARTED if plan_id is not None else f'({STARTED} OR {PREPARED})'
+        condition = f"ended = '' AND {heard}"
+        if signal != states.CANCEL:
+            condition += f' AND {NOT_CANCELLED}'
         by = 'BY(ix_actions_unfinished)'
         values: dict[str, object] = {}
         if action_ids is not None:

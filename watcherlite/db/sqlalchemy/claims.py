@@ -7,8 +7,8 @@ from typing import Any
 from watcherlite.db.api import Successor
 from watcherlite.db.sqlalchemy.columns import ACTION_COLUMNS
 from watcherlite.db.sqlalchemy.dialects import to_text
-from watcherlite.db.sqlalchemy.models import NEVER_SCHEDULED
-from watcherlite.db.sqlalchemy.part import Part
+from watcherlite.db.sqlalchemy.statement_group import StatementGroup
+from watcherlite.db.sqlalchemy.tables.actions import NEVER_SCHEDULED
 from watcherlite.domain.actions import Action
 from watcherlite.states import action as states
 
@@ -74,7 +74,7 @@ SUCCESSORS = (
 )
 
 
-class Claims(Part):
+class Claims(StatementGroup):
     """Claiming, and looking ahead."""
 
     def claim(

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from watcherlite import exceptions
-from watcherlite.db import clustering
-from watcherlite.db.clustering import Noun, Plain
+from watcherlite.db import clusters
+from watcherlite.db.clusters import ClusterObject, Spec
 from watcherlite.db.sqlalchemy.cluster_rows import (
     BINDING,
     BINDINGS,
@@ -20,7 +20,8 @@ from watcherlite.db.sqlalchemy.cluster_rows import (
 from watcherlite.db.sqlalchemy.columns import ACTION_COLUMNS
 from watcherlite.db.sqlalchemy.dialects import Batch, Row, insertion
 from watcherlite.db.sqlalchemy.mappers import Mapper
-from watcherlite.db.sqlalchemy.part import Part
+from watcherlite.db.sqlalchemy.purge_batches import DELETE_ACTIONS, DELETE_EDGES
+from watcherlite.db.sqlalchemy.statement_group import StatementGroup
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import (
     Binding,
@@ -34,6 +35,10 @@ from watcherlite.domain.clusters import (
 
 #: Rows in one statement.
 PORTION = 2000
+DROPPED = (
+    'SELECT id FROM actions BY(PRIMARY) WHERE id IN_IDS(:ids) '
+    "AND plan_id IS NULL AND ended <> '' ORDER BY id FOR UPDATE"
+)
 #: What of a row never changes.
 _NEVER = frozenset(
     {'id', 'uuid', 'tenant', 'user_name', 'domain', 'origin', 'init_at', 'spec', 'type'}
@@ -123,14 +128,14 @@ def bound(rows: Iterable[Sequence[Any]], mapper: Mapper) -> dict[int, list[Bound
     return found
 
 
-class ClusterWriting(Part):
-    """`db.clustering.ClusterTransaction`."""
+class ClusterWriting(StatementGroup):
+    """`db.clusters.ClusterTransaction`."""
 
     _save_clusters: ClassVar[Batch] = SAVE_CLUSTERS
     _save_nodes: ClassVar[Batch] = SAVE_NODES
     _save_bindings: ClassVar[Batch] = SAVE_BINDINGS
 
-    def insert_noun(self, row: Noun) -> Noun:
+    def insert_object(self, row: ClusterObject) -> ClusterObject:
         if isinstance(row, Cluster | Node):
             self._hold_profiles([row.profile_id])
         rows = NOUNS[type(row)]
@@ -172,11 +177,11 @@ class ClusterWriting(Part):
         if len(self._session.rows(HOLD_PROFILES, ids=listed)) < len(wanted):
             raise exceptions.Conflict('The profile has been deleted.')
 
-    def lock_noun(self, row: Plain) -> Plain | None:
+    def lock_object(self, row: Spec) -> Spec | None:
         found = self._lock_rows(NOUNS[type(row)], [row.id or 0])
         return found[0] if found else None
 
-    def save_noun(self, row: Profile | PolicyObject | Receiver) -> None:
+    def save_object(self, row: Profile | PolicyObject | Receiver) -> None:
         rows = NOUNS[type(row)]
         values = rows.values(row, self._session.mapper.sealing)
         changed = {n: v for n, v in values.items() if n not in _NEVER_OF_OTHERS}
@@ -187,15 +192,15 @@ class ClusterWriting(Part):
             **changed,
         )
 
-    def delete_noun(self, row: Profile | PolicyObject | Receiver) -> None:
+    def delete_object(self, row: Profile | PolicyObject | Receiver) -> None:
         table, session = NOUNS[type(row)].table, self._session
         if not isinstance(row, Receiver):
             session.rows(f'SELECT id FROM {table} WHERE id = :id FOR UPDATE', id=row.id)
         if isinstance(row, Profile) and session.rows(USES_OF_PROFILE, id=row.id):
-            raise clustering.in_use(Profile, row.uuid, 'clusters or nodes')
+            raise clusters.in_use(Profile, row.uuid, 'clusters or nodes')
         if isinstance(row, PolicyObject):
             if session.rows(USES_OF_POLICY, id=row.id):
-                raise clustering.in_use(PolicyObject, row.uuid, 'clusters')
+                raise clusters.in_use(PolicyObject, row.uuid, 'clusters')
             session.count(DELETE_BINDINGS_OF_POLICY, id=row.id)
         session.count(f'DELETE FROM {table} WHERE id = :id', id=row.id)
 
@@ -241,6 +246,17 @@ class ClusterWriting(Part):
             UNFINISHED, targets=texts(named or ['']), within=texts(around or [''])
         )
         return self._actions(rows)
+
+    def drop_actions(self, ids: Iterable[int]) -> None:
+        session, wanted = self._session, sorted(set(ids))
+        if not wanted:
+            return
+        rows = session.rows(DROPPED, ids=session.dialect.ids(wanted))
+        found = session.dialect.ids(row[0] for row in rows)
+        if rows:
+            for column in ('parent_id', 'child_id'):
+                session.count(DELETE_EDGES.format(column), ids=found)
+            session.count(DELETE_ACTIONS, ids=found)
 
     def insert_binding(self, binding: Binding) -> Binding:
         session = self._session

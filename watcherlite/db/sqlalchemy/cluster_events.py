@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from typing import Any
 
-from watcherlite.db import clustering
-from watcherlite.db.clustering import EVENT_FILTERS, ClusterEventQuery
+from watcherlite.db import clusters
+from watcherlite.db.clusters import EVENT_FILTERS, ClusterEventQuery
 from watcherlite.db.sqlalchemy.columns import EVENT
 from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, Batch, Dialect
 from watcherlite.domain.events import CLUSTER, NODE, Event
@@ -50,8 +50,8 @@ def found_by(event: Event) -> tuple[Any, ...]:
     return (
         detail.get('name'),
         action.get('type'),
-        clustering.is_within(event),
-        clustering.level_of(event),
+        clusters.is_within(event),
+        clusters.level_of(event),
     )
 
 
@@ -105,9 +105,9 @@ class ClusterHistory:
         there are few.
         """
         query = self._query
-        clusters = list(query.filters.get('cluster_id', ()))
-        if len(clusters) == 1:
-            self.values['cluster'] = clusters[0]
+        ids = list(query.filters.get('cluster_id', ()))
+        if len(ids) == 1:
+            self.values['cluster'] = ids[0]
             of = '(SELECT c.uuid FROM clusters AS c WHERE c.id = :cluster)'
             return [('within', of)]
         if query.tenant is not None:
@@ -115,8 +115,8 @@ class ClusterHistory:
         if 'uuid' in query.filters or 'about' in query.filters:
             return [None]
         # Between those of clusters there may be any number of others
-        levels = query.filters.get('level', clustering.LEVELS)
-        wanted = [level for level in clustering.LEVELS if level in levels]
+        levels = query.filters.get('level', clusters.LEVELS)
+        wanted = [level for level in clusters.LEVELS if level in levels]
         return [('level', f"'{level}'") for level in wanted] or [None]
 
     def _walk(self, lead: tuple[str, str] | None) -> str:

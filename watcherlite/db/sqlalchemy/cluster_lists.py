@@ -8,8 +8,8 @@ key, or of those that have none, which come last.
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from watcherlite.db import clustering
-from watcherlite.db.clustering import NounQuery
+from watcherlite.db import clusters
+from watcherlite.db.clusters import ObjectQuery
 from watcherlite.db.sqlalchemy.cluster_rows import PLACES
 from watcherlite.db.sqlalchemy.dialects import Dialect
 from watcherlite.domain.actions import Action
@@ -21,19 +21,35 @@ _COLUMNS = {'user': 'user_name', 'index': 'node_index'}
 #: A value for those that have none, by sort key; those of text have ''.
 _NONE = {
     **dict.fromkeys(('init_at', 'created_at', 'updated_at'), "'1970-01-01 00:00:00'"),
+    **dict.fromkeys(('start_time', 'end_time'), "'1970-01-01 00:00:00'"),
     **dict.fromkeys(('index', 'cluster_id'), '0'),
 }
 #: Which keys may have no value.
-_NULLABLE = frozenset({'init_at', 'created_at', 'updated_at', 'cluster_id', 'target'})
-#: What an action is within, or itself about.
+_NULLABLE = frozenset(
+    {
+        'init_at',
+        'created_at',
+        'updated_at',
+        'start_time',
+        'end_time',
+        'cluster_id',
+        'target',
+    }
+)
+#: What an action is within, or itself about; or what it has a node join.
 _OF_CLUSTER = (
     'actions.id IN (SELECT w.id FROM actions AS w WHERE w.within IN_TEXTS(:of_cluster) '
     'UNION ALL SELECT t.id FROM actions AS t WHERE t.tenant IS NOT NULL '
-    'AND t.target IN_TEXTS(:of_cluster) AND t.within IS NULL)'
+    'AND t.target IN_TEXTS(:of_cluster) AND t.within IS NULL '
+    'UNION ALL SELECT j.id FROM actions AS p '
+    'JOIN actions AS j ON j.derived_from = p.id '
+    "AND j.action_type = 'NODE_JOIN' AND j.within IS NULL "
+    'WHERE p.tenant IS NOT NULL AND p.target IN_TEXTS(:of_cluster) '
+    "AND p.action_type IN ('CLUSTER_ADD_NODES', 'CLUSTER_REPLACE_NODES'))"
 )
 
 
-class NounPage:
+class ObjectPage:
     """The statement for a query, and the values of its parameters.
 
     :ivar template: the columns asked for. An empty page after a marker has one row of
@@ -43,13 +59,13 @@ class NounPage:
     """
 
     def __init__(
-        self, kind: type, query: NounQuery, dialect: Dialect, columns: str
+        self, kind: type, query: ObjectQuery, dialect: Dialect, columns: str
     ) -> None:
-        clustering.check(kind, query)
+        clusters.check(kind, query)
         self._kind, self._query, self._dialect = kind, query, dialect
         self._place = PLACES[kind]
         self._table = self._place.table
-        keys = query.sort or ((clustering.DEFAULT_SORT[kind], False),)
+        keys = query.sort or ((clusters.DEFAULT_SORT[kind], False),)
         self._keys = list(dict(keys).items())
         #: The id comes last, in the direction of the last key.
         self._id_descends = self._keys[-1][1]
@@ -171,6 +187,8 @@ class NounPage:
         because it takes every value for equally frequent.
         """
         plain = self._query.tenant is not None and not self._query.filters
+        if self._kind is Action and self._keys[0][0] in clusters.UNINDEXED:
+            return False
         return self._dialect.guesses and plain
 
     def _ranged(
@@ -260,8 +278,9 @@ class NounPage:
         column = 'ended' if key == 'ended' else self._column(key).partition('.')[2]
         whose = [] if self._query.tenant is None else ['tenant']
         if self._kind is Action:
-            if column == 'status':
-                # No index has all of them, and there is another key to sort by.
+            if column == 'status' or column in clusters.UNINDEXED:
+                # No index has all of them, and there is another key to sort by; or
+                # none at all.
                 return ''
             if whose:
                 return f' ALONG(ix_actions_tenant_{column}_id)'
@@ -331,14 +350,14 @@ def named_rows(
     values: dict[str, Any] = {
         'uuid': name.lower(),
         'name': name,
-        'most': clustering.LISTED + 1,
+        'most': clusters.LISTED + 1,
     }
     shown = [place.shown]
     if tenant is not None:
         shown.append(f'{table}.tenant = :tenant')
         values['tenant'] = tenant
     ways = [f'{table}.uuid = :uuid', f'{table}.name = :name']
-    short = clustering.short_id(name)
+    short = clusters.short_id(name)
     if short is not None:
         # A range: nothing in it is taken for a wildcard, and `g` is above each digit.
         ways.append(f'{table}.uuid >= :short AND {table}.uuid < :above')

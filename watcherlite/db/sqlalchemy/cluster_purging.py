@@ -4,9 +4,9 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from watcherlite.db.sqlalchemy.blocks import BLOCK, NOT_AWAITED, delete_block
 from watcherlite.db.sqlalchemy.database import Database
 from watcherlite.db.sqlalchemy.dialects import to_text
+from watcherlite.db.sqlalchemy.purge_batches import BLOCK, NOT_AWAITED, delete_block
 
 #: A limit that is none.
 _ALL = 2**31 - 1
@@ -44,7 +44,7 @@ DELETE_BINDINGS = 'DELETE FROM bindings WHERE cluster_id IN_IDS(:ids)'
 
 
 class ClusterPurging:
-    """The part of `db.clustering.Clustering` that deletes.
+    """The part of `db.clusters.ClusterStore` that deletes.
 
     In blocks, each a transaction of its own: the row of a cluster or node is the last
     of it to go, so that a purge that is interrupted is continued by the next one.

@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 
 from watcherlite.db.sqlalchemy.columns import named
 from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, TIME
+from watcherlite.db.sqlalchemy.encryption import SEALED, FieldCipher
 from watcherlite.db.sqlalchemy.mappers import Mapper, json_text, loads, time_or_null
-from watcherlite.db.sqlalchemy.sealing import SEALED, Sealing
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import (
     Binding,
@@ -115,6 +115,7 @@ RECEIVER = {
     'channel': TEXT,
     'id': INTEGER,
     **_CHANGED,
+    'token_digest': TEXT,
 }
 
 _OBJECTS = frozenset(
@@ -172,7 +173,7 @@ class Rows(Generic[Kind]):
         self._flags = [at for at, name in enumerate(names) if name in _FLAGS]
         self._times = [at for at, name in enumerate(names) if columns[name] == TIME]
 
-    def values(self, row: Any, sealing: Sealing) -> dict[str, Any]:
+    def values(self, row: Any, sealing: FieldCipher) -> dict[str, Any]:
         """Return what is stored of a dataclass, by column."""
         found = []
         for field, of_owner, writer in self._writers:

@@ -86,6 +86,7 @@ PLAN = {
     'global_efficacy': TEXT,
     'efficacy_indicators': TEXT,
     'created_at': TIME,
+    'creator': TEXT,
     'state': TEXT,
     'stage': TEXT,
     'status_message': TEXT,
@@ -158,6 +159,7 @@ AUDIT = (
     'end_time',
     'forced',
     'action_id',
+    'creator',
 )
 AUDIT_TEMPLATE = (
     'uuid',

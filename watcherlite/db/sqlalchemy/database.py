@@ -1,6 +1,7 @@
 """Connections, statements and transactions."""
 
 import contextlib
+import functools
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -8,13 +9,39 @@ from typing import Any
 import sqlalchemy as sa
 
 from watcherlite import exceptions
+from watcherlite.db.sqlalchemy.constructs import RowSource
 from watcherlite.db.sqlalchemy.dialects import DIALECTS, Batch, Dialect, Row
+from watcherlite.db.sqlalchemy.encryption import FieldCipher, use_cipher
 from watcherlite.db.sqlalchemy.mappers import Mapper
-from watcherlite.db.sqlalchemy.sealing import Sealing
 
 Rows = Sequence[Sequence[Any]]
+#: Text in the words of `dialects`, or an expression of SQLAlchemy Core.
+Statement = str | sa.Executable
 #: Most characters of rows in one statement: MySQL takes 16 MiB in one packet.
 LARGEST = 4 * 1024 * 1024
+
+
+def _run(
+    connection: sa.Connection,
+    dialect: Dialect,
+    statement: Statement,
+    parameters: Mapping[str, Any],
+) -> sa.CursorResult[Any]:
+    if isinstance(statement, str):
+        sql = dialect.sql(statement)
+        return connection.exec_driver_sql(sql, dict(parameters) or None)
+    return connection.execute(statement, parameters)
+
+
+# Made once for each table: what is made anew has to be compared with what was compiled.
+@functools.cache
+def _insertion(table: sa.Table) -> sa.Insert:
+    return sa.insert(table)
+
+
+@functools.cache
+def _update_by_id(table: sa.Table) -> sa.Update:
+    return sa.update(table).where(table.c.id == sa.bindparam('row_id'))
 
 
 class Session:
@@ -33,13 +60,46 @@ class Session:
         self.dialect = dialect
         self.mapper = mapper
 
-    def rows(self, template: str, /, **parameters: Any) -> Rows:
+    def rows(self, statement: Statement, /, **parameters: Any) -> Rows:
         """Execute a statement and return its rows."""
-        return self._execute(self.dialect.sql(template), parameters).fetchall()
+        return self._run(statement, parameters).fetchall()
 
-    def count(self, template: str, /, **parameters: Any) -> int:
+    def count(self, statement: Statement, /, **parameters: Any) -> int:
         """Execute a statement and return how many rows it was about."""
-        return self._execute(self.dialect.sql(template), parameters).rowcount
+        return self._run(statement, parameters).rowcount
+
+    def execute_rows(
+        self,
+        statement: sa.Executable,
+        source: RowSource,
+        rows: Sequence[Row],
+        *,
+        divisible: bool = True,
+        **parameters: Any,
+    ) -> list[sa.CursorResult[Any]]:
+        """Execute a statement that reads rows from a source; return its results.
+
+        :param rows: each with the values of the columns of the source
+        :param divisible: whether it may be executed in parts when the rows are large
+        """
+        document = source.document(self._connection.dialect, rows)
+        if len(document) > LARGEST and len(rows) > 1 and divisible:
+            middle = len(rows) // 2
+            return [
+                *self.execute_rows(statement, source, rows[:middle], **parameters),
+                *self.execute_rows(statement, source, rows[middle:], **parameters),
+            ]
+        return [self._run(statement, {**parameters, source.parameter: document})]
+
+    def insert_row(self, table: sa.Table, values: Mapping[str, Any]) -> int:
+        """Insert one row, by column; return the id that the database gave it."""
+        result = self._connection.execute(_insertion(table), dict(values))
+        key: Any = result.inserted_primary_key
+        return int(key[0])
+
+    def update_row(self, table: sa.Table, key: int, values: Mapping[str, Any]) -> None:
+        """Write columns of the row with an id."""
+        self._connection.execute(_update_by_id(table), {**values, 'row_id': key})
 
     def insert(self, table: str, values: Mapping[str, Any]) -> int:
         """Insert one row; return the id that the database gave it."""
@@ -70,6 +130,11 @@ class Session:
         """Execute what is written for the driver once per row; return the count."""
         return self._connection.exec_driver_sql(sql, [tuple(r) for r in rows]).rowcount
 
+    def _run(
+        self, statement: Statement, parameters: Mapping[str, Any]
+    ) -> sa.CursorResult[Any]:
+        return _run(self._connection, self.dialect, statement, parameters)
+
     def _execute(self, sql: str, parameters: Mapping[str, Any]) -> sa.CursorResult[Any]:
         return self._connection.exec_driver_sql(sql, dict(parameters) or None)
 
@@ -98,29 +163,28 @@ class Database:
     """
 
     def __init__(
-        self, engine: sa.Engine, lock_timeout: float, sealing: Sealing
+        self, engine: sa.Engine, lock_timeout: float, sealing: FieldCipher
     ) -> None:
         self.engine = engine
-        self.dialect = DIALECTS[engine.dialect.name]()
+        self.dialect = DIALECTS[engine.dialect.name]
         self.mapper = Mapper(self.dialect, sealing)
+        use_cipher(engine.dialect, sealing)
         self._lock_timeout = lock_timeout
         # SQLite makes writers poll for each other. In one process they can wait
         # in line instead.
         self._turn = threading.Lock() if engine.dialect.name == 'sqlite' else None
 
-    def rows(self, template: str, /, **parameters: Any) -> Rows:
+    def rows(self, statement: Statement, /, **parameters: Any) -> Rows:
         """Read, outside of any transaction."""
-        sql = self.dialect.sql(template)
-        with self._executed(sql, parameters) as (_, result):
+        with self._executed(statement, parameters) as (_, result):
             return result.fetchall()
 
-    def change(self, template: str, /, **parameters: Any) -> int:
+    def change(self, statement: Statement, /, **parameters: Any) -> int:
         """Execute one statement that stands alone; return how many rows it changed.
 
         It may be executed twice when the connection breaks.
         """
-        sql = self.dialect.sql(template)
-        with self._in_turn(), self._executed(sql, parameters) as (_, result):
+        with self._in_turn(), self._executed(statement, parameters) as (_, result):
             return result.rowcount
 
     def change_once(self, sql: str, **parameters: Any) -> int:
@@ -134,19 +198,31 @@ class Database:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Session]:
-        """Begin; commit at the end, roll back when the block raises."""
+        """Begin; commit at the end, roll back when the block raises.
+
+        :raises CommitOutcomeUnknown: the server did not answer the COMMIT
+        """
         begin = 'BEGIN' if self._turn is None else 'BEGIN IMMEDIATE'
         with self._in_turn(), self._executed(begin, {}) as (connection, _):
             try:
                 yield Session(connection, self.dialect, self.mapper)
-                connection.exec_driver_sql('COMMIT')
+                self._commit(connection)
             except BaseException:
                 _roll_back(connection)
                 raise
 
+    def _commit(self, connection: sa.Connection) -> None:
+        try:
+            connection.exec_driver_sql('COMMIT')
+        except exceptions.StoreUnavailable as error:
+            if self._turn is not None:
+                # SQLite rolls back what it could not commit.
+                raise
+            raise exceptions.CommitOutcomeUnknown(str(error)) from error
+
     @contextlib.contextmanager
     def _executed(
-        self, sql: str, parameters: Mapping[str, Any]
+        self, statement: Statement, parameters: Mapping[str, Any]
     ) -> Iterator[tuple[sa.Connection, sa.CursorResult[Any]]]:
         """Execute the first statement on a connection, on a new one if need be.
 
@@ -156,13 +232,13 @@ class Database:
         connection = self._connect()
         try:
             try:
-                result = connection.exec_driver_sql(sql, dict(parameters) or None)
+                result = _run(connection, self.dialect, statement, parameters)
             except exceptions.StoreUnavailable:
                 if not connection.invalidated:
                     raise
                 connection.close()
                 connection = self._connect()
-                result = connection.exec_driver_sql(sql, dict(parameters) or None)
+                result = _run(connection, self.dialect, statement, parameters)
             yield connection, result
         finally:
             connection.close()

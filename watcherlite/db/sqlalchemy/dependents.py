@@ -7,9 +7,9 @@ from typing import Any
 from watcherlite.db.api import Released
 from watcherlite.db.sqlalchemy.database import Rows
 from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, TIME, Batch, to_text
+from watcherlite.db.sqlalchemy.encryption import FieldCipher
 from watcherlite.db.sqlalchemy.mappers import ended, time_or_null
-from watcherlite.db.sqlalchemy.part import Part
-from watcherlite.db.sqlalchemy.sealing import Sealing
+from watcherlite.db.sqlalchemy.statement_group import StatementGroup
 from watcherlite.domain.actions import ENGINE, Action
 from watcherlite.states import action as states
 
@@ -84,7 +84,9 @@ NEEDS_SUCCESS = (
 )
 
 
-def handover_row(action_id: int, action: Action, sealing: Sealing) -> tuple[Any, ...]:
+def handover_row(
+    action_id: int, action: Action, sealing: FieldCipher
+) -> tuple[Any, ...]:
     """Return the values of HANDOVER."""
     return (
         action_id,
@@ -120,7 +122,7 @@ def released(
     return found
 
 
-class Dependents(Part):
+class Dependents(StatementGroup):
     """Counting down, and ending with what was needed."""
 
     def release_dependents(

@@ -1,4 +1,4 @@
-"""What the databases say differently.
+"""SQL dialect differences between the databases.
 
 Statements are written once, in the SQL that PostgreSQL and SQLite share, with
 `:name` for parameters and a few words in capitals for the rest. A dialect
@@ -255,8 +255,9 @@ class MysqlDialect(Dialect):
         return dumps(list(rows))
 
 
-DIALECTS: Mapping[str, type[Dialect]] = {
-    dialect.name: dialect for dialect in (Dialect, SqliteDialect, MysqlDialect)
+#: One of each: what it has translated serves all stores of the process.
+DIALECTS: Mapping[str, Dialect] = {
+    dialect.name: dialect() for dialect in (Dialect, SqliteDialect, MysqlDialect)
 }
 
 

@@ -16,7 +16,8 @@ import tenacity
 
 from watcherlite import exceptions
 from watcherlite.db.sqlalchemy import errors
-from watcherlite.db.sqlalchemy.sealing import Loading, no_keys
+from watcherlite.db.sqlalchemy.constructs import SqliteCompiler
+from watcherlite.db.sqlalchemy.encryption import Loading, no_keys
 
 #: The drivers that are known to work, by what a URL may begin with.
 DRIVERS = {
@@ -79,6 +80,8 @@ def make_engine(settings: DatabaseSettings) -> sa.Engine:
         pool_use_lifo=True,
         # Whoever begins a transaction also ends it: see `database`.
         pool_reset_on_return=None,
+        # Of an INSERT too, which tells by it how many rows were new.
+        execution_options={'preserve_rowcount': True},
         connect_args=_CONNECT_ARGUMENTS[kind](url, settings),
     )
     # Newer releases of SQLAlchemy can leave out the ROLLBACK after each read.
@@ -246,6 +249,7 @@ def _prepare_sqlite(engine: sa.Engine, settings: DatabaseSettings) -> None:
         cursor.execute('PRAGMA foreign_keys = ON')
         cursor.close()
 
+    engine.dialect.statement_compiler = SqliteCompiler
     if not path.startswith('file:'):
         sa.event.listen(engine, 'do_connect', connecting)
     sa.event.listen(engine, 'connect', connected)

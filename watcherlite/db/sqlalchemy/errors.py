@@ -1,4 +1,4 @@
-"""What drivers raise, as the errors of the port.
+"""Translation of driver errors to the errors of the store port.
 
 The code that a server gives decides. oslo.db knows what the drivers of many
 versions say where they give none. An error that stands neither for the
@@ -75,7 +75,8 @@ def listen(engine: sa.Engine) -> None:
 
 def _translated(context: ExceptionContext, url: sa.URL) -> BaseException | None:
     if not isinstance(context.sqlalchemy_exception, sa.exc.DBAPIError):
-        return None
+        # A type of a column could not convert a value: its error is the one to raise.
+        return context.original_exception
     if (context.statement or '').startswith('DESCRIBE '):
         # SQLAlchemy asks MySQL whether there is a table, and reads this error.
         return None

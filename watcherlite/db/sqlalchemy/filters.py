@@ -1,20 +1,20 @@
-"""What the filters of a list come to, and what users name by them."""
+"""Filters of list queries, and the resolution of the names in them."""
 
 import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from watcherlite.db import listing
-from watcherlite.db.listing import Query
-from watcherlite.db.sqlalchemy.mappers import folded
-from watcherlite.db.sqlalchemy.nouns import (
+from watcherlite.db import query as queries
+from watcherlite.db.query import Query
+from watcherlite.db.sqlalchemy.collections import (
     ACTIONS,
     DELETED,
     ONGOING,
     PENDING,
     SHOWN,
-    Noun,
+    Collection,
 )
+from watcherlite.db.sqlalchemy.mappers import folded
 from watcherlite.states import action as action_states
 
 #: States of actions that are not final -> their condition, besides `ended` = ''.
@@ -48,7 +48,7 @@ def name_values(name: str, prefix: str = '') -> dict[str, Any]:
         f'{prefix}lower': name.lower(),
         f'{prefix}name': name,
         f'{prefix}folded': folded(name),
-        f'{prefix}number': listing.as_id(name),
+        f'{prefix}number': queries.as_id(name),
     }
 
 
@@ -108,7 +108,7 @@ def _place(item: tuple[str, Any]) -> int:
     return _LEADS.index('exception' if unusual else name)
 
 
-def conditions(noun: Noun, query: Query) -> Conditions:
+def conditions(noun: Collection, query: Query) -> Conditions:
     lead = hidden = None
     others: list[str] = []
     values: dict[str, Any] = {}
@@ -127,7 +127,7 @@ def conditions(noun: Noun, query: Query) -> Conditions:
 
 
 def _compared(
-    noun: Noun, name: str, value: str, values: dict[str, Any]
+    noun: Collection, name: str, value: str, values: dict[str, Any]
 ) -> tuple[str, str]:
     """Return a column and what it is equal to, or '' and a condition."""
     if not can_be_stored(value):

@@ -5,11 +5,11 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from watcherlite.db.sqlalchemy.blocks import BLOCK, NOT_AWAITED, delete_block
 from watcherlite.db.sqlalchemy.cluster_purging import ClusterPurging
 from watcherlite.db.sqlalchemy.dialects import to_text
-from watcherlite.db.sqlalchemy.models import ACTIVE_PLANS
+from watcherlite.db.sqlalchemy.purge_batches import BLOCK, NOT_AWAITED, delete_block
 from watcherlite.db.sqlalchemy.stack_purging import StackPurging
+from watcherlite.db.sqlalchemy.tables.actions import ACTIVE_PLANS
 
 #: A limit that is none.
 ALL = 2**31 - 1

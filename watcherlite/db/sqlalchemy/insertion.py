@@ -6,7 +6,7 @@ from watcherlite import exceptions
 from watcherlite.db.sqlalchemy.columns import NEW_ACTION
 from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, Batch, insertion
 from watcherlite.db.sqlalchemy.mappers import new_action
-from watcherlite.db.sqlalchemy.part import Part
+from watcherlite.db.sqlalchemy.statement_group import StatementGroup
 from watcherlite.domain.actions import Action, Edge
 
 #: Rows in one statement: more gain nothing and need memory on both sides.
@@ -29,7 +29,7 @@ EDGES = insertion(
 IDS = 'SELECT uuid, id FROM actions WHERE uuid IN_TEXTS(:uuids)'
 
 
-class Insertion(Part):
+class Insertion(StatementGroup):
     """Storing in bulk."""
 
     def insert_actions(

@@ -1,11 +1,14 @@
 """The part of the store about workers; every time is the database's."""
 
+import datetime
+
 from watcherlite.db.api import Worker
 from watcherlite.db.sqlalchemy.columns import WORKER_COLUMNS
 from watcherlite.db.sqlalchemy.database import Database
 from watcherlite.db.sqlalchemy.dialects import dumps
 from watcherlite.db.sqlalchemy.mappers import time_or_null
 
+NOW = 'SELECT NOW()'
 REGISTER = (
     'INSERT INTO workers (uuid, host, identity, lanes, started_at, lease_until) '
     'VALUES (:uuid, :host, :identity, :lanes, COALESCE(:started_at, NOW()), '
@@ -23,6 +26,10 @@ END = (
 _LIST = f'SELECT {WORKER_COLUMNS} FROM workers WHERE '
 EXPIRED = f'{_LIST} lease_until <= NOW() ORDER BY started_at, uuid'
 LIVE = f'{_LIST} lease_until > NOW() ORDER BY started_at, uuid'
+NEXT_END = (
+    'SELECT MIN(lease_until), NOW() FROM workers '
+    'WHERE lease_until > NOW() AND uuid <> :worker'
+)
 FORGOTTEN = (
     'SELECT DISTINCT owner FROM actions '
     "WHERE owner IS NOT NULL AND ended = '' "
@@ -49,6 +56,9 @@ class Leases:
 
     _db: Database
 
+    def now(self) -> datetime.datetime:
+        return self._db.dialect.to_time(self._db.rows(NOW)[0][0])
+
     def register_worker(self, worker: Worker, lease: float) -> Worker:
         with self._db.transaction() as session:
             session.count(
@@ -70,6 +80,13 @@ class Leases:
 
     def expired_workers(self) -> list[Worker]:
         return [self._db.mapper.worker(row) for row in self._db.rows(EXPIRED)]
+
+    def next_lease_end(self, worker: str) -> float | None:
+        ((until, now),) = self._db.rows(NEXT_END, worker=worker)
+        end, read_at = self._db.mapper.time(until), self._db.mapper.time(now)
+        if end is None or read_at is None:
+            return None
+        return max(0.0, (end - read_at).total_seconds())
 
     def forgotten_owners(self) -> list[str]:
         return [row[0] for row in self._db.rows(FORGOTTEN)]

@@ -20,8 +20,8 @@ from watcherlite.db.sqlalchemy.columns import (
 from watcherlite.db.sqlalchemy.database import Database
 from watcherlite.db.sqlalchemy.dependents import HANDOVER, handover_row
 from watcherlite.db.sqlalchemy.dialects import INTEGER, Batch, Dialect
+from watcherlite.db.sqlalchemy.encryption import FieldCipher
 from watcherlite.db.sqlalchemy.mappers import changed_action, changed_plan, new_event
-from watcherlite.db.sqlalchemy.sealing import Sealing
 from watcherlite.domain.action_plans import ActionPlan
 
 #: What of a plan is compared; its fault changes only together with `failed`.
@@ -56,7 +56,8 @@ _FOUND = (
     'AND child.id = r.h_id AND child.pending = 1 AND child.owner IS NULL '
     'AND child.blocked_on IS NULL '
     "AND child.status IN ('INIT', 'WAITING') AND child.attempt = r.h_attempt - 1 "
-    'FOR UPDATE OF action_plans, parent, child'
+    # What somebody holds is waited for by nobody: see `execution.committer`.
+    'FOR UPDATE OF action_plans, parent, child SKIP LOCKED'
 )
 _SAVED = ', '.join(f'{column} = r.n_{column}' for column in CHANGED_PLAN)
 _STARTED = ', '.join(f'{name[2:]} = r.{name}' for name in HANDOVER if name != 'h_id')
@@ -90,7 +91,7 @@ def _seen(plan: ActionPlan) -> tuple[Any, ...]:
     return (*counted, updated_at, deleted_at)
 
 
-def _row(link: Link, sealing: Sealing) -> tuple[Any, ...]:
+def _row(link: Link, sealing: FieldCipher) -> tuple[Any, ...]:
     """Return the values of `_COLUMNS`."""
     before, after = link.plan
     started = link.started.after

@@ -8,11 +8,12 @@ from typing import Any
 from watcherlite.db.api import Worker
 from watcherlite.db.sqlalchemy.columns import CHANGED_PLAN
 from watcherlite.db.sqlalchemy.dialects import Dialect, dumps, to_text
-from watcherlite.db.sqlalchemy.schema import NAME_LENGTH
-from watcherlite.db.sqlalchemy.sealing import Sealing
+from watcherlite.db.sqlalchemy.encryption import FieldCipher
+from watcherlite.db.sqlalchemy.tables.types import NAME_LENGTH
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import ENGINE, Action, cut
 from watcherlite.domain.audits import Audit, AuditTemplate, Goal, Strategy
+from watcherlite.domain.creators import Creator, from_mapping
 from watcherlite.domain.events import Event, StoredEvent
 from watcherlite.states import action as states
 
@@ -49,7 +50,7 @@ def ended(status: str) -> str:
 
 
 def new_action(
-    action: Action, action_id: int | None, sealing: Sealing
+    action: Action, action_id: int | None, sealing: FieldCipher
 ) -> tuple[Any, ...]:
     """Return the values of NEW_ACTION."""
     whole = action.lane == ENGINE
@@ -95,7 +96,9 @@ def new_action(
     )
 
 
-def changed_action(before: Action, after: Action, sealing: Sealing) -> tuple[Any, ...]:
+def changed_action(
+    before: Action, after: Action, sealing: FieldCipher
+) -> tuple[Any, ...]:
     """Return the values of CHANGED_ACTION."""
     whole = after.lane == ENGINE
     return (
@@ -137,6 +140,7 @@ def new_plan(plan: ActionPlan) -> dict[str, Any]:
         'global_efficacy': json_text(plan.global_efficacy),
         'efficacy_indicators': json_text(plan.efficacy_indicators),
         'created_at': time_or_null(plan.created_at),
+        'creator': json_text(plan.creator.as_mapping()),
         **dict(zip(CHANGED_PLAN, changed_plan(plan), strict=True)),
     }
 
@@ -158,7 +162,7 @@ def changed_plan(plan: ActionPlan) -> tuple[Any, ...]:
     )
 
 
-def new_event(event: Event, sealing: Sealing) -> tuple[Any, ...]:
+def new_event(event: Event, sealing: FieldCipher) -> tuple[Any, ...]:
     """Return the values of EVENT."""
     return (
         event.subject,
@@ -177,80 +181,14 @@ def new_event(event: Event, sealing: Sealing) -> tuple[Any, ...]:
     )
 
 
-def new_goal(goal: Goal) -> dict[str, Any]:
-    """Return the values of GOAL but for the id."""
-    return {
-        'uuid': goal.uuid,
-        'name': goal.name,
-        'display_name': goal.display_name,
-        'efficacy_specification': json_text(goal.efficacy_specification),
-        **_found_by(goal),
-    }
-
-
-def new_strategy(strategy: Strategy) -> dict[str, Any]:
-    """Return the values of STRATEGY but for the id."""
-    return {
-        'uuid': strategy.uuid,
-        'name': strategy.name,
-        'display_name': strategy.display_name,
-        'goal_id': strategy.goal_id,
-        'parameters_spec': json_text(strategy.parameters_spec),
-        **_found_by(strategy),
-    }
-
-
-def new_audit(audit: Audit, sealing: Sealing) -> dict[str, Any]:
-    """Return the values of AUDIT but for the id."""
-    return {
-        'uuid': audit.uuid,
-        'name': audit.name,
-        'audit_type': audit.audit_type,
-        'state': audit.state,
-        'goal_id': audit.goal_id,
-        'strategy_id': audit.strategy_id,
-        'parameters': sealing.document(audit.parameters, whole=True),
-        'scope': sealing.document(audit.scope, whole=True),
-        'run_interval': audit.interval,
-        'auto_trigger': audit.auto_trigger,
-        'status_message': cut(audit.status_message),
-        'next_run_time': time_or_null(audit.next_run_time),
-        'start_time': time_or_null(audit.start_time),
-        'end_time': time_or_null(audit.end_time),
-        'forced': audit.force,
-        'action_id': audit.action_id,
-        **_found_by(audit),
-    }
-
-
-def new_audit_template(template: AuditTemplate, sealing: Sealing) -> dict[str, Any]:
-    """Return the values of AUDIT_TEMPLATE but for the id."""
-    return {
-        'uuid': template.uuid,
-        'name': template.name,
-        'goal_id': template.goal_id,
-        'strategy_id': template.strategy_id,
-        'description': template.description,
-        'scope': sealing.document(template.scope, whole=True),
-        'default_parameters': sealing.document(template.default_parameters, whole=True),
-        **_found_by(template),
-    }
-
-
 def folded(name: str) -> str:
     """Return a name as it is looked for in any case; no longer than a column."""
     return name.lower()[:NAME_LENGTH]
 
 
-def _found_by(row: Goal | Strategy | AuditTemplate | Audit) -> dict[str, Any]:
-    """Return the times of a row, and what tells it from others of its name."""
-    return {
-        'lower_name': folded(row.name),
-        'deleted': 0 if row.deleted_at is None else row.id or 0,
-        'created_at': time_or_null(row.created_at),
-        'updated_at': time_or_null(row.updated_at),
-        'deleted_at': time_or_null(row.deleted_at),
-    }
+def _creator(value: str | None) -> Creator:
+    """Return the creator of a plan or an audit; NULL: stored before there were any."""
+    return from_mapping(None if value is None else loads(value))
 
 
 class Mapper:
@@ -259,7 +197,7 @@ class Mapper:
     :ivar sealing: opens what is sealed of them, and seals
     """
 
-    def __init__(self, dialect: Dialect, sealing: Sealing) -> None:
+    def __init__(self, dialect: Dialect, sealing: FieldCipher) -> None:
         self.sealing = sealing
         self._time: Callable[[Any], datetime.datetime] = dialect.to_time
 
@@ -357,8 +295,9 @@ class Mapper:
         # None in plans that were stored before there were any.
         values[9] = [] if row[9] is None else loads(row[9])
         values[10] = self.time(row[10])
-        values[19] = None if row[19] is None else loads(row[19])
-        values[20:] = map(self.time, row[20:])
+        values[11] = _creator(row[11])
+        values[20] = None if row[20] is None else loads(row[20])
+        values[21:] = map(self.time, row[21:])
         return ActionPlan(*values)
 
     def stored_event(self, row: Sequence[Any]) -> StoredEvent:
@@ -444,6 +383,7 @@ class Mapper:
         values[11] = self.time(row[11])
         values[13:18] = map(self.time, row[13:18])
         values[18] = bool(row[18])
+        values[20] = _creator(row[20])
         return Audit(*values)
 
     def audit_template(self, row: Sequence[Any]) -> AuditTemplate:

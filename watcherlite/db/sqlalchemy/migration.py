@@ -17,7 +17,18 @@ from watcherlite.db.sqlalchemy import errors
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
 
 #: The revisions in `migrations/versions`, the oldest first.
-REVISIONS = ('0001', '0002', '0003', '0004', '0005', '0006', '0007')
+REVISIONS = (
+    '0001',
+    '0002',
+    '0003',
+    '0004',
+    '0005',
+    '0006',
+    '0007',
+    '0008',
+    '0009',
+    '0010',
+)
 HEAD = REVISIONS[-1]
 
 #: Any number that nobody else uses for an advisory lock in the same database.

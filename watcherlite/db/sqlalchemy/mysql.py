@@ -1,4 +1,4 @@
-"""What MariaDB and MySQL do in two steps: read and lock, then write."""
+"""Two-step statements of MariaDB and MySQL: select for update, then write."""
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence

@@ -14,7 +14,7 @@ from watcherlite.db.sqlalchemy.columns import EVENT, named
 from watcherlite.db.sqlalchemy.database import Database
 from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, insertion, to_text
 from watcherlite.db.sqlalchemy.mappers import new_event
-from watcherlite.db.sqlalchemy.part import Part
+from watcherlite.db.sqlalchemy.statement_group import StatementGroup
 from watcherlite.domain.events import (
     RESOURCE,
     STACK,
@@ -45,6 +45,7 @@ def _events(where: str) -> str:
 
 
 PENDING = _events('pending = 1')
+PUBLISHED = _events('sequence > :after AND published_at >= :since')
 HISTORY = _events('sequence > :after')
 HISTORY_OF_PLAN = _events('plan_id = :plan_id AND sequence > :after')
 HISTORY_OF_SUBJECT = _events(
@@ -58,7 +59,7 @@ OLDEST = 'SELECT occurred_at FROM events WHERE pending = 1 ORDER BY sequence LIM
 EXISTS = 'SELECT 1 FROM events WHERE uuid = :uuid'
 
 
-class EventWriting(Part):
+class EventWriting(StatementGroup):
     """The part of a transaction that stores events."""
 
     def add_events(self, events: Sequence[Event]) -> None:
@@ -106,6 +107,13 @@ class Outbox:
         if sequences:
             ids = self._db.dialect.ids(sequences)
             self._db.change(MARK, sequences=ids, now=to_text(now))
+
+    def published_events(
+        self, after: int, since: datetime.datetime, limit: int
+    ) -> list[StoredEvent]:
+        since_text = to_text(since)
+        rows = self._db.rows(PUBLISHED, after=after, since=since_text, limit=limit)
+        return [self._db.mapper.stored_event(row) for row in rows]
 
     def event_exists(self, uuid: str) -> bool:
         return bool(self._db.rows(EXISTS, uuid=uuid))

@@ -1,11 +1,11 @@
 """The part of a transaction that knows what a project has."""
 
-from watcherlite.db.clustering import Noun
+from watcherlite.db.clusters import ClusterObject
 from watcherlite.db.sqlalchemy.cluster_rows import PLACES
 from watcherlite.db.sqlalchemy.columns import ACTION_COLUMNS
-from watcherlite.db.sqlalchemy.part import Part
 from watcherlite.db.sqlalchemy.stack_lists import StackPage
-from watcherlite.db.stacking import StackQuery
+from watcherlite.db.sqlalchemy.statement_group import StatementGroup
+from watcherlite.db.stacks import StackQuery
 from watcherlite.domain.actions import Action
 
 # Reading comes first: what is there already an insertion would lock less firmly than
@@ -20,7 +20,7 @@ UNFINISHED = (
 CLUSTERS = 'SELECT count(*) FROM clusters WHERE tenant = :tenant AND hidden = 0'
 
 
-class Projects(Part):
+class Projects(StatementGroup):
     """`db.projects.ProjectTransaction`."""
 
     def lock_tenant(self, tenant: str) -> None:
@@ -29,7 +29,7 @@ class Projects(Part):
             session.count(NEW, tenant=tenant)
             session.rows(HOLD, tenant=tenant)
 
-    def has_name(self, kind: type[Noun], name: str, tenant: str) -> bool:
+    def has_name(self, kind: type[ClusterObject], name: str, tenant: str) -> bool:
         place = PLACES[kind]
         statement = NAMED.format(place.table, place.shown)
         return bool(self._session.rows(statement, tenant=tenant, name=name))

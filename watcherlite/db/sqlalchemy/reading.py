@@ -1,67 +1,103 @@
 """The part of the store that answers readers."""
 
 import datetime
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import sqlalchemy as sa
+
 from watcherlite import exceptions
-from watcherlite.db.sqlalchemy.columns import (
-    ACTION_COLUMNS,
-    AUDIT,
-    AUDIT_COLUMNS,
-    GOAL,
-    GOAL_COLUMNS,
-    PLAN,
-    PLAN_COLUMNS,
-    STRATEGY_COLUMNS,
+from watcherlite.db.sqlalchemy.constructs import EMPTY, LIMIT, id_in, text_in
+from watcherlite.db.sqlalchemy.database import Database
+from watcherlite.db.sqlalchemy.objects import (
+    ACTION_PLANS,
+    ACTIONS,
+    AUDITS,
+    GOALS,
+    STRATEGIES,
 )
-from watcherlite.db.sqlalchemy.database import Database, Rows
-from watcherlite.db.sqlalchemy.dialects import Dialect, to_text
+from watcherlite.db.sqlalchemy.rows import split
+from watcherlite.db.sqlalchemy.tables.actions import (
+    action_dependencies,
+    action_plans,
+    actions,
+)
+from watcherlite.db.sqlalchemy.tables.audits import audits, goals, strategies
 from watcherlite.domain.action_plans import ActionPlan, PlanSurroundings
 from watcherlite.domain.actions import Action
 from watcherlite.states import action as action_states
 
 SURROUNDINGS = (
-    f'SELECT {PLAN_COLUMNS}, {AUDIT_COLUMNS}, {GOAL_COLUMNS}, {STRATEGY_COLUMNS} '
-    'FROM action_plans JOIN audits ON audits.id = action_plans.audit_id '
-    'JOIN goals ON goals.id = audits.goal_id '
-    'LEFT JOIN strategies ON strategies.id = action_plans.strategy_id '
-    'WHERE action_plans.id IN_IDS(:ids)'
+    sa.select(
+        *ACTION_PLANS.columns, *AUDITS.columns, *GOALS.columns, *STRATEGIES.columns
+    )
+    .join_from(action_plans, audits, audits.c.id == action_plans.c.audit_id)
+    .join(goals, goals.c.id == audits.c.goal_id)
+    .outerjoin(strategies, strategies.c.id == action_plans.c.strategy_id)
+    .where(id_in(action_plans.c.id, 'ids'))
 )
-PLAN_BY_UUID = f'SELECT {PLAN_COLUMNS} FROM action_plans WHERE uuid = :uuid'
-_ACTIONS = f'SELECT {ACTION_COLUMNS} FROM actions WHERE'
-ACTION_BY_UUID = f'{_ACTIONS} uuid = :uuid'
-ACTIONS_BY_ID = f'{_ACTIONS} id IN_IDS(:ids)'
-DERIVED = f'{_ACTIONS} derived_from = :id ORDER BY id'
-DERIVED_SINCE = f'{_ACTIONS} derived_from = :id AND created_at >= :since ORDER BY id'
-UNFINISHED_DERIVED = f"{_ACTIONS} derived_from IN_IDS(:ids) AND ended = '' ORDER BY id"
-COUNT = 'SELECT status, count(*) FROM actions WHERE plan_id = :plan_id GROUP BY status'
-
-
+PLAN_BY_UUID = ACTION_PLANS.select().where(action_plans.c.uuid == sa.bindparam('uuid'))
+ACTION_BY_UUID = ACTIONS.select().where(actions.c.uuid == sa.bindparam('uuid'))
+ACTIONS_BY_ID = ACTIONS.select().where(id_in(actions.c.id, 'ids'))
+DERIVED = (
+    ACTIONS.select()
+    .where(actions.c.derived_from == sa.bindparam('key'))
+    .order_by(actions.c.id)
+)
+DERIVED_SINCE = DERIVED.where(actions.c.created_at >= sa.bindparam('since'))
+_UNFINISHED = actions.c.ended == EMPTY
+UNFINISHED_DERIVED = (
+    ACTIONS.select()
+    .where(id_in(actions.c.derived_from, 'ids'), _UNFINISHED)
+    .order_by(actions.c.id)
+)
+COUNT = (
+    sa.select(actions.c.status, sa.func.count())
+    .where(actions.c.plan_id == sa.bindparam('plan_id'))
+    .group_by(actions.c.status)
+)
 #: No id is above it, on any database.
 LAST_ID = 2**63 - 1
 
 
-def _in(statuses: frozenset[str], dialect: Dialect) -> tuple[str, dict[str, Any]]:
+def _status_condition(statuses: frozenset[str]) -> list[sa.ColumnElement[Any]]:
     """Return the condition for some statuses, as an index can answer it."""
-    final = statuses <= action_states.FINAL
-    if final and len(statuses) == 1:
-        # Those of one status are in the order of ids and need not be sorted.
-        return "ended <> '' AND ended = :status", {'status': min(statuses)}
-    values = {'statuses': dialect.texts(sorted(statuses))}
-    if final:
-        return "ended <> '' AND ended IN_TEXTS(:statuses)", values
+    if statuses <= action_states.FINAL:
+        if len(statuses) == 1:
+            # Those of one status are in the order of ids and need not be sorted.
+            return [actions.c.ended != EMPTY, actions.c.ended == sa.bindparam('status')]
+        return [actions.c.ended != EMPTY, text_in(actions.c.ended, 'statuses')]
+    in_statuses = text_in(actions.c.status, 'statuses')
     if statuses.isdisjoint(action_states.FINAL):
-        return "ended = '' AND status IN_TEXTS(:statuses)", values
-    return 'status IN_TEXTS(:statuses)', values
+        return [_UNFINISHED, in_statuses]
+    return [in_statuses]
 
 
-def _unfinished(here: str, there: str) -> str:
+@functools.lru_cache(maxsize=64)
+def _page(
+    of_plan: bool, statuses: frozenset[str] | None, descending: bool
+) -> sa.Select[Any]:
+    """Return the statement of a page of actions; one for each kind of question."""
+    after: sa.BindParameter[Any] = sa.bindparam('after_id')
+    beyond = actions.c.id < after if descending else actions.c.id > after
+    page = ACTIONS.select().where(beyond)
+    if of_plan:
+        page = page.where(actions.c.plan_id == sa.bindparam('plan_id'))
+    if statuses is not None:
+        page = page.where(*_status_condition(statuses))
+    order = actions.c.id.desc() if descending else actions.c.id
+    return page.order_by(order).limit(LIMIT)
+
+
+def _unfinished(here: str, there: str) -> sa.Select[Any]:
+    """Return the uuids of the unfinished actions on the other side of dependencies."""
+    edges = action_dependencies.c
     return (
-        'SELECT actions.uuid FROM action_dependencies '
-        f'JOIN actions ON actions.id = action_dependencies.{there} '
-        f"WHERE action_dependencies.{here} = :id AND actions.ended = '' "
-        'ORDER BY actions.id'
+        sa.select(actions.c.uuid)
+        .join_from(action_dependencies, actions, actions.c.id == edges[there])
+        .where(edges[here] == sa.bindparam('key'), _UNFINISHED)
+        .order_by(actions.c.id)
     )
 
 
@@ -82,50 +118,40 @@ class Reading:
     ) -> dict[int, PlanSurroundings]:
         if not plan_ids:
             return {}
-        audit = len(PLAN)
-        goal = audit + len(AUDIT)
-        strategy = goal + len(GOAL)
-        mapper = self._db.mapper
-        found = {}
-        for row in self._db.rows(SURROUNDINGS, ids=self._db.dialect.ids(plan_ids)):
-            plan = mapper.plan(row[:audit])
-            found[plan.id or 0] = PlanSurroundings(
-                plan,
-                mapper.audit(row[audit:goal]),
-                mapper.goal(row[goal:strategy]),
-                None if row[strategy] is None else mapper.strategy(row[strategy:]),
-            )
-        return found
+        rows = self._db.rows(SURROUNDINGS, ids=plan_ids)
+        found = [
+            PlanSurroundings(*split(row, ACTION_PLANS, AUDITS, GOALS, STRATEGIES))
+            for row in rows
+        ]
+        return {around.plan.id or 0: around for around in found}
 
     def get_plan(self, uuid: str) -> ActionPlan:
         for row in self._db.rows(PLAN_BY_UUID, uuid=uuid):
-            return self._db.mapper.plan(row)
+            return ACTION_PLANS.read(row)
         raise exceptions.NotFound(f'Action plan {uuid} could not be found.')
 
     def get_action(self, uuid: str) -> Action:
         for row in self._db.rows(ACTION_BY_UUID, uuid=uuid):
-            return self._db.mapper.action(row)
+            return ACTIONS.read(row)
         raise exceptions.NotFound(f'Action {uuid} could not be found.')
 
     def actions_by_id(self, action_ids: Sequence[int]) -> dict[int, Action]:
         if not action_ids:
             return {}
-        rows = self._db.rows(ACTIONS_BY_ID, ids=self._db.dialect.ids(action_ids))
-        return {action.id or 0: action for action in self._actions(rows)}
+        found = self._actions(ACTIONS_BY_ID, ids=action_ids)
+        return {action.id or 0: action for action in found}
 
     def derived_actions(
         self, action_id: int, since: datetime.datetime | None = None
     ) -> list[Action]:
         if since is None:
-            return self._actions(self._db.rows(DERIVED, id=action_id))
-        rows = self._db.rows(DERIVED_SINCE, id=action_id, since=to_text(since))
-        return self._actions(rows)
+            return self._actions(DERIVED, key=action_id)
+        return self._actions(DERIVED_SINCE, key=action_id, since=since)
 
     def unfinished_derived(self, action_ids: Sequence[int]) -> list[Action]:
         if not action_ids:
             return []
-        ids = self._db.dialect.ids(action_ids)
-        return self._actions(self._db.rows(UNFINISHED_DERIVED, ids=ids))
+        return self._actions(UNFINISHED_DERIVED, ids=action_ids)
 
     def list_actions(
         self,
@@ -136,34 +162,31 @@ class Reading:
         limit: int = 1000,
         descending: bool = False,
     ) -> list[Action]:
-        end = 0 if not descending else LAST_ID
-        conditions = [f'id {"<" if descending else ">"} :after_id']
-        values = {'after_id': end if after_id is None else after_id, 'limit': limit}
+        wanted = None if statuses is None else frozenset(statuses)
+        if wanted is not None and not wanted:
+            return []
+        begin = LAST_ID if descending else 0
+        values: dict[str, Any] = {
+            'after_id': begin if after_id is None else after_id,
+            'limit': limit,
+        }
         if plan_id is not None:
-            conditions.append('plan_id = :plan_id')
             values['plan_id'] = plan_id
-        if statuses is not None:
-            wanted = frozenset(statuses)
-            if not wanted:
-                return []
-            condition, more = _in(wanted, self._db.dialect)
-            conditions.append(condition)
-            values.update(more)
-        rows = self._db.rows(
-            f'{_ACTIONS} {" AND ".join(conditions)} '
-            f'ORDER BY id {"DESC" if descending else "ASC"} LIMIT :limit',
-            **values,
-        )
-        return self._actions(rows)
+        if wanted is not None and len(wanted) == 1 and wanted <= action_states.FINAL:
+            values['status'] = min(wanted)
+        elif wanted is not None:
+            values['statuses'] = sorted(wanted)
+        statement = _page(plan_id is not None, wanted, descending)
+        return self._actions(statement, **values)
 
     def count_actions(self, plan_id: int) -> dict[str, int]:
         return {row[0]: row[1] for row in self._db.rows(COUNT, plan_id=plan_id)}
 
     def depended_by(self, action_id: int) -> list[str]:
-        return [row[0] for row in self._db.rows(DEPENDED_BY, id=action_id)]
+        return [row[0] for row in self._db.rows(DEPENDED_BY, key=action_id)]
 
     def depends_on(self, action_id: int) -> list[str]:
-        return [row[0] for row in self._db.rows(DEPENDS_ON, id=action_id)]
+        return [row[0] for row in self._db.rows(DEPENDS_ON, key=action_id)]
 
-    def _actions(self, rows: Rows) -> list[Action]:
-        return [self._db.mapper.action(row) for row in rows]
+    def _actions(self, statement: sa.Select[Any], **values: Any) -> list[Action]:
+        return [ACTIONS.read(row) for row in self._db.rows(statement, **values)]

@@ -1,4 +1,4 @@
-"""What SQLite does faster in another way.
+"""Statements that are faster on SQLite in another form.
 
 It lives in this process: another statement costs no round trip, and handing it
 values costs less than having it read JSON.

@@ -5,9 +5,9 @@ from collections.abc import Collection
 from typing import Any
 
 from watcherlite.db.sqlalchemy.dialects import Dialect
-from watcherlite.db.sqlalchemy.models import OF_STACKS
 from watcherlite.db.sqlalchemy.outbox import EVENT_COLUMNS
-from watcherlite.db.stacking import StackEventQuery
+from watcherlite.db.sqlalchemy.tables.events import OF_STACKS
+from watcherlite.db.stacks import StackEventQuery
 from watcherlite.states import stack as states
 
 #: No sequence is above it, on any database.

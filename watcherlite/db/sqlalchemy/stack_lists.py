@@ -5,7 +5,7 @@ from typing import Any
 
 from watcherlite.db.sqlalchemy.dialects import Dialect
 from watcherlite.db.sqlalchemy.stack_rows import STACK_COLUMNS, name_text
-from watcherlite.db.stacking import STACK_FILTERS, STACK_SORT_KEYS, StackQuery
+from watcherlite.db.stacks import STACK_FILTERS, STACK_SORT_KEYS, StackQuery
 
 _COLUMNS: Mapping[str, str] = {
     **{name: f'stacks.{name}' for name in ('name', 'uuid', 'action', 'status')},

@@ -6,7 +6,7 @@ from typing import Any
 
 from watcherlite.db.sqlalchemy.database import Database, Session
 from watcherlite.db.sqlalchemy.dialects import to_text
-from watcherlite.db.sqlalchemy.models import OF_STACKS
+from watcherlite.db.sqlalchemy.tables.events import OF_STACKS
 
 #: Rows that are deleted in one transaction, which others may have to wait for.
 BLOCK = 2000
@@ -72,7 +72,7 @@ DELETE_DEFINITIONS = f'DELETE FROM definitions WHERE id IN_IDS(:ids) AND {_unuse
 
 
 class StackPurging:
-    """The part of `db.stacking.Stacking` that deletes.
+    """The part of `db.stacks.StackStore` that deletes.
 
     In blocks, each a transaction of its own: a stack's row is the last of it to go,
     so that a purge that is interrupted is continued by the next one.

@@ -17,7 +17,7 @@ from watcherlite.db.sqlalchemy.stack_rows import (
     to_resource,
     to_stack,
 )
-from watcherlite.db.stacking import ListedStack, StackEventQuery, StackQuery
+from watcherlite.db.stacks import ListedStack, StackEventQuery, StackQuery
 from watcherlite.domain.events import StoredEvent
 from watcherlite.domain.stacks import Definition, Resource, Stack, StackSurroundings
 
@@ -28,6 +28,13 @@ DEFINITION_BY_ID = f'SELECT {DEFINITION_COLUMNS} FROM definitions WHERE id = :id
 _RESOURCES = f'SELECT {RESOURCE_COLUMNS} FROM resources WHERE'
 RESOURCES_BY_ID = f'{_RESOURCES} id IN_IDS(:ids) ORDER BY id'
 _LIVE = 'deleted_at IS NULL AND superseded_by IS NULL'
+#: Those of stacks `:ids` that these were made to forget. What was deleted, or adopted
+#: by another stack, is DELETE_COMPLETE.
+ABANDONED = (
+    f'{_RESOURCES} stack_id IN_IDS(:ids) AND deleted_at IS NOT NULL '
+    "AND superseded_by IS NULL AND physical_id IS NOT NULL AND action <> 'DELETE' "
+    'ORDER BY id'
+)
 # Each stack with those around it, the outermost first and it itself last.
 SURROUNDINGS = (
     'WITH RECURSIVE around (of_id, at_id, owner_id) AS ('
@@ -64,7 +71,7 @@ def resources_of_rows(rows: Iterable[Sequence[Any]], mapper: Mapper) -> list[Res
 
 
 class Stacks:
-    """`db.stacking.Stacking`, but for the purge."""
+    """`db.stacks.StackStore`, but for the purge."""
 
     _db: Database
 

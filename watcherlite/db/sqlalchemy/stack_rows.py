@@ -8,8 +8,8 @@ from typing import Any
 
 from watcherlite.db.sqlalchemy.columns import named
 from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, TIME, dumps
+from watcherlite.db.sqlalchemy.encryption import SEALED, FieldCipher
 from watcherlite.db.sqlalchemy.mappers import Mapper, json_text, loads, time_or_null
-from watcherlite.db.sqlalchemy.sealing import SEALED, Sealing
 from watcherlite.domain.stacks import Definition, Resource, Stack
 from watcherlite.states.stack import State
 
@@ -166,7 +166,7 @@ class _Rows:
         kinds = list(columns.values())
         self._times = [at for at, kind in enumerate(kinds) if kind == TIME]
 
-    def values(self, row: object, sealing: Sealing) -> list[Any]:
+    def values(self, row: object, sealing: FieldCipher) -> list[Any]:
         """Return what is stored of a dataclass."""
         found = []
         for field, writer in self._fields:
@@ -194,17 +194,17 @@ _STACK_ROWS = _Rows('stacks', STACK)
 _RESOURCE_ROWS = _Rows('resources', RESOURCE)
 
 
-def new_stack(stack: Stack, sealing: Sealing) -> dict[str, Any]:
+def new_stack(stack: Stack, sealing: FieldCipher) -> dict[str, Any]:
     """Return the values of STACK."""
     return dict(zip(STACK, _STACK_ROWS.values(stack, sealing), strict=True))
 
 
-def new_resource(resource: Resource, sealing: Sealing) -> dict[str, Any]:
+def new_resource(resource: Resource, sealing: FieldCipher) -> dict[str, Any]:
     """Return the values of RESOURCE."""
     return dict(zip(RESOURCE, _RESOURCE_ROWS.values(resource, sealing), strict=True))
 
 
-def new_definition(definition: Definition, sealing: Sealing) -> dict[str, Any]:
+def new_definition(definition: Definition, sealing: FieldCipher) -> dict[str, Any]:
     """Return the values of a definition but for the id, and what it is found by."""
     return {
         'digest': sealing.keyed(definition.digest),

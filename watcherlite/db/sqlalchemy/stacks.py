@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 from watcherlite import exceptions
 from watcherlite.db.sqlalchemy.dialects import Batch, Row, insertion
-from watcherlite.db.sqlalchemy.part import Part
 from watcherlite.db.sqlalchemy.stack_reading import (
+    ABANDONED,
     RESOURCES_BY_ID,
     live_resources,
     resources_of_rows,
@@ -20,6 +20,7 @@ from watcherlite.db.sqlalchemy.stack_rows import (
     new_stack,
     to_stack,
 )
+from watcherlite.db.sqlalchemy.statement_group import StatementGroup
 from watcherlite.domain.stacks import Definition, Resource, Stack
 
 #: Rows in one statement.
@@ -76,8 +77,8 @@ SAVE_STACKS = _saving('stacks', STACK)
 SAVE_RESOURCES = _saving('resources', RESOURCE)
 
 
-class StackWriting(Part):
-    """`db.stacking.StackTransaction`."""
+class StackWriting(StatementGroup):
+    """`db.stacks.StackTransaction`."""
 
     _save_stacks: ClassVar[Batch] = SAVE_STACKS
     _save_resources: ClassVar[Batch] = SAVE_RESOURCES
@@ -180,6 +181,13 @@ class StackWriting(Part):
             return []
         listed = self._session.dialect.ids(ids)
         rows = self._session.rows(live_resources(superseded), ids=listed)
+        return resources_of_rows(rows, self._session.mapper)
+
+    def abandoned_resources(self, stack_ids: Iterable[int]) -> list[Resource]:
+        ids = sorted(set(stack_ids))
+        if not ids:
+            return []
+        rows = self._session.rows(ABANDONED, ids=self._session.dialect.ids(ids))
         return resources_of_rows(rows, self._session.mapper)
 
     def resources_by_id(self, resource_ids: Iterable[int]) -> dict[int, Resource]:

@@ -1,28 +1,30 @@
 """The store on a database: its parts together."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 import sqlalchemy as sa
 
+from watcherlite.db import request_keys
 from watcherlite.db.api import Transaction
-from watcherlite.db.sqlalchemy import migration, resealing
-from watcherlite.db.sqlalchemy.auditing import Audits
+from watcherlite.db.sqlalchemy import key_rotation, migration
+from watcherlite.db.sqlalchemy.audits import Audits
 from watcherlite.db.sqlalchemy.cluster_reading import Clusters
-from watcherlite.db.sqlalchemy.database import Database
+from watcherlite.db.sqlalchemy.database import Database, Session
+from watcherlite.db.sqlalchemy.encryption import FieldCipher, Loading, no_keys
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
 from watcherlite.db.sqlalchemy.housekeeping import Housekeeping
 from watcherlite.db.sqlalchemy.leases import Leases
 from watcherlite.db.sqlalchemy.links import Links
-from watcherlite.db.sqlalchemy.listing import Lists
+from watcherlite.db.sqlalchemy.lists import Lists
 from watcherlite.db.sqlalchemy.mysql import MysqlTransaction
 from watcherlite.db.sqlalchemy.outbox import Outbox
 from watcherlite.db.sqlalchemy.reading import Reading
-from watcherlite.db.sqlalchemy.sealing import Loading, Sealing, no_keys
+from watcherlite.db.sqlalchemy.request_keys import RequestKeys
 from watcherlite.db.sqlalchemy.sqlite import SqliteTransaction
 from watcherlite.db.sqlalchemy.stack_reading import Stacks
 from watcherlite.db.sqlalchemy.transaction import SqlTransaction
-from watcherlite.db.sqlalchemy.work import Work
+from watcherlite.db.sqlalchemy.worker_queries import WorkerQueries
 
 _TRANSACTIONS: dict[str, type[SqlTransaction]] = {
     'postgresql': SqlTransaction,
@@ -33,7 +35,7 @@ _TRANSACTIONS: dict[str, type[SqlTransaction]] = {
 
 class SqlStore(
     Leases,
-    Work,
+    WorkerQueries,
     Links,
     Outbox,
     Reading,
@@ -42,6 +44,7 @@ class SqlStore(
     Audits,
     Stacks,
     Clusters,
+    RequestKeys,
 ):
     """`db.api.Store` on PostgreSQL, MariaDB, MySQL or SQLite.
 
@@ -57,12 +60,15 @@ class SqlStore(
         keys: Loading = no_keys,
     ) -> None:
         self.engine = engine
-        self._db = Database(engine, busy_timeout, Sealing(keys))
+        self._db = Database(engine, busy_timeout, FieldCipher(keys))
         self._opens_secrets = False
-        self._transaction = _TRANSACTIONS[engine.dialect.name]
+        self._transaction: Callable[[Session], SqlTransaction] = _TRANSACTIONS[
+            engine.dialect.name
+        ]
 
     def transaction(self) -> AbstractContextManager[Transaction]:
-        return self._begin()
+        record = request_keys.current()
+        return self._begin() if record is None else record.around(self._begin())
 
     @contextmanager
     def _begin(self) -> Iterator[Transaction]:
@@ -73,12 +79,12 @@ class SqlStore(
         migration.check(self.engine)
         if not self._opens_secrets:
             # Once: who asks whether a process is well does so every few seconds.
-            resealing.check(self._db)
+            key_rotation.check(self._db)
             self._opens_secrets = True
 
     def reseal(self) -> dict[str, int]:
-        """Seal all that is to be sealed, with the first key; see `resealing`."""
-        return resealing.reseal(self._db)
+        """Seal all that is to be sealed, with the first key; see `key_rotation`."""
+        return key_rotation.reseal(self._db)
 
     def close(self) -> None:
         self.engine.dispose()

@@ -1,7 +1,6 @@
 """The transaction of the store: its parts together."""
 
-from watcherlite.db.sqlalchemy.auditing import AuditWriting
-from watcherlite.db.sqlalchemy.catalogue import Catalogue
+from watcherlite.db.sqlalchemy.audits import AuditWriting
 from watcherlite.db.sqlalchemy.changes import Changes
 from watcherlite.db.sqlalchemy.claims import Claims
 from watcherlite.db.sqlalchemy.cluster_changes import ClusterWriting
@@ -10,8 +9,9 @@ from watcherlite.db.sqlalchemy.insertion import Insertion
 from watcherlite.db.sqlalchemy.outbox import EventWriting
 from watcherlite.db.sqlalchemy.plans import Plans
 from watcherlite.db.sqlalchemy.projects import Projects
+from watcherlite.db.sqlalchemy.request_keys import RequestKeyWriting
 from watcherlite.db.sqlalchemy.stacks import StackWriting
-from watcherlite.db.sqlalchemy.targets import Targets
+from watcherlite.db.sqlalchemy.target_locks import Targets
 
 
 class SqlTransaction(
@@ -22,10 +22,10 @@ class SqlTransaction(
     Claims,
     Targets,
     EventWriting,
-    Catalogue,
     AuditWriting,
     StackWriting,
     ClusterWriting,
     Projects,
+    RequestKeyWriting,
 ):
     """`db.api.Transaction` on PostgreSQL; what others do differently is overridden."""

@@ -1,1 +1,1 @@
-"""Templates of stacks: from text to what each resource is to be; no I/O."""
+"""Templates of stacks: parsing, validation and evaluation, without I/O."""

@@ -1,6 +1,7 @@
-"""What a definition makes of one stack: every resource as it is to be."""
+"""The blueprint of a stack: its definition, evaluated for this stack."""
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,20 +12,33 @@ from watcherlite.domain.templates import dependencies, document
 from watcherlite.domain.templates import environment as environments
 from watcherlite.domain.templates import parameters as parameter_values
 from watcherlite.domain.templates.definitions import ResourceDefinition
-from watcherlite.domain.templates.nodes import Attribute, Failed, Node, holds, truth
+from watcherlite.domain.templates.nodes import (
+    Attribute,
+    EvaluationFailed,
+    Node,
+    holds,
+    truth,
+)
 from watcherlite.domain.templates.registry import Registry
-from watcherlite.domain.templates.scope import OMITTED, NothingMade, References, Scope
+from watcherlite.domain.templates.scope import (
+    MAX_SHOWN,
+    OMITTED,
+    Budget,
+    NoReferences,
+    References,
+    Scope,
+)
 from watcherlite.domain.templates.template import Template, load
 from watcherlite.domain.yaml_values import Path
 
-__all__ = ['Blueprint', 'NothingMade', 'OutputValue', 'References']
+__all__ = ['Blueprint', 'NoReferences', 'OutputValue', 'References']
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OutputValue:
     """One output of a stack.
 
-    :param error: why there is no value
+    :param error: why it has no value
     """
 
     key: str
@@ -35,17 +49,20 @@ class OutputValue:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Blueprint:
-    """What a definition makes of one stack.
+    """The definition of a stack, evaluated for this stack.
 
     Any number of threads may use it at once; what its methods return is not shared.
 
     :param parameters: their values, of their types, with the pseudo parameters
     :param hidden: names of the parameters whose values must never be shown
-    :param conditions: which of the named ones hold
-    :param resources: those that are to be, in the order of the template
-    :param requires: for each of these, the names of those that it depends on, sorted
-    :param handlers: for each of these, what its type stands for
-    :param attributes: those of these that get_attr asks for
+    :param conditions: the named ones with their values
+    :param resources: those whose conditions are true, in the order of the template
+    :param requires: for each resource, the names of its dependencies, sorted
+    :param handlers: for each resource, the name of its handler or template
+    :param attributes: of the resources, as far as get_attr refers to them
+    :param budget: what functions spend from when they are evaluated for a request;
+        None: nothing, as for the actions of one resource each. What has one is for
+        one thread.
     """
 
     definition: Definition
@@ -57,16 +74,26 @@ class Blueprint:
     requires: Mapping[str, tuple[str, ...]]
     handlers: Mapping[str, str]
     attributes: tuple[Attribute, ...]
+    budget: Budget | None = None
 
     @classmethod
     def of(
-        cls, definition: Definition, *, name: str, uuid: str | None, tenant: str
+        cls,
+        definition: Definition,
+        *,
+        name: str,
+        uuid: str | None,
+        tenant: str,
+        budget: Budget | None = None,
     ) -> 'Blueprint':
-        """Return what a definition makes of a stack.
+        """Return the blueprint of a stack by a definition.
 
-        :param uuid: of the stack; None: it has none yet
-        :raises StackValidationFailed: or one of its kinds, with all problems
+        :param uuid: of the stack; None: it is not stored
+        :param budget: of the request
+        :raises StackValidationFailed: or a subclass, with all problems
+        :raises RequestLimitExceeded: the evaluation exceeds its budget
         """
+        spent = Budget() if budget is None else budget
         template = load(definition.template)
         environment = environments.load(definition.environment)
         pseudo = {
@@ -76,13 +103,13 @@ class Blueprint:
         }
         given = parameter_values.check_mapping('parameters', definition.parameters)
         parameters = parameter_values.values(template, given, environment, pseudo)
-        scope = Scope(parameters, definition.files)
+        scope = Scope(parameters, definition.files, budget=spent)
         conditions = _conditions(template, definition.template, scope)
         encrypted = environment.get(environments.ENCRYPTED) or ()
         made = dependencies.find(
             template,
             definition.template,
-            Scope(parameters, definition.files, conditions),
+            Scope(parameters, definition.files, conditions, budget=spent),
             Registry(environment),
         )
         return cls(
@@ -95,6 +122,7 @@ class Blueprint:
             made.requires,
             made.handlers,
             made.attributes,
+            budget,
         )
 
     def handler(self, name: str) -> str:
@@ -104,7 +132,7 @@ class Blueprint:
     def properties(self, name: str, references: References) -> dict[str, Any]:
         """Return the properties of a resource, resolved.
 
-        :raises StackValidationFailed: a function cannot work on what it was given
+        :raises StackValidationFailed: a function has an invalid argument
         """
         node = self.resources[name].nodes.properties
         return self._mapping(node, references, ('resources', name, 'properties'))
@@ -119,29 +147,59 @@ class Blueprint:
         node = self.resources[name].nodes.update_policy
         return self._mapping(node, references, ('resources', name, 'update_policy'))
 
-    def outputs(self, references: References) -> list[OutputValue]:
-        """Return the outputs whose conditions hold; one that fails says why."""
+    def outputs(
+        self,
+        references: References,
+        wanted: str | None = None,
+        most: int = MAX_SHOWN,
+    ) -> list[OutputValue]:
+        """Return the outputs whose conditions are true; a failed one has an error.
+
+        :param wanted: the key of the only output to evaluate; None: all
+        :param most: bytes of JSON that they may have together; those that come when
+            these are used up have no value
+        """
         found: list[OutputValue] = []
+        spent = Budget()
+        shown = Budget(
+            most,
+            'The outputs of the stack have more than {} bytes together; ask for one of '
+            'them, or have them give less.',
+        )
+        exhausted: str | None = None
         for key, output in self.template.outputs.items():
             path = ('outputs', key)
-            value, error = None, None
+            value, error = None, exhausted
+            if wanted not in (None, key):
+                continue
             try:
-                if not holds(output.condition_node, self._scope(references), path):
+                scope = self._scope(references, spent)
+                if not holds(output.condition_node, scope, path):
                     continue
-                value = output.node.value(self._scope(references))
-                value = None if value is OMITTED else value
+                if exhausted is None:
+                    value = output.node.value(self._scope(references, spent))
+                    value = None if value is OMITTED else value
+                    shown.spend(shown_size(value))
+            except exceptions.RequestLimitExceeded as problem:
+                # The budget is used up: do not evaluate the others.
+                value, error = None, str(problem)
+                exhausted = error
             except exceptions.Invalid as problem:
                 error = str(problem)
             found.append(OutputValue(key, value, output.description, error))
         return found
 
     def shown_parameters(self) -> dict[str, str]:
-        """Return the parameters as texts, for users; hidden ones are masked."""
+        """Return the parameters as texts for users; hidden ones are masked."""
         return parameter_values.as_shown(self.template, self.parameters, self.hidden)
 
-    def _scope(self, references: References) -> Scope:
+    def _scope(self, references: References, budget: Budget | None = None) -> Scope:
         return Scope(
-            self.parameters, self.definition.files, self.conditions, references
+            self.parameters,
+            self.definition.files,
+            self.conditions,
+            references,
+            budget=self.budget if budget is None else budget,
         )
 
     def _mapping(
@@ -152,22 +210,30 @@ class Blueprint:
             return value
         if value is None or value is OMITTED:
             return {}
-        raise Failed(path, f'this becomes {kind(value)}; it must become a mapping')
+        raise EvaluationFailed(
+            path, f'this becomes {kind(value)}; it must become a mapping'
+        )
+
+
+def shown_size(value: Any) -> int:
+    """Return the size of a value in a response, in bytes."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return len(text.encode(errors='replace'))
 
 
 def _conditions(
     template: Template, source: Mapping[str, Any], scope: Scope
 ) -> dict[str, bool]:
-    """Return which of the named conditions hold; raises with all problems."""
+    """Return the values of the named conditions; raises with all problems."""
     found: dict[str, bool] = {}
     problems: list[tuple[Path, str]] = []
     scope.conditions = found
     for name, node in template.conditions.items():
         try:
             found[name] = truth(node, scope.again(), ('conditions', name))
-        except Failed as error:
+        except EvaluationFailed as error:
             problems.append((error.path, error.text))
-            # Those that refer to it are not to be told as well.
+            # Do not report the conditions that refer to it, too.
             found[name] = False
     if problems:
         raise exceptions.StackValidationFailed(document.placed(source, problems))

@@ -1,4 +1,4 @@
-"""What the value of a parameter has to be, beyond its type."""
+"""Constraints of the values of parameters."""
 
 import dataclasses
 import math
@@ -15,9 +15,9 @@ LENGTH, RANGE, MODULO = 'length', 'range', 'modulo'
 VALUES, PATTERN, CUSTOM = 'allowed_values', 'allowed_pattern', 'custom_constraint'
 _NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?', re.ASCII)
 _KINDS = (LENGTH, RANGE, MODULO, VALUES, PATTERN, CUSTOM)
-#: How many of the allowed values a message names.
+#: Maximum number of allowed values in a message.
 _NAMED = 20
-#: Kind -> the types of parameters that it is for.
+#: Kind -> the types of parameters that may have it.
 _FITS = {
     LENGTH: ('string', 'json', 'comma_delimited_list'),
     RANGE: ('number',),
@@ -29,12 +29,12 @@ _FITS = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Constraint:
-    """One rule for the value of a parameter.
+    """One constraint of a parameter.
 
     :param kind: length, range, modulo, allowed_values, allowed_pattern, or
         custom_constraint, which names something of a cloud and is not checked
     :param settings: `min`, `max`, `step`, `offset`; what is allowed is in `value`
-    :param description: what to say of a value that is wrong
+    :param description: the message for an invalid value
     """
 
     kind: str
@@ -42,9 +42,9 @@ class Constraint:
     description: str = ''
 
     def problem(self, value: Any, secret: bool = False) -> str | None:
-        """Return what would be right, if a value of the type is wrong.
+        """Return the message for an invalid value; None: the value is valid.
 
-        :param secret: not even the values are told among which it should be
+        :param secret: omit the allowed values from the message
         """
         text = self._problem(value)
         if text and secret and self.kind == VALUES:
@@ -105,7 +105,7 @@ def _range(settings: Mapping[str, Any]) -> str:
 def read(
     findings: Findings, path: Path, written: Any, parameter_type: str
 ) -> tuple[Constraint, ...]:
-    """Return the constraints of a parameter; notes what is wrong with them.
+    """Return the constraints of a parameter; reports problems with them.
 
     Allowed values are not yet of the type of the parameter.
     """
@@ -216,7 +216,7 @@ def _numbers(
 
 
 def number_of(value: Any) -> int | float | None:
-    """Return a number that may have been written as text, or None."""
+    """Return a number, which may be a text, or None."""
     if isinstance(value, bool):
         return None
     if isinstance(value, str):

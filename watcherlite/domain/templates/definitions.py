@@ -1,4 +1,4 @@
-"""What the sections of a template declare, as values."""
+"""The declarations of a template: resources and outputs."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -15,15 +15,17 @@ _NOTHING = Static(None)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ResourceNodes:
-    """What of a resource is evaluated.
+    """The compiled parts of a resource.
 
-    :param condition: None: it is always there
+    :param condition: None: it has no condition
+    :param external_id: None: it is constant
     """
 
     properties: Node = _NOTHING
     metadata: Node = _NOTHING
     update_policy: Node = _NOTHING
     condition: Node | None = None
+    external_id: Node | None = None
 
 
 _NO_NODES = ResourceNodes()
@@ -31,11 +33,11 @@ _NO_NODES = ResourceNodes()
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ResourceDefinition:
-    """One resource, as a template declares it: `properties` and so on as written.
+    """One resource, as declared; `properties` and so on are not evaluated.
 
-    :param depends_on: names of resources, besides those that functions name
+    :param depends_on: names of resources, in addition to references
     :param deletion_policy: DELETE or RETAIN
-    :param external_id: of something that is there and not to be made
+    :param external_id: the id of an existing resource, which is not created
     """
 
     name: str
@@ -55,9 +57,9 @@ class ResourceDefinition:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OutputDefinition:
-    """One output, as a template declares it.
+    """One output, as declared.
 
-    :param value: as written
+    :param value: not evaluated
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""What of a template is to be, and what depends on what."""
+"""The resources of a stack whose conditions are true, and their dependencies."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -6,16 +6,23 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.domain import graph
+from watcherlite.domain.json_values import kind
 from watcherlite.domain.templates import document
 from watcherlite.domain.templates.definitions import ResourceDefinition
-from watcherlite.domain.templates.nodes import Attribute, Failed, Named, Node, holds
+from watcherlite.domain.templates.nodes import (
+    Attribute,
+    EvaluationFailed,
+    Named,
+    Node,
+    holds,
+)
 from watcherlite.domain.templates.registry import Registry
 from watcherlite.domain.templates.scope import Scope
 from watcherlite.domain.templates.template import Template
 from watcherlite.domain.yaml_values import Path
 
 _Found = tuple[Path, str]
-#: How many resources of a circle are named.
+#: Maximum number of resources in a message about a circular dependency.
 _NAMED = 50
 
 
@@ -32,12 +39,12 @@ class Made:
 def find(
     template: Template, source: Mapping[str, Any], scope: Scope, registry: Registry
 ) -> Made:
-    """Return what the template makes of these surroundings.
+    """Return the resources of a template in a scope, with their dependencies.
 
     The cost is that of reading the template.
 
-    :param source: what the template was made of, for the places of problems
-    :raises CircularDependency: there is nothing else wrong
+    :param source: the document of the template, for the places of problems
+    :raises CircularDependency: this is the only problem
     :raises StackValidationFailed: with all problems
     """
     problems: list[_Found] = []
@@ -45,12 +52,16 @@ def find(
     requires: dict[str, tuple[str, ...]] = {}
     handlers: dict[str, str] = {}
     attributes: list[Attribute] = []
-    for name, resource in resources.items():
+    for name, resource in list(resources.items()):
         nodes = resource.nodes
+        if nodes.external_id is not None:
+            resources[name] = _external(
+                name, resource, nodes.external_id, scope, problems
+            )
         parts = (nodes.properties, nodes.metadata, nodes.update_policy)
         named, used = _named(template, resources, parts, scope, problems)
         attributes += used
-        # What is left out needs nobody to wait for it.
+        # A resource that is left out is not a dependency.
         others = {other for other in resource.depends_on if other in resources}
         requires[name] = tuple(sorted(named | others))
         try:
@@ -61,7 +72,7 @@ def find(
     for key, output in template.outputs.items():
         try:
             present = holds(output.condition_node, scope.again(), ('outputs', key))
-        except Failed as error:
+        except EvaluationFailed as error:
             problems.append((error.path, error.text))
             continue
         if present:
@@ -78,17 +89,45 @@ def find(
 def _present(
     template: Template, scope: Scope, problems: list[_Found]
 ) -> dict[str, ResourceDefinition]:
-    """Return the resources whose conditions hold."""
+    """Return the resources whose conditions are true."""
     found: dict[str, ResourceDefinition] = {}
     for name, resource in template.resources.items():
         path = ('resources', name)
         try:
             if holds(resource.nodes.condition, scope.again(), path):
                 found[name] = resource
-        except Failed as error:
+        except EvaluationFailed as error:
             problems.append((error.path, error.text))
             found[name] = resource
     return found
+
+
+def _external(
+    name: str,
+    resource: ResourceDefinition,
+    node: Node,
+    scope: Scope,
+    problems: list[_Found],
+) -> ResourceDefinition:
+    """Return a resource with its external id; an empty id counts as none."""
+    path = ('resources', name, 'external_id')
+    named = Named()
+    try:
+        node.refer(scope.again(), named)
+        value = node.value(scope.again())
+    except EvaluationFailed as error:
+        problems.append((error.path, error.text))
+        return resource
+    if named.resources:
+        problems.append((path, 'it cannot depend on other resources of the template'))
+    elif value is not None and (
+        isinstance(value, bool) or not isinstance(value, str | int)
+    ):
+        problems.append((path, f'this is {kind(value)}; it must be text'))
+    else:
+        known = None if value in (None, '') else str(value)
+        return dataclasses.replace(resource, external_id=known)
+    return resource
 
 
 def _named(
@@ -103,7 +142,7 @@ def _named(
     for node in nodes:
         try:
             node.refer(scope.again(), named)
-        except Failed as error:
+        except EvaluationFailed as error:
             problems.append((error.path, error.text))
     found: set[str] = set()
     for one in named.resources:

@@ -1,34 +1,33 @@
-"""The text of a template, an environment or a nested template, to plain values."""
+"""Documents: the parsed text of a template or environment, with line numbers."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.domain import json_values
+from watcherlite.domain import bounded_list, json_values
+from watcherlite.domain.bounded_list import BoundedList
 from watcherlite.domain.json_values import kind
 from watcherlite.domain.markup import Markup, path_text
 from watcherlite.domain.yaml_values import Path
 
-#: Bytes of a template.
+#: The default maximum size of a template, in bytes.
 MAX_BYTES = 524288
-#: More problems than these tell nobody more.
-MAX_PROBLEMS = 100
 
 
 class Document(dict[str, Any]):
-    """A mapping that was read from a text, and knows the lines of what is in it.
+    """A mapping that was parsed from a text, and has its line numbers.
 
-    :ivar markup: the text; None for a mapping that never was one
+    :ivar markup: the text; None for a mapping that was not parsed
     """
 
     markup: Markup | None = None
 
 
 def parse(text: str, name: str = 'template', limit: int = MAX_BYTES) -> dict[str, Any]:
-    """Return the mapping that a YAML or JSON text describes; dates stay text.
+    """Return the mapping in a YAML or JSON text; dates stay text.
 
-    :param name: how messages name the text: its file
-    :param limit: the most bytes, of the text and of what its aliases stand for
+    :param name: of its file, for messages
+    :param limit: the maximum size of the text with its aliases expanded, in bytes
     :raises TemplateInvalid: with all problems, each `NAME:LINE: path: text`
     """
     if not isinstance(text, str):
@@ -55,21 +54,25 @@ def parse(text: str, name: str = 'template', limit: int = MAX_BYTES) -> dict[str
             f'{name}: with its aliases written out this is larger than {limit} bytes; '
             'repeat less'
         )
-    found = list(json_values.problems(markup.value))
+    found: BoundedList[tuple[Path, str]] = BoundedList()
+    for problem in json_values.problems(markup.value):
+        found.append(problem)
     if found or markup.problems:
         raise exceptions.TemplateInvalid(placed(document, found))
     return document
 
 
 def placed(document: object, problems: Iterable[tuple[Path, str]]) -> list[str]:
-    """Return problems of a document as lines for users, in its order.
+    """Return the problems of a document as lines, in the order of the document.
 
     What was read from text has `NAME:LINE: ` before the path of each.
     """
+    dropped = problems.dropped if isinstance(problems, BoundedList) else 0
     found = list(problems)
     markup = document.markup if isinstance(document, Document) else None
     if markup is None:
-        return _few([_line(path, text) for path, text in found])
+        return bounded_list.shown([_line(path, text) for path, text in found], dropped)
+    dropped += markup.problems.dropped
     lines = markup.lines([path for path, _ in found])
     whole: list[tuple[int, str]] = []
     for line, path, text in [
@@ -79,11 +82,11 @@ def placed(document: object, problems: Iterable[tuple[Path, str]]) -> list[str]:
         place = markup.source if line is None else f'{markup.source}:{line}'
         whole.append((line or 0, f'{place}: {_line(path, text)}'))
     whole.sort(key=lambda one: one[0])
-    return _few(list(dict.fromkeys(text for _, text in whole)))
+    return bounded_list.shown(list(dict.fromkeys(text for _, text in whole)), dropped)
 
 
 def places(document: object, paths: Iterable[Path]) -> dict[Path, str]:
-    """Return what stands before the path in a problem of each of these: `NAME:LINE: `.
+    """Return the prefix for the problems at each path: `NAME:LINE: `.
 
     Nothing, if the document was not read from text.
     """
@@ -103,13 +106,6 @@ def _line(path: Path, text: str) -> str:
     return f'{path_text(path)}: {text}' if path else text
 
 
-def _few(problems: list[str]) -> list[str]:
-    more = len(problems) - MAX_PROBLEMS
-    if more <= 0:
-        return problems
-    return [*problems[:MAX_PROBLEMS], f'and {more} more problems']
-
-
 def _nearest(lines: dict[Path, int], path: Path) -> int | None:
     for length in range(len(path), -1, -1):
         if path[:length] in lines:
@@ -118,7 +114,7 @@ def _nearest(lines: dict[Path, int], path: Path) -> int | None:
 
 
 def _larger(value: object, limit: int) -> bool:
-    """Say whether a value would be larger than a text of so many bytes.
+    """Return whether the size of a value exceeds a limit.
 
     Aliases let a short text stand for more than any memory holds, as soon as it is
     written down as JSON.

@@ -1,4 +1,4 @@
-"""Environments: what a stack is made with besides its template."""
+"""Environments: parameters, defaults and types for a template."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ _LISTS = (SINKS, ENCRYPTED)
 
 
 def load(written: object, name: str = 'environment') -> dict[str, Any]:
-    """Return an environment, checked; sections that are null are left out.
+    """Return a validated environment without its null sections.
 
     :param written: a mapping, YAML or JSON text, or None
-    :param name: how messages name it: its file
+    :param name: of its file, for messages
     :raises StackValidationFailed: with all problems
     """
     if isinstance(written, str):
@@ -78,12 +78,12 @@ def merge(
     environment_files: Sequence[str] | None = None,
     template: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return one environment made of several; what a later one says counts.
+    """Return several environments merged; later ones override earlier ones.
 
     :param environment: the first one: a mapping, text, or None
-    :param environment_files: names among the files of those that follow, in order
-    :param template: as it was read: what types the merged parameters are of
-    :raises StackValidationFailed: one is wrong
+    :param environment_files: names among the files of the others, in order
+    :param template: parsed; for the types of merged parameters
+    :raises StackValidationFailed: an environment is invalid
     """
     merged = load(environment)
     types = _types(template)
@@ -124,7 +124,7 @@ def _merged(
 
 
 def _combined(before: Any, after: Any, strategy: str, wanted: str | None) -> Any:
-    """Return the value of a parameter that is given twice."""
+    """Return the merged value of a parameter with two values."""
     if strategy == OVERWRITE or before is None:
         return after
     if after is None:
@@ -140,7 +140,7 @@ def _combined(before: Any, after: Any, strategy: str, wanted: str | None) -> Any
 
 
 def _parsed(value: Any, wanted: str | None) -> Any:
-    """Return what a text stands for, by the type of the parameter."""
+    """Return the value of a text by the type of the parameter."""
     if not isinstance(value, str):
         return value
     if wanted == 'comma_delimited_list':
@@ -164,7 +164,7 @@ def _deep(before: Any, after: Any) -> Any:
 
 
 def _types(template: Mapping[str, Any] | None) -> dict[str, str]:
-    """Return the types of parameters of a template, which may be wrong all over."""
+    """Return the types of the parameters of a template, which may be invalid."""
     declared = template.get(PARAMETERS) if isinstance(template, Mapping) else None
     if not isinstance(declared, Mapping):
         return {}
@@ -176,7 +176,7 @@ def _types(template: Mapping[str, Any] | None) -> dict[str, str]:
 
 
 def nested(environment: Mapping[str, Any], resource_name: str) -> dict[str, Any]:
-    """Return the environment of a stack that a resource of a stack is.
+    """Return the environment of a nested stack.
 
     It has no parameters; `resource_registry.resources` is what stands there under
     the name of the resource.

@@ -1,4 +1,4 @@
-"""What a template says, made ready to be evaluated any number of times."""
+"""Nodes: the compiled values of a template."""
 
 import dataclasses
 from collections.abc import Callable
@@ -7,12 +7,12 @@ from typing import Any, Protocol
 from watcherlite import exceptions
 from watcherlite.domain.json_values import kind
 from watcherlite.domain.markup import path_text
-from watcherlite.domain.templates.scope import OMITTED, Scope, Unfit, copied
+from watcherlite.domain.templates.scope import OMITTED, EvaluationError, Scope, copied
 from watcherlite.domain.yaml_values import Path
 
 
-class Failed(exceptions.StackValidationFailed):
-    """One place of a template cannot be evaluated."""
+class EvaluationFailed(exceptions.StackValidationFailed):
+    """The evaluation failed at one place of a template."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
@@ -22,10 +22,10 @@ class Failed(exceptions.StackValidationFailed):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Name:
-    """A name that a part of a template refers to.
+    """A reference to a name.
 
-    :param shown: for messages: a name that was made of parameters may be a secret
-    :param path: of where it is referred to
+    :param shown: for messages: a name from parameters may be a secret
+    :param path: of the reference
     """
 
     name: str
@@ -35,9 +35,9 @@ class Name:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute of a resource that a part of a template refers to.
+    """A reference to an attribute of a resource.
 
-    :param shown: likewise
+    :param shown: see `Named`
     """
 
     resource: str
@@ -48,7 +48,7 @@ class Attribute:
 
 @dataclasses.dataclass(slots=True)
 class Named:
-    """What is referred to.
+    """The references of a part of a template.
 
     :ivar resources: by get_resource and get_attr
     :ivar attributes: by get_attr
@@ -61,18 +61,18 @@ class Named:
 
 
 class Node(Protocol):
-    """A part of a template; any number of threads may use it at once."""
+    """A part of a template; safe to use from all threads."""
 
     def value(self, scope: Scope) -> Any:
-        """Return what it stands for; raises StackValidationFailed."""
+        """Return its value; raises StackValidationFailed."""
 
     def refer(self, scope: Scope, named: Named) -> None:
-        """Tell what it refers to, as conditions and parameters have it."""
+        """Add its references in a scope."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Static:
-    """A part without functions."""
+    """A constant."""
 
     content: Any
 
@@ -80,12 +80,12 @@ class Static:
         return copied(self.content)
 
     def refer(self, scope: Scope, named: Named) -> None:
-        """Tell nothing: it refers to nothing."""
+        """Do nothing: it has no references."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Mapped:
-    """A mapping with functions somewhere in it."""
+    """A mapping that contains functions."""
 
     items: tuple[tuple[str, Node], ...]
 
@@ -100,7 +100,7 @@ class Mapped:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Listed:
-    """A list with functions somewhere in it."""
+    """A list that contains functions."""
 
     items: tuple[Node, ...]
 
@@ -115,9 +115,9 @@ class Listed:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Call:
-    """A function; its arguments are evaluated first.
+    """A call of a function; its arguments are evaluated first.
 
-    :param refers: 'resource', 'file' or None: what its first argument names
+    :param refers: the kind that its first argument names: 'resource', 'file' or None
     """
 
     name: str
@@ -132,11 +132,11 @@ class Call:
             if arguments is OMITTED:
                 arguments = None
             return self.function(arguments, scope)
-        except Unfit as error:
+        except EvaluationError as error:
             text = str(error)
             if error.names and self._has_own_names():
                 text += f': {", ".join(error.names)}'
-            raise Failed(self.path, text) from None
+            raise EvaluationFailed(self.path, text) from None
 
     def refer(self, scope: Scope, named: Named) -> None:
         self.arguments.refer(scope, named)
@@ -153,7 +153,7 @@ class Call:
                 named.attributes.append(Attribute(name, attribute, shown, self.path))
 
     def _argument(self, at: int, scope: Scope) -> tuple[Any, str]:
-        """Return an argument, None if there is none, and how it is shown."""
+        """Return an argument, or None, and its text for messages."""
         node = self.arguments
         if isinstance(node, Listed):
             if at >= len(node.items):
@@ -167,7 +167,7 @@ class Call:
         return value, str(value) if isinstance(node, Static) else 'of that name'
 
     def _has_own_names(self) -> bool:
-        """Say whether the names among its arguments are those of the template."""
+        """Return whether the names among its arguments are constant."""
         params = self.arguments
         if isinstance(params, Mapped):
             params = dict(params.items).get('params', params)
@@ -176,9 +176,9 @@ class Call:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Choice:
-    """An `if`: only the branch that holds is looked at.
+    """An `if`: only one branch is evaluated.
 
-    :param otherwise: None: what it is in is left out
+    :param otherwise: None: the `if` leaves out the element that it is in
     """
 
     condition: Node
@@ -211,17 +211,19 @@ class NamedCondition:
         return scope.conditions[self.name]
 
     def refer(self, scope: Scope, named: Named) -> None:
-        """Tell nothing: conditions refer to no resources."""
+        """Do nothing: conditions cannot refer to resources."""
 
 
 def truth(node: Node, scope: Scope, path: Path) -> bool:
-    """Return whether a condition holds."""
+    """Return the value of a condition."""
     value = node.value(scope)
     if not isinstance(value, bool):
-        raise Failed(path, f'this is {kind(value)}; a condition must be true or false')
+        raise EvaluationFailed(
+            path, f'this is {kind(value)}; a condition must be true or false'
+        )
     return value
 
 
 def holds(node: Node | None, scope: Scope, path: Path) -> bool:
-    """Return whether the condition of what stands at a path holds; None always."""
+    """Return the value of the condition at a path; None counts as true."""
     return node is None or truth(node, scope, (*path, 'condition'))

@@ -1,4 +1,4 @@
-"""The parameters that a template declares: types, defaults, constraints."""
+"""The declared parameters of a template: types, defaults, constraints."""
 
 import dataclasses
 import json
@@ -16,22 +16,28 @@ JSON, LIST = 'json', 'comma_delimited_list'
 TYPES = (STRING, NUMBER, BOOLEAN, JSON, LIST)
 
 _KEYS = (
-    *('type', 'label', 'description', 'default', 'hidden', 'immutable', 'tags'),
+    'type',
+    'label',
+    'description',
+    'default',
+    'hidden',
+    'immutable',
+    'tags',
     'constraints',
 )
 _TRUE = frozenset({'t', 'true', 'on', 'y', 'yes', '1'})
 _FALSE = frozenset({'f', 'false', 'off', 'n', 'no', '0'})
 
 
-class Unusable(Exception):
-    """A value is not of the type of its parameter; the text says what would be."""
+class InvalidValue(Exception):
+    """A value does not have the type of its parameter."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ParameterDefinition:
-    """One parameter, as a template declares it.
+    """One declared parameter.
 
-    :param default: as it is written; None: there is none
+    :param default: not evaluated; None: it has no default
     :param hidden: its value must never be shown
     :param immutable: an update must not change its value
     """
@@ -47,37 +53,37 @@ class ParameterDefinition:
     constraints: tuple[Constraint, ...] = ()
 
     def fitted(self, value: Any) -> Any:
-        """Return a value as functions see it.
+        """Return a value of the type of the parameter.
 
-        :raises Unusable: it is not right, without saying what it is
+        :raises InvalidValue: it is invalid; the message omits the value
         """
         found = converted(self.type, value)
         problems = [c.problem(found, self.hidden) for c in self.constraints]
         text = '; '.join(problem for problem in problems if problem)
         if text:
-            raise Unusable(text)
+            raise InvalidValue(text)
         return found
 
 
 def converted(parameter_type: str, value: Any) -> Any:
-    """Return a value as one of a type; raises Unusable."""
+    """Return a value converted to a type; raises InvalidValue."""
     return _CONVERTERS[parameter_type](value)
 
 
 def _string(value: Any) -> str:
     if isinstance(value, (dict, list)) or value is None:
-        raise Unusable(f'it is {kind(value)} and must be text')
+        raise InvalidValue(f'it is {kind(value)} and must be text')
     text = str(value)
     problem = json_values.text_problem(text)
     if problem:
-        raise Unusable(problem)
+        raise InvalidValue(problem)
     return text
 
 
 def _number(value: Any) -> int | float:
     number = constraints.number_of(value)
     if number is None:
-        raise Unusable('it must be a number')
+        raise InvalidValue('it must be a number')
     return number
 
 
@@ -90,7 +96,7 @@ def _boolean(value: Any) -> bool:
             return True
         if text in _FALSE:
             return False
-    raise Unusable('it must be true or false')
+    raise InvalidValue('it must be true or false')
 
 
 def _json(value: Any) -> Any:
@@ -98,13 +104,13 @@ def _json(value: Any) -> Any:
         try:
             value = json.loads(value) if value.strip() else {}
         except (ValueError, RecursionError):
-            raise Unusable(
+            raise InvalidValue(
                 'it must be a mapping or a list, or either as JSON'
             ) from None
     if not isinstance(value, (dict, list)):
-        raise Unusable(f'it is {kind(value)} and must be a mapping or a list')
+        raise InvalidValue(f'it is {kind(value)} and must be a mapping or a list')
     for path, text in json_values.problems(value):
-        raise Unusable(f'within it, {len(path)} levels deep: {text}')
+        raise InvalidValue(f'within it, {len(path)} levels deep: {text}')
     return value
 
 
@@ -115,7 +121,7 @@ def _list(value: Any) -> list[str]:
         return [_string(part) for part in value]
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return [str(value)]
-    raise Unusable(f'it is {kind(value)} and must be text with commas, or a list')
+    raise InvalidValue(f'it is {kind(value)} and must be text with commas, or a list')
 
 
 _CONVERTERS = {
@@ -130,7 +136,7 @@ _CONVERTERS = {
 def read(
     findings: Findings, path: Path, name: str, written: Any
 ) -> ParameterDefinition:
-    """Return a parameter; notes what is wrong with it, and takes text for its type."""
+    """Return a parameter; reports problems, and takes string for an invalid type."""
     if not isinstance(written, dict):
         text = f'this is {kind(written)}; it must be a mapping like {{type: string}}'
         findings.add(path, text)
@@ -176,7 +182,7 @@ def read(
     if found.default is not None:
         try:
             found.fitted(found.default)
-        except Unusable as error:
+        except InvalidValue as error:
             findings.add((*path, 'default'), f'Invalid default: {error}')
     return found
 
@@ -184,13 +190,13 @@ def read(
 def _typed(
     findings: Findings, path: Path, parameter_type: str, rule: Constraint
 ) -> Constraint:
-    """Return a constraint whose allowed values are of the type."""
+    """Return a constraint with its allowed values converted to the type."""
     element = STRING if parameter_type == LIST else parameter_type
     values = []
     for value in rule.settings['value']:
         try:
             values.append(converted(element, value))
-        except Unusable as error:
+        except InvalidValue as error:
             findings.add(path, f'allowed_values: one is no {element}: {error}')
     return dataclasses.replace(rule, settings={'value': values})
 
@@ -207,7 +213,7 @@ def _flag(findings: Findings, path: Path, value: Any) -> bool:
         return False
     try:
         return _boolean(value)
-    except Unusable as error:
+    except InvalidValue as error:
         findings.add(path, str(error))
         return False
 

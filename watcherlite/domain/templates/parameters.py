@@ -7,19 +7,19 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.domain.json_values import kind
 from watcherlite.domain.markup import path_text
-from watcherlite.domain.templates.parameter_definitions import Unusable
+from watcherlite.domain.templates.parameter_definitions import InvalidValue
 from watcherlite.domain.templates.template import ParameterDefinition, Template
 
-#: What is shown for a value that must not be.
+#: Shown in place of a hidden value.
 MASK = '******'
-#: Sections of an environment, the later one counts.
+#: Sections of an environment; the later one overrides the earlier one.
 _SECTIONS = ('parameter_defaults', 'parameters')
 
 
 def given_values(
     template: Template, given: Mapping[str, Any], environment: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what was given for each parameter of a template that it has, as given.
+    """Return the given values of the declared parameters of a template.
 
     What is null has not been given.
 
@@ -40,11 +40,11 @@ def values(
     environment: Mapping[str, Any],
     pseudo: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the values of all parameters of a template, of their types.
+    """Return the values of all parameters of a template, converted to their types.
 
     :param pseudo: values of `OS::stack_name` and the like, returned with them
-    :raises UnknownUserParameter, UserParameterMissing: there is nothing else wrong
-    :raises StackValidationFailed: with all problems; none repeats a hidden value
+    :raises UnknownUserParameter, UserParameterMissing: this is the only problem
+    :raises StackValidationFailed: with all problems, without hidden values
     """
     unknown: list[str] = []
     for names in (environment.get('parameters') or {}, given):
@@ -65,7 +65,7 @@ def values(
             continue
         try:
             found[name] = parameter.fitted(value)
-        except Unusable as error:
+        except InvalidValue as error:
             text = f"Parameter '{name}' is invalid: {error}"
             wrong.append(_said(name, text))
     unknown = list(dict.fromkeys(unknown))
@@ -84,10 +84,10 @@ def values(
 def check_immutable(
     template: Template, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> None:
-    """Refuse other values of immutable parameters.
+    """Refuse changes of immutable parameters.
 
-    :param template: the one that an update brings
-    :param before: values of the stack as it is; what is new may have any
+    :param template: of the update
+    :param before: the present values; new parameters may have any value
     :raises ImmutableParameterModified: naming them
     """
     names = [
@@ -105,7 +105,7 @@ def check_immutable(
 def as_shown(
     template: Template, found: Mapping[str, Any], hidden: Collection[str]
 ) -> dict[str, str]:
-    """Return values as texts, for users; hidden ones are masked."""
+    """Return values as texts for users; hidden ones are masked."""
     return {
         name: MASK if name in hidden else _text(template.parameters.get(name), value)
         for name, value in found.items()
@@ -121,7 +121,7 @@ def _text(parameter: ParameterDefinition | None, value: Any) -> str:
 
 
 def check_mapping(section: str, value: Any) -> dict[str, Any]:
-    """Return parameters that were given, as a mapping; raises StackValidationFailed."""
+    """Return the parameters of a request as a mapping; raises StackValidationFailed."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The section `resource_registry` of an environment: what types stand for."""
+"""The resource registry of an environment: handlers and templates of types."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,22 +8,22 @@ from watcherlite.domain.document_values import Findings
 from watcherlite.domain.json_values import kind
 from watcherlite.domain.yaml_values import Path
 
-#: The key of what is for single resources.
+#: The key of the mappings for single resources.
 RESOURCES = 'resources'
 _BASE_URL = 'base_url'
-#: Keys that would hold operations up, or forbid them.
+#: Unsupported keys that would pause or restrict operations.
 _REFUSED = {
     'hooks': 'hooks are not supported; remove them',
     'restricted_actions': (
         'restricted actions are not supported; lock the stack to protect resources'
     ),
 }
-#: How many types in a row may stand for each other.
+#: Maximum length of a chain of mappings.
 _MAX_HOPS = 20
 
 
 class Registry:
-    """What the types of a template stand for."""
+    """The mapping of the types of a template."""
 
     def __init__(self, environment: Mapping[str, Any]) -> None:
         written = environment.get('resource_registry') or {}
@@ -38,7 +38,7 @@ class Registry:
         self._known: dict[str, str] = {}
 
     def type_of(self, resource_name: str, resource_type: str) -> str:
-        """Return the name of the handler, or of the template, behind a type.
+        """Return the name of the handler or template of a type.
 
         :raises StackValidationFailed: it is switched off, or stands for itself by a
             detour
@@ -74,7 +74,7 @@ class Registry:
 
 
 class _Types:
-    """Types and what they stand for, from one place of an environment."""
+    """The mappings of one section of a registry."""
 
     def __init__(self, written: Any) -> None:
         self._exact: dict[str, str] = {}
@@ -90,7 +90,7 @@ class _Types:
         self._lengths = sorted({len(prefix) for prefix in self._prefixes}, reverse=True)
 
     def find(self, name: str) -> list[str]:
-        """Return what a type stands for; nothing if it is not mentioned."""
+        """Return the mapping of a type, empty if there is none."""
         if name in self._exact:
             return [self._exact[name]]
         for length in self._lengths:
@@ -104,7 +104,7 @@ class _Types:
 
 
 def check(findings: Findings, path: Path, written: Mapping[str, Any]) -> None:
-    """Note what is wrong with a registry."""
+    """Report the problems of a registry."""
     for name, target in written.items():
         if name == RESOURCES:
             if target is None:
@@ -128,7 +128,7 @@ def _check_resource(findings: Findings, path: Path, written: Any) -> None:
         if name in _REFUSED:
             findings.add((*path, name), _REFUSED[name])
         elif isinstance(target, Mapping):
-            # What is for the resources of a stack that this one is.
+            # The mappings for the resources of a nested stack.
             _check_resource(findings, (*path, name), target)
         else:
             _check_type(findings, (*path, name), target)

@@ -1,31 +1,39 @@
-"""What functions are evaluated with, and how much they may make."""
+"""The scope and the budget of an evaluation."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from watcherlite import exceptions
 from watcherlite.domain.json_values import MAX_DEPTH
 
-#: How many characters and values all functions of one resource, or of one output,
-#: may make: a few nested replacements of a short text would fill any memory.
+#: Maximum number of characters and values that the functions of one resource or output
+#: produce: a few nested replacements of a short text could fill any memory.
 MAX_MADE = 4 * 1024 * 1024
+#: The same for all functions of one request, unless its `Budget` differs.
+MAX_EVALUATED = 32 * 1024 * 1024
+#: Maximum size of the outputs of a stack, or the resources of a preview, in bytes of
+#: JSON.
+MAX_SHOWN = 8 * 1024 * 1024
+#: The cost of a value, or of a part of a text or list, besides its characters.
+VALUE = 16
 
 
 class References(Protocol):
-    """What has become of the resources of a stack.
+    """The references and attributes of the resources of a stack.
 
     What has not been made, and what it does not have, is None.
     """
 
     def reference(self, name: str) -> Any:
-        """Return what get_resource gives."""
+        """Return the value of get_resource."""
 
     def attribute(self, name: str, path: Sequence[Any]) -> Any:
-        """Return what get_attr gives; the path begins with the attribute."""
+        """Return the value of get_attr; the path starts with the attribute."""
 
 
-class NothingMade:
-    """References before anything has been made."""
+class NoReferences:
+    """References while no resource exists."""
 
     def reference(self, name: str) -> Any:
         """Return None."""
@@ -36,12 +44,12 @@ class NothingMade:
         return None
 
 
-class Unfit(Exception):
-    """A function cannot work on what it was given; the text says why.
+class EvaluationError(Exception):
+    """A function has an invalid argument.
 
     It repeats no value: any may be of a hidden parameter.
 
-    :ivar names: what else to say, if the template has these names as they are
+    :ivar names: a suffix of the message if the names are constant in the template
     """
 
     def __init__(self, text: str, names: Iterable[str] = ()) -> None:
@@ -50,7 +58,7 @@ class Unfit(Exception):
 
 
 class _Omitted:
-    """What stands where an `if` without an alternative leaves out what it is in."""
+    """The value of an `if` that leaves out the element that it is in."""
 
     def __repr__(self) -> str:
         return 'OMITTED'
@@ -59,44 +67,76 @@ class _Omitted:
 OMITTED = _Omitted()
 
 
+class Budget:
+    """A budget of a request; not safe to share between threads.
+
+    :param text: the message when it is used up, with {} for the amount
+    """
+
+    __slots__ = ('_left', '_limit', '_text')
+
+    def __init__(
+        self,
+        limit: int = MAX_EVALUATED,
+        text: str = 'the functions of the template make more than {} characters and '
+        'values for one request; make less',
+    ) -> None:
+        self._limit = self._left = limit
+        self._text = text
+
+    def spend(self, amount: int) -> None:
+        """Spend an amount; raises RequestLimitExceeded if it exceeds the budget."""
+        self._left -= amount
+        if self._left < 0:
+            raise exceptions.RequestLimitExceeded(self._text.format(self._limit))
+
+
 @dataclasses.dataclass(slots=True)
 class Scope:
-    """The surroundings of one evaluation; not to be shared by threads.
+    """The scope of one evaluation; not safe to share between threads.
 
     :param parameters: by name, with the pseudo parameters
-    :param conditions: the named ones, decided
-    :param left: how much may still be made
+    :param conditions: the values of the named ones
+    :param left: the remaining budget of the evaluation
+    :param budget: of the request; None: there is none
     """
 
     parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     files: Mapping[str, str] = dataclasses.field(default_factory=dict)
     conditions: Mapping[str, bool] = dataclasses.field(default_factory=dict)
-    references: References = dataclasses.field(default_factory=NothingMade)
+    references: References = dataclasses.field(default_factory=NoReferences)
     left: int = MAX_MADE
+    budget: Budget | None = None
 
     def again(self) -> 'Scope':
-        """Return the same surroundings, for another evaluation."""
+        """Return a copy for another evaluation."""
         return dataclasses.replace(self, left=MAX_MADE)
 
     def spend(self, amount: int) -> None:
-        """Count what is about to be made; raises Unfit when it is too much."""
+        """Spend the cost of a value before it is produced.
+
+        :raises EvaluationError: it exceeds the budget of the evaluation
+        :raises RequestLimitExceeded: it exceeds the budget of the request
+        """
+        if self.budget is not None:
+            self.budget.spend(amount)
         self.left -= amount
         if self.left < 0:
-            raise Unfit(
+            raise EvaluationError(
                 f'this makes more than {MAX_MADE} characters and values; make less'
             )
 
     def made(self, value: Any) -> Any:
-        """Return a copy that nobody shares, and count it."""
+        """Return a deep copy, and spend its cost."""
         return self._made(value, 0)
 
     def _made(self, value: Any, depth: int) -> Any:
         if isinstance(value, str):
             self.spend(len(value))
             return value
-        self.spend(1)
+        self.spend(VALUE)
         if depth > MAX_DEPTH:
-            raise Unfit(f'this is nested deeper than {MAX_DEPTH} levels')
+            raise EvaluationError(f'this is nested deeper than {MAX_DEPTH} levels')
         if isinstance(value, Mapping):
             return {k: self._made(v, depth + 1) for k, v in value.items()}
         if isinstance(value, (list, tuple)):
@@ -105,7 +145,7 @@ class Scope:
 
 
 def copied(value: Any) -> Any:
-    """Return a copy of what a template says; it is no deeper than templates are."""
+    """Return a deep copy of a value of a template."""
     if isinstance(value, dict):
         return {key: copied(inner) for key, inner in value.items()}
     if isinstance(value, list):

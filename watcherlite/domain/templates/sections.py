@@ -1,4 +1,4 @@
-"""The sections of a template, one by one; what is wrong is noted with its path."""
+"""The sections of a template; problems are reported with their paths."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from watcherlite.domain.document_values import Findings, check_keys, shown
 from watcherlite.domain.json_values import kind
 from watcherlite.domain.templates import parameter_definitions, versions
-from watcherlite.domain.templates.compiling import Compiler
+from watcherlite.domain.templates.compiler import Compiler
 from watcherlite.domain.templates.definitions import (
     DELETE,
     RETAIN,
@@ -19,22 +19,36 @@ from watcherlite.domain.templates.nodes import Node
 from watcherlite.domain.yaml_values import Path
 
 KEYS = (
-    *(versions.KEY, 'description', 'parameter_groups', 'parameters', 'conditions'),
-    *('resources', 'outputs'),
+    versions.KEY,
+    'description',
+    'parameter_groups',
+    'parameters',
+    'conditions',
+    'resources',
+    'outputs',
 )
-#: What the database keeps of the name of a resource.
+#: Maximum length of the name of a resource in the database.
 NAME_LENGTH = 255
 _RESOURCE_KEYS = (
-    *('type', 'properties', 'metadata', 'depends_on', 'deletion_policy'),
-    *('update_policy', 'condition', 'description', 'external_id'),
+    'type',
+    'properties',
+    'metadata',
+    'depends_on',
+    'deletion_policy',
+    'update_policy',
+    'condition',
+    'description',
+    'external_id',
 )
+#: Maximum number of outputs; all are evaluated when a stack is shown.
+MAX_OUTPUTS = 1000
 _OUTPUT_KEYS = ('value', 'description', 'condition')
 _GROUP_KEYS = ('label', 'description', 'parameters')
 _POLICIES = {'delete': DELETE, 'retain': RETAIN}
 
 
 def version(findings: Findings, template: Mapping[str, Any]) -> str:
-    """Return the date of the version; the newest one if it is wrong."""
+    """Return the date of the version; that of the newest if it is invalid."""
     known = ', '.join(v.alias or v.date for v in versions.VERSIONS)
     for key in versions.FOREIGN:
         if key in template:
@@ -60,12 +74,12 @@ def version(findings: Findings, template: Mapping[str, Any]) -> str:
 def section(
     findings: Findings, template: Mapping[str, Any], key: str
 ) -> dict[str, Any]:
-    """Return a section that is a mapping; an empty one for null."""
+    """Return a section as a mapping, empty for null."""
     return _mapping(findings, (key,), template.get(key))
 
 
 def names_of(template: Mapping[str, Any], key: str) -> Collection[str] | None:
-    """Return what a section has the names of; None: nobody knows."""
+    """Return the names in a section; None: unknown."""
     written = template.get(key)
     if written is None:
         return ()
@@ -75,7 +89,7 @@ def names_of(template: Mapping[str, Any], key: str) -> Collection[str] | None:
 def parameters(
     findings: Findings, written: Mapping[str, Any]
 ) -> dict[str, ParameterDefinition]:
-    """Return what the section `parameters` declares."""
+    """Return the declared parameters."""
     return {
         name: parameter_definitions.read(findings, ('parameters', name), name, value)
         for name, value in written.items()
@@ -85,7 +99,7 @@ def parameters(
 def groups(
     findings: Findings, written: Any, known: Collection[str]
 ) -> tuple[dict[str, Any], ...]:
-    """Return the section `parameter_groups`, as it is written."""
+    """Return the section `parameter_groups` unchanged."""
     place: Path = ('parameter_groups',)
     if written is None:
         return ()
@@ -120,7 +134,7 @@ def groups(
 def conditions(
     findings: Findings, compiler: Compiler, written: Mapping[str, Any]
 ) -> tuple[dict[str, Node], dict[str, tuple[str, ...]]]:
-    """Return the conditions, and which others each refers to."""
+    """Return the conditions, and the conditions that each refers to."""
     nodes: dict[str, Node] = {}
     needs: dict[str, tuple[str, ...]] = {}
     for name, value in written.items():
@@ -131,7 +145,7 @@ def conditions(
 def resources(
     findings: Findings, compiler: Compiler, written: Mapping[str, Any], date: str
 ) -> dict[str, ResourceDefinition]:
-    """Return what the section `resources` declares."""
+    """Return the declared resources."""
     found: dict[str, ResourceDefinition] = {}
     known = frozenset(written)
     for name, value in written.items():
@@ -161,6 +175,11 @@ def _resource(
     for key in ('properties', 'metadata', 'update_policy'):
         parts[key] = _mapping(findings, (*path, key), written.get(key))
         nodes[key] = compiler.value(parts[key], (*path, key))
+    external_id = written.get('external_id')
+    external_node = None
+    if isinstance(external_id, dict):
+        external_node = compiler.value(external_id, (*path, 'external_id'))
+        external_id = None
     return ResourceDefinition(
         str(path[-1]),
         _type(findings, path, written),
@@ -172,9 +191,12 @@ def _resource(
         ),
         condition=written.get('condition'),
         description=_text(findings, (*path, 'description'), written.get('description')),
-        external_id=_text(findings, (*path, 'external_id'), written.get('external_id'))
-        or None,
-        nodes=ResourceNodes(condition=_condition(compiler, path, written), **nodes),
+        external_id=_text(findings, (*path, 'external_id'), external_id) or None,
+        nodes=ResourceNodes(
+            condition=_condition(compiler, path, written),
+            external_id=external_node,
+            **nodes,
+        ),
         **parts,
     )
 
@@ -182,8 +204,12 @@ def _resource(
 def outputs(
     findings: Findings, compiler: Compiler, written: Mapping[str, Any], date: str
 ) -> dict[str, OutputDefinition]:
-    """Return what the section `outputs` declares."""
+    """Return the declared outputs."""
     found: dict[str, OutputDefinition] = {}
+    if len(written) > MAX_OUTPUTS:
+        text = f'there are {len(written)} outputs; a template has at most {MAX_OUTPUTS}'
+        findings.add(('outputs',), text)
+        return found
     for key, value in written.items():
         path = ('outputs', key)
         if not isinstance(value, dict) or 'value' not in value:

@@ -1,4 +1,4 @@
-"""A template: what it declares, checked, and ready to be evaluated."""
+"""Templates: validated declarations, ready for evaluation."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from watcherlite.domain import graph, json_values
 from watcherlite.domain.document_values import Findings, check_keys
 from watcherlite.domain.json_values import kind
 from watcherlite.domain.templates import document, sections, versions
-from watcherlite.domain.templates.compiling import Compiler
+from watcherlite.domain.templates.compiler import Compiler
 from watcherlite.domain.templates.definitions import (
     OutputDefinition,
     ParameterDefinition,
@@ -28,13 +28,13 @@ __all__ = [
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Template:
-    """A template without anything wrong in it, as far as it can be told alone.
+    """A template that is valid by itself.
 
     Any number of threads may use it at once.
 
     :param version: its date
-    :param groups: the section `parameter_groups`, as written
-    :param conditions: in an order in which each follows those that it refers to
+    :param groups: the section `parameter_groups`
+    :param conditions: each after those that it refers to
     """
 
     version: str
@@ -47,14 +47,14 @@ class Template:
 
     @property
     def hidden(self) -> frozenset[str]:
-        """Return the names of the parameters whose values must not be shown."""
+        """Return the names of the hidden parameters."""
         return frozenset(name for name, p in self.parameters.items() if p.hidden)
 
 
 def load(mapping: Mapping[str, Any]) -> Template:
-    """Return the template that a parsed document describes.
+    """Return the template in a parsed document.
 
-    :raises TemplateInvalid: with all problems; what `document.parse` read has lines
+    :raises TemplateInvalid: with all problems, and lines if it is a `Document`
     """
     if isinstance(mapping, Mapping) and not isinstance(mapping, dict):
         mapping = dict(mapping)
@@ -103,12 +103,13 @@ def _read(findings: Findings, mapping: Mapping[str, Any]) -> Template:
         parameters=parameters,
         conditions=_in_order(findings, conditions, needs),
         resources=sections.resources(
-            *(findings, compiler),
+            findings,
+            compiler,
             sections.section(findings, mapping, 'resources'),
             date,
         ),
         outputs=sections.outputs(
-            *(findings, compiler), sections.section(findings, mapping, 'outputs'), date
+            findings, compiler, sections.section(findings, mapping, 'outputs'), date
         ),
     )
 
@@ -116,7 +117,7 @@ def _read(findings: Findings, mapping: Mapping[str, Any]) -> Template:
 def _in_order(
     findings: Findings, nodes: dict[str, Node], needs: Mapping[str, tuple[str, ...]]
 ) -> dict[str, Node]:
-    """Return conditions, each behind those that it refers to."""
+    """Return conditions, each after those that it refers to."""
     names = list(nodes)
     index = {name: at for at, name in enumerate(names)}
     parents = [[index[n] for n in needs[name] if n in index] for name in names]

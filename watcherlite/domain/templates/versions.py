@@ -1,4 +1,4 @@
-"""The versions of templates that there are."""
+"""The supported versions of templates."""
 
 import dataclasses
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Version:
-    """A version of the language; later ones sort behind earlier ones.
+    """A version of the template language; versions sort by date.
 
-    :param date: as templates write it
-    :param alias: the other way to write it
+    :param date: its name in templates
+    :param alias: its other name
     """
 
     date: str
@@ -29,14 +29,14 @@ VERSIONS = (
     Version('2018-08-31', 'rocky'),
     Version('2021-04-16', 'wallaby'),
 )
-#: The first one with conditions.
+#: The first version with conditions.
 CONDITIONS = '2016-10-14'
-#: The first one in which `if` may lack its alternative.
+#: The first version in which `if` may lack its alternative.
 OPEN_IF = '2021-04-16'
 NEWEST = VERSIONS[-1].date
 #: The key of the version of a template.
 KEY = 'heat_template_version'
-#: Those of the formats that there are not.
+#: The keys of unsupported formats.
 FOREIGN = ('HeatTemplateFormatVersion', 'AWSTemplateFormatVersion')
 
 _DATES = {v.date: v.date for v in VERSIONS}
@@ -44,12 +44,12 @@ _DATES |= {v.alias: v.date for v in VERSIONS if v.alias}
 
 
 def date_of(written: object) -> str | None:
-    """Return the date of a version as a template names it; None: there is none."""
+    """Return the date of a version by its name; None: unknown."""
     return _DATES.get(written) if isinstance(written, str) else None
 
 
 def listed() -> list[dict[str, Any]]:
-    """Return the versions as `GET /template_versions` tells them."""
+    """Return the body of `GET /template_versions`."""
     return [
         {
             'version': f'{KEY}.{v.date}',

@@ -1,6 +1,6 @@
-"""Clusters, nodes, profiles and policies on the actions of the core.
+"""Clusters, nodes, profiles and policies, on the actions of the core.
 
-A request is one action, see `actions`; it derives an action for each node. What
-clusters and nodes are meanwhile, and what is told of it, follows these actions: see
-`progress`.
+A request (`requests`) is stored as one action, whose execution (`actions`) derives an
+action for each node. The rows of clusters and nodes, and their events, are projected
+from the changes of these actions (`projection`).
 """

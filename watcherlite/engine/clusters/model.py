@@ -1,22 +1,23 @@
-"""The clusters as strategies see them: read once for each question, never changed."""
+"""The read-only cluster model of strategies."""
 
 import dataclasses
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from watcherlite.db.api import Store
-from watcherlite.db.clustering import NounQuery
+from watcherlite.db.clusters import ObjectQuery
 from watcherlite.domain.clusters import Cluster, Node
-from watcherlite.engine.clusters.keeping_out import Locks
+from watcherlite.domain.creators import LOCAL, Creator
+from watcherlite.engine.clusters.lock_admission import NodeLocks
 from watcherlite.states import cluster as states
 
-#: Of how many clusters the nodes are read at once.
-CHUNK = 100
+#: Clusters whose nodes are read in one statement.
+PAGE_SIZE = 100
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class UnhealthyNode:
-    """A node that a recovery of its cluster would repair or make anew."""
+    """A node that a recovery of its cluster would recover."""
 
     uuid: str
     name: str
@@ -25,13 +26,13 @@ class UnhealthyNode:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class SeenCluster:
-    """A cluster with what is in it.
+class ClusterView:
+    """A cluster with its nodes.
 
-    :param nodes: how many there are
-    :param unhealthy: those that are not ACTIVE, and are not being changed
-    :param missing: how many nodes fewer there are than desired
-    :param hindrance: why nothing can be done with it now; None: something can
+    :param nodes: the number of nodes
+    :param unhealthy: nodes that are neither ACTIVE nor in a transition
+    :param missing: the number of nodes below the desired capacity
+    :param hindrance: why no action is possible now; None if it is
     """
 
     uuid: str
@@ -51,46 +52,51 @@ class SeenCluster:
 class ClusterModel:
     """The model `clusters` of `StrategyContext.model`.
 
-    A scope has no rules for clusters: which are meant, a strategy asks for.
+    A scope has no rules for clusters; strategies select them by name.
+
+    :param creator: of the audit; limits the clusters
     """
 
-    def __init__(self, store: Store, scope: Sequence[Any] = ()) -> None:
+    def __init__(
+        self, store: Store, scope: Sequence[Any] = (), creator: Creator = LOCAL
+    ) -> None:
         self._store = store
-        self._locks = Locks(store)
+        self._creator = creator
+        self._locks = NodeLocks(store)
         self.scope = scope
 
     def clusters(
         self, names: Collection[str] = (), tenant: str | None = None
-    ) -> list[SeenCluster]:
+    ) -> list[ClusterView]:
         """Return clusters by name.
 
-        :param names: or uuids, of which one must fit; none: all do
-        :param tenant: None: of all projects
+        :param names: names or uuids; empty: all clusters
+        :param tenant: None: all projects of the creator
         """
-        return list(self._seen(set(names), tenant))
+        return list(self._seen(set(names), self._creator.narrowed(tenant)))
 
-    def _seen(self, names: set[str], tenant: str | None) -> Iterator[SeenCluster]:
-        query = NounQuery(tenant=tenant, sort=(('name', False),))
+    def _seen(self, names: set[str], tenant: str | None) -> Iterator[ClusterView]:
+        query = ObjectQuery(tenant=tenant, sort=(('name', False),))
         found = [
             cluster
-            for cluster in self._store.list_noun(Cluster, query)
+            for cluster in self._store.list_objects(Cluster, query)
             if not names or names & {cluster.name, cluster.uuid}
         ]
-        for begin in range(0, len(found), CHUNK):
-            some = found[begin : begin + CHUNK]
+        for begin in range(0, len(found), PAGE_SIZE):
+            some = found[begin : begin + PAGE_SIZE]
             nodes: dict[int | None, list[Node]] = {}
             for node in self._store.nodes_of([cluster.id or 0 for cluster in some]):
                 nodes.setdefault(node.cluster_id, []).append(node)
             for cluster in some:
                 yield self._one(cluster, nodes.get(cluster.id, []))
 
-    def _one(self, cluster: Cluster, nodes: Sequence[Node]) -> SeenCluster:
+    def _one(self, cluster: Cluster, nodes: Sequence[Node]) -> ClusterView:
         unhealthy = tuple(
             UnhealthyNode(node.uuid, node.name, node.status, node.status_reason)
             for node in nodes
             if not node.active and node.status not in states.TRANSIENT
         )
-        return SeenCluster(
+        return ClusterView(
             cluster.uuid,
             cluster.name,
             cluster.owner.tenant,

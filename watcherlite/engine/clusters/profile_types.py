@@ -1,7 +1,7 @@
-"""What nodes can be made from: every resource handler is a type of profile.
+"""Profile types: each resource handler is one.
 
-`Local::Process` is `local.process`, version 1.0. Resources that are stacks need one
-around them, and are none; a stack as a node is `os.heat.stack`, see `stack_profile`.
+`Local::Process` is `local.process`, version 1.0. Nested stacks are not profile
+types; the type of nodes that are stacks is `os.heat.stack`, see `stack_profile`.
 """
 
 import dataclasses
@@ -11,13 +11,13 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.domain.clusters import Node
-from watcherlite.domain.handling import Operation
-from watcherlite.engine.clusters.stack_profile import StackProfile, Stacks
-from watcherlite.engine.stacks.handlers import Handlers
+from watcherlite.domain.resource_results import Operation
+from watcherlite.engine.clusters.stack_profile import StackBackend, StackProfile
+from watcherlite.engine.stacks.handlers import ResourceHandlers
 from watcherlite.plugins import schemas, specs
 from watcherlite.plugins.base import NestedHandler, ResourceHandler
 
-#: The version of all of them.
+#: The version of all profile types.
 VERSION = '1.0'
 #: The type, and the name of the handler, of nodes that are stacks.
 STACK = 'os.heat.stack'
@@ -45,7 +45,7 @@ class ProfileType:
         return f'{self.name}-{VERSION}'
 
     def schema(self) -> dict[str, Any]:
-        """Return the schema of the properties, as clients know it."""
+        """Return the schema of the properties for clients."""
         declared = self.declared.properties
         spec = {
             'properties': {name: dict(one.schema) for name, one in declared.items()},
@@ -59,7 +59,7 @@ class ProfileType:
         return shown
 
     def operations(self) -> dict[str, Any]:
-        """Return what can be done with nodes of the type, as clients know it."""
+        """Return the operations of the type for clients."""
         return {
             name: _operation(operation)
             for name, operation in sorted(self.declared.operations.items())
@@ -68,7 +68,7 @@ class ProfileType:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CheckedSpec:
-    """What a profile says, checked.
+    """The validated spec of a profile.
 
     :param type: as clients write it: `local.process-1.0`
     :param properties: with their defaults
@@ -80,12 +80,14 @@ class CheckedSpec:
 
 
 class ProfileTypes:
-    """The types of profiles that are installed.
+    """The installed profile types.
 
-    :param stacks: what stacks are made with; None: nodes cannot be stacks
+    :param stacks: None: nodes cannot be stacks
     """
 
-    def __init__(self, handlers: Handlers, stacks: Stacks | None = None) -> None:
+    def __init__(
+        self, handlers: ResourceHandlers, stacks: StackBackend | None = None
+    ) -> None:
         self._handlers = handlers
         self._stacks = stacks
 
@@ -112,13 +114,14 @@ class ProfileTypes:
             bare, given = wanted, VERSION
         found = self.all().get(bare)
         if found is None or given != VERSION:
+            known = ', '.join(sorted(one.full_name for one in self.all().values()))
             raise exceptions.NotFound(
-                f"The profile_type '{wanted}' could not be found."
+                f"The profile_type '{wanted}' could not be found. Known types: {known}."
             )
         return found
 
     def check(self, spec: Any) -> CheckedSpec:
-        """Return what the spec of a profile says.
+        """Return the validated spec of a profile.
 
         :raises NotFound: there is no such type
         :raises Invalid: names every property that is wrong
@@ -183,7 +186,7 @@ class ProfileTypes:
 
 
 def name_of(entry_point: str) -> str:
-    """Return how the profiles of a resource handler are called.
+    """Return the name of the profile type of a resource handler.
 
     `OS::Heat::RandomString` is `os.heat.random_string`.
     """
@@ -192,7 +195,7 @@ def name_of(entry_point: str) -> str:
 
 
 def filled_in(value: Any, node: Node | None) -> Any:
-    """Return a value whose texts say what is of one node; see `ProfileTypes.fit`."""
+    """Return a value with the placeholders of a node replaced, see `fit`."""
     if isinstance(value, str):
         for name, text in _own(node).items():
             value = value.replace(f'%{name}%', text)
@@ -230,7 +233,7 @@ def operation_parameters(
     filled = {k: v['default'] for k, v in properties.items() if 'default' in v}
     filled |= given or {}
     label = f'The schema of the operation {operation}'
-    errors = list(schemas.validator_of(declared.schema, label).iter_errors(filled))
+    errors = schemas.first_errors(schemas.validator_of(declared.schema, label), filled)
     if errors:
         raise exceptions.Invalid('; '.join(schemas.problems(errors, 'params')))
     return filled

@@ -1,4 +1,4 @@
-"""A node that is a stack: made, updated, checked and deleted like any other stack."""
+"""The profile type of nodes that are stacks."""
 
 import dataclasses
 import re
@@ -7,28 +7,28 @@ from typing import Any, ClassVar
 
 from watcherlite import exceptions
 from watcherlite.db.api import Store
-from watcherlite.domain.handling import NotYet, Property, Ready, Result
+from watcherlite.domain.resource_results import NotYet, Property, Ready, Result
 from watcherlite.domain.stacks import NewStack, Stack
-from watcherlite.engine.stacks.operations import StackOperations
-from watcherlite.engine.stacks.reading import StackReading
+from watcherlite.engine.stacks.queries import StackQueries
+from watcherlite.engine.stacks.requests.operations import StackOperations
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
 from watcherlite.states import stack as states
 
 #: Seconds until the first look how far a stack is, and between two at most: each wait
 #: is twice as long as the one before.
-SOON = 0.05
-LONGEST = 2.0
+FIRST_POLL_DELAY = 0.05
+MAX_POLL_DELAY = 2.0
 _OTHER = re.compile(r'[^a-zA-Z0-9_.-]')
 _MAP: Mapping[str, Any] = {'type': 'object', 'default': {}}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Stacks:
-    """What stacks are made with, and read by."""
+class StackBackend:
+    """The services for nodes that are stacks."""
 
     store: Store
     operations: StackOperations
-    reading: StackReading
+    reading: StackQueries
 
 
 class StackProfile(ResourceHandler):
@@ -71,18 +71,18 @@ class StackProfile(ResourceHandler):
         'outputs': 'The outputs of the stack, by their names.',
     }
 
-    def __init__(self, options: Any = None, stacks: Stacks | None = None) -> None:
+    def __init__(self, options: Any = None, stacks: StackBackend | None = None) -> None:
         super().__init__(options)
         self._made_with = stacks
 
     @property
-    def _stacks(self) -> Stacks:
+    def _stacks(self) -> StackBackend:
         if self._made_with is None:
             raise exceptions.PluginError('This process makes no stacks')
         return self._made_with
 
     def create(self, context: ResourceContext) -> Result:
-        """Have a stack made."""
+        """Create the stack."""
         try:
             stack = self._stacks.operations.create(
                 self._wanted(context, _name(context)), context.tenant
@@ -101,14 +101,14 @@ class StackProfile(ResourceHandler):
         return _not_yet(stack)
 
     def check(self, context: ResourceContext) -> Result:
-        """Have all that is in the stack looked at."""
+        """Check the resources of the stack."""
         stack = self._stacks.operations.act(
-            *(self._id(context), context.tenant, states.CHECK)
+            self._id(context), context.tenant, states.CHECK
         )
         return _not_yet(stack)
 
     def update(self, context: ResourceContext) -> Result:
-        """Make the stack what its template says now."""
+        """Update the stack to its template."""
         stack = self._find(self._id(context), context)
         wanted = self._wanted(context, stack.name)
         return _not_yet(
@@ -125,7 +125,7 @@ class StackProfile(ResourceHandler):
         return _not_yet(stack)
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
-        """Look how far the stack is."""
+        """Poll the operation on the stack."""
         try:
             stack = self._find(token['stack'], context)
         except exceptions.NotFound:
@@ -133,7 +133,7 @@ class StackProfile(ResourceHandler):
                 return None
             raise
         if stack.state.busy:
-            delay = min(2 * token['delay'], LONGEST)
+            delay = min(2 * token['delay'], MAX_POLL_DELAY)
             return NotYet({**token, 'delay': delay}, delay)
         if stack.status == states.FAILED:
             raise exceptions.Invalid(
@@ -170,10 +170,12 @@ class StackProfile(ResourceHandler):
 
 
 def _name(context: ResourceContext) -> str:
-    """Return the name of the stack: of letters that names of stacks may have."""
+    """Return the name of the stack, in the characters allowed for stacks."""
     name = _OTHER.sub('-', context.physical_name)
     return name if name[0].isalpha() else f's{name}'
 
 
 def _not_yet(stack: Stack) -> NotYet:
-    return NotYet({'stack': stack.uuid, 'delay': SOON}, SOON, stack.uuid)
+    return NotYet(
+        {'stack': stack.uuid, 'delay': FIRST_POLL_DELAY}, FIRST_POLL_DELAY, stack.uuid
+    )

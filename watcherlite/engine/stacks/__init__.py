@@ -1,5 +1,5 @@
-"""Stacks: what users do with them, and the actions that do it.
+"""Stacks: requests of users, the actions that execute them, and the projection.
 
-A stack operation is an action that derives one for each resource, along the
-dependencies. The rows of stacks and resources follow these actions, see `progress`.
+A stack operation is an action that derives one action for each resource, along the
+dependencies. The rows of stacks and resources follow these actions, see `projection`.
 """

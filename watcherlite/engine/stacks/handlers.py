@@ -1,22 +1,24 @@
-"""Where resource handlers come from."""
+"""Resource handlers by the name of a type, and templates as types."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from watcherlite import exceptions
-from watcherlite.domain.handling import Batch, Member
+from watcherlite.domain.resource_results import Batch, Member
 from watcherlite.domain.templates import document
 from watcherlite.plugins.base import NestedHandler, ResourceContext, ResourceHandler
 
-#: How the name of a type ends that is a template among the files of the stack.
+#: Suffixes of the names of types that are templates among the files of the stack.
 TEMPLATE_ENDINGS = ('.yaml', '.yml', '.json', '.template')
-#: Bytes of a template among the files: it was within the limit of this installation
-#: when it was asked for, and that is at most this.
+#: The output of a template that is the value of get_resource for its stack.
+REFERENCE = 'OS::stack_id'
+#: The maximum size of a template in bytes: the request was within the configured
+#: limit, which is lower.
 LARGEST = 2**30
 
 
-class Handlers(Protocol):
-    """Makes resource handlers, and knows what they declare."""
+class ResourceHandlers(Protocol):
+    """Creates resource handlers, and validates properties by their schemas."""
 
     def make_resource_handler(self, name: str) -> ResourceHandler:
         """Return an instance; raises PluginNotFound or PluginError."""
@@ -24,15 +26,14 @@ class Handlers(Protocol):
     def fit_properties(
         self, handler: ResourceHandler, values: Mapping[str, Any], *, known: bool = True
     ) -> dict[str, Any]:
-        """Return properties with their defaults, converted as the schemas say.
+        """Return properties with their defaults, converted to the types of the schemas.
 
-        :param known: all that they depend on has been made; else None stands for
-            what is not known yet, and is accepted everywhere
-        :raises Invalid: naming every property that is wrong, and what would be right
+        :param known: False: unknown values are None, which is accepted everywhere
+        :raises Invalid: with all invalid properties
         """
 
     def resource_types(self) -> Mapping[str, type[ResourceHandler]]:
-        """Return the types that are installed, by name."""
+        """Return the installed types by name."""
 
 
 class TemplateResource(NestedHandler):
@@ -41,13 +42,18 @@ class TemplateResource(NestedHandler):
     :param name: of the file
     """
 
-    description = 'A stack of a template that comes with that of the stack around it.'
+    description = 'A stack from a template among the files of its parent.'
     accepts_any = True
     idempotent = True
 
     def __init__(self, name: str) -> None:
         super().__init__()
         self._name = name
+
+    def reference(self, context: ResourceContext) -> str:
+        """Return the output for the reference, or the id of its stack."""
+        given = context.attributes.get(REFERENCE)
+        return str(given) if given not in (None, '') else super().reference(context)
 
     def expand(
         self, context: ResourceContext, members: Sequence[Member]
@@ -63,12 +69,12 @@ class TemplateResource(NestedHandler):
 
 
 def is_template(name: str) -> bool:
-    """Say whether the name of a type means a template."""
+    """Return whether a type is a template."""
     return name.endswith(TEMPLATE_ENDINGS)
 
 
-def make(handlers: Handlers, name: str) -> ResourceHandler:
-    """Return a handler by its name, or for a template."""
+def make_handler(handlers: ResourceHandlers, name: str) -> ResourceHandler:
+    """Return the handler of a type."""
     if is_template(name):
         return TemplateResource(name)
     return handlers.make_resource_handler(name)

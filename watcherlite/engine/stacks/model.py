@@ -1,17 +1,17 @@
-"""The stacks as strategies see them: read once for each question, never changed."""
+"""The model of stacks for strategies: read-only, and read anew for each call."""
 
 import dataclasses
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from watcherlite.db.api import Store
-from watcherlite.db.stacking import StackQuery
+from watcherlite.db.stacks import StackQuery
+from watcherlite.domain.creators import LOCAL, Creator
 from watcherlite.domain.stacks import Resource, Stack
-from watcherlite.engine.stacks.guarding import Tree
-from watcherlite.engine.stacks.locks import lock_inside, lock_on
+from watcherlite.engine.stacks.tree import StackTree, covering_lock, inner_lock
 from watcherlite.states import stack as states
 
-#: Of how many stacks the resources are read at once.
+#: Number of stacks whose resources are read at once.
 CHUNK = 100
 
 
@@ -19,8 +19,8 @@ CHUNK = 100
 class UnhealthyResource:
     """A resource that the next update of its stack would repair or replace.
 
-    :param stack: the name of the stack that it is in, which may be in another one
-    :param marked: a user said so
+    :param stack: the name of its stack, which may be nested
+    :param marked: a user has marked it
     """
 
     stack: str
@@ -32,14 +32,14 @@ class UnhealthyResource:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class SeenStack:
-    """A stack that is in no other, with all that is in it.
+class StackSummary:
+    """A root stack with the health of its tree.
 
-    :param state: as it is shown
-    :param resources: how many there are, those of stacks in it included
-    :param unhealthy: those of them that are FAILED
-    :param failed: the last operation on it did not end well
-    :param hindrance: why it can be neither checked nor updated now; None: it can
+    :param state: as the API shows it
+    :param resources: the number of resources in the tree
+    :param unhealthy: those that are FAILED
+    :param failed: the last operation has failed
+    :param hindrance: why it cannot be checked or updated now; None: it can
     """
 
     uuid: str
@@ -60,11 +60,16 @@ class SeenStack:
 class StackModel:
     """The model `stacks` of `StrategyContext.model`.
 
-    A scope has no rules for stacks: which are meant, a strategy asks for.
+    A scope has no rules for stacks: a strategy selects them by name and tag.
+
+    :param creator: of the audit: the model omits what it may not act on
     """
 
-    def __init__(self, store: Store, scope: Sequence[Any] = ()) -> None:
+    def __init__(
+        self, store: Store, scope: Sequence[Any] = (), creator: Creator = LOCAL
+    ) -> None:
         self._store = store
+        self._creator = creator
         self.scope = scope
 
     def stacks(
@@ -72,13 +77,14 @@ class StackModel:
         names: Collection[str] = (),
         tags: Iterable[str] = (),
         tenant: str | None = None,
-    ) -> list[SeenStack]:
-        """Return the stacks that are in no other, by name.
+    ) -> list[StackSummary]:
+        """Return the root stacks, sorted by name.
 
-        :param names: or uuids, of which one must fit; none: all do
-        :param tags: that a stack must all have
-        :param tenant: None: of all projects
+        :param names: names or uuids; empty: all stacks
+        :param tags: tags that a stack must all have
+        :param tenant: None: all projects of the creator
         """
+        tenant = self._creator.narrowed(tenant)
         query = StackQuery(tenant, tags=tuple(tags), sort=(('name', False),))
         roots = [
             listed.stack
@@ -90,13 +96,13 @@ class StackModel:
         for begin in range(0, len(roots), CHUNK):
             some = roots[begin : begin + CHUNK]
             rows = self._rows(stack for root in some for stack in trees[root.id or 0])
-            found += [_seen(root, trees[root.id or 0], rows) for root in some]
+            found += [_summary(root, trees[root.id or 0], rows) for root in some]
         return found
 
     def _trees(
         self, roots: Sequence[Stack], tenant: str | None
     ) -> dict[int, list[Stack]]:
-        """Return each stack with those in it, by its id."""
+        """Return the tree of each stack, by its id."""
         trees: dict[int, list[Stack]] = {root.id or 0: [] for root in roots}
         if not roots:
             return trees
@@ -113,11 +119,11 @@ class StackModel:
         return found
 
 
-def _seen(
+def _summary(
     root: Stack, stacks: Sequence[Stack], rows: dict[int, list[Resource]]
-) -> SeenStack:
+) -> StackSummary:
     own = [(stack, row) for stack in stacks for row in rows.get(stack.id or 0, ())]
-    return SeenStack(
+    return StackSummary(
         root.uuid,
         root.name,
         root.tenant,
@@ -126,28 +132,32 @@ def _seen(
         len(own),
         tuple(_unhealthy(stack, row) for stack, row in own if is_unhealthy(row)),
         root.base.failed,
-        _hindrance(root, stacks),
+        _blocking_reason(root, stacks),
     )
 
 
 def is_unhealthy(row: Resource) -> bool:
-    """Say whether a resource is FAILED by itself.
+    """Return whether a resource itself is FAILED.
 
-    One that is a stack is FAILED with what is in it, unless a user said so of it.
+    A stack is FAILED only because of its members, unless it is marked.
     """
     return row.base.failed and (row.nested_id is None or row.under_mark is not None)
 
 
 def _unhealthy(stack: Stack, row: Resource) -> UnhealthyResource:
     return UnhealthyResource(
-        *(stack.name, row.name, row.type, row.base.name, row.base.reason),
+        stack.name,
+        row.name,
+        row.type,
+        row.base.name,
+        row.base.reason,
         marked=row.under_mark is not None,
     )
 
 
-def _hindrance(root: Stack, stacks: Sequence[Stack]) -> str | None:
-    tree = Tree.of(root.id or 0, [root, *(s for s in stacks if s.id != root.id)])
-    lock = lock_on(tree) or lock_inside(tree)
+def _blocking_reason(root: Stack, stacks: Sequence[Stack]) -> str | None:
+    tree = StackTree.of(root.id or 0, [root, *(s for s in stacks if s.id != root.id)])
+    lock = covering_lock(tree) or inner_lock(tree)
     if lock is not None:
         return lock
     for stack in stacks:

@@ -1,6 +1,7 @@
-"""What a resource handler is handed: implements `plugins.base.ResourceContext`.
+"""The context of a resource handler.
 
-And `NestedContext`, for the handlers of resources that are stacks.
+Implements `plugins.base.ResourceContext`, and `NestedContext` for the handlers of
+resources that are stacks.
 """
 
 import dataclasses
@@ -12,14 +13,14 @@ from typing import Any, Protocol
 from watcherlite.clock import UTC
 from watcherlite.domain.stacks import Resource, Stack
 
-#: Most characters of a physical name: what the strictest of services take.
+#: Maximum length of a physical name, that of the strictest services.
 NAME_LENGTH = 63
-#: How many digits of the resource's uuid make the name unique.
+#: Number of digits of the resource's uuid that make the name unique.
 SHORT_ID = 12
 
 
-class Acting(Protocol):
-    """The action that works on a resource: what its handler may know of it."""
+class HandlerAction(Protocol):
+    """The part of an action that the handler of its resource may use."""
 
     @property
     def uuid(self) -> str: ...
@@ -32,6 +33,8 @@ class Acting(Protocol):
 
     def checkpoint(self) -> None: ...
 
+    def fence(self) -> None: ...
+
     def remaining(self) -> float | None: ...
 
     def now(self) -> datetime.datetime: ...
@@ -41,21 +44,21 @@ class Acting(Protocol):
     ) -> AbstractContextManager[None]: ...
 
 
-class Imagined:
-    """Stands for the action while it is only asked what would be done.
-
-    No signal reaches it, and its time never ends.
-    """
+class DryRunAction:
+    """The action of a validation or preview: without signals and without deadline."""
 
     uuid = ''
     attempt = 0
     deadline: datetime.datetime | None = None
 
     def checkpoint(self) -> None:
-        """Heed nothing."""
+        """Return: it is never cancelled."""
+
+    def fence(self) -> None:
+        """Return: nothing has an effect."""
 
     def remaining(self) -> float | None:
-        """Return None."""
+        """Return None: there is no deadline."""
         return None
 
     def now(self) -> datetime.datetime:
@@ -63,7 +66,7 @@ class Imagined:
         return datetime.datetime.now(UTC)
 
     def on_signal(self, call: Callable[[str], None]) -> AbstractContextManager[None]:
-        """Do nothing."""
+        """Return a context that does nothing."""
         return nullcontext()
 
 
@@ -86,7 +89,7 @@ class HandlerContext:
     metadata: Mapping[str, Any]
     data: Mapping[str, Any]
     files: Mapping[str, str]
-    action: Acting
+    action: HandlerAction
     update_policy: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     deadline: datetime.datetime | None = None
 
@@ -95,6 +98,9 @@ class HandlerContext:
 
     def checkpoint(self) -> None:
         self.action.checkpoint()
+
+    def fence(self) -> None:
+        self.action.fence()
 
     def remaining(self) -> float | None:
         return self.action.remaining()
@@ -106,18 +112,18 @@ class HandlerContext:
         return self.action.on_signal(call)
 
 
-def handler_context(
-    action: Acting,
+def build_handler_context(
+    action: HandlerAction,
     stack: Stack,
     row: Resource,
     files: Mapping[str, str],
     properties: Mapping[str, Any] | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> HandlerContext:
-    """Return what a handler is handed for a resource.
+    """Return the context for the handler of a resource.
 
-    :param properties: that it is to fit; None: those that it was last made with
-    :param metadata: likewise
+    :param properties: None: those of the last operation
+    :param metadata: None: that of the last operation
     """
     return HandlerContext(
         uuid=action.uuid,
@@ -140,12 +146,12 @@ def handler_context(
 
 
 def physical_name(stack: Stack, row: Resource) -> str:
-    """Return a name that is free, and says what it belongs to."""
-    return free_name(stack.name, row.name, row.uuid)
+    """Return a unique name with the names of the stack and the resource."""
+    return unique_name(stack.name, row.name, row.uuid)
 
 
-def free_name(stack_name: str, resource_name: str, uuid: str) -> str:
-    """Likewise, of the names, and the uuid of the resource."""
+def unique_name(stack_name: str, resource_name: str, uuid: str) -> str:
+    """Return a unique name from the names and the uuid of the resource."""
     short = uuid.replace('-', '')[:SHORT_ID]
     begin = f'{stack_name}-{resource_name}'[: NAME_LENGTH - SHORT_ID - 1]
     return f'{begin}-{short}'

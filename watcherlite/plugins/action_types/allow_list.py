@@ -1,5 +1,10 @@
-"""Which executables the operator lets plans and stacks run."""
+"""The allow list of executables and their arguments.
 
+An entry is a whole command: users cannot add arguments to it, unless it says where.
+With a second `--directory`, for instance, many programs forget the first one.
+"""
+
+import dataclasses
 import functools
 import os
 import shlex
@@ -9,13 +14,21 @@ from typing import Any
 
 from oslo_config import cfg, types
 
+from watcherlite.domain import patterns
+
 #: In the option and in `argv`: the interpreter that runs watcherlite, wherever a
 #: virtual environment has put it.
 PYTHON = '{python}'
+#: A word of an entry that stands for one argument which is no option.
+VALUE = '{value}'
+#: Around a pattern within a word, which that part of the argument has to match.
+_OPEN, _CLOSE = '{~', '}'
+#: The last word of an entry behind which any arguments may follow.
+REST = '...'
 
 
-class AllowedCommand(types.String):
-    """The type of one value of the option `allowed`."""
+class CommandLine(types.String):
+    """The type of an option that is a command: it begins with an absolute path."""
 
     def __call__(self, value: Any) -> str:
         text = str(super().__call__(value))
@@ -25,6 +38,18 @@ class AllowedCommand(types.String):
         wrong = _wrong_path(words[0])
         if wrong:
             raise ValueError(wrong)
+        return text
+
+    def __repr__(self) -> str:
+        return 'CommandLine'
+
+
+class AllowedCommand(CommandLine):
+    """The type of one value of the option `allowed`."""
+
+    def __call__(self, value: Any) -> str:
+        text = super().__call__(value)
+        _rule(text)
         return text
 
     def __repr__(self) -> str:
@@ -44,12 +69,15 @@ def option(what: str, who: str, example: str) -> cfg.Opt:
         mutable=True,
         help=f'{what} Repeat the option to allow several; '
         'nothing is allowed by default.\n\n'
-        'It is an absolute path, and `argv` has to begin with exactly '
-        'this text: links are not followed to compare them. Words behind the path '
-        'have to be in `argv` as well, in front of all others, so that '
-        '`/usr/bin/systemctl restart` allows to restart and not to stop; what comes '
-        'behind them is free. `{python}` stands for the interpreter that runs '
-        'watcherlite.\n\n'
+        'It is a whole command, of an absolute path and all arguments: `argv` has to '
+        'be exactly this, links are not followed, and nothing may follow. '
+        '`{python}` in place of the path is the interpreter that runs watcherlite. '
+        'Where users may choose, a word says so:\n\n'
+        '`{value}`: one argument that does not begin with `-`;\n\n'
+        '`{~PATTERN}`: what matches a regular expression (RE2), also within a word: '
+        '`--port={~[0-9]{4}}`; with a backslash the word is put in single quotes;\n\n'
+        '`...` at the end: any arguments, options among them. Only for programs that '
+        'do no harm whatever they are told.\n\n'
         f'{who}: do not allow a shell, `env`, or an interpreter without the name '
         'of a program.',
     )
@@ -67,10 +95,10 @@ def problem(
     wrong = _wrong_path(argv[0])
     if wrong:
         return f'{place}.0: {wrong}'
-    rules = [_words(text) for text in allowed or ()]
-    if any(tuple(argv[: len(rule)]) == rule for rule in rules):
+    rules = [_rule(text) for text in allowed or ()]
+    if any(rule.fits(argv) for rule in rules):
         return None
-    near = [shlex.join(rule) for rule in rules if rule[0] == argv[0]]
+    near = [rule.text for rule in rules if rule.words[0] == argv[0]]
     if near:
         return (
             f'{place}: {argv[0]} is allowed only as {" or ".join(near)} '
@@ -88,10 +116,77 @@ def resolved(argv: Sequence[str]) -> list[str]:
     return [sys.executable if first == PYTHON else first, *rest]
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Rule:
+    """An entry of the list.
+
+    :param text: as messages show it
+    :param words: of the entry, without `...`
+    :param open: whether any arguments may follow
+    """
+
+    text: str
+    words: tuple[str, ...]
+    open: bool
+
+    def fits(self, argv: Sequence[str]) -> bool:
+        """Return whether a command is one that the entry allows."""
+        more = len(argv) - len(self.words)
+        if more < 0 or (more > 0 and not self.open):
+            return False
+        # The path is never a pattern.
+        return argv[0] == self.words[0] and all(
+            _fits(word, argument)
+            for word, argument in zip(self.words[1:], argv[1:], strict=False)
+        )
+
+
 @functools.lru_cache
-def _words(text: str) -> tuple[str, ...]:
-    """Return the words of a value of `allowed`; needed for each action anew."""
-    return tuple(shlex.split(text))
+def _rule(text: str) -> _Rule:
+    """Return a value of `allowed`, which is needed for each action anew.
+
+    :raises ValueError: it has a pattern that cannot be used
+    """
+    words = shlex.split(text)
+    is_open = len(words) > 1 and words[-1] == REST
+    fixed = tuple(words[:-1] if is_open else words)
+    for word in fixed[1:]:
+        parts = _parts(word)
+        if parts is not None:
+            try:
+                patterns.compiled(parts[1])
+            except patterns.Refused as error:
+                raise ValueError(f'the pattern {parts[1]!r}: {error}') from None
+    shown = ' '.join(
+        word if word in (VALUE, REST) or _parts(word) else shlex.quote(word)
+        for word in words[1:]
+    )
+    return _Rule(f'{words[0]} {shown}'.strip(), fixed, is_open)
+
+
+def _fits(word: str, argument: str) -> bool:
+    if word == VALUE:
+        return not argument.startswith('-')
+    parts = _parts(word)
+    if parts is None:
+        return word == argument
+    before, pattern, after = parts
+    if len(argument) < len(before) + len(after):
+        return False
+    if not (argument.startswith(before) and argument.endswith(after)):
+        return False
+    chosen = argument[len(before) : len(argument) - len(after)]
+    try:
+        return patterns.compiled(pattern).matches(chosen)
+    except patterns.TooLong:
+        return False
+
+
+def _parts(word: str) -> tuple[str, str, str] | None:
+    """Return what is before, in and behind the pattern of a word; None: it has none."""
+    before, mark, rest = word.partition(_OPEN)
+    pattern, end, after = rest.rpartition(_CLOSE)
+    return (before, pattern, after) if mark and end else None
 
 
 def _wrong_path(path: str) -> str | None:

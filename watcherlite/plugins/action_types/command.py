@@ -5,21 +5,46 @@ import signal
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from oslo_config import cfg
+from oslo_config import cfg, types
 
 from watcherlite import exceptions
 from watcherlite.domain.outcomes import Done, Failed
 from watcherlite.plugins import base, options
 from watcherlite.plugins.action_types import allow_list, processes
 
-_OPTION = f'allowed in the group [{options.group_name(base.ACTION_TYPES, "command")}]'
+_GROUP = f'[{options.group_name(base.ACTION_TYPES, "command")}]'
+_OPTION = f'allowed in the group {_GROUP}'
+
+
+class AllowedDirectory(types.String):
+    """The type of one value of the option `creates_below`."""
+
+    def __call__(self, value: Any) -> str:
+        text = str(super().__call__(value))
+        if not _is_normal(text):
+            raise ValueError(f'{text!r} is not an absolute path in its shortest form')
+        return text
+
+    def __repr__(self) -> str:
+        return 'AllowedDirectory'
+
 
 OPTIONS: tuple[cfg.Opt, ...] = (
     allow_list.option(
         'An executable that plans may run.',
         'Who may create plans may run what stands here as the user that runs the '
         'applier',
-        '/usr/bin/systemctl restart',
+        '/usr/bin/systemctl restart {value}',
+    ),
+    cfg.ListOpt(
+        'creates_below',
+        item_type=AllowedDirectory(),
+        default=[],
+        mutable=True,
+        help='The directories that the input `creates` may name, or paths below. '
+        'Whoever may create plans learns from a skipped action whether such a path '
+        'exists; nothing is allowed by default. Links that lead out of a directory '
+        'are not followed.',
     ),
     cfg.DictOpt(
         'environment',
@@ -104,30 +129,56 @@ class Command(base.ActionType):
         return OPTIONS
 
     def validate(self, inputs: Mapping[str, Any]) -> None:
-        """Refuse what the option `allowed` does not list."""
+        """Refuse what the options `allowed` and `creates_below` do not list."""
         wrong = allow_list.problem(
             'input_parameters.argv', inputs['argv'], self.options.allowed, _OPTION
         )
         if wrong:
             raise exceptions.InvalidInput(wrong)
+        path = inputs.get('creates')
+        if path is not None and not self._may_look_for(path):
+            raise exceptions.InvalidInput(
+                f'input_parameters.creates: {path} is below no directory of the option '
+                f'creates_below in the group {_GROUP}, to which an operator may add one'
+            )
 
     def is_idempotent(self, inputs: Mapping[str, Any]) -> bool:
         """Believe the inputs: nobody else knows what the command does."""
         return inputs.get('idempotent', False) is True
 
     def is_checkable(self, inputs: Mapping[str, Any]) -> bool:
-        """Say whether there is a path to look for."""
+        """Return whether there is a path to look for."""
         return 'creates' in inputs
 
     def is_applied(self, context: base.ActionContext) -> bool:
-        """Say whether the path is there that the command creates."""
-        return os.path.lexists(context.inputs['creates'])
+        """Return whether the path is there that the command creates."""
+        return self._exists(context.inputs['creates'])
 
     def pre_condition(self, context: base.ActionContext) -> None:
         """Skip the action when the path is there that the command creates."""
         path = context.inputs.get('creates')
-        if path is not None and os.path.lexists(path):
+        if path is not None and self._exists(path):
             raise exceptions.ActionSkipException(f'{path} exists already')
+
+    def _may_look_for(self, path: str) -> bool:
+        below = self.options.creates_below
+        return _is_normal(path) and any(_is_below(path, one) for one in below)
+
+    def _exists(self, path: str) -> bool:
+        """Return whether a path is there, for one that may be looked for.
+
+        Links in front of its last part count only as far as they stay within a
+        directory that is allowed.
+        """
+        if not self._may_look_for(path):
+            return False
+        folder, name = os.path.split(path)
+        found = os.path.join(os.path.realpath(folder), name)
+        allowed = self.options.creates_below
+        inside = any(
+            path == one or _is_below(found, os.path.realpath(one)) for one in allowed
+        )
+        return inside and os.path.lexists(path)
 
     def execute(self, context: base.ActionContext) -> Done | Failed:
         """Run it to its end."""
@@ -177,6 +228,15 @@ def _why(error: OSError | ValueError) -> str:
         return 'its arguments or its input are not text that a process can be given'
     path = f' ({error.filename})' if error.filename else ''
     return f'{error.strerror or type(error).__name__}{path}'
+
+
+def _is_normal(path: str) -> bool:
+    """Return whether a path is absolute and has nothing that does not count."""
+    return path.startswith('/') and os.path.normpath(path) == path
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(f'{directory.rstrip("/")}/')
 
 
 def _signal_name(number: int) -> str:

@@ -1,4 +1,4 @@
-"""What calls over HTTP have in common: how they are declared, checked and set up."""
+"""Declaration, validation and preparation of HTTP calls."""
 
 import os
 import re
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from oslo_config import cfg
 
 from watcherlite import exceptions
+from watcherlite.destinations import Destinations
 from watcherlite.plugins.redaction import shown_url
 
 if TYPE_CHECKING:
@@ -75,11 +76,15 @@ SECONDS = {'type': 'number', 'exclusiveMinimum': 0, 'maximum': 86400}
 
 
 def settings(
-    options: Any, group: str, connect_timeout: float = DEFAULT_CONNECT_TIMEOUT
+    options: Any,
+    group: str,
+    destinations: Destinations,
+    connect_timeout: float = DEFAULT_CONNECT_TIMEOUT,
 ) -> 'http_exchange.Settings':
     """Return how requests are sent, as the values of `OPTIONS` say.
 
     :param group: of the options, as messages name it
+    :param destinations: what may be connected to
     :raises ConfigurationError: the file with the authorities cannot be read
     """
     # Takes long to import and is not needed without HTTP.
@@ -93,6 +98,7 @@ def settings(
     return http_exchange.Settings(
         connect_timeout,
         options.max_response_size,
+        destinations,
         (ca_file or True) if options.verify_tls else False,
         options.proxies_from_environment,
     )

@@ -123,11 +123,11 @@ class HttpRequest(base.ActionType):
         return bool(inputs.get('idempotent', inputs['method'] in http_parts.IDEMPOTENT))
 
     def is_checkable(self, inputs: Mapping[str, Any]) -> bool:
-        """Say whether there is a URL to ask."""
+        """Return whether there is a URL to ask."""
         return 'unless' in inputs
 
     def is_applied(self, context: base.ActionContext) -> bool:
-        """Say whether `unless` holds now.
+        """Return whether `unless` holds now.
 
         :raises ServerSilent: nobody can tell, so that it must not run again
         """
@@ -248,7 +248,7 @@ class HttpRequest(base.ActionType):
 
     def _settings(self, inputs: Mapping[str, Any]) -> 'http_exchange.Settings':
         timeout = inputs.get('connect_timeout', http_parts.DEFAULT_CONNECT_TIMEOUT)
-        return http_parts.settings(self.options, _GROUP, timeout)
+        return http_parts.settings(self.options, _GROUP, self.destinations, timeout)
 
 
 def _budget(context: base.ActionContext) -> float:

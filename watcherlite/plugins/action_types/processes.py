@@ -3,27 +3,35 @@
 It runs in a session and a process group of its own. Its output is read for as
 long as it runs, however much there is, so that it never waits for a full pipe.
 When the action is cancelled or its time is over, the whole group gets SIGTERM
-and, if that is not enough, SIGKILL.
+and, if that is not enough, SIGKILL. When this process ends, however that goes, `guard`
+does the same.
 """
 
+import contextlib
 import dataclasses
+import json
 import logging
 import os
 import selectors
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import IO, cast
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import IO, Any, cast
 
+from watcherlite.plugins.action_types import guard
 from watcherlite.plugins.base import ActionContext
 from watcherlite.plugins.capture import Capture
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
 
+#: How the names of variables begin by which a command is told from others.
+MARKER = 'WATCHERLITE_'
 _CHUNK = 65536
 #: Reads per stream after the end: more than a pipe can hold. What goes on writing
 #: then was left behind by the command and could do so for ever.
@@ -67,17 +75,51 @@ def run(
     max_output: int,
     kill_grace: float,
     descriptor: Callable[[int], int | None] = pidfd,
+    guarding: 'Guarding | None' = None,
 ) -> Ended:
     """Run a command and return how it ended; what it started may live on.
 
     :param max_output: bytes to keep of each stream
     :param kill_grace: seconds between SIGTERM and SIGKILL
+    :param guarding: ends the command when this process is gone; None: that of all
     :param descriptor: what `pidfd` is where the system has another way, or none
     :raises OSError, ValueError: it cannot be started
     :raises Cancelled, TimedOut: as the context says; the group is gone then
     """
+    marks = [f'{k}={v}' for k, v in environment.items() if k.startswith(MARKER)]
+    with (guarding or _GUARDING).run(marks) as started:
+        return _run(
+            context,
+            argv,
+            environment=environment,
+            directory=directory,
+            stdin=stdin,
+            max_output=max_output,
+            kill_grace=kill_grace,
+            descriptor=descriptor,
+            started=started,
+        )
+
+
+def _run(
+    context: ActionContext,
+    argv: Sequence[str],
+    *,
+    environment: Mapping[str, str],
+    directory: str,
+    stdin: str | None,
+    max_output: int,
+    kill_grace: float,
+    descriptor: Callable[[int], int | None],
+    started: Callable[[int], None],
+) -> Ended:
+    """Do what `run` says.
+
+    :param started: called with the process group of the command
+    """
     with _input(stdin) as source:
-        process = subprocess.Popen(  # noqa: S603  (the caller has an allow-list)
+        context.fence()
+        process = subprocess.Popen(  # noqa: S603  # nosec B603  # the caller has an allow-list
             list(argv),
             stdin=source,
             stdout=subprocess.PIPE,
@@ -88,6 +130,7 @@ def run(
         )
     ended = None
     try:
+        started(process.pid)
         ended = descriptor(process.pid)
         watch = _Watch(process, max_output, ended)
     except BaseException:
@@ -107,6 +150,77 @@ def run(
     finally:
         watch.close()
     return Ended(process.wait(), watch.stdout, watch.stderr)
+
+
+class Guarding:
+    """The program that ends commands whose worker is gone: one for this process.
+
+    It is started with the first command, and anew if somebody has ended it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._guard: subprocess.Popen[bytes] | None = None
+        self._runs: dict[str, dict[str, Any]] = {}
+        # A child that is forked must not keep the pipe of its parent open.
+        os.register_at_fork(after_in_child=self._forget)
+
+    @contextlib.contextmanager
+    def run(self, marks: Sequence[str]) -> Iterator[Callable[[int], None]]:
+        """Guard a command; what it gives is called with the group when it has one.
+
+        :param marks: entries of its environment by which it is found until then
+        """
+        run = uuid.uuid4().hex
+
+        def started(group: int) -> None:
+            self._tell(run, {'run': run, 'group': group})
+
+        self._tell(run, {'run': run, 'marks': list(marks)})
+        try:
+            yield started
+        finally:
+            self._tell(run, {'run': run})
+
+    def _tell(self, run: str, message: dict[str, Any]) -> None:
+        with self._lock:
+            if len(message) > 1:
+                self._runs[run] = {**self._runs.get(run, {}), **message}
+            else:
+                self._runs.pop(run, None)
+            try:
+                self._write([message])
+            except OSError:
+                # It was ended: by somebody who ends all processes, most likely.
+                if self._guard is not None:
+                    self._guard.wait()
+                self._guard = None
+                if self._runs:
+                    self._write(list(self._runs.values()))
+
+    def _write(self, messages: Sequence[dict[str, Any]]) -> None:
+        if self._guard is None:
+            self._guard = subprocess.Popen(  # noqa: S603  # nosec B603  # it is our own
+                [sys.executable, '-I', '-S', guard.__file__],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd='/',
+                bufsize=0,
+                start_new_session=True,
+            )
+        pipe = cast(IO[bytes], self._guard.stdin)
+        pipe.write(''.join(f'{json.dumps(m)}\n' for m in messages).encode())
+
+    def _forget(self) -> None:
+        if self._guard is not None:
+            cast(IO[bytes], self._guard.stdin).close()
+            # It is no child of this process.
+            self._guard.returncode = 0
+        self._lock, self._guard, self._runs = threading.Lock(), None, {}
+
+
+_GUARDING = Guarding()
 
 
 def _input(text: str | None) -> IO[bytes]:
@@ -144,7 +258,7 @@ class _Bell:
                     LOG.debug('The bell rings already')
 
     def heard(self) -> bool:
-        """Say whether it rang since the last time."""
+        """Return whether it rang since the last time."""
         try:
             return bool(os.read(self.reader, _CHUNK))
         except BlockingIOError:
@@ -234,7 +348,7 @@ class _Watch:
         self._bell.close()
 
     def _ended(self) -> bool:
-        """Say whether the process has ended, and leave it to be reaped later.
+        """Return whether the process has ended, and leave it to be reaped later.
 
         While it is not reaped its number is its own: a signal to its group cannot
         hit a stranger.

@@ -19,7 +19,7 @@ _ENVIRONMENT = {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LANG': 'C.UTF-8'}
 _TOLD = 2000
 
 
-class Command(allow_list.AllowedCommand):
+class Command(allow_list.CommandLine):
     """The type of an option that is a command: it begins with an absolute path."""
 
     def __repr__(self) -> str:
@@ -40,7 +40,7 @@ def run(what: str, argv: Sequence[str], timeout: float) -> None:
     # A file, not a pipe: what lives on keeps it open, and must not be waited for.
     with tempfile.TemporaryFile() as output:
         try:
-            process: subprocess.Popen[Any] = subprocess.Popen(  # noqa: S603
+            process: subprocess.Popen[Any] = subprocess.Popen(  # noqa: S603  # nosec B603  # the operator sets it
                 # The operator's own words, of which no user says any.
                 allow_list.resolved(argv),
                 stdin=subprocess.DEVNULL,

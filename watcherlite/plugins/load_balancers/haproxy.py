@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from oslo_config import cfg, types
 
 from watcherlite import exceptions
+from watcherlite.conf.networks import Network
 from watcherlite.plugins import base, options
 from watcherlite.plugins.base import LoadBalancer
 from watcherlite.plugins.load_balancers import commands, template
@@ -57,16 +58,6 @@ class Frontend(types.String):
         if not 1 <= low <= high <= 65535:
             raise ValueError(f'{text!r} has no such ports')
         return str(ipaddress.ip_address(address)), low, high
-
-
-class Network(types.String):
-    """The type of an option's value that is a network: 10.0.0.0/8."""
-
-    def __call__(self, value: Any) -> str:
-        return str(ipaddress.ip_network(str(super().__call__(value))))
-
-    def __repr__(self) -> str:
-        return 'Network'
 
 
 OPTIONS: tuple[cfg.Opt, ...] = (

@@ -92,7 +92,7 @@ def render(directory: str | None, name: str | None, values: Mapping[str, Any]) -
     loaders: list[jinja2.BaseLoader] = [jinja2.DictLoader({HAPROXY: TEXT})]
     if directory:
         loaders.insert(0, jinja2.FileSystemLoader(directory))
-    environment = jinja2.Environment(  # noqa: S701  (it makes no HTML)
+    environment = jinja2.Environment(  # noqa: S701  # nosec B701  # it makes no HTML
         loader=jinja2.ChoiceLoader(loaders),
         undefined=jinja2.StrictUndefined,
         finalize=harmless,

@@ -108,11 +108,14 @@ class Deletion(Policy):
         if candidates is None:
             candidates = self._candidates(context, count, decided)
         said = context.properties
+        # A request for certain nodes may say whether it is to lose them.
+        destroy = said['destroy_after_deletion']
+        destroy = context.inputs.get('destroy_after_deletion', destroy)
         data[sizes.DELETION] = {
             **decided,
             'count': len(candidates),
             'candidates': candidates,
-            'destroy_after_deletion': said['destroy_after_deletion'],
+            'destroy_after_deletion': destroy,
             'grace_period': said['grace_period'],
             'reduce_desired_capacity': said['reduce_desired_capacity'],
         }

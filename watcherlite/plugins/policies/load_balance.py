@@ -19,8 +19,11 @@ SHOWN = 'loadbalancers'
 #: Where in a node its address may be, and its port; `url` is what its health is
 #: asked by.
 ADDRESSES = (
-    *('attributes.address', 'attributes.ip', 'metadata.address'),
-    *('url.host', 'properties.health.host'),
+    'attributes.address',
+    'attributes.ip',
+    'metadata.address',
+    'url.host',
+    'properties.health.host',
 )
 PORTS = ('attributes.port', 'metadata.port', 'url.port', 'properties.health.port')
 
@@ -200,7 +203,10 @@ class LoadBalance(Policy):
         LOG.warning(
             'Node %s (%s) of cluster %s gets no requests by policy %s: its address is '
             'in none of %s',
-            *(node.name, node.uuid, context.cluster.uuid, context.name),
+            node.name,
+            node.uuid,
+            context.cluster.uuid,
+            context.name,
             ', '.join(ADDRESSES) if named is None else named,
         )
         return None

@@ -97,7 +97,9 @@ class Scaling(Policy):
         if context.action_type != context.properties['event']:
             return
         left = cooling(
-            *(context.properties, context.last_op, context.now()),
+            context.properties,
+            context.last_op,
+            context.now(),
             own=context.kept.get(HEEDED) == context.action_uuid,
         )
         if left:

@@ -1,4 +1,4 @@
-"""How many nodes an action has come or go, for the policies that place and choose."""
+"""The number of nodes that an action creates or removes, for policies."""
 
 from collections.abc import Mapping
 from typing import Any

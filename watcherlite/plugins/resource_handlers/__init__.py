@@ -1,1 +1,1 @@
-"""The types of resources that come with watcherlite."""
+"""The built-in types of resources."""

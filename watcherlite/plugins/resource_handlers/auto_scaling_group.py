@@ -1,4 +1,4 @@
-"""A group whose size scaling policies change."""
+"""A group that scaling policies resize."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 from watcherlite import exceptions
 from watcherlite.domain import groups
 from watcherlite.domain.groups import Pace
-from watcherlite.domain.handling import Expansion, Member, Property
+from watcherlite.domain.resource_results import Expansion, Member, Property
 from watcherlite.plugins.base import NestedContext
-from watcherlite.plugins.resource_handlers import grouping
+from watcherlite.plugins.resource_handlers import group_batches
 from watcherlite.plugins.resource_handlers.instance_group import SIZE, InstanceGroup
 
-#: In its data: the action that scales it, and for whom.
+#: In its data: the action that scales it, and the policy.
 SCALING = 'scaling'
-#: In its data: when it was scaled last, and when for each policy.
+#: In its data: the time of the last scaling, in total and by policy.
 SCALED = 'scaled'
 
 
@@ -28,13 +28,17 @@ class AutoScalingGroup(InstanceGroup):
 
     description = 'A number of resources that are all alike, which alarms change.'
     properties: ClassVar[Mapping[str, Property]] = {
-        'resource': grouping.definition_property('What every member is.'),
+        'resource': group_batches.definition_property('What every member is.'),
         'min_size': Property(
-            grouping.COUNT, 'The fewest members.', True, updatable=True
+            group_batches.COUNT, 'The fewest members.', True, updatable=True
         ),
-        'max_size': Property(grouping.COUNT, 'The most members.', True, updatable=True),
+        'max_size': Property(
+            group_batches.COUNT, 'The most members.', True, updatable=True
+        ),
         'desired_capacity': Property(
-            grouping.COUNT, 'How many members every update leads to.', updatable=True
+            group_batches.COUNT,
+            'How many members every update leads to.',
+            updatable=True,
         ),
         'cooldown': Property(
             {'type': 'number', 'minimum': 0},
@@ -42,14 +46,14 @@ class AutoScalingGroup(InstanceGroup):
             updatable=True,
         ),
         'rolling_updates': Property(
-            {**grouping.ROLLING, 'default': {}},
+            {**group_batches.ROLLING, 'default': {}},
             'How fast members are changed when their definition does.',
             updatable=True,
         ),
     }
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Refuse sizes that contradict each other."""
+        """Validate that the sizes are consistent."""
         smallest, largest = properties.get('min_size'), properties.get('max_size')
         desired = properties.get('desired_capacity')
         problems = []
@@ -69,25 +73,27 @@ class AutoScalingGroup(InstanceGroup):
             raise exceptions.StackValidationFailed(problems)
 
     def size(self, context: NestedContext, members: Sequence[Member]) -> int:
-        """Return how many members there are to be."""
+        """Return the target size."""
         desired: int | None = context.properties.get('desired_capacity')
         return _bounded(
             context, _present(context, members) if desired is None else desired
         )
 
     def pace(self, context: NestedContext) -> Pace | None:
-        """Return how fast members are changed."""
-        grouping.policies(context, ())
-        return grouping.pace(context.properties['rolling_updates'], 'rolling_updates')
+        """Return the pace of a rolling update."""
+        group_batches.policies(context, ())
+        return group_batches.pace(
+            context.properties['rolling_updates'], 'rolling_updates'
+        )
 
     def expand(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
-        """Return the templates that lead to as many members as there are to be."""
+        """Return the batches that converge the group to its target size."""
         return self.resized(
             context, members, self.size(context, members), _kept(context)
         )
 
     def adopted(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
-        """Return the template of all members, however many scaling had made of them."""
+        """Return the batch of all members, whatever size scaling has left."""
         wanted = context.properties
         desired: int | None = wanted.get('desired_capacity')
         least = wanted['min_size'] if desired is None else desired
@@ -99,7 +105,7 @@ class AutoScalingGroup(InstanceGroup):
         members: Sequence[Member],
         details: Mapping[str, Any],
     ) -> Expansion:
-        """Return the templates that a scaling policy leads to.
+        """Return the batches for a signal of a scaling policy.
 
         :param details: `adjustment_type`, `scaling_adjustment`, and perhaps
             `min_adjustment_step`, `cooldown`, and `policy`, for whom it is
@@ -107,7 +113,7 @@ class AutoScalingGroup(InstanceGroup):
         present = _present(context, members)
         under_way = context.data.get(SCALING) or {}
         if under_way.get('action') == context.uuid:
-            # A worker was lost after this had been decided: it is not counted twice.
+            # A lost worker has decided this already: do not scale twice.
             return self.resized(context, members, present, context.data)
         policy = str(details.get('policy') or '')
         resting = _resting(context, policy, _figure(details, 'cooldown'))
@@ -123,7 +129,7 @@ class AutoScalingGroup(InstanceGroup):
         return self.resized(context, members, size, {**context.data, SCALING: scaling})
 
     def remember(self, context: NestedContext) -> Mapping[str, Any] | None:
-        """Return when it was scaled, if it was: the cooldown begins now."""
+        """Return the times of scaling; a cooldown starts now."""
         scaling = context.data.get(SCALING)
         if scaling is None:
             return None
@@ -134,12 +140,12 @@ class AutoScalingGroup(InstanceGroup):
 
 
 def _kept(context: NestedContext) -> dict[str, Any]:
-    """Return what of its data counts on, whatever is made of the group."""
+    """Return the part of its data that every operation keeps."""
     return {key: context.data[key] for key in (SCALED,) if key in context.data}
 
 
 def _present(context: NestedContext, members: Sequence[Member]) -> int:
-    """Return how many members there are to be until now."""
+    """Return the present target size."""
     size: int = context.data.get(SIZE, len(members))
     return size
 
@@ -159,13 +165,15 @@ def _adjusted(context: NestedContext, size: int, details: Mapping[str, Any]) -> 
         )
     least = _figure(details, 'min_adjustment_step')
     return groups.adjusted(
-        *(size, str(details.get('adjustment_type')), adjustment),
+        size,
+        str(details.get('adjustment_type')),
+        adjustment,
         min_step=None if least is None else int(least),
     )
 
 
 def _figure(details: Mapping[str, Any], name: str) -> float | None:
-    """Return a number that a signal has; raises for what is none."""
+    """Return a number in a signal; raises for other values."""
     value = details.get(name)
     if value is None:
         return None
@@ -182,7 +190,7 @@ def _scaled(context: NestedContext) -> Mapping[str, Any]:
 def _resting(
     context: NestedContext, policy: str, cooldown: float | None
 ) -> datetime.datetime | None:
-    """Return until when it is not scaled; None: it may be now."""
+    """Return the end of the cooldown; None: it may be scaled."""
     scaled, now = _scaled(context), context.now()
     ends = [
         groups.rests_until(

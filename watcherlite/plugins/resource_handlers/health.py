@@ -1,14 +1,17 @@
-"""Whether a process does what it is there for."""
+"""Health checks of processes."""
 
 import socket
 from collections.abc import Mapping
 from typing import Any
 
+from watcherlite import exceptions
+from watcherlite.destinations import Destinations, Refused
+from watcherlite.plugins import outgoing
 from watcherlite.plugins.action_types import http_parts
 from watcherlite.plugins.base import ResourceContext
 from watcherlite.plugins.redaction import shown_url
 
-#: Seconds that one look may take.
+#: Timeout of one check, in seconds.
 _PATIENCE = 5.0
 
 SCHEMA: Mapping[str, Any] = {
@@ -38,7 +41,7 @@ SCHEMA: Mapping[str, Any] = {
 
 
 def problem(health: Mapping[str, Any]) -> str | None:
-    """Say what the schema does not, or None."""
+    """Return the problem that the schema does not find, or None."""
     kind = health.get('type')
     if kind in ('port', 'url') and kind not in health:
         return f'properties.health.{kind}: is required for the type {kind}'
@@ -49,24 +52,36 @@ def problem(health: Mapping[str, Any]) -> str | None:
 
 
 def complaint(
-    context: ResourceContext, health: Mapping[str, Any], options: Any, group: str
+    context: ResourceContext,
+    health: Mapping[str, Any],
+    options: Any,
+    group: str,
+    destinations: Destinations,
 ) -> str | None:
-    """Say why a process that runs is not healthy; None when it is.
+    """Return why a running process is unhealthy; None: it is healthy.
 
     :param options: values of `http_parts.OPTIONS`
     :param group: of these, as messages name it
+    :param destinations: the allowed destinations
+    :raises StateUnknown: the destination is not allowed
     """
     match health['type']:
         case 'port':
-            return _port(health['host'], health['port'])
+            return _port(health['host'], health['port'], destinations)
         case 'url':
-            return _url(context, health, options, group)
+            return _url(context, health, options, group, destinations)
     return None
 
 
-def _port(host: str, port: int) -> str | None:
+def _port(host: str, port: int, destinations: Destinations) -> str | None:
     try:
-        socket.create_connection((host, port), _PATIENCE).close()
+        # What a process listens on at home is not for users to reach by HTTP, and
+        # only whether somebody listens is told.
+        home = outgoing.is_loopback(host)
+        found = [host] if home else outgoing.resolve(host, port, destinations)
+        socket.create_connection((found[0], port), _PATIENCE).close()
+    except Refused as refused:
+        raise exceptions.StateUnknown(f'port {port} of {host}: {refused}') from None
     except OSError as error:
         why = error.strerror or 'no connection in time'
         return f'port {port} of {host}: {why}'
@@ -74,17 +89,23 @@ def _port(host: str, port: int) -> str | None:
 
 
 def _url(
-    context: ResourceContext, health: Mapping[str, Any], options: Any, group: str
+    context: ResourceContext,
+    health: Mapping[str, Any],
+    options: Any,
+    group: str,
+    destinations: Destinations,
 ) -> str | None:
     # Takes long to import and is not needed without HTTP.
     from watcherlite.plugins import http_exchange
 
     request = http_exchange.Request('GET', health['url'])
     expected = frozenset(health.get('expected_statuses', range(200, 300)))
-    settings = http_parts.settings(options, group, _PATIENCE)
+    settings = http_parts.settings(options, group, destinations, _PATIENCE)
     url = shown_url(health['url'])
     try:
         answer = http_exchange.exchange(context, request, settings, _PATIENCE)
+    except http_exchange.DestinationRefused as error:
+        raise exceptions.StateUnknown(f'{url}: {error}') from None
     except http_exchange.ExchangeFailed as error:
         return f'{url}: {error}'
     if answer.status in expected:

@@ -1,4 +1,4 @@
-"""Whatever a server makes that is told so over HTTP."""
+"""`Http::Resource`: a resource of any HTTP server."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 from oslo_config import cfg
 
 from watcherlite import exceptions
-from watcherlite.domain import change
-from watcherlite.domain.handling import (
+from watcherlite.domain import property_diff
+from watcherlite.domain.resource_results import (
     REPLACE,
     UPDATE,
     NotYet,
@@ -21,9 +21,9 @@ from watcherlite.plugins.action_types import http_parts
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
 from watcherlite.plugins.capture import storable_json
 from watcherlite.plugins.redaction import shown_url
-from watcherlite.plugins.resource_handlers import http_declared
-from watcherlite.plugins.resource_handlers.faults import ResourceFault
-from watcherlite.plugins.resource_handlers.http_declared import Called
+from watcherlite.plugins.resource_handlers import http_calls
+from watcherlite.plugins.resource_handlers.errors import ResourceFault
+from watcherlite.plugins.resource_handlers.http_calls import Called
 
 NAME = 'Http::Resource'
 _GROUP = options.group_name(base.RESOURCE_HANDLERS, NAME)
@@ -44,6 +44,10 @@ CALLS = (
     'reboot',
     'rebuild',
 )
+#: The step of a `delete` that has found what a `create` has made that failed.
+_FOUND = 'found'
+#: The header of the idempotency key, unless the properties say else.
+_KEY_HEADER = 'Idempotency-Key'
 #: Properties whose change the server has to be told of.
 _TOLD = frozenset({'create', 'update'})
 
@@ -63,7 +67,7 @@ class HttpResource(ResourceHandler):
     modified_by_signals = False
     properties: ClassVar[Mapping[str, Property]] = {
         'create': Property(
-            http_declared.call_schema('POST'),
+            http_calls.call_schema('POST'),
             'The call that makes it. A call has `method` (POST here), `url`, '
             '`headers`, `body` (text) or `json`, `expected_statuses` (200 to 299), '
             '`timeout` (60 seconds), and `done`: the values of `status` to wait for.',
@@ -71,70 +75,70 @@ class HttpResource(ResourceHandler):
             updatable=True,
         ),
         'read': Property(
-            http_declared.call_schema('GET'),
+            http_calls.call_schema('GET'),
             'The call that tells whether it is there and well; without it, and '
             'without `status`, a check says that it is not supported.',
             updatable=True,
         ),
         'update': Property(
-            http_declared.call_schema('PUT'),
+            http_calls.call_schema('PUT'),
             'The call that changes it, made when this or `create` has changed; '
             'without it such a change replaces the resource.',
             updatable=True,
         ),
         'delete': Property(
-            http_declared.call_schema('DELETE'),
+            http_calls.call_schema('DELETE'),
             'The call that deletes it; 404 and 410 are a success. Without it, it is '
             'left where it is.',
             updatable=True,
         ),
         'find': Property(
-            http_declared.FIND_SCHEMA,
+            http_calls.FIND_SCHEMA,
             'The call that finds what a `create` has made whose worker was lost: its '
             'own `id_path` leads to the id; nothing there, 404 or 410 mean that '
             'nothing was made.',
             updatable=True,
         ),
         'suspend': Property(
-            http_declared.call_schema('POST'),
+            http_calls.call_schema('POST'),
             'The call that puts it to rest.',
             updatable=True,
         ),
         'resume': Property(
-            http_declared.call_schema('POST'),
+            http_calls.call_schema('POST'),
             'The call that lets it go on.',
             updatable=True,
         ),
         'lock': Property(
-            http_declared.call_schema('POST'),
+            http_calls.call_schema('POST'),
             'The call that protects it against changes by others.',
             updatable=True,
         ),
         'unlock': Property(
-            http_declared.call_schema('POST'),
+            http_calls.call_schema('POST'),
             'The call that takes that protection away.',
             updatable=True,
         ),
         'reboot': Property(
-            http_declared.call_schema('POST'),
+            http_calls.call_schema('POST'),
             'The call that starts it anew, for nodes that are recovered by REBOOT.',
             updatable=True,
         ),
         'rebuild': Property(
-            http_declared.call_schema('POST'),
+            http_calls.call_schema('POST'),
             'The call that makes it anew in its place, likewise by REBUILD.',
             updatable=True,
         ),
         'operations': Property(
             {
                 'type': 'object',
-                'additionalProperties': http_declared.call_schema('POST'),
+                'additionalProperties': http_calls.call_schema('POST'),
             },
             'More calls by names, for the operation `call` of nodes.',
             updatable=True,
         ),
         'status': Property(
-            http_declared.STATUS_SCHEMA,
+            http_calls.STATUS_SCHEMA,
             'Where to look how far it is: `url`, `headers`, `path` to the value in '
             'the answer, the values that mean `done` and `failed`, and the '
             '`interval` in seconds (2). Create and update wait for `done`, delete '
@@ -142,12 +146,12 @@ class HttpResource(ResourceHandler):
             updatable=True,
         ),
         'id_path': Property(
-            {**http_declared.PATH_SCHEMA, 'default': 'id'},
+            {**http_calls.PATH_SCHEMA, 'default': 'id'},
             'Where its id is in the answer of `create`: keys and places with dots, '
             '`server.id`.',
         ),
         'outputs': Property(
-            {'type': 'object', 'additionalProperties': http_declared.PATH_SCHEMA},
+            {'type': 'object', 'additionalProperties': http_calls.PATH_SCHEMA},
             'Attributes, each with its path in the answer of the last `create`, '
             '`update` or `read`.',
             updatable=True,
@@ -203,7 +207,7 @@ class HttpResource(ResourceHandler):
     def validate(self, properties: Mapping[str, Any]) -> None:
         """Refuse what cannot be sent."""
         more = properties.get('operations') or {}
-        problems = list(http_declared.problems(properties, CALLS, more))
+        problems = list(http_calls.problems(properties, CALLS, more))
         if problems:
             raise exceptions.StackValidationFailed(problems)
 
@@ -216,8 +220,8 @@ class HttpResource(ResourceHandler):
         self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
     ) -> str:
         """Replace it when it is made otherwise and no call can change it."""
-        decided = change.decide(self, before, after, failed)
-        if decided != UPDATE or 'create' not in change.changed(before, after):
+        decided = property_diff.decide(self, before, after, failed)
+        if decided != UPDATE or 'create' not in property_diff.changed(before, after):
             return decided
         places = [(p['create']['method'], p['create']['url']) for p in (before, after)]
         return UPDATE if 'update' in after and places[0] == places[1] else REPLACE
@@ -234,13 +238,24 @@ class HttpResource(ResourceHandler):
             if not _may_repeat(context, 'create'):
                 raise _unknown('create')
             return None
-        called = self._call(context, 'find', also=http_declared.GONE)
+        called = self._call(context, 'find', also=http_calls.GONE)
         path = call.get('id_path', context.properties['id_path'])
-        if called.status in http_declared.GONE:
+        if called.status in http_calls.GONE:
             return None
-        if http_declared.at(called.content, path) is None:
+        if http_calls.at(called.content, path) is None:
             return None
         return self._made(context, called.content, path)
+
+    def _found_id(self, context: ResourceContext) -> str | None:
+        """Return the id of what a `create` has made that failed; None: of nothing."""
+        call = context.properties.get('find')
+        if call is None:
+            return None
+        called = self._call(context, 'find', also=http_calls.GONE)
+        path = call.get('id_path', context.properties['id_path'])
+        found = http_calls.at(called.content, path)
+        is_there = called.status not in http_calls.GONE and found not in (None, '')
+        return str(found) if is_there else None
 
     def check(self, context: ResourceContext) -> Result:
         """Look whether it is there, and has not failed."""
@@ -257,9 +272,17 @@ class HttpResource(ResourceHandler):
         called = self._call(context, 'read')
         return Ready(attributes=self._attributes(context, called.content))
 
+    def check_external(self, context: ResourceContext) -> Result:
+        """Look whether it is there, if there is a call to read it."""
+        if 'read' not in context.properties:
+            return super().check(context)
+        call = {'method': 'GET', **context.properties['read']}
+        called = self._make(context, 'read', call)
+        return Ready(attributes=self._attributes(context, called.content))
+
     def update(self, context: ResourceContext) -> Result:
         """Have it changed, if it is what the server has to know."""
-        changes = set(change.changed(context.before, context.properties))
+        changes = set(property_diff.changed(context.before, context.properties))
         if 'update' not in context.properties or not changes & _TOLD:
             return None
         _guard(context, 'update')
@@ -268,11 +291,14 @@ class HttpResource(ResourceHandler):
         return self._waiting(context, 'update', ready)
 
     def delete(self, context: ResourceContext) -> Result:
-        """Have it deleted."""
-        if 'delete' not in context.properties or context.physical_id is None:
+        """Have it deleted; one whose creation has failed is looked for by ``find``."""
+        if 'delete' not in context.properties:
             return None
-        called = self._call(context, 'delete', also=http_declared.GONE)
-        if called.status in http_declared.GONE:
+        if context.physical_id is None:
+            found = self._found_id(context)
+            return None if found is None else NotYet({'step': _FOUND}, 0.0, found)
+        called = self._call(context, 'delete', also=http_calls.GONE)
+        if called.status in http_calls.GONE:
             return None
         return self._waiting(context, 'delete', Ready())
 
@@ -290,7 +316,11 @@ class HttpResource(ResourceHandler):
 
     def unlock(self, context: ResourceContext) -> Result:
         """Have it not protected any more; what is gone is not."""
-        return self._told(context, 'unlock', also=http_declared.GONE)
+        return self._told(context, 'unlock', also=http_calls.GONE)
+
+    def protects(self, context: ResourceContext) -> bool:
+        """Return whether there is a call that protects it."""
+        return 'lock' in context.properties
 
     def operate(
         self, context: ResourceContext, operation: str, parameters: Mapping[str, Any]
@@ -308,6 +338,8 @@ class HttpResource(ResourceHandler):
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
         """Look how far the server is."""
+        if operation == 'delete' and token.get('step') == _FOUND:
+            return self.delete(context)
         state = self._state(context)
         if state is None:
             if operation == 'delete':
@@ -361,14 +393,14 @@ class HttpResource(ResourceHandler):
         """Return the value that says how far it is, in a list; None: it is gone."""
         status = context.properties['status']
         called = self._exchange(context, {'method': 'GET', **status})
-        if called.status in http_declared.GONE:
+        if called.status in http_calls.GONE:
             return None
         if called.status not in _SUCCESS:
             raise ResourceFault(
                 f'status: GET {_shown(context, status["url"])} answered '
                 f'{called.status}, not {http_parts.ranges(_SUCCESS)}'
             )
-        return [http_declared.at(called.content, status['path'])]
+        return [http_calls.at(called.content, status['path'])]
 
     def _exchange(self, context: ResourceContext, call: Mapping[str, Any]) -> Called:
         # Takes long to import and is not needed without HTTP.
@@ -376,18 +408,25 @@ class HttpResource(ResourceHandler):
 
         request = http_exchange.Request(
             call['method'],
-            http_declared.with_id(call['url'], context.physical_id),
+            http_calls.with_id(call['url'], context.physical_id),
             _headers(context, call),
-            http_declared.body_of(call),
+            http_calls.body_of(call),
         )
         seconds = call.get('timeout', http_parts.DEFAULT_TIMEOUT)
         left = context.remaining()
-        settings = http_parts.settings(self.options, _GROUP)
+        settings = http_parts.settings(self.options, _GROUP, self.destinations)
         try:
             answer = http_exchange.exchange(
-                *(context, request, settings),
+                context,
+                request,
+                settings,
                 seconds if left is None else max(0.001, min(seconds, left)),
             )
+        except http_exchange.DestinationRefused as error:
+            # It says nothing about what is there.
+            raise exceptions.StateUnknown(
+                f'{call["method"]} {_shown(context, call["url"])}: {error}'
+            ) from None
         except http_exchange.ExchangeFailed as error:
             raise ResourceFault(
                 f'{call["method"]} {_shown(context, call["url"])}: {error}'
@@ -400,7 +439,7 @@ class HttpResource(ResourceHandler):
     # what comes of them
 
     def _made(self, context: ResourceContext, content: Any, path: str) -> Result:
-        found = http_declared.at(content, path)
+        found = http_calls.at(content, path)
         if isinstance(found, bool) or not isinstance(found, str | int) or found == '':
             raise ResourceFault(
                 f'{context.resource_name}: the answer has no id at {path}; set '
@@ -414,7 +453,7 @@ class HttpResource(ResourceHandler):
     def _attributes(self, context: ResourceContext, content: Any) -> dict[str, Any]:
         """Return the attributes; what an answer does not have stays as it was."""
         known = dict(context.attributes)
-        return known | http_declared.attributes(context.properties, content)
+        return known | http_calls.attributes(context.properties, content)
 
     def _waiting(self, context: ResourceContext, name: str, ready: Ready) -> Result:
         """Return what a call has come to, or that it has to be waited for."""
@@ -457,7 +496,10 @@ def _headers(context: ResourceContext, call: Mapping[str, Any]) -> dict[str, str
     wanted = context.properties
     given: dict[str, str] = {}
     for more in (
-        {wanted['key_header']: context.uuid, 'X-Fencing-Token': str(context.attempt)},
+        {
+            wanted.get('key_header', _KEY_HEADER): context.uuid,
+            'X-Fencing-Token': str(context.attempt),
+        },
         {'Content-Type': 'application/json'} if 'json' in call else {},
         wanted.get('headers') or {},
         call.get('headers') or {},
@@ -470,7 +512,7 @@ def _headers(context: ResourceContext, call: Mapping[str, Any]) -> dict[str, str
 
 
 def _shown(context: ResourceContext, url: str) -> str:
-    return shown_url(http_declared.with_id(url, context.physical_id))
+    return shown_url(http_calls.with_id(url, context.physical_id))
 
 
 def _may_repeat(context: ResourceContext, name: str) -> bool:

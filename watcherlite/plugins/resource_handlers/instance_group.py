@@ -1,4 +1,4 @@
-"""A group of resources whose members come and go, but keep their names."""
+"""A group whose members keep their names when others come and go."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 from watcherlite import exceptions
 from watcherlite.domain import groups
 from watcherlite.domain.groups import Pace
-from watcherlite.domain.handling import Expansion, Member, Property
+from watcherlite.domain.resource_results import Expansion, Member, Property
 from watcherlite.plugins.base import NestedContext, NestedHandler
-from watcherlite.plugins.resource_handlers import grouping
+from watcherlite.plugins.resource_handlers import group_batches
 
-#: In its data: how many members there are to be.
+#: In its data: the target size.
 SIZE = 'size'
 
 
@@ -24,9 +24,13 @@ class InstanceGroup(NestedHandler):
     description = 'A number of resources that are all alike, each with its own name.'
     idempotent = True
     properties: ClassVar[Mapping[str, Property]] = {
-        'size': Property(grouping.COUNT, 'How many members there are.', updatable=True),
-        'Size': Property(grouping.COUNT, 'Another name of `size`.', updatable=True),
-        'resource': grouping.definition_property('What every member is.'),
+        'size': Property(
+            group_batches.COUNT, 'How many members there are.', updatable=True
+        ),
+        'Size': Property(
+            group_batches.COUNT, 'Another name of `size`.', updatable=True
+        ),
+        'resource': group_batches.definition_property('What every member is.'),
     }
     attributes: ClassVar[Mapping[str, str]] = {
         'refs': 'What get_resource gives for the members that are well, the oldest '
@@ -38,31 +42,31 @@ class InstanceGroup(NestedHandler):
     }
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Refuse a group with two sizes, or none."""
+        """Validate that the group has exactly one size."""
         if ('size' in properties) == ('Size' in properties):
             raise exceptions.StackValidationFailed(
                 'properties.size: must be given, and not Size besides'
             )
 
     def size(self, context: NestedContext, members: Sequence[Member]) -> int:
-        """Return how many members there are to be."""
+        """Return the target size."""
         size: int = context.properties.get('size', context.properties.get('Size'))
         return size
 
     def pace(self, context: NestedContext) -> Pace | None:
-        """Return how fast members are changed; None: all at once."""
-        known = (grouping.ROLLING_UPDATE, grouping.AWS_ROLLING_UPDATE)
-        for key, given in grouping.policies(context, known).items():
+        """Return the pace of a rolling update; None: all at once."""
+        known = (group_batches.ROLLING_UPDATE, group_batches.AWS_ROLLING_UPDATE)
+        for key, given in group_batches.policies(context, known).items():
             if given is not None:
-                return grouping.pace(given, key)
+                return group_batches.pace(given, key)
         return None
 
     def expand(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
-        """Return the templates that lead to as many members as there are to be."""
+        """Return the batches that converge the group to its target size."""
         return self.resized(context, members, self.size(context, members))
 
     def adopted(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
-        """Return the template of all members, by the names that they have."""
+        """Return the batch of all members, by their names."""
         return self.taken_over(context, members, self.size(context, members))
 
     def taken_over(
@@ -72,7 +76,7 @@ class InstanceGroup(NestedHandler):
         least: int,
         data: Mapping[str, Any] | None = None,
     ) -> Expansion:
-        """Return the template of the members that there are already.
+        """Return the batch of the existing members.
 
         :param least: so many there should be; those that are missing are told
         :param data: what is kept besides the size
@@ -80,7 +84,7 @@ class InstanceGroup(NestedHandler):
         definition: Mapping[str, Any] = context.properties['resource']
         size = max(least, len(members))
         names = groups.resized(members, size, _fresh(context, members))
-        batches = grouping.left(context, members, names, lambda name: definition)
+        batches = group_batches.left(context, members, names, lambda name: definition)
         return Expansion(batches, {**(data or {}), SIZE: size})
 
     def resized(
@@ -90,14 +94,14 @@ class InstanceGroup(NestedHandler):
         size: int,
         data: Mapping[str, Any] | None = None,
     ) -> Expansion:
-        """Return the templates that lead to so many members.
+        """Return the batches that converge the group to a size.
 
         :param data: what is kept besides the size
         """
         definition: Mapping[str, Any] = context.properties['resource']
         fresh = _fresh(context, members)
         target = groups.resized(members, size, fresh, definition)
-        batches = grouping.batches(
+        batches = group_batches.batches(
             context, members, target, lambda name: definition, self.pace(context), fresh
         )
         return Expansion(batches, {**(data or {}), SIZE: size})
@@ -108,11 +112,11 @@ class InstanceGroup(NestedHandler):
         members: Sequence[Member],
         outputs: Mapping[str, Any],
     ) -> Mapping[str, Any]:
-        """Return what its members refer to, and each of their attributes."""
+        """Return the references and attributes of its members."""
         well = groups.by_age(member for member in members if member.serving)
-        told = grouping.attributes(well)
+        told = group_batches.attributes(well)
         return {
-            **grouping.references(well),
+            **group_batches.references(well),
             'outputs': told,
             'outputs_list': {n: list(values.values()) for n, values in told.items()},
             'current_size': len(well),
@@ -120,6 +124,6 @@ class InstanceGroup(NestedHandler):
 
 
 def _fresh(context: NestedContext, members: Sequence[Member]) -> Iterator[str]:
-    """Return names for members that are not there."""
+    """Return names for new members."""
     seed = f'{context.resource_uuid}:{context.uuid}'
     return groups.fresh_names(seed, [member.name for member in members])

@@ -1,4 +1,4 @@
-"""Starts one process that outlives whoever asked for it.
+"""The program that starts one detached process.
 
 Run as a program of its own, because a process with threads cannot fork in safety:
 it reads what to start from its standard input, starts it in a session of its own,
@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 
 
 def main() -> int:
-    """Start what standard input describes; tell its number, or what was wrong."""
+    """Start the process in standard input; print its pid, or the error."""
     wanted = json.load(sys.stdin)
-    # Closed by exec: its end tells that exec has happened.
+    # Closed by exec: end of file means that exec has succeeded.
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -34,12 +34,12 @@ def main() -> int:
 
 
 def _become(wanted: dict[str, Any], writer: int) -> NoReturn:
-    """Become the process; say why if that is not possible."""
+    """Execute the process, or write the reason of the failure."""
     step = 'it cannot have a session of its own'
     try:
         os.setsid()
         os.umask(0o022)
-        # What is ignored here, by Python already, would be ignored there too.
+        # exec keeps ignored signals, and Python ignores some.
         for number in signal.valid_signals():
             if signal.getsignal(number) is signal.SIG_IGN:
                 signal.signal(number, signal.SIG_DFL)
@@ -53,7 +53,7 @@ def _become(wanted: dict[str, Any], writer: int) -> NoReturn:
         step = f'{wanted["argv"][0]} cannot be run'
         for source, target in ((nothing, 0), (log, 1), (log, 2)):
             os.dup2(source, target)
-        os.execve(  # noqa: S606  (the handler has an allow-list)
+        os.execve(  # noqa: S606  # nosec B606  # the handler has an allow-list
             wanted['argv'][0], wanted['argv'], wanted['environment']
         )
     except OSError as error:

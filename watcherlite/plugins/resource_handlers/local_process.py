@@ -1,4 +1,4 @@
-"""A process of the machine that the worker runs on."""
+"""A process on the machine of the worker."""
 
 import datetime
 import fnmatch
@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 from oslo_config import cfg
 
 from watcherlite import exceptions
-from watcherlite.domain import change
-from watcherlite.domain.handling import (
+from watcherlite.domain import property_diff
+from watcherlite.domain.resource_results import (
     UPDATE,
     NotYet,
     Operation,
@@ -27,26 +27,26 @@ from watcherlite.plugins import base, options
 from watcherlite.plugins.action_types import allow_list
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
 from watcherlite.plugins.resource_handlers import (
+    file_access,
     health,
     launcher,
-    placing,
     process_options,
     process_table,
 )
-from watcherlite.plugins.resource_handlers.faults import ResourceFault
+from watcherlite.plugins.resource_handlers.errors import ResourceFault
 from watcherlite.plugins.resource_handlers.process_table import Process
 
 NAME = 'Local::Process'
 #: The one operation.
 REBOOT = 'reboot'
 _GROUP = options.group_name(base.RESOURCE_HANDLERS, NAME)
-#: Seconds that starting may take, until exec has happened.
+#: Timeout of the start until exec, in seconds.
 _START_PATIENCE = 30.0
-#: Seconds between two looks whether one that is to end has ended.
+#: Seconds between two checks whether a process has ended.
 _END_INTERVAL = 0.1
-#: Seconds after SIGKILL that a process may take to be gone.
+#: Seconds that a process may take to end after SIGKILL.
 _KILL_PATIENCE = 30.0
-#: Properties whose change starts it anew.
+#: Properties whose change restarts it.
 _STARTED_WITH = frozenset({'argv', 'environment', 'directory'})
 
 _TEXT = {'type': 'string', 'pattern': '^[^\\x00]*$', 'description': 'no NUL characters'}
@@ -63,7 +63,7 @@ class LocalProcess(ResourceHandler):
     description = 'A process of the machine that the engine runs on.'
     idempotent = True
     modified_by_signals = False
-    # Whoever knew a number could have the process of anybody ended
+    # Adoption by pid would let users end the processes of others.
     adoptable = False
     properties: ClassVar[Mapping[str, Property]] = {
         'argv': Property(
@@ -139,7 +139,7 @@ class LocalProcess(ResourceHandler):
         return process_options.OPTIONS
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Refuse what the option `allowed` does not list."""
+        """Validate the command by the option `allowed`."""
         problems = [
             health.problem(properties.get('health') or {}),
             *self._surroundings(properties),
@@ -154,7 +154,7 @@ class LocalProcess(ResourceHandler):
             raise exceptions.StackValidationFailed(found)
 
     def _surroundings(self, properties: Mapping[str, Any]) -> Iterator[str]:
-        """Yield what templates may not say of environment and directory."""
+        """Yield the problems of environment and directory."""
         for name in properties.get('environment') or ():
             if not any(
                 fnmatch.fnmatchcase(name, pattern) for pattern in self.options.variables
@@ -166,7 +166,7 @@ class LocalProcess(ResourceHandler):
         directory = properties.get('directory')
         if directory in (None, '/'):
             return
-        wrong = placing.wrong_path(directory) or placing.not_within(
+        wrong = file_access.wrong_path(directory) or file_access.not_within(
             directory, self.options.directories or ()
         )
         if wrong:
@@ -175,25 +175,29 @@ class LocalProcess(ResourceHandler):
                 f'[{_GROUP}])'
             )
 
+    def host(self, physical_id: str | None, data: Mapping[str, Any]) -> str | None:
+        """Return the machine that it was started on."""
+        return _host(physical_id, data)
+
     def decide(
         self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
     ) -> str:
-        """Replace one that is FAILED, unless the old one has to end first."""
+        """Replace a FAILED process, unless the old one must end first."""
         if failed and after['exclusive']:
             return UPDATE
-        return change.decide(self, before, after, failed)
+        return property_diff.decide(self, before, after, failed)
 
     def create(self, context: ResourceContext) -> Result:
         """Start it, and wait until it is healthy."""
         return self._start(context)
 
     def find(self, context: ResourceContext) -> Result:
-        """Return one that was started for the resource and still runs."""
+        """Return a running process of the resource."""
         found = process_table.of_resource(context.resource_uuid)
         return self._started(context, found[0]) if found else None
 
     def check(self, context: ResourceContext) -> Ready:
-        """Look whether it runs and is healthy; one that is at rest only runs."""
+        """Check that it runs and is healthy; a suspended one only runs."""
         process = self._running(context)
         if not context.data.get('suspended'):
             wrong = self._complaint(context)
@@ -201,9 +205,20 @@ class LocalProcess(ResourceHandler):
                 raise ResourceFault(f'Process {process.pid} is not healthy: {wrong}')
         return Ready()
 
+    def check_external(self, context: ResourceContext) -> Ready:
+        """Check that the external process `host:pid:start` runs."""
+        _here(context)
+        _, *numbers = (context.physical_id or '').rsplit(':', 2)
+        if len(numbers) != 2 or not all(number.isdecimal() for number in numbers):
+            raise ResourceFault(f'{context.physical_id} is no host:pid:start')
+        process = process_table.look(int(numbers[0]))
+        if process is None or process.start != int(numbers[1]):
+            raise ResourceFault(f'Process {context.physical_id} does not run')
+        return Ready(attributes={'pid': process.pid, 'host': socket.gethostname()})
+
     def update(self, context: ResourceContext) -> Result:
-        """Start it anew if it is to be started otherwise."""
-        changes = set(change.changed(context.before, context.properties))
+        """Restart it if a property for its start has changed."""
+        changes = set(property_diff.changed(context.before, context.properties))
         process = _known(context)
         anew = context.properties['exclusive'] or changes & _STARTED_WITH
         if process is not None and not anew:
@@ -211,39 +226,39 @@ class LocalProcess(ResourceHandler):
         return self._stop(context) or self._start(context)
 
     def delete(self, context: ResourceContext) -> Result:
-        """End it, with all that it has started."""
+        """End it with all its descendants."""
         return self._stop(context)
 
     def operate(
         self, context: ResourceContext, operation: str, parameters: Mapping[str, Any]
     ) -> Result:
-        """Start it anew; one that does not run is only started."""
+        """Restart it, or start it if it does not run."""
         self.validate(context.properties)
         grace = 0 if parameters.get('type') == 'HARD' else None
         return self._stop(context, grace) or self._start(context)
 
     def suspend(self, context: ResourceContext) -> Ready:
-        """Let it stand still."""
+        """Stop it with SIGSTOP."""
         self._running(context)
-        _tell_all(_mine(context), signal.SIGSTOP)
+        _signal_all(context, _mine(context), signal.SIGSTOP)
         return Ready(data={**context.data, 'suspended': True})
 
     def resume(self, context: ResourceContext) -> Ready:
-        """Let it go on."""
+        """Continue it."""
         self._running(context)
-        _tell_all(_mine(context), signal.SIGCONT)
+        _signal_all(context, _mine(context), signal.SIGCONT)
         return Ready(data={**context.data, 'suspended': False})
 
     def lock(self, context: ResourceContext) -> Ready:
-        """Have it left alone by whatever looks after it."""
+        """Disable its supervision."""
         return Ready(data={**context.data, 'locked': True})
 
     def unlock(self, context: ResourceContext) -> Ready:
-        """Have it looked after again."""
+        """Enable its supervision."""
         return Ready(data={**context.data, 'locked': False})
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
-        """Look whether it is healthy, or has ended."""
+        """Check whether it is healthy, or has ended."""
         until = datetime.datetime.fromisoformat(token['until'])
         if token['step'] == 'health':
             return self._healthy(context, token, until)
@@ -261,6 +276,7 @@ class LocalProcess(ResourceHandler):
             **wanted['environment'],
             process_table.MARKER: context.resource_uuid,
         }
+        context.fence()
         pid = launch(
             allow_list.resolved(wanted['argv']),
             environment,
@@ -291,7 +307,7 @@ class LocalProcess(ResourceHandler):
     def _healthy(
         self, context: ResourceContext, token: Any, until: datetime.datetime
     ) -> Result:
-        """Return Ready once it is; raise when it cannot become so any more."""
+        """Return Ready once it is healthy; raise if it cannot become healthy."""
         process = self._running(context)
         wrong = self._complaint(context)
         if wrong is None:
@@ -312,7 +328,9 @@ class LocalProcess(ResourceHandler):
 
     def _complaint(self, context: ResourceContext) -> str | None:
         wanted = context.properties['health']
-        return health.complaint(context, wanted, self.options, _GROUP)
+        return health.complaint(
+            context, wanted, self.options, _GROUP, self.destinations
+        )
 
     def _running(self, context: ResourceContext) -> Process:
         process = _known(context)
@@ -336,7 +354,7 @@ class LocalProcess(ResourceHandler):
     def _stop(
         self, context: ResourceContext, grace: float | None = None
     ) -> NotYet | None:
-        """Tell it to end; None: it has.
+        """Signal it to end; None: it has ended.
 
         :param grace: seconds that it has for that; None: as its properties say
         """
@@ -344,9 +362,9 @@ class LocalProcess(ResourceHandler):
         mine = _mine(context)
         if not mine:
             return None
-        _tell_all(mine, signal.SIGTERM)
-        # One that stands still does not heed it.
-        _tell_all(mine, signal.SIGCONT)
+        _signal_all(context, mine, signal.SIGTERM)
+        # A stopped process does not handle it.
+        _signal_all(context, mine, signal.SIGCONT)
         if grace is None:
             grace = context.properties.get('stop_grace', 10)
         token = {
@@ -370,7 +388,7 @@ class LocalProcess(ResourceHandler):
                 f'Process {pids} was killed and does not end; the system has to be '
                 'looked after'
             )
-        _tell_all(mine, signal.SIGKILL)
+        _signal_all(context, mine, signal.SIGKILL)
         killed = {**token, 'step': 'killed', 'until': _in(context, _KILL_PATIENCE)}
         return NotYet(killed, _END_INTERVAL)
 
@@ -381,7 +399,7 @@ def launch(
     directory: str,
     log: str | None,
 ) -> int:
-    """Start a process that outlives this one, and return its number.
+    """Start a detached process, and return its pid.
 
     :param log: a file for its output; None: nowhere
     :raises ResourceFault: it cannot be started
@@ -393,7 +411,7 @@ def launch(
         'log': log,
     }
     try:
-        ended = subprocess.run(  # noqa: S603  (it is our own)
+        ended = subprocess.run(  # noqa: S603  # nosec B603  # it is our own
             [sys.executable, '-I', '-S', launcher.__file__],
             input=json.dumps(wanted).encode(),
             stdout=subprocess.PIPE,
@@ -413,20 +431,24 @@ def launch(
     return int(said['pid'])
 
 
+def _host(physical_id: str | None, data: Mapping[str, Any]) -> str | None:
+    named, colon, _ = (physical_id or '').partition(':')
+    # Other physical ids name no machine.
+    return data.get('host') or (named if colon else None)
+
+
 def _here(context: ResourceContext) -> None:
     """Raise unless the process runs on this machine."""
-    named, colon, _ = (context.physical_id or '').partition(':')
-    # What is no physical id of this type names no machine
-    host = context.data.get('host') or (named if colon else None)
+    host = _host(context.physical_id, context.data)
     if host and host != socket.gethostname():
-        raise ResourceFault(
+        raise exceptions.StateUnknown(
             f'{context.resource_name} runs on {host}, and this worker on '
             f'{socket.gethostname()}: run one there'
         )
 
 
 def _known(context: ResourceContext) -> Process | None:
-    """Return the process that the resource stands for; None: it does not run."""
+    """Return the process of the resource; None: it does not run."""
     _here(context)
     data = context.data
     if 'pid' not in data or data.get('boot') != process_table.boot():
@@ -438,7 +460,7 @@ def _known(context: ResourceContext) -> Process | None:
 def _mine(
     context: ResourceContext, sessions: frozenset[int] = frozenset()
 ) -> list[Process]:
-    """Return all that runs for the resource.
+    """Return all running processes of the resource.
 
     :param sessions: that something of it was in: what has its marker there is of it,
         and may be the only one that is left
@@ -459,7 +481,10 @@ def _mine(
     return mine if known is None or known in mine else [known, *mine]
 
 
-def _tell_all(processes: Sequence[Process], number: signal.Signals) -> None:
+def _signal_all(
+    context: ResourceContext, processes: Sequence[Process], number: signal.Signals
+) -> None:
+    context.fence()
     try:
         for process in processes:
             process_table.tell(process, number)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
-from watcherlite.domain.handling import Batch, Member, Property
+from watcherlite.domain.resource_results import Batch, Member, Property
 from watcherlite.domain.templates import document
 from watcherlite.plugins.base import NestedContext, NestedHandler
 
@@ -45,13 +45,13 @@ class NestedStack(NestedHandler):
     }
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Refuse what is no document of a template."""
+        """Validate that the template is a document."""
         template = properties.get('template')
         if template is not None:
             _parsed(template)
 
     def attribute_names(self, properties: Mapping[str, Any]) -> Collection[str]:
-        """Return those that are declared."""
+        """Return the declared outputs."""
         return self.attributes
 
     def expand(

@@ -1,9 +1,9 @@
-"""A resource that is nothing, in the place of one that is not wanted."""
+"""A resource that does nothing, in place of another one."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from watcherlite.domain.handling import KEEP, Ready
+from watcherlite.domain.resource_results import KEEP, Ready
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
 
 
@@ -20,21 +20,21 @@ class Nothing(ResourceHandler):
     modified_by_signals = False
 
     def attribute_names(self, properties: Mapping[str, Any]) -> None:
-        """Return None: it has any, as what it stands in for may have."""
+        """Return None: it has any attribute."""
 
     def decide(
         self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
     ) -> str:
-        """Keep it: there is nothing to change, and nothing to replace."""
+        """Return KEEP."""
         return KEEP
 
     def create(self, context: ResourceContext) -> Ready:
-        """Make nothing."""
+        """Do nothing."""
         return Ready(physical_id=context.resource_uuid)
 
     def check(self, context: ResourceContext) -> Ready:
-        """Find nothing, as it should be."""
+        """Do nothing."""
         return Ready()
 
     def delete(self, context: ResourceContext) -> None:
-        """Delete nothing."""
+        """Do nothing."""

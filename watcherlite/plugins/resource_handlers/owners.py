@@ -3,20 +3,20 @@
 import grp
 import pwd
 
-from watcherlite.plugins.resource_handlers.faults import ResourceFault
+from watcherlite.plugins.resource_handlers.errors import ResourceFault
 
 
 def numbers(owner: str) -> tuple[int, int]:
     """Return the numbers of `user` or `user:group`; -1 for a group not given.
 
-    :raises ResourceFault: this machine does not know one of them
+    :raises ResourceFault: one of them does not exist on this machine
     """
     user, _, group = owner.partition(':')
     return _user(user), _group(group) if group else -1
 
 
 def fits(owner: str, user: int, group: int) -> bool:
-    """Say whether something of this user and this group belongs to an owner."""
+    """Return whether a user and a group match an owner."""
     wanted_user, wanted_group = numbers(owner)
     return wanted_user == user and wanted_group in (-1, group)
 

@@ -1,16 +1,16 @@
-"""What operators say of the processes that stacks and clusters start."""
+"""The options for processes that stacks and clusters start."""
 
 from oslo_config import cfg
 
 from watcherlite.plugins.action_types import allow_list, http_parts
-from watcherlite.plugins.resource_handlers import placing
+from watcherlite.plugins.resource_handlers import file_access
 
 OPTIONS: tuple[cfg.Opt, ...] = (
     allow_list.option(
         'An executable that stacks may start.',
         'Who may create stacks may run what stands here as the user that runs the '
         'engine',
-        '/usr/bin/redis-server',
+        '/usr/bin/redis-server --bind 127.0.0.1 --port {~[0-9]{4}}',
     ),
     cfg.DictOpt(
         'environment',
@@ -31,7 +31,7 @@ OPTIONS: tuple[cfg.Opt, ...] = (
     ),
     cfg.MultiOpt(
         'directories',
-        item_type=placing.Directory(),
+        item_type=file_access.Directory(),
         sample_default='/srv/stacks',
         mutable=True,
         help='A directory in which, and below which, templates may have processes '

@@ -1,11 +1,11 @@
-"""The processes of this machine, as Linux tells of them in /proc."""
+"""The processes of this machine, from /proc."""
 
 import dataclasses
 import os
 import signal
 from collections.abc import Iterator
 
-#: In the environment of a process: the resource that it belongs to.
+#: The variable in the environment of a process that names its resource.
 MARKER = 'WATCHERLITE_RESOURCE'
 _DEAD = frozenset('ZXx')
 # Of what stands behind the name in /proc/PID/stat
@@ -14,7 +14,7 @@ _STATE, _SESSION, _START = 0, 3, 19
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Process:
-    """A process that is there.
+    """A running process.
 
     :param start: when it began, in ticks since the machine did: with the number,
         it tells a process from a later one that has the same number
@@ -26,7 +26,7 @@ class Process:
 
 
 def look(pid: int) -> Process | None:
-    """Return a process; None when there is none, or none that still runs."""
+    """Return a process; None: it does not exist or has ended."""
     try:
         with open(f'/proc/{pid}/stat', encoding='utf-8', errors='replace') as file:
             # The name of a process may hold anything, brackets as well.
@@ -39,7 +39,7 @@ def look(pid: int) -> Process | None:
 
 
 def boot() -> str:
-    """Return what is another one each time that the machine begins."""
+    """Return the boot id of the machine."""
     try:
         with open('/proc/sys/kernel/random/boot_id', encoding='ascii') as file:
             return file.read().strip()
@@ -48,7 +48,7 @@ def boot() -> str:
 
 
 def of_resource(uuid: str) -> list[Process]:
-    """Return the processes that were started for a resource, the oldest first.
+    """Return the processes of a resource, the oldest first.
 
     One that it started itself is not among them, unless that left its session.
     """
@@ -57,7 +57,7 @@ def of_resource(uuid: str) -> list[Process]:
 
 
 def is_marked(pid: int, uuid: str) -> bool:
-    """Say whether a process has the marker of a resource."""
+    """Return whether a process has the marker of a resource."""
     try:
         with open(f'/proc/{pid}/environ', 'rb') as file:
             return f'{MARKER}={uuid}'.encode() in file.read().split(b'\0')
@@ -71,7 +71,7 @@ def in_sessions(sessions: frozenset[int]) -> list[Process]:
 
 
 def tell(process: Process, number: signal.Signals) -> bool:
-    """Send a signal to a process; False when it is not there any more."""
+    """Send a signal to a process; return False if it has ended."""
     if look(process.pid) != process:
         return False
     try:

@@ -1,4 +1,4 @@
-"""A random text that stays the same for as long as its resource does."""
+"""A random text that is constant for the life of its resource."""
 
 import secrets
 import string
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from watcherlite import exceptions
-from watcherlite.domain.handling import Property, Ready
+from watcherlite.domain.resource_results import Property, Ready
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
 
 CLASSES: Mapping[str, str] = {
@@ -30,7 +30,7 @@ class RandomString(ResourceHandler):
     """
 
     description = 'A random text, for passwords and names.'
-    # One that was made by a worker that was lost was never seen by anybody.
+    # Nobody has seen the text of a lost worker.
     idempotent = True
     modified_by_signals = False
     properties: ClassVar[Mapping[str, Property]] = {
@@ -81,7 +81,7 @@ class RandomString(ResourceHandler):
     attributes: ClassVar[Mapping[str, str]] = {'value': 'The text.'}
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Refuse a length that is less than what there has to be."""
+        """Validate that the length suffices for all requirements."""
         if properties.get('sequence') and (
             properties.get('character_classes') or properties.get('character_sequences')
         ):
@@ -98,24 +98,24 @@ class RandomString(ResourceHandler):
             )
 
     def create(self, context: ResourceContext) -> Ready:
-        """Make the text."""
+        """Create the text."""
         text = generate(context.properties['length'], _pools(context.properties))
         return Ready(physical_id=context.physical_name, attributes={'value': text})
 
     def check(self, context: ResourceContext) -> Ready:
-        """Find it as it is."""
+        """Do nothing."""
         return Ready()
 
     def delete(self, context: ResourceContext) -> None:
-        """Forget it."""
+        """Do nothing."""
 
     def reference(self, context: ResourceContext) -> str:
         """Return the text."""
-        return str(context.attributes['value'])
+        return str(context.attributes.get('value') or super().reference(context))
 
 
 def generate(length: int, pools: Sequence[tuple[str, int]]) -> str:
-    """Return a text that has of each pool at least as many characters as it says."""
+    """Return a text with the minimum number of characters of each pool."""
     chosen = [
         secrets.choice(characters) for characters, least in pools for _ in range(least)
     ]
@@ -126,7 +126,7 @@ def generate(length: int, pools: Sequence[tuple[str, int]]) -> str:
 
 
 def _pools(properties: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Return the characters to choose from, each with how many of them at least.
+    """Return the pools of characters with their minimum numbers.
 
     What is not known yet is not counted.
     """

@@ -1,4 +1,4 @@
-"""A group of resources that are all alike, but for their number."""
+"""A group of numbered resources of one definition."""
 
 import functools
 import itertools
@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any, ClassVar
 
 from watcherlite.domain import groups
-from watcherlite.domain.handling import Expansion, Member, Property
+from watcherlite.domain.resource_results import Expansion, Member, Property
 from watcherlite.plugins.base import NestedContext, NestedHandler
-from watcherlite.plugins.resource_handlers import grouping
+from watcherlite.plugins.resource_handlers import group_batches
 
 BATCH_CREATE = 'batch_create'
-#: In its data: the names that it does not use, and what they referred to.
+#: In its data: the removed names and their references.
 REMOVED = 'removed'
 
 
@@ -26,7 +26,7 @@ class ResourceGroup(NestedHandler):
     idempotent = True
     properties: ClassVar[Mapping[str, Property]] = {
         'count': Property(
-            {**grouping.COUNT, 'default': 1},
+            {**group_batches.COUNT, 'default': 1},
             'How many members there are.',
             updatable=True,
         ),
@@ -34,7 +34,7 @@ class ResourceGroup(NestedHandler):
             {'type': 'string', 'minLength': 3, 'default': '%index%'},
             'What stands for the name of a member in `resource_def`.',
         ),
-        'resource_def': grouping.definition_property('What every member is.'),
+        'resource_def': group_batches.definition_property('What every member is.'),
         'removal_policies': Property(
             {
                 'type': 'array',
@@ -65,7 +65,7 @@ class ResourceGroup(NestedHandler):
     }
 
     def expand(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
-        """Return the templates that lead to `count` members."""
+        """Return the batches that converge the group to `count` members."""
         wanted = context.properties
         removed = groups.removed(
             context.data.get(REMOVED) or {},
@@ -75,36 +75,38 @@ class ResourceGroup(NestedHandler):
         )
         names = _names(members, removed)
         target = [next(names) for _ in range(wanted['count'])]
-        policies = grouping.policies(context, (grouping.ROLLING_UPDATE, BATCH_CREATE))
+        policies = group_batches.policies(
+            context, (group_batches.ROLLING_UPDATE, BATCH_CREATE)
+        )
         rolling, creation = (
-            grouping.pace(policies[key], key, batch_only=key == BATCH_CREATE)
+            group_batches.pace(policies[key], key, batch_only=key == BATCH_CREATE)
             if policies.get(key) is not None
             else None
-            for key in (grouping.ROLLING_UPDATE, BATCH_CREATE)
+            for key in (group_batches.ROLLING_UPDATE, BATCH_CREATE)
         )
         define = _definition(wanted)
         if creation is not None and not members:
-            batches = grouping.made(context, target, define, creation)
+            batches = group_batches.made(context, target, define, creation)
         else:
-            # What has the highest number goes first, and is changed first.
-            batches = grouping.batches(
+            # The members with the highest numbers are removed and changed first.
+            batches = group_batches.batches(
                 context, members, target[::-1], define, rolling, names
             )
         return Expansion(batches, {**context.data, REMOVED: removed})
 
     def adopted(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
-        """Return the template of all members, by the names that they have."""
+        """Return the batch of all members, by their names."""
         wanted, there = context.properties, {member.name for member in members}
         removed: dict[str, str | None] = dict(context.data.get(REMOVED) or {})
         missing = max(0, wanted['count'] - len(there))
         if not missing:
-            # All are there: a number that is left out was removed.
+            # All members exist: a missing number was removed.
             numbers = {int(name) for name in there if name.isdecimal()}
             left_out = set(range(max(numbers, default=0))) - numbers
             removed = dict.fromkeys(map(str, sorted(left_out))) | removed
         fresh = groups.index_names(there | removed.keys())
         names = [*there, *itertools.islice(fresh, missing)]
-        batches = grouping.left(context, members, names, _definition(wanted))
+        batches = group_batches.left(context, members, names, _definition(wanted))
         return Expansion(batches, {**context.data, REMOVED: removed})
 
     def gather(
@@ -113,20 +115,20 @@ class ResourceGroup(NestedHandler):
         members: Sequence[Member],
         outputs: Mapping[str, Any],
     ) -> Mapping[str, Any]:
-        """Return what its members refer to, and each of their attributes."""
+        """Return the references and attributes of its members."""
         known = sorted(members, key=lambda member: groups.by_index(member.name))
-        told = grouping.attributes(known)
+        told = group_batches.attributes(known)
         removed = context.data.get(REMOVED) or {}
         return {
             **{name: list(values.values()) for name, values in told.items()},
-            **grouping.references(known),
+            **group_batches.references(known),
             'attributes': told,
             'removed_rsrc_list': sorted(removed, key=groups.by_index),
         }
 
 
 def _names(members: Iterable[Member], removed: Collection[str]) -> Iterator[str]:
-    """Return the names that members may have, those to be used first at the front.
+    """Return the possible names of members, in the order of use.
 
     What is no number is the name of one that was adopted, which keeps it.
     """
@@ -135,7 +137,7 @@ def _names(members: Iterable[Member], removed: Collection[str]) -> Iterator[str]
 
 
 def _definition(wanted: Mapping[str, Any]) -> Callable[[str], Mapping[str, Any]]:
-    """Return what says what a member is to be, by its name."""
+    """Return a function that returns the definition of a member by its name."""
     definition, variable = wanted['resource_def'], wanted['index_var']
 
     @functools.cache

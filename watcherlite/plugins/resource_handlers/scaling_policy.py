@@ -1,18 +1,32 @@
-"""What an alarm calls to change the size of a group."""
+"""A scaling policy: the URL for an alarm that resizes a group."""
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 from urllib.parse import quote
 
+from oslo_config import cfg
+
 from watcherlite import exceptions
-from watcherlite.domain import groups
-from watcherlite.domain.handling import PassOn, Property, Ready
+from watcherlite.domain import bearer_tokens, groups
+from watcherlite.domain.resource_results import PassOn, Property, Ready
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
 
-#: The state of an alarm that means something to a policy.
+#: The state of an alarm that triggers a policy.
 ALARM = 'alarm'
-#: Where signals are taken, below the root of the API.
-PATH = '/orchestration/v1/{}/stacks/{}/{}/resources/{}/signal'
+#: The path for signals with a token, below the root of the API.
+PATH = '/orchestration/v1/signals/{}/{}?{}={}'
+
+OPTIONS: tuple[cfg.Opt, ...] = (
+    cfg.URIOpt(
+        'endpoint',
+        default='http://127.0.0.1:9322',
+        schemes=['http', 'https'],
+        mutable=True,
+        help='The root of the API as alarm services reach it: what the `signal_url` of '
+        'a policy begins with. Policies that are there keep the one that they have.',
+    ),
+)
 
 
 class ScalingPolicy(ResourceHandler):
@@ -55,12 +69,18 @@ class ScalingPolicy(ResourceHandler):
         ),
     }
     attributes: ClassVar[Mapping[str, str]] = {
-        'signal_url': 'Where it is signalled: a path of the API.',
+        'signal_url': 'Where it is signalled: a URL with a token, which is its only '
+        'credential.',
         'alarm_url': 'Likewise, for alarms.',
     }
 
+    @classmethod
+    def get_config_opts(cls) -> Sequence[cfg.Opt]:
+        """Return the URL of the API."""
+        return OPTIONS
+
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Refuse a least step of what is no percentage."""
+        """Validate that only a percentage has a minimum step."""
         kind = properties.get('adjustment_type')
         step = properties.get('min_adjustment_step')
         if step is not None and kind not in (None, groups.PERCENT):
@@ -70,36 +90,53 @@ class ScalingPolicy(ResourceHandler):
             )
 
     def create(self, context: ResourceContext) -> Ready:
-        """Say where it is signalled."""
-        parts = (context.tenant, context.stack_name, context.stack_uuid)
-        path = PATH.format(
-            *(quote(part, safe='') for part in (*parts, context.resource_name))
-        )
-        return Ready(
-            physical_id=context.physical_name,
-            attributes={'signal_url': path, 'alarm_url': path},
+        """Issue its signal URL."""
+        return dataclasses.replace(
+            self._issue(context), physical_id=context.physical_name
         )
 
     def check(self, context: ResourceContext) -> Ready:
-        """Find it as it is."""
+        """Do nothing."""
         return Ready()
 
     def update(self, context: ResourceContext) -> Ready:
-        """Take note: the next signal goes by what it is then."""
-        return Ready()
+        """Do nothing: the next signal uses the new properties.
+
+        One from before there were tokens is given one.
+        """
+        if bearer_tokens.SIGNAL_DIGEST in context.data:
+            return Ready()
+        return self._issue(context)
 
     def delete(self, context: ResourceContext) -> None:
-        """Forget it."""
+        """Do nothing: the digest of its token goes with its row."""
+
+    def _issue(self, context: ResourceContext) -> Ready:
+        """Return the URL with a new token, and the digest of the token."""
+        token = bearer_tokens.new_token()
+        path = PATH.format(
+            quote(context.stack_uuid, safe=''),
+            quote(context.resource_name, safe=''),
+            bearer_tokens.ARGUMENT,
+            token,
+        )
+        url = self.options.endpoint.rstrip('/') + path
+        return Ready(
+            attributes={'signal_url': url, 'alarm_url': url},
+            data={bearer_tokens.SIGNAL_DIGEST: bearer_tokens.digest_of(token)},
+        )
 
     def signal(
         self, context: ResourceContext, details: Mapping[str, Any]
     ) -> Ready | PassOn:
-        """Tell the group what is to change."""
+        """Forward the adjustment to the group."""
         state = str(details.get('current', details.get('state', ALARM))).lower()
         if state != ALARM:
             return Ready(reason=f'Ignored: the alarm is in the state {state}')
         names = (
-            *('adjustment_type', 'scaling_adjustment', 'min_adjustment_step'),
+            'adjustment_type',
+            'scaling_adjustment',
+            'min_adjustment_step',
             'cooldown',
         )
         wanted = context.properties

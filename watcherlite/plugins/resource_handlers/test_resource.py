@@ -1,11 +1,11 @@
-"""A resource that does nothing but what tests of stacks need."""
+"""The resource for tests of stacks."""
 
 import datetime
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from watcherlite.domain import change
-from watcherlite.domain.handling import (
+from watcherlite.domain import property_diff
+from watcherlite.domain.resource_results import (
     REPLACE,
     UPDATE,
     NotYet,
@@ -15,14 +15,14 @@ from watcherlite.domain.handling import (
     Result,
 )
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
-from watcherlite.plugins.resource_handlers.faults import ResourceFault
+from watcherlite.plugins.resource_handlers.errors import ResourceFault
 
-#: What a wait below nothing means: it never ends by itself.
+#: A negative wait: it never ends by itself.
 _FOR_EVER = 3600.0
 _SECONDS = {'type': 'number'}
-#: Operations that make it well again.
+#: Operations that repair it.
 _REPAIRS = ('reboot', 'rebuild')
-#: In its data: why it is not well.
+#: In its data: why it is unhealthy.
 _BROKEN = 'broken'
 _REASON: Mapping[str, Any] = {
     'type': 'object',
@@ -114,29 +114,31 @@ class TestResource(ResourceHandler):
         self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
     ) -> str:
         """Replace it where `update_replace` says so."""
-        decided = change.decide(self, before, after, failed)
+        decided = property_diff.decide(self, before, after, failed)
         if decided != UPDATE:
             return decided
-        names = change.changed(before, after)
+        names = property_diff.changed(before, after)
         if after.get('update_replace') and {'value', 'update_replace'} & set(names):
             return REPLACE
         return UPDATE
 
     def create(self, context: ResourceContext) -> Result:
-        """Wait, then be there, or fail."""
+        """Wait, then succeed or fail."""
         name = None if context.properties['fail'] else context.physical_name
         return self._wait(context, 'create', name)
 
     def update(self, context: ResourceContext) -> Result:
-        """Wait, then have the new value, or fail."""
+        """Wait, then store the new value or fail."""
         return self._wait(context, 'update', None)
 
     def delete(self, context: ResourceContext) -> Result:
-        """Wait, then be gone."""
+        """Wait, then succeed; at once if it does not exist."""
+        if 'output' not in context.attributes:
+            return None
         return self._wait(context, 'delete', None)
 
     def check(self, context: ResourceContext) -> Result:
-        """Find it unwell if it was broken; there is nothing else to look at."""
+        """Fail if it was broken."""
         broken = context.data.get(_BROKEN)
         if broken is not None:
             raise ResourceFault(f'{context.resource_name} is broken: {broken}')
@@ -154,7 +156,7 @@ class TestResource(ResourceHandler):
         return self._wait(context, operation, None)
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
-        """Go on when the wait is over."""
+        """Continue after the wait."""
         if token['until'] is None:
             return NotYet(token, _FOR_EVER)
         until = datetime.datetime.fromisoformat(token['until'])
@@ -174,7 +176,7 @@ class TestResource(ResourceHandler):
 
 
 def _seconds(properties: Mapping[str, Any], operation: str) -> float:
-    """Return how long an operation takes; less than 0: for ever."""
+    """Return the seconds that an operation waits; negative: for ever."""
     own = (properties.get('action_wait_secs') or {}).get(operation)
     seconds = float(properties.get('wait_secs', 0) if own is None else own)
     if seconds < 0 or operation == 'delete':

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from watcherlite import exceptions
 from watcherlite.domain import json_values
-from watcherlite.domain.handling import Property, Ready
+from watcherlite.domain.resource_results import Property, Ready
 from watcherlite.plugins import properties
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
 
@@ -21,7 +21,7 @@ TYPES: Mapping[str, str] = {
 
 
 class Value(ResourceHandler):
-    """Keeps a value, as the type that it is said to have."""
+    """Keeps a value of a declared type."""
 
     description = 'A value that the rest of the template refers to.'
     idempotent = True
@@ -37,25 +37,25 @@ class Value(ResourceHandler):
     attributes: ClassVar[Mapping[str, str]] = {'value': 'The value.'}
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Refuse a value that cannot be of its type."""
+        """Validate that the value has its type."""
         if properties.get('value') is not None:
             _typed(properties)
 
     def create(self, context: ResourceContext) -> Ready:
-        """Keep the value."""
+        """Store the value."""
         attributes = {'value': _typed(context.properties)}
         return Ready(physical_id=context.physical_name, attributes=attributes)
 
     def check(self, context: ResourceContext) -> Ready:
-        """Find it as it is."""
+        """Do nothing."""
         return Ready()
 
     def update(self, context: ResourceContext) -> Ready:
-        """Keep another value."""
+        """Store the new value."""
         return Ready(attributes={'value': _typed(context.properties)})
 
     def delete(self, context: ResourceContext) -> None:
-        """Forget it."""
+        """Do nothing."""
 
 
 def _typed(given: Mapping[str, Any]) -> Any:

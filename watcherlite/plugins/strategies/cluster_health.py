@@ -106,7 +106,8 @@ class ClusterHealth(base.Strategy):
             if operation is not None:
                 inputs['operation'] = operation
             solution.add_action(
-                *('CLUSTER_RECOVER', inputs),
+                'CLUSTER_RECOVER',
+                inputs,
                 name=f'recover-{label}',
                 parents=parents,
                 target=target,

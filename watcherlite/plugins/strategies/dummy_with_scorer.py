@@ -56,7 +56,7 @@ class DummyWithScorer(base.Strategy):
         """Return three times nop, and sleep."""
         # The same audit sees the same telemetry, so that a second try proposes the
         # same; this is no cryptography.
-        source = random.Random(context.audit_uuid)  # noqa: S311
+        source = random.Random(context.audit_uuid)  # noqa: S311  # nosec B311  # no secret
         shares = (
             source.randint(0, 100) / 100,
             1 - source.randint(1 * GIBIBYTE, 4 * GIBIBYTE) / (4 * GIBIBYTE),

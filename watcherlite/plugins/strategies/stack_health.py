@@ -91,14 +91,16 @@ class StackHealth(base.Strategy):
         target = f'stack:{stack.uuid}'
         if check == ALL or (check == UNHEALTHY and not stack.healthy):
             checked = solution.add_action(
-                *('stack_check', {'stack': stack.uuid}),
+                'stack_check',
+                {'stack': stack.uuid},
                 name=f'check-{label}',
                 target=target,
             )
             parents = [checked]
         if not stack.healthy:
             solution.add_action(
-                *('stack_update', {'stack': stack.uuid}),
+                'stack_update',
+                {'stack': stack.uuid},
                 name=f'update-{label}',
                 parents=parents,
                 target=target,

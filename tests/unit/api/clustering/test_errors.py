@@ -4,7 +4,7 @@ import jsonschema
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.api.clustering.errors import SHAPE
+from watcherlite.api.clustering.errors import ERROR_FORMAT
 from watcherlite.api.errors import fault_of
 
 #: Exception -> (status, title, type) as clients of Senlin tell them apart.
@@ -42,7 +42,7 @@ ERRORS = {
 
 
 def written(error):
-    return json.loads(SHAPE.data(fault_of(error, 'req-1')))
+    return json.loads(ERROR_FORMAT.data(fault_of(error, 'req-1')))
 
 
 class TestShape(base.TestCase):
@@ -60,14 +60,14 @@ class TestShape(base.TestCase):
 
     def test_each_is_as_the_description_says(self):
         for error in ERRORS:
-            jsonschema.validate(written(error), SHAPE.schema)
+            jsonschema.validate(written(error), ERROR_FORMAT.schema)
 
     def test_the_whole_of_one(self):
         self.assertEqual(
             {
                 'code': 409,
                 'title': 'Conflict',
-                'explanation': 'This is not possible at the moment.',
+                'explanation': 'The request conflicts with the current state.',
                 'error': {
                     'code': 409,
                     'message': 'The cluster is busy.',

@@ -3,26 +3,26 @@
 import dataclasses
 
 from tests import base
-from tests.unit.api.infra_optim import calling
+from tests.unit.api.infra_optim import fakes
 from watcherlite import exceptions
-from watcherlite.api.clustering import asking, pages
+from watcherlite.api.clustering import caller, pages
 from watcherlite.api.operation import Caller
-from watcherlite.db.clustering import NounQuery
+from watcherlite.db.clusters import ObjectQuery
 from watcherlite.domain.clusters import Cluster, Owner
 
-URL = f'{calling.HOST}/clustering'
+URL = f'{fakes.HOST}/clustering'
 ADA = Caller(user_id='ada', project_id='here', roles=frozenset({'member'}))
 ROOT = Caller(user_id='root', project_id='there', roles=frozenset({'admin'}))
 UUIDS = [f'0000000{n}-0000-4000-8000-000000000000' for n in range(5)]
 
 
 def make_request(caller=ADA, most=1000, **query):
-    return calling.request(
-        calling.services(max_limit=most),
+    return fakes.request(
+        fakes.services(max_limit=most),
         caller=caller,
         query=query,
         mount_url=URL,
-        place='/v1/clusters',
+        route_path='/v1/clusters',
     )
 
 
@@ -33,7 +33,7 @@ class TestQueries(base.TestCase):
         return pages.query(make_request(caller, **asked), Cluster, filters or {}, 10)
 
     def test_those_of_the_project_in_the_usual_order(self):
-        self.assertEqual(NounQuery(tenant='here', limit=10), self.query())
+        self.assertEqual(ObjectQuery(tenant='here', limit=10), self.query())
 
     def test_the_order_is_that_of_the_keys(self):
         found = self.query(sort='name:desc, status,init_at:asc,name')
@@ -82,7 +82,7 @@ class TestPages(base.TestCase):
             self.asked.append(limit)
             return UUIDS[:rows][:limit]
 
-        return pages.answer(
+        return pages.respond(
             make_request(**asked),
             'clusters',
             find,
@@ -125,7 +125,7 @@ class TestAskers(base.TestCase):
     """Who asks."""
 
     def test_what_they_make_is_of_their_project(self):
-        by = asking.who(make_request())
+        by = caller.context_of(make_request())
 
         self.assertEqual(
             (Owner('here', 'ada'), False, 'here'), (by.owner, by.everywhere, by.tenant)
@@ -135,20 +135,22 @@ class TestAskers(base.TestCase):
         nobody = Caller(user_id='ada', roles=frozenset({'member'}))
 
         error = self.assertRaises(
-            exceptions.Forbidden, asking.who, make_request(nobody)
+            exceptions.Forbidden, caller.context_of, make_request(nobody)
         )
 
-        self.assertIn('for no project', str(error))
+        self.assertIn('has no project', str(error))
 
     def test_where_nobody_has_one_all_is_in_the_same(self):
-        by = asking.who(make_request(Caller(user_id='noauth', in_all_projects=True)))
+        by = caller.context_of(
+            make_request(Caller(user_id='noauth', in_all_projects=True))
+        )
 
         self.assertEqual(
             ('default', True, None), (by.owner.tenant, by.everywhere, by.tenant)
         )
 
     def test_only_administrators_are_asked_as_such(self):
-        self.assertIsNone(asking.administrator(make_request()))
-        request = dataclasses.replace(make_request(ROOT), everywhere=True)
+        self.assertIsNone(caller.admin_context(make_request()))
+        request = dataclasses.replace(make_request(ROOT), sees_all_projects=True)
 
-        self.assertIsNone(asking.administrator(request).tenant)
+        self.assertIsNone(caller.admin_context(request).tenant)

@@ -3,14 +3,14 @@
 import datetime
 
 from tests import base
-from watcherlite.api.clustering.representations import (
+from watcherlite.api import timestamps
+from watcherlite.api.clustering.handlers import (
     actions,
-    common,
     events,
     specs,
     types,
 )
-from watcherlite.db.clustering import ListedAction
+from watcherlite.db.clusters import ListedAction
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Owner, Profile
 from watcherlite.domain.events import CLUSTER, NODE, Event, StoredEvent
@@ -29,12 +29,12 @@ class TestTimes(base.TestCase):
     def test_they_are_in_utc_to_the_second(self):
         east = NOW.astimezone(datetime.timezone(datetime.timedelta(hours=5)))
 
-        self.assertEqual('2026-11-20T15:52:42Z', common.time(east))
-        self.assertIsNone(common.time(None))
+        self.assertEqual('2026-11-20T15:52:42Z', timestamps.seconds(east))
+        self.assertIsNone(timestamps.seconds(None))
 
     def test_those_of_actions_are_seconds_with_their_parts(self):
-        self.assertEqual(1795189962.123456, common.epoch(NOW))
-        self.assertIsNone(common.epoch(None))
+        self.assertEqual(1795189962.123456, timestamps.epoch(NOW))
+        self.assertIsNone(timestamps.epoch(None))
 
 
 class TestActions(base.TestCase):
@@ -76,10 +76,33 @@ class TestActions(base.TestCase):
         of_cluster = Action('u', 'CLUSTER_CHECK', target='c')
         of_member = Action('u', 'NODE_CHECK', target='n', within='c')
         of_orphan = Action('u', 'NODE_CHECK', target='n')
+        joins = Action('u', 'NODE_JOIN', target='n', inputs={'cluster_id': 'c'})
 
         self.assertEqual(
-            ['c', 'c', ''],
-            [actions.cluster_of(one) for one in (of_cluster, of_member, of_orphan)],
+            ['c', 'c', '', 'c'],
+            [
+                actions.cluster_of(one)
+                for one in (of_cluster, of_member, of_orphan, joins)
+            ],
+        )
+
+    def test_a_derived_one_has_that_for_a_cause_and_only_decisions_for_data(self):
+        shown = action(derived_from=7, data={'key': 'NODE_JOIN:n', 'deletion': {}})
+
+        self.assertEqual(
+            ('Derived Action', {'deletion': {}}), (shown['cause'], shown['data'])
+        )
+
+    def test_one_that_is_queued_depends_on_what_holds_its_target(self):
+        queued = Action('u', 'CLUSTER_CHECK', status='WAITING', blocked_on='c')
+
+        shown = actions.represent(
+            ListedAction(queued, holders=(('CLUSTER_UPDATE', 'v'),)), (1, 15)
+        )
+
+        self.assertEqual(
+            ('The action is queued: it waits for CLUSTER_UPDATE v.', ['v']),
+            (shown['status_reason'], shown['depends_on']),
         )
 
     def test_what_is_done_with_clusters_and_nodes_does_not_say_which_it_is(self):
@@ -206,5 +229,8 @@ class TestTypes(base.TestCase):
                 {'name': 't-1.0'},
                 {'name': 't', 'version': '1.0', 'support_status': support},
             ],
-            [types.listed('t', '1.0', support, (1, minor)) for minor in (4, 5)],
+            [
+                types.represent_listed('t', '1.0', support, (1, minor))
+                for minor in (4, 5)
+            ],
         )

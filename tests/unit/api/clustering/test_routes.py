@@ -11,9 +11,9 @@ from watcherlite.api.clustering import routes
 from watcherlite.api.clustering.schemas import (
     actions,
     clusters,
+    fragments,
     nodes,
     receivers,
-    shapes,
 )
 from watcherlite.api.clustering.versions import CLUSTERING
 from watcherlite.api.operation import at
@@ -93,7 +93,7 @@ BROUGHT = {
         (actions.SIGNAL, {'action': {'status': 'SUSPENDED'}}),
         (actions.SIGNAL, {'action': {'status': 'RUNNING'}}),
         (nodes.ACTIONS, {'mark_unhealthy': {}}),
-        (shapes.ASKING, {'wait': True}),
+        (fragments.QUEUED_OR_SCHEDULED, {'wait': True}),
     ],
 }
 
@@ -143,7 +143,7 @@ class TestTheTable(base.TestCase):
             for operation in operations.values():
                 for schemas in (
                     *(operation.query, operation.body),
-                    *operation.answers.values(),
+                    *operation.responses.values(),
                 ):
                     for version in CLUSTERING.history if schemas else ():
                         jsonschema.Draft202012Validator.check_schema(

@@ -4,7 +4,7 @@ from tests import base
 from watcherlite import exceptions
 from watcherlite.api.arguments import PATCH, Checker
 from watcherlite.api.clustering.schemas import actions, clusters, nodes, specs
-from watcherlite.api.clustering.texts import Senlin
+from watcherlite.api.clustering.texts import SenlinTexts
 from watcherlite.api.operation import at
 
 LATEST = (1, 15)
@@ -27,19 +27,19 @@ class TestArguments(TextCase):
             "The value for marker is not a valid UUID: 'x'.": {'marker': 'x'},
             'Field value FOO is invalid': {'status': ['ACTIVE', 'FOO']},
         }
-        query = Checker(at(nodes.INDEX, LATEST), texts=Senlin()).query
+        query = Checker(at(nodes.INDEX, LATEST), texts=SenlinTexts()).query
 
         self.assertEqual(
             list(wrong), [self.said(query, given) for given in wrong.values()]
         )
 
     def test_those_of_clusters_are_quoted(self):
-        query = Checker(at(clusters.INDEX, LATEST), texts=Senlin()).query
+        query = Checker(at(clusters.INDEX, LATEST), texts=SenlinTexts()).query
 
         self.assertEqual("Invalid parameter 'bogus'", self.said(query, {'bogus': '1'}))
 
     def test_a_filter_that_the_version_does_not_have_is_none(self):
-        query = Checker(at(actions.INDEX, (1, 13)), texts=Senlin()).query
+        query = Checker(at(actions.INDEX, (1, 13)), texts=SenlinTexts()).query
 
         self.assertEqual(
             'Invalid parameter cluster_id', self.said(query, {'cluster_id': 'x'})
@@ -50,7 +50,7 @@ class TestBodies(TextCase):
     """Of a request."""
 
     def of(self, schemas, given, *name, version=LATEST):
-        checker = Checker(at(schemas, version), *name, texts=Senlin())
+        checker = Checker(at(schemas, version), *name, texts=SenlinTexts())
         return self.said(checker.body, given)
 
     def test_what_is_wrong_with_one_that_creates(self):
@@ -73,7 +73,7 @@ class TestBodies(TextCase):
     def test_one_that_changes_misses_its_key_otherwise(self):
         self.assertEqual(
             "Malformed request data, missing 'profile' key in request body.",
-            self.of(specs.CHANGED_PROFILE, {}, PATCH),
+            self.of(specs.PROFILE.changed, {}, PATCH),
         )
 
     def test_what_is_wrong_with_an_action_of_a_cluster(self):
@@ -166,9 +166,9 @@ class TestBodies(TextCase):
         for schemas, text in (
             (clusters.ACTIONS, 'No action specified'),
             (nodes.ACTIONS, 'No action specified.'),
-            (clusters.NEW, 'The request needs a body, which is JSON.'),
+            (clusters.NEW, 'The request requires a body in JSON.'),
         ):
-            checker = Checker(at(schemas, LATEST), texts=Senlin())
+            checker = Checker(at(schemas, LATEST), texts=SenlinTexts())
 
             self.assertEqual(text, str(checker.no_body()))
 
@@ -182,6 +182,6 @@ class TestBodies(TextCase):
                 'max_size': None,
             }
         }
-        checker = Checker(at(clusters.ACTIONS, LATEST), texts=Senlin())
+        checker = Checker(at(clusters.ACTIONS, LATEST), texts=SenlinTexts())
 
         self.assertEqual(right, checker.body(right))

@@ -1,14 +1,14 @@
 """Addresses are built from scheme and host, without the mount."""
 
 from tests import base
-from tests.unit.api.infra_optim import calling
+from tests.unit.api.infra_optim import fakes
 from watcherlite.api.infra_optim import links
 
 
 class TestLinks(base.TestCase):
     def setUp(self) -> None:
         super().setUp()
-        self.request = calling.request()
+        self.request = fakes.request()
 
     def test_an_object_has_a_versioned_and_an_unversioned_address(self) -> None:
         self.assertEqual(

@@ -17,13 +17,13 @@ def nothing(request: Request) -> None:
 class TestTheTable(base.TestCase):
     def test_two_nouns_cannot_have_the_same_operation(self) -> None:
         one = {'/v1/a': {'GET': Operation(nothing, None, 'A.')}}  # type: ignore[arg-type]
-        error = self.assertRaises(ValueError, routes.merged, one, one)
-        self.assertEqual('GET /v1/a is there twice', str(error))
+        error = self.assertRaises(ValueError, routes.merge_routes, one, one)
+        self.assertEqual('GET /v1/a is defined twice', str(error))
 
     def test_two_nouns_can_share_an_address(self) -> None:
         get = {'/v1/a': {'GET': Operation(nothing, None, 'A.')}}  # type: ignore[arg-type]
         post = {'/v1/a': {'POST': Operation(nothing, None, 'B.')}}  # type: ignore[arg-type]
-        self.assertEqual({'GET', 'POST'}, set(routes.merged(get, post)['/v1/a']))
+        self.assertEqual({'GET', 'POST'}, set(routes.merge_routes(get, post)['/v1/a']))
 
     def test_every_collection_of_the_document_is_there(self) -> None:
         nouns = {
@@ -32,10 +32,25 @@ class TestTheTable(base.TestCase):
         self.assertEqual(
             {
                 *('goals', 'strategies', 'audit_templates', 'audits', 'action_plans'),
+                # As the specification of skipping spells them.
+                'actionplans',
                 *('actions', 'services', 'scoring_engines', 'data_model', 'webhooks'),
             },
             nouns,
         )
+
+    def test_action_plans_are_the_same_in_the_spelling_of_the_specification(
+        self,
+    ) -> None:
+        plans = {
+            template.replace('action_plans', 'actionplans'): operations
+            for template, operations in routes.ROUTES.items()
+            if template.split('/')[-1:] == ['action_plans']
+            or '/action_plans/' in template
+        }
+        alike = {key: value for key, value in routes.ROUTES.items() if key in plans}
+        self.assertEqual(5, len(plans))
+        self.assertEqual(plans, alike)
 
     def test_addresses_are_spelled_the_same_way(self) -> None:
         for template in routes.ROUTES:
@@ -62,5 +77,5 @@ class TestTheTable(base.TestCase):
 
 
 def _schemas(operation: Operation) -> list[Versioned]:
-    found = [operation.query, operation.body, *operation.answers.values()]
+    found = [operation.query, operation.body, *operation.responses.values()]
     return [schemas for schemas in found if schemas is not None]

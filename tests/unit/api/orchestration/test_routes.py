@@ -73,7 +73,10 @@ class TestTheTable(base.TestCase):
     def test_everything_but_the_versions_has_a_policy_rule(self):
         for template, operations in routes.ROUTES.items():
             for operation in operations.values():
-                self.assertEqual(template == '/', operation.rule is None)
+                is_open = template == '/' or operation.public
+                self.assertEqual(is_open, operation.rule is None)
+                if operation.public:
+                    self.assertEqual('/v1/signals/{stack_id}/{resource_name}', template)
 
     def test_rules_that_depend_on_the_request_are_there(self):
         class Asked:
@@ -101,7 +104,7 @@ class TestTheTable(base.TestCase):
             for operation in operations.values():
                 for schemas in (
                     *(operation.query, operation.body),
-                    *operation.answers.values(),
+                    *operation.responses.values(),
                 ):
                     if schemas is not None:
                         jsonschema.Draft202012Validator.check_schema(
@@ -153,7 +156,10 @@ class TestDocument(base.TestCase):
     def test_it_knows_how_errors_are_written_and_of_no_microversions(self):
         components = self.document['components']
 
-        self.assertEqual(({}, {}), (components['headers'], components['parameters']))
+        self.assertEqual(
+            ({}, {'IdempotencyKey'}),
+            (components['headers'], set(components['parameters'])),
+        )
         self.assertEqual(
             ['code', 'title', 'explanation', 'error'],
             components['schemas']['Error']['required'],

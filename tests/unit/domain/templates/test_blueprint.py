@@ -3,8 +3,10 @@
 from tests import base
 from tests.unit.domain.templates.worlds import Made, blueprint, parsed
 from watcherlite import exceptions
+from watcherlite.domain.stacks import Definition
 from watcherlite.domain.templates import nodes
-from watcherlite.domain.templates.blueprint import NothingMade, OutputValue
+from watcherlite.domain.templates.blueprint import Blueprint, NoReferences, OutputValue
+from watcherlite.domain.templates.scope import Budget
 
 SHOP = """
     heat_template_version: 2021-04-16
@@ -86,10 +88,10 @@ class BlueprintTest(base.TestCase):
         self.assertEqual(
             ({'value': [None, None]}, {'log': None}, {'batch': 1}, {}),
             (
-                made.properties('web', NothingMade()),
-                made.metadata('web', NothingMade()),
-                made.update_policy('web', NothingMade()),
-                made.properties('log', NothingMade()),
+                made.properties('web', NoReferences()),
+                made.metadata('web', NoReferences()),
+                made.update_policy('web', NoReferences()),
+                made.properties('log', NoReferences()),
             ),
         )
 
@@ -224,9 +226,9 @@ class BlueprintTest(base.TestCase):
 
         self.assertEqual(
             [{'y': [1]}, {}, {'x': None}],
-            [made.properties(name, NothingMade()) for name in 'abc'],
+            [made.properties(name, NoReferences()) for name in 'abc'],
         )
-        self.assertEqual([OutputValue('o', None)], made.outputs(NothingMade()))
+        self.assertEqual([OutputValue('o', None)], made.outputs(NoReferences()))
 
     def test_properties_that_become_no_mapping_are_told(self):
         made = blueprint(
@@ -234,7 +236,7 @@ class BlueprintTest(base.TestCase):
         )
 
         error = self.assertRaises(
-            exceptions.StackValidationFailed, made.properties, 'a', NothingMade()
+            exceptions.StackValidationFailed, made.properties, 'a', NoReferences()
         )
         self.assertEqual(
             'resources.a.properties: this becomes text; it must become a mapping',
@@ -288,4 +290,112 @@ class TemplateOfTextTest(base.TestCase):
 
         self.assertEqual(
             blueprint(template).requires, blueprint(dict(template)).requires
+        )
+
+
+#: A short text that makes a very long one.
+LONG = {
+    'list_join': [
+        '',
+        {
+            'repeat': {
+                'template': '%x%',
+                'for_each': {'%x%': [{'get_param': 'text'}] * 30},
+            }
+        },
+    ]
+}
+
+
+class BudgetTest(base.TestCase):
+    """The budget of a request."""
+
+    def large(self, **sections):
+        template = {
+            'parameters': {'text': {'type': 'string', 'default': 'x' * 10_000}},
+            **sections,
+        }
+        return blueprint(template)
+
+    def test_outputs_have_a_size_together_and_each_can_be_had_alone(self):
+        made = self.large(outputs={f'o{n}': {'value': LONG} for n in range(60)})
+        text = (
+            'The outputs of the stack have more than 1000000 bytes together; ask for '
+            'one of them, or have them give less.'
+        )
+
+        found = made.outputs(NoReferences(), most=1_000_000)
+        alone = made.outputs(NoReferences(), 'o59', 1_000_000)
+
+        self.assertEqual([None] * 3 + [text] * 57, [one.error for one in found])
+        self.assertEqual(
+            [300_000] * 3 + [0] * 57, [len(one.value or '') for one in found]
+        )
+        self.assertEqual(
+            [('o59', 300_000)], [(one.key, len(one.value)) for one in alone]
+        )
+
+    def test_what_is_written_and_not_made_counts_too(self):
+        made = self.large(
+            outputs={
+                'a': {'value': 'x' * 500},
+                'b': {'value': {'map_replace': [{}, {}]}},
+                'c': {'value': 'x' * 500},
+            }
+        )
+
+        found = made.outputs(NoReferences(), most=1000)
+
+        self.assertEqual(['a', 'b'], [one.key for one in found if one.error is None])
+
+    def test_a_value_that_replaces_many_counts_each_time(self):
+        keys = {f'k{n}': 1 for n in range(1000)}
+        made = self.large(
+            outputs={
+                'a': {
+                    'value': {
+                        'map_replace': [keys, {'values': {'1': {'get_param': 'text'}}}]
+                    }
+                }
+            }
+        )
+
+        (found,) = made.outputs(NoReferences())
+
+        self.assertIn('makes more than 4194304 characters', str(found.error))
+
+    def test_what_is_evaluated_for_a_request_has_one_budget(self):
+        template = parsed("""
+            heat_template_version: 2021-04-16
+            parameters: {text: {type: string}}
+            conditions:
+              long: {equals: [{get_param: text}, '']}
+              longer: {equals: [{get_param: text}, ' ']}
+            """)
+        definition = Definition(template, parameters={'text': 'x' * 1000})
+
+        def make(budget):
+            return Blueprint.of(
+                definition, name='a', uuid='1', tenant='t', budget=budget
+            )
+
+        make(Budget(2000))
+        error = self.assertRaises(exceptions.RequestLimitExceeded, make, Budget(1999))
+
+        self.assertEqual(
+            'the functions of the template make more than 1999 characters and values '
+            'for one request; make less',
+            str(error),
+        )
+
+    def test_a_template_has_no_more_outputs_than_it_may(self):
+        error = self.assertRaises(
+            exceptions.StackValidationFailed,
+            self.large,
+            outputs={f'o{n}': {'value': 1} for n in range(1001)},
+        )
+
+        self.assertEqual(
+            ['outputs: there are 1001 outputs; a template has at most 1000'],
+            error.problems,
         )

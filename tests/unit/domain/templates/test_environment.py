@@ -208,7 +208,8 @@ class TypesTest(base.TestCase):
                     self.assertRaises(
                         exceptions.StackValidationFailed,
                         Registry(REGISTRY).type_of,
-                        *('x', name),
+                        'x',
+                        name,
                     )
                 )
                 for name in ('OS::Off', 'OS::Gone', 'OS::A')

@@ -95,13 +95,13 @@ class LookupsTest(FunctionCase):
                 },
             }
         )
-        first = made.properties('web', scope.NothingMade())
+        first = made.properties('web', scope.NoReferences())
         first['a']['x'].clear()
         first['b']['c'].append(2)
 
         self.assertEqual(
             {'a': DECLARED['tree']['default'], 'b': {'c': [1]}},
-            made.properties('web', scope.NothingMade()),
+            made.properties('web', scope.NoReferences()),
         )
 
 

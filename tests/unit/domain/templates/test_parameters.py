@@ -278,7 +278,9 @@ class ImmutableTest(base.TestCase):
         error = self.assertRaises(
             exceptions.ImmutableParameterModified,
             parameters.check_immutable,
-            *(found, {'a': '1', 'b': '1'}, {'a': '2', 'b': '2', 'new': '3'}),
+            found,
+            {'a': '1', 'b': '1'},
+            {'a': '2', 'b': '2', 'new': '3'},
         )
 
         self.assertEqual(

@@ -5,7 +5,7 @@ from typing import Any
 
 from watcherlite.domain.stacks import Definition
 from watcherlite.domain.templates import document
-from watcherlite.domain.templates.blueprint import Blueprint, NothingMade
+from watcherlite.domain.templates.blueprint import Blueprint, NoReferences
 
 VERSION = '2021-04-16'
 
@@ -58,4 +58,4 @@ def evaluated(
     if 'conditions' in given:
         template['conditions'] = given.pop('conditions')
     made = blueprint(template, **given)
-    return made.properties('web', references or NothingMade()).get('value')
+    return made.properties('web', references or NoReferences()).get('value')

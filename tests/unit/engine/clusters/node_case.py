@@ -2,17 +2,17 @@
 
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Node
-from watcherlite.engine.clusters import actions
+from watcherlite.engine.clusters import action_types
 
 
 def told(action: Action) -> tuple[str, dict[str, object]]:
     """Return how an action ended, and what users are shown of its outputs."""
-    return action.status, actions.shown_outputs(action.outputs)
+    return action.status, action_types.public_outputs(action.outputs)
 
 
 def why(action: Action) -> tuple[str, str | None]:
     """Return how an action ended, and why, uncut."""
-    return action.status, (action.outputs or {}).get(actions.REASON)
+    return action.status, (action.outputs or {}).get(action_types.REASON)
 
 
 def told_operation(action: Action) -> tuple[str, str | None]:

@@ -7,17 +7,17 @@ from tests.cluster_worlds import BY
 from tests.operated_worlds import OperatedCase, OperatedWorld
 from watcherlite import exceptions
 from watcherlite.domain.clusters import Cluster, Owner
-from watcherlite.engine.clusters.asking import Asker
-from watcherlite.engine.clusters.parts import Limits
+from watcherlite.engine.clusters.requests.values import RequestContext
+from watcherlite.engine.clusters.services import ClusterLimits
 from watcherlite.states import action as action_states
 
-OTHERS = Asker(Owner('another-project'))
+OTHERS = RequestContext(Owner('another-project'))
 
 
 class OperationsCase(OperatedCase):
     """Nothing is executed: what is asked for stays as it is asked for."""
 
-    limits = Limits(nodes=5, clusters=3)
+    limits = ClusterLimits(nodes=5, clusters=3)
 
     def setUp(self) -> None:
         super().setUp()

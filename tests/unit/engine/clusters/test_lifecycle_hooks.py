@@ -3,7 +3,10 @@
 from types import SimpleNamespace
 
 from tests import base
-from watcherlite.engine.clusters.lifecycle_hooks import LifecycleHook, before
+from watcherlite.engine.clusters.actions.lifecycle_hooks import (
+    LifecycleHook,
+    hook_action,
+)
 from watcherlite.testing.actions import run_action
 from watcherlite.testing.context import FakeContext
 from watcherlite.testing.policies import a_node
@@ -22,7 +25,7 @@ class BeforeTest(base.TestCase):
         node = a_node(1, None, physical_id='x')
         said = {'type': 'webhook', 'params': {'url': 'http://h/'}, 'timeout': 7200}
 
-        hook = before({'hooks': said}, node, 'c', grace_period=1800)
+        hook = hook_action({'hooks': said}, node, 'c', grace_period=1800)
 
         self.assertGreater(hook.timeout, 9000)
         self.assertEqual(

@@ -6,8 +6,8 @@ from tests.cluster_worlds import ClusterCase
 from tests.stack_worlds import Outside, thing
 from tests.unit.engine.clusters.node_case import status_of, told, why
 from watcherlite import exceptions
-from watcherlite.domain.handling import Property
-from watcherlite.engine.clusters.actions import (
+from watcherlite.domain.resource_results import Property
+from watcherlite.engine.clusters.action_types import (
     CLUSTER_CHECK,
     NODE_CREATE,
     NODE_DELETE,
@@ -226,6 +226,31 @@ class TestUpdating(ClusterCase):
         )
         self.assertEqual((other.id, 'ACTIVE'), profile_and_status(world.now(node)))
 
+    def test_after_a_failed_update_it_is_updated_to_what_it_was_made_from(self):
+        for fails, new, calls in (
+            ('update', {'value': 'new'}, ['update', 'update']),
+            ('delete', {'fixed': 'g'}, ['delete', 'update']),
+            ('create', {'fixed': 'g'}, ['delete', 'create', 'delete', 'create']),
+        ):
+            with self.subTest(fails=fails):
+                world = self.a_cluster_world()
+                old = world.profile(value='old', fixed='f')
+                node = world.a_node(old, 'n')
+                world.made(node)
+                other = world.profile('q', **{'value': 'old', 'fixed': 'f', **new})
+                del world.outside.calls[:]
+                world.outside.fails.add((fails, 'n'))
+                failed = world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
+                world.outside.fails.clear()
+
+                world.do(NODE_UPDATE, node, {'new_profile_id': old.uuid})
+
+                row = world.now(node)
+                self.assertEqual('FAILED', failed.status)
+                self.assertEqual((old.id, 'ACTIVE'), profile_and_status(row))
+                self.assertEqual(calls, [what for what, _ in world.outside.calls])
+                self.assertNotIn('partial_update', row.kept)
+
     def test_one_that_has_nothing_to_change_stays_as_it_was(self):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(fixed='f'), 'n')
@@ -259,7 +284,8 @@ class TestUpdating(ClusterCase):
         action = world.do(NODE_UPDATE, node, {'new_profile_id': other.uuid})
 
         self.assertEqual(
-            ('FAILED', 'Node n is of another type than profile q'), why(action)
+            ('FAILED', 'Node n has a different profile type than profile q'),
+            why(action),
         )
 
 

@@ -3,9 +3,10 @@
 from tests.cluster_worlds import ClusterCase, machine
 from tests.stack_worlds import Outside
 from tests.unit.engine.clusters.node_case import status_of, told, told_operation, why
-from watcherlite.domain.handling import NotYet, Ready
-from watcherlite.engine.clusters import actions
-from watcherlite.engine.clusters.actions import (
+from watcherlite import exceptions
+from watcherlite.domain.resource_results import NotYet, Ready
+from watcherlite.engine.clusters import action_types
+from watcherlite.engine.clusters.action_types import (
     NODE_CHECK,
     NODE_CREATE,
     NODE_OPERATION,
@@ -48,7 +49,7 @@ class TestChecking(ClusterCase):
         world = self.a_cluster_world()
         node = world.a_node(world.profile(), 'n')
         world.made(node)
-        world.set(node, status='ERROR', data={actions.MARK: 'it smells'})
+        world.set(node, status='ERROR', data={action_types.UNHEALTHY_MARK: 'it smells'})
 
         checked = world.do(NODE_CHECK, node)
         marked = world.now(node)
@@ -57,7 +58,9 @@ class TestChecking(ClusterCase):
         self.assertEqual('SUCCEEDED', checked.status)
         self.assertEqual(('ERROR', 'it smells'), status_of(marked))
         row = world.now(node)
-        self.assertEqual(('ACTIVE', None), (row.status, actions.mark_of(row)))
+        self.assertEqual(
+            ('ACTIVE', None), (row.status, action_types.unhealthy_mark(row))
+        )
 
     def test_a_mistake_of_its_type_says_nothing_about_it(self):
         def broken(self, context):
@@ -72,6 +75,28 @@ class TestChecking(ClusterCase):
 
         self.assertEqual('FAILED', action.status)
         self.assertEqual('ACTIVE', world.now(node).status)
+
+    def test_one_whose_check_cannot_tell_stays_as_it_is(self):
+        def unseen(self, context):
+            raise exceptions.StateUnknown('n runs on the-other-host')
+
+        kind = type('Far', (machine(Outside()),), {'check': unseen})
+        world = self.a_cluster_world(handlers={'Far': kind})
+        node = world.a_node(world.profile(type_='far'), 'n')
+        before = world.made(node)
+
+        checked = world.do(NODE_CHECK, node)
+        recovered = world.do(NODE_RECOVER, node, {'check': True})
+
+        after = world.now(node)
+        unknown = 'Its state is unknown: n runs on the-other-host'
+        self.assertEqual(
+            ('SUCCEEDED', unknown), (checked.status, checked.outputs['reason'])
+        )
+        self.assertEqual(('FAILED', unknown), why(recovered))
+        self.assertEqual(
+            ('ACTIVE', before.physical_id), (after.status, after.physical_id)
+        )
 
     def test_the_first_look_at_what_is_adopted_takes_it_over(self):
         calls = []
@@ -228,7 +253,8 @@ class TestRecovering(ClusterCase):
                 cancelled.clear()
 
                 action = world.do(
-                    *(NODE_RECOVER, node),
+                    NODE_RECOVER,
+                    node,
                     {'delete_timeout': 0, 'force_recreate': force},
                 )
 

@@ -2,8 +2,8 @@
 
 from tests.cluster_worlds import ClusterCase, machine
 from tests.stack_worlds import Outside
-from watcherlite.domain.handling import NotYet, Ready
-from watcherlite.engine.clusters.actions import (
+from watcherlite.domain.resource_results import NotYet, Ready
+from watcherlite.engine.clusters.action_types import (
     NODE_CREATE,
     NODE_DELETE,
     NODE_RECOVER,
@@ -34,7 +34,7 @@ class LostCase(ClusterCase):
         outside = Dying()
         kind = machine(outside, **members)
         world = self.a_cluster_world(handlers={'Mortal': kind}, lease=1000)
-        outside.kill = lambda: world._mortals[world.workers[0].me.uuid].die()
+        outside.kill = lambda: world._mortals[world.workers[0].record.uuid].die()
         world.outside = outside
         return world
 
@@ -109,7 +109,7 @@ class TestLostWorkers(LostCase):
         world.set(node, status='ERROR', physical_id='x')
 
         action = self.lost(
-            *(world, node, ('reboot', 'n'), NODE_RECOVER, {'operation': 'REBOOT'})
+            world, node, ('reboot', 'n'), NODE_RECOVER, {'operation': 'REBOOT'}
         )
 
         self.assertEqual('FAILED', action.status)
@@ -169,6 +169,8 @@ class TestLostWorkers(LostCase):
             world.happened,
         )
 
+        # Only so could it be checked: what is made is not made again.
+        world.set(node, physical_id=None)
         gate.open()
         world.ended(held)
         action = world.ended(waiting)

@@ -7,7 +7,7 @@ from tests.cluster_worlds import BY, ClusterCase
 from watcherlite import exceptions
 from watcherlite.domain import events
 from watcherlite.domain.clusters import Binding, PolicyObject
-from watcherlite.engine.clusters.actions import NODE_CREATE, NODE_RECOVER
+from watcherlite.engine.clusters.action_types import NODE_CREATE, NODE_RECOVER
 from watcherlite.plugins.base import Policy
 
 SEEN: list[tuple[str, str | None, dict]] = []
@@ -54,7 +54,7 @@ class PolicyCase(ClusterCase):
             created_at=world.clock.now(),
         )
         with world.store.transaction() as tx:
-            stored = tx.insert_noun(policy)
+            stored = tx.insert_object(policy)
             tx.lock_clusters([cluster.uuid])
             tx.insert_binding(
                 Binding(events.new_uuid(), cluster.id, stored.id, kind.priority)

@@ -6,8 +6,8 @@ from tests.cluster_worlds import BY
 from tests.unit.engine.clusters.operations_case import OTHERS, OperationsCase
 from watcherlite import exceptions
 from watcherlite.domain.clusters import Cluster
-from watcherlite.engine.clusters.asking import Asker, NewCluster
-from watcherlite.engine.clusters.parts import Limits
+from watcherlite.engine.clusters.requests.values import NewCluster, RequestContext
+from watcherlite.engine.clusters.services import ClusterLimits
 
 
 class TestCreate(OperationsCase):
@@ -15,7 +15,7 @@ class TestCreate(OperationsCase):
         new = NewCluster(
             'web', 'p', '2', 1, '4', 60, {'a': 1}, {'node.name.format': 'web-$3I'}
         )
-        by = Asker(BY.owner, context={'user_id': 'a user'})
+        by = RequestContext(BY.owner, context={'user_id': 'a user'})
 
         begun = self.operations.create(new, by)
 
@@ -23,21 +23,44 @@ class TestCreate(OperationsCase):
         self.assertEqual(
             ('web', 'INIT', 2, 1, 4, 60, {'a': 1}, {'node.name.format': 'web-$3I'}),
             (
-                *(row.name, row.status, row.desired_capacity, row.min_size),
-                *(row.max_size, row.timeout, row.metadata, row.config),
+                row.name,
+                row.status,
+                row.desired_capacity,
+                row.min_size,
+                row.max_size,
+                row.timeout,
+                row.metadata,
+                row.config,
             ),
         )
         action = self.world.store.get_action(begun.action)
+        name = f'cluster_create_{row.uuid[:8]}_{action.uuid[:8]}'
         self.assertEqual(
             (
-                *('CLUSTER_CREATE', f'cluster_create_{row.uuid[:8]}', row.uuid),
-                *('READY', 'RPC Request', 'engine', BY.owner.tenant, None, 60),
-                *({}, {'user_id': 'a user'}),
+                'CLUSTER_CREATE',
+                name,
+                row.uuid,
+                'READY',
+                'RPC Request',
+                'engine',
+                BY.owner.tenant,
+                None,
+                60,
+                {},
+                {'user_id': 'a user'},
             ),
             (
-                *(action.action_type, action.name, action.target),
-                *(action.status, action.cause, action.lane, action.tenant),
-                *(action.within, action.timeout, action.inputs, action.context),
+                action.action_type,
+                action.name,
+                action.target,
+                action.status,
+                action.cause,
+                action.lane,
+                action.tenant,
+                action.within,
+                action.timeout,
+                action.inputs,
+                action.context,
             ),
         )
 
@@ -108,19 +131,23 @@ class TestCreate(OperationsCase):
             exceptions.OverQuota,
             'Quota exceeded for resources: this project has 3 clusters, and may not '
             'have more; delete some.',
-            *(self.operations.create, NewCluster('c', 'p'), BY),
+            self.operations.create,
+            NewCluster('c', 'p'),
+            BY,
         )
 
     def test_a_profile_of_another_project_is_none(self) -> None:
         self.refused(
             exceptions.BadRequest,
             "The specified profile 'p' could not be found.",
-            *(self.operations.create, NewCluster('c', 'p'), OTHERS),
+            self.operations.create,
+            NewCluster('c', 'p'),
+            OTHERS,
         )
 
 
 class TestUniqueNames(OperationsCase):
-    limits = Limits(unique_names=True)
+    limits = ClusterLimits(unique_names=True)
 
     def test_no_two_of_a_project_have_the_same_name(self) -> None:
         self.operations.create(NewCluster('c', 'p'), BY)
@@ -128,13 +155,18 @@ class TestUniqueNames(OperationsCase):
         self.refused(
             exceptions.BadRequest,
             "A cluster named 'c' already exists.",
-            *(self.operations.create, NewCluster('c', 'p'), BY),
+            self.operations.create,
+            NewCluster('c', 'p'),
+            BY,
         )
         spec = {'type': 'thing', 'version': '1.0'}
         self.refused(
             exceptions.BadRequest,
             "A profile named 'p' already exists.",
-            *(self.operations.profiles.create, 'p', spec, BY),
+            self.operations.profiles.create,
+            'p',
+            spec,
+            BY,
         )
 
     def test_a_name_that_something_is_to_get_is_taken(self) -> None:
@@ -160,14 +192,16 @@ class TestUniqueNames(OperationsCase):
 
     def test_each_project_has_names_of_its_own(self) -> None:
         self.operations.create(NewCluster('c', 'p'), BY)
-        boss = Asker(OTHERS.owner, everywhere=True)
+        boss = RequestContext(OTHERS.owner, everywhere=True)
 
         # It is in the project of the cluster that the name has to be free
         self.operations.update('c', boss, {'name': 'd'}, wait=True)
         self.refused(
             exceptions.BadRequest,
             "A cluster named 'd' already exists.",
-            *(self.operations.create, NewCluster('d', 'p'), BY),
+            self.operations.create,
+            NewCluster('d', 'p'),
+            BY,
         )
         self.operations.create(NewCluster('c', 'p'), boss)
 
@@ -225,22 +259,45 @@ class TestUpdate(OperationsCase):
                     changes,
                 )
 
+    def test_one_whose_nodes_have_another_profile_is_updated_to_its_own(self) -> None:
+        better = self.world.profile('better')
+        cluster = self.world.a_cluster(self.profile, 2, name='half')
+        self.world.set(self.world.nodes(cluster)[0], profile_id=better.id)
+
+        self.refused(
+            exceptions.BadRequest,
+            'No property needs an update.',
+            self.operations.update,
+            'half',
+            BY,
+            {'profile_id': 'p', 'profile_only': True},
+        )
+        begun = self.operations.update('half', BY, {'profile_id': 'p'})
+
+        self.assertEqual({'new_profile_id': self.profile.uuid}, self.inputs(begun))
+
     def test_one_in_error_is_not_updated(self) -> None:
         self.world.set(self.cluster, status='ERROR')
 
         self.refused(
             exceptions.FeatureNotSupported,
             'Updating a cluster in error state is not supported.',
-            *(self.operations.update, 'c', BY, {'timeout': 1}),
+            self.operations.update,
+            'c',
+            BY,
+            {'timeout': 1},
         )
 
     def test_that_of_another_project_is_not_there(self) -> None:
         self.refused(
             exceptions.NotFound,
             "The cluster 'c' could not be found.",
-            *(self.operations.update, 'c', OTHERS, {'timeout': 1}),
+            self.operations.update,
+            'c',
+            OTHERS,
+            {'timeout': 1},
         )
-        everywhere = Asker(OTHERS.owner, everywhere=True)
+        everywhere = RequestContext(OTHERS.owner, everywhere=True)
         begun = self.operations.update('c', everywhere, {'timeout': 1})
         action = self.world.store.get_action(begun.action)
         self.assertEqual(BY.owner.tenant, action.tenant)
@@ -263,19 +320,27 @@ class TestSizes(OperationsCase):
         scale = self.operations.scale
         for kind, count, error, text in (
             (
-                *('CLUSTER_SCALE_OUT', 2, exceptions.BadRequest),
+                'CLUSTER_SCALE_OUT',
+                2,
+                exceptions.BadRequest,
                 "The target capacity (5) is greater than the cluster's max_size (4).",
             ),
             (
-                *('CLUSTER_SCALE_IN', 3, exceptions.BadRequest),
+                'CLUSTER_SCALE_IN',
+                3,
+                exceptions.BadRequest,
                 "The target capacity (0) is less than the cluster's min_size (1).",
             ),
             (
-                *('CLUSTER_SCALE_IN', 0, exceptions.BadRequest),
+                'CLUSTER_SCALE_IN',
+                0,
+                exceptions.BadRequest,
                 'Count for scale-in request cannot be 0.',
             ),
             (
-                *('CLUSTER_SCALE_OUT', 'x', exceptions.BadRequest),
+                'CLUSTER_SCALE_OUT',
+                'x',
+                exceptions.BadRequest,
                 "The value for count must be an integer: 'x'.",
             ),
         ):
@@ -318,7 +383,10 @@ class TestSizes(OperationsCase):
         self.refused(
             exceptions.BadRequest,
             "The target capacity (5) is greater than the cluster's max_size (4).",
-            *(self.operations.resize, 'c', BY, {**params, 'strict': True}),
+            self.operations.resize,
+            'c',
+            BY,
+            {**params, 'strict': True},
         )
 
         begun = self.operations.resize('c', BY, params)

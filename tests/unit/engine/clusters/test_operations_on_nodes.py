@@ -1,12 +1,14 @@
 """What is asked of the nodes of clusters, and while something goes on; likewise."""
 
+import datetime
 from typing import Any
 from unittest import mock
 
 from tests.cluster_worlds import BY
 from tests.unit.engine.clusters.operations_case import OTHERS, OperationsCase
 from watcherlite import exceptions
-from watcherlite.engine.clusters.asking import NewNode
+from watcherlite.domain.actions import COMPLETE, ActionChange
+from watcherlite.engine.clusters.requests.values import NewCluster, NewNode
 
 
 class TestBusy(OperationsCase):
@@ -21,14 +23,34 @@ class TestBusy(OperationsCase):
             exceptions.ActionConflict,
             f'The CLUSTER_RECOVER action for target {uuid} conflicts with the '
             f'following action(s): CLUSTER_CHECK {self.first}.',
-            *(self.operations.recover, 'c', BY),
+            self.operations.recover,
+            'c',
+            BY,
         )
         node = self.world.nodes(self.cluster)[0]
         self.refused(
             exceptions.ActionConflict,
             f'The NODE_CHECK action for target {node.uuid} conflicts with the '
             f'following action(s): CLUSTER_CHECK {self.first}.',
-            *(self.operations.nodes.check, node.uuid, BY),
+            self.operations.nodes.check,
+            node.uuid,
+            BY,
+        )
+
+    def test_it_is_suspended_between_two_stages_and_goes_on(self) -> None:
+        action = self.world.store.get_action(self.first)
+        now = self.world.clock.now()
+        between = action.evolve(phase=COMPLETE, start_time=now)
+        with self.world.store.transaction() as tx:
+            tx.change_actions([ActionChange(action, between)])
+        signal = self.operations.actions.update
+
+        held = signal(self.first, BY, 'SUSPENDED').action
+        going = signal(self.first, BY, 'RUNNING').action
+
+        self.assertEqual(
+            [('SUSPENDED', COMPLETE), ('READY', COMPLETE)],
+            [(one.status, one.phase) for one in (held, going)],
         )
 
     def test_what_has_begun_has_locked_it(self) -> None:
@@ -38,7 +60,9 @@ class TestBusy(OperationsCase):
             exceptions.ResourceIsLocked,
             f'CLUSTER_RECOVER for cluster {self.cluster.uuid} cannot be completed '
             f'because it is already locked: CLUSTER_CHECK {self.first}.',
-            *(self.operations.recover, 'c', BY),
+            self.operations.recover,
+            'c',
+            BY,
         )
 
     def test_who_comes_between_a_question_and_its_answer_is_not_overlooked(
@@ -46,7 +70,7 @@ class TestBusy(OperationsCase):
     ) -> None:
         self.over(self.cluster)
         store = self.world.store
-        find = store.find_noun
+        find = store.find_object
         came: list[bool] = []
 
         def found(*args: Any) -> Any:
@@ -57,7 +81,7 @@ class TestBusy(OperationsCase):
             return row
 
         with (
-            mock.patch.object(store, 'find_noun', found),
+            mock.patch.object(store, 'find_object', found),
             self.assertRaises(exceptions.ActionConflict),
         ):
             self.operations.recover('c', BY)
@@ -76,7 +100,9 @@ class TestBusy(OperationsCase):
             exceptions.ActionConflict,
             f'The CLUSTER_CHECK action for target {self.cluster.uuid} conflicts with '
             f'the following action(s): NODE_CHECK {checks}.',
-            *(self.operations.check, 'c', BY),
+            self.operations.check,
+            'c',
+            BY,
         )
         begun = self.operations.nodes.check(two.uuid, BY)
         action = self.world.store.get_action(begun.action)
@@ -84,6 +110,46 @@ class TestBusy(OperationsCase):
             (two.uuid, self.cluster.uuid, 'READY'),
             (action.target, action.within, action.status),
         )
+
+    def test_every_action_can_be_scheduled_also_beside_what_goes_on(self) -> None:
+        spare = self.world.a_node(self.profile, 'spare', status='ACTIVE')
+        better = self.world.profile('better').uuid
+        policy = self.world.policy('senlin.policy.deletion').uuid
+        due = self.world.clock.now() + datetime.timedelta(hours=1)
+        later = self.operations.scheduled_at(due)
+        one, two = (node.uuid for node in self.world.nodes(self.cluster))
+        new = NewNode('new', 'p', 'c')
+
+        asked = [
+            later.create(NewCluster('d', 'p'), BY),
+            later.update('c', BY, {'profile_id': better}),
+            later.resize('c', BY, {'max_size': 4}),
+            later.scale('c', BY, 'CLUSTER_SCALE_OUT'),
+            later.add_nodes('c', BY, [spare.uuid]),
+            later.del_nodes('c', BY, [one]),
+            later.replace_nodes('c', BY, {one: spare.uuid}),
+            later.attach_policy('c', BY, policy),
+            later.check('c', BY),
+            later.recover('c', BY),
+            later.operate('c', BY, 'reboot'),
+            later.delete('c', BY),
+            later.nodes.create(new, BY),
+            later.nodes.update(two, BY, {'role': 'x'}),
+            later.nodes.check(two, BY),
+            later.nodes.recover(two, BY),
+            later.nodes.operate(two, BY, 'reboot'),
+            later.nodes.delete(two, BY),
+        ]
+
+        found = [self.world.store.get_action(begun.action) for begun in asked]
+        self.assertEqual({('READY', due)}, {(a.status, a.not_before) for a in found})
+        self.assertEqual('READY', self.world.store.get_action(self.first).status)
+
+    def test_a_scheduled_deletion_is_not_forced(self) -> None:
+        due = self.world.clock.now() + datetime.timedelta(hours=1)
+
+        with self.assertRaisesRegex(exceptions.BadRequest, 'cannot be forced'):
+            self.operations.scheduled_at(due).delete('c', BY, force=True)
 
     def test_what_is_due_later_is_in_nobodys_way(self) -> None:
         self.over(self.cluster)
@@ -148,25 +214,34 @@ class TestMembers(OperationsCase):
     def test_nodes_of_another_project_are_not_there(self) -> None:
         theirs = self.world.a_cluster(self.profile, 0, 'theirs')
         with self.world.store.transaction() as tx:
-            tx.insert_noun(theirs.evolve(id=None, uuid='e' * 36, owner=OTHERS.owner))
+            tx.insert_object(theirs.evolve(id=None, uuid='e' * 36, owner=OTHERS.owner))
 
         self.refused(
             exceptions.BadRequest,
             f"Nodes not found: ['{self.well.uuid}'].",
-            *(self.operations.add_nodes, 'e' * 36, OTHERS, [self.well.uuid]),
+            self.operations.add_nodes,
+            'e' * 36,
+            OTHERS,
+            [self.well.uuid],
         )
 
     def test_only_members_are_removed_and_not_more_than_may_go(self) -> None:
         self.refused(
             exceptions.BadRequest,
             f"Nodes not members of specified cluster: ['{self.well.uuid}'].",
-            *(self.operations.del_nodes, 'c', BY, ['well']),
+            self.operations.del_nodes,
+            'c',
+            BY,
+            ['well'],
         )
         self.world.set(self.cluster, min_size=2)
         self.refused(
             exceptions.BadRequest,
             "The target capacity (1) is less than the cluster's min_size (2).",
-            *(self.operations.del_nodes, 'c', BY, ['c-1']),
+            self.operations.del_nodes,
+            'c',
+            BY,
+            ['c-1'],
         )
         self.world.set(self.cluster, min_size=0)
 
@@ -190,12 +265,18 @@ class TestMembers(OperationsCase):
         self.refused(
             exceptions.BadRequest,
             f"Nodes to be replaced are not of specified cluster: ['{self.well.uuid}'].",
-            *(replace, 'c', BY, {'well': 'c-1'}),
+            replace,
+            'c',
+            BY,
+            {'well': 'c-1'},
         )
         self.refused(
             exceptions.NodeNotOrphan,
             f"Nodes ['{two.uuid}'] already owned by some cluster.",
-            *(replace, 'c', BY, {one.uuid: 'c-2'}),
+            replace,
+            'c',
+            BY,
+            {one.uuid: 'c-2'},
         )
 
 
@@ -208,16 +289,19 @@ class TestHealth(OperationsCase):
         self.world.a_cluster(self.world.profile('plain', 'plain'), 1, 'plain')
         for name, params, text in (
             (
-                *('c', {'operation': 'PRAY'}),
+                'c',
+                {'operation': 'PRAY'},
                 "Operation value 'PRAY' has to be one of the following: REBOOT, "
                 'REBUILD, RECREATE.',
             ),
             (
-                *('plain', {'operation': 'REBOOT'}),
+                'plain',
+                {'operation': 'REBOOT'},
                 "The operation 'REBOOT' is not supported by profile type 'plain-1.0'.",
             ),
             (
-                *('c', {'force': True}),
+                'c',
+                {'force': True},
                 "Action parameter ['force'] is not recognizable; known are check, "
                 'check_capacity, operation, operation_params.',
             ),
@@ -226,7 +310,10 @@ class TestHealth(OperationsCase):
                 self.refused(
                     exceptions.BadRequest,
                     text,
-                    *(self.operations.recover, name, BY, params),
+                    self.operations.recover,
+                    name,
+                    BY,
+                    params,
                 )
 
         wanted = {'operation': 'reboot', 'check': 'True', 'check_capacity': None}
@@ -237,17 +324,23 @@ class TestHealth(OperationsCase):
         operate = self.operations.operate
         for operation, params, filters, text in (
             (
-                *('dance', {}, None),
+                'dance',
+                {},
+                None,
                 "The operation 'dance' is not supported by profile type 'thing-1.0'.",
             ),
-            (*('paint', {}, None), 'params.colour: is required'),
+            ('paint', {}, None, 'params.colour: is required'),
             (
-                *('reboot', {'type': 'MILD'}, None),
+                'reboot',
+                {'type': 'MILD'},
+                None,
                 'params.type: "MILD" is none of "SOFT", "HARD"',
             ),
-            (*('reboot', {}, {'shape': 'x'}), "Filter key 'shape' is unsupported"),
+            ('reboot', {}, {'shape': 'x'}, "Filter key 'shape' is unsupported"),
             (
-                *('reboot', {}, {'name': 'x'}),
+                'reboot',
+                {},
+                {'name': 'x'},
                 'No node (matching the filter) could be found',
             ),
         ):
@@ -255,7 +348,12 @@ class TestHealth(OperationsCase):
                 self.refused(
                     exceptions.BadRequest,
                     text,
-                    *(operate, 'c', BY, operation, params, filters),
+                    operate,
+                    'c',
+                    BY,
+                    operation,
+                    params,
+                    filters,
                 )
 
         begun = operate('c', BY, 'paint', {'colour': 'red'}, {'name': 'c-2'})
@@ -266,7 +364,8 @@ class TestHealth(OperationsCase):
             self.inputs(begun),
         )
         action = self.world.store.get_action(begun.action)
-        self.assertEqual(f'cluster_paint_{self.cluster.uuid[:8]}', action.name)
+        name = f'cluster_paint_{self.cluster.uuid[:8]}_{action.uuid[:8]}'
+        self.assertEqual(name, action.name)
 
     def test_values_are_collected_from_the_nodes(self) -> None:
         one, two = self.world.nodes(self.cluster)
@@ -280,9 +379,12 @@ class TestHealth(OperationsCase):
         self.assertEqual([], found('$.nope'))
         self.assertEqual([(one.uuid, 1), (two.uuid, 2)], found('$..i'))
         for path, text in (
-            ('$.[', "'$.[' is no JSON path."),
+            (
+                '$.[',
+                "'$.[' is no JSON path: names, [indexes], * and one '..' are "
+                'understood.',
+            ),
             ('$..a..b', "'$..a..b' has more than one '..'."),
-            ('', 'A JSON path has 1 to 1024 characters, not 0.'),
         ):
             with self.assertRaises(exceptions.BadRequest) as caught:
                 found(path)
@@ -300,7 +402,9 @@ class TestDelete(OperationsCase):
         self.refused(
             exceptions.ActionInProgress,
             f"The cluster '{self.cluster.uuid}' is in status UPDATING.",
-            *(self.operations.delete, 'c', BY),
+            self.operations.delete,
+            'c',
+            BY,
         )
 
         begun = self.operations.delete('c', BY, force=True)
@@ -315,10 +419,59 @@ class TestDelete(OperationsCase):
         before = self.operations.check('c', BY).action
 
         begun = self.operations.delete('c', BY)
-        again = self.operations.delete('c', BY, force=True)
+        again = self.operations.delete('c', BY)
 
         self.assertEqual(begun.action, again.action)
         self.assertEqual('READY', self.world.store.get_action(before).status)
+
+    def test_force_cancels_what_the_first_deletion_of_a_cluster_waits_for(self) -> None:
+        before = self.operations.check('c', BY).action
+        begun = self.operations.delete('c', BY)
+
+        again = self.operations.delete('c', BY, force=True)
+
+        self.assertEqual(begun.action, again.action)
+        self.assertEqual(['CANCELLED', 'READY'], self.statuses(before, again.action))
+
+    def test_force_cancels_what_the_first_deletion_of_a_node_waits_for(self) -> None:
+        cluster = self.world.a_cluster(self.profile, 1, name='d')
+        (node,) = self.world.nodes(cluster)
+        nodes = self.operations.nodes
+        around = self.operations.check('d', BY).action
+        before = nodes.check(node.uuid, BY, wait=True).action
+        begun = nodes.delete(node.uuid, BY)
+        after = self.operations.check('d', BY, wait=True).action
+
+        again = nodes.delete(node.uuid, BY, force=True)
+
+        self.assertEqual(begun.action, again.action)
+        self.assertEqual(
+            ['CANCELLED', 'CANCELLED', 'READY', 'READY'],
+            self.statuses(around, before, again.action, after),
+        )
+
+    def test_a_forced_deletion_of_a_node_leaves_that_of_its_cluster(self) -> None:
+        cluster = self.world.a_cluster(self.profile, 1, name='d')
+        (node,) = self.world.nodes(cluster)
+        around = self.operations.delete('d', BY).action
+
+        begun = self.operations.nodes.delete(node.uuid, BY, force=True).action
+
+        self.assertEqual(['READY', 'READY'], self.statuses(around, begun))
+
+    def test_a_deletion_that_is_scheduled_is_not_waited_for(self) -> None:
+        scheduled = self.operations.delete('c', BY).action
+        action = self.world.store.get_action(scheduled)
+        later = self.world.clock.now() + datetime.timedelta(hours=1)
+        with self.world.store.transaction() as tx:
+            tx.change_actions([ActionChange(action, action.evolve(not_before=later))])
+
+        begun = self.operations.delete('c', BY).action
+
+        self.assertEqual(['CANCELLED', 'READY'], self.statuses(scheduled, begun))
+
+    def statuses(self, *uuids: str) -> list[str]:
+        return [self.world.store.get_action(uuid).status for uuid in uuids]
 
     def test_what_is_repeated_does_not_keep_it(self) -> None:
         again = self.world.user_action(
@@ -336,11 +489,9 @@ class TestDelete(OperationsCase):
             exceptions.ResourceInUse,
             f"The cluster '{self.cluster.uuid}' cannot be deleted: still depended by "
             'other clusters and/or nodes.',
-            *(
-                self.operations.delete,
-                'c',
-                BY,
-            ),
+            self.operations.delete,
+            'c',
+            BY,
         )
 
 
@@ -368,15 +519,21 @@ class TestCreateNode(OperationsCase):
         create = self.operations.nodes.create
         for profile, cluster, kind, text in (
             (
-                *('p', 'nope', exceptions.BadRequest),
+                'p',
+                'nope',
+                exceptions.BadRequest,
                 "The specified cluster 'nope' could not be found.",
             ),
             (
-                *('plain', 'c', exceptions.BadRequest),
+                'plain',
+                'c',
+                exceptions.BadRequest,
                 'Node and cluster have different profile type, operation aborted.',
             ),
             (
-                *('p', 'c', exceptions.BadRequest),
+                'p',
+                'c',
+                exceptions.BadRequest,
                 "The target capacity (3) is greater than the cluster's max_size (2).",
             ),
         ):

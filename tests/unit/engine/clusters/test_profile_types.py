@@ -5,7 +5,7 @@ from typing import ClassVar
 from tests import base
 from watcherlite import exceptions
 from watcherlite.domain.clusters import Node, Owner
-from watcherlite.domain.handling import Operation, Property
+from watcherlite.domain.resource_results import Operation, Property
 from watcherlite.engine.clusters import profile_types
 from watcherlite.engine.clusters.profile_types import ProfileTypes
 from watcherlite.plugins import loader
@@ -120,14 +120,15 @@ class TestNames(TypesCase):
             found = self.types.find(*arguments)
             self.assertEqual('my.big_server-1.0', found.full_name)
 
-    def test_others_are_not_found(self):
+    def test_others_are_not_found_and_those_that_there_are_are_named(self):
+        known = ', '.join(sorted(f'{name}-1.0' for name in self.types.all()))
         for arguments, name in (
             (('fly',), 'fly'),
             (('my.big_server-2.0',), 'my.big_server-2.0'),
             (('my.big_server', '1.1'), 'my.big_server-1.1'),
         ):
             self.assertEqual(
-                f"The profile_type '{name}' could not be found.",
+                f"The profile_type '{name}' could not be found. Known types: {known}.",
                 self.refused(exceptions.NotFound, self.types.find, *arguments),
             )
 
@@ -224,7 +225,9 @@ class TestSchemas(TypesCase):
                 said = self.refused(
                     exceptions.Invalid,
                     profile_types.operation_parameters,
-                    *(Server, operation, given),
+                    Server,
+                    operation,
+                    given,
                 )
                 self.assertIn(text, said)
 

@@ -1,13 +1,16 @@
 """What is asked of profiles, policies and receivers, and how it is refused."""
 
+import hashlib
 from typing import Any
 
 from tests.cluster_worlds import BY
 from tests.unit.engine.clusters.operations_case import OTHERS, OperationsCase
 from watcherlite import exceptions
+from watcherlite.api.clustering.handlers import receivers as representations
+from watcherlite.domain import events
 from watcherlite.domain.clusters import Binding, PolicyObject, Profile, Receiver
-from watcherlite.engine.clusters.asking import NewReceiver
-from watcherlite.engine.clusters.receivers import alarm_url
+from watcherlite.engine.clusters.requests.receivers import NO_WEBHOOK, alarm_url
+from watcherlite.engine.clusters.requests.values import IssuedReceiver, NewReceiver
 
 URL = 'http://host/clustering/v1'
 
@@ -18,13 +21,17 @@ class TestProfiles(OperationsCase):
 
         made = self.operations.profiles.create('mine', spec, BY, {'k': 'v'})
 
-        found = self.world.store.find_noun(Profile, made.uuid, 'a-project')
+        found = self.world.store.find_object(Profile, made.uuid, 'a-project')
         self.assertEqual(made, found)
         self.assertEqual(
             ('mine', 'thing-1.0', 'Thing', spec, {'k': 'v'}, BY.owner),
             (
-                *(found.name, found.type, found.handler, found.spec),
-                *(found.metadata, found.owner),
+                found.name,
+                found.type,
+                found.handler,
+                found.spec,
+                found.metadata,
+                found.owner,
             ),
         )
 
@@ -32,17 +39,20 @@ class TestProfiles(OperationsCase):
         create, why = self.operations.profiles.create, 'Failed in creating profile x: '
         for spec, kind, text in (
             (
-                *({'version': '1.0'}, exceptions.InvalidSpec),
+                {'version': '1.0'},
+                exceptions.InvalidSpec,
                 f"{why}The 'type' key is missing from the provided spec map.",
             ),
             (
-                *({'type': 'thing'}, exceptions.InvalidSpec),
+                {'type': 'thing'},
+                exceptions.InvalidSpec,
                 f"{why}The 'version' key is missing from the provided spec map.",
             ),
             (
                 {'type': 'nope', 'version': '1.0'},
                 exceptions.NotFound,
-                "The profile_type 'nope-1.0' could not be found.",
+                "The profile_type 'nope-1.0' could not be found. Known types: "
+                'os.heat.stack-1.0, plain-1.0, thing-1.0.',
             ),
             (
                 {'type': 'thing', 'version': '1.0', 'more': 1},
@@ -60,7 +70,7 @@ class TestProfiles(OperationsCase):
 
         self.assertEqual(('', 'validated_profile'), (found.uuid, found.name))
         with self.assertRaises(exceptions.NotFound):
-            self.world.store.find_noun(Profile, 'validated_profile', None)
+            self.world.store.find_object(Profile, 'validated_profile', None)
 
     def test_its_name_and_metadata_change_and_nothing_else(self) -> None:
         update = self.operations.profiles.update
@@ -70,7 +80,10 @@ class TestProfiles(OperationsCase):
         self.refused(
             exceptions.BadRequest,
             'No property needs an update.',
-            *(update, 'q', BY, {'name': 'q'}),
+            update,
+            'q',
+            BY,
+            {'name': 'q'},
         )
         with self.assertRaises(exceptions.NotFound):
             update('q', OTHERS, {'name': 'theirs'})
@@ -87,7 +100,7 @@ class TestProfiles(OperationsCase):
         )
         free = self.world.profile('free')
         self.operations.profiles.delete('free', BY)
-        self.assertEqual({}, self.world.store.nouns_by_id(Profile, [free.id or 0]))
+        self.assertEqual({}, self.world.store.objects_by_id(Profile, [free.id or 0]))
 
 
 class TestPolicies(OperationsCase):
@@ -98,10 +111,12 @@ class TestPolicies(OperationsCase):
             (
                 {'type': 'nope', 'version': '1.0'},
                 exceptions.NotFound,
-                "The policy_type 'nope-1.0' could not be found.",
+                "The policy_type 'nope-1.0' could not be found. Known types: "
+                'senlin.policy.deletion-1.0, senlin.policy.scaling-1.0.',
             ),
             (
-                *(scaling, exceptions.InvalidSpec),
+                scaling,
+                exceptions.InvalidSpec,
                 f"{why}Required spec item 'event' not provided",
             ),
             (
@@ -139,16 +154,22 @@ class TestPolicies(OperationsCase):
         self.refused(
             exceptions.PolicyBindingNotFound,
             "The policy 'other' is not found attached to the specified cluster 'c'.",
-            *(self.operations.binding, 'c', BY, 'other'),
+            self.operations.binding,
+            'c',
+            BY,
+            'other',
         )
         self.refused(
             exceptions.BadRequest,
             "The policy 'other' is not attached to the specified cluster 'c'.",
-            *(self.operations.detach_policy, 'c', BY, 'other'),
+            self.operations.detach_policy,
+            'c',
+            BY,
+            'other',
         )
         self.operations.policies.delete('other', BY)
         with self.assertRaises(exceptions.NotFound):
-            self.world.store.find_noun(PolicyObject, 'other', None)
+            self.world.store.find_object(PolicyObject, 'other', None)
 
 
 class TestReceivers(OperationsCase):
@@ -157,6 +178,9 @@ class TestReceivers(OperationsCase):
         self.cluster = self.world.a_cluster(self.profile, 1)
 
     def create(self, **values: Any) -> Receiver:
+        return self.issue(**values).receiver
+
+    def issue(self, **values: Any) -> IssuedReceiver:
         given = {
             'name': 'r',
             'type': 'webhook',
@@ -179,8 +203,75 @@ class TestReceivers(OperationsCase):
         )
         changed = self.operations.receivers.update('r', BY, {'params': {'count': 1}})
         self.assertEqual(
-            {'alarm_url': alarm_url(URL, made.uuid, {'count': 1})}, changed.channel
+            {'alarm_url': alarm_url(URL, made.uuid, {'count': 1})},
+            changed.receiver.channel,
         )
+        self.assertIsNone(changed.token)
+
+    def test_its_token_is_random_and_stored_as_a_digest_alone(self) -> None:
+        issued = []
+        for name in ('a', 'b'):
+            # What predicted the address as long as that was an id
+            events._random.seed(1)
+            issued.append(self.issue(name=name))
+            self.operations.receivers.delete(name, BY)
+
+        one, other = issued
+        self.assertEqual(one.receiver.uuid, other.receiver.uuid)
+        self.assertNotEqual(one.token, other.token)
+        self.assertEqual(43, len(str(one.token)))
+        self.assertEqual(
+            hashlib.sha256(str(one.token).encode()).hexdigest(),
+            one.receiver.token_digest,
+        )
+        self.assertNotIn(str(one.token), repr(one))
+
+    def test_only_its_token_triggers_it(self) -> None:
+        issued, other = self.issue(), self.issue(name='other')
+        digest = issued.receiver.token_digest
+        for token in (None, '', 'x', digest, other.token, str(issued.token)[:-1]):
+            self.refused(
+                exceptions.NotFound,
+                NO_WEBHOOK,
+                self.operations.receivers.trigger,
+                issued.receiver.uuid,
+                token,
+            )
+        self.operations.receivers.trigger(issued.receiver.uuid, issued.token)
+
+    def test_a_new_token_makes_the_one_before_void(self) -> None:
+        users = self.operations.receivers
+        issued = self.issue()
+
+        renewed = users.update('r', BY, {'renew_token': True})
+
+        self.refused(
+            exceptions.NotFound,
+            NO_WEBHOOK,
+            users.trigger,
+            issued.receiver.uuid,
+            issued.token,
+        )
+        users.trigger(issued.receiver.uuid, renewed.token)
+
+    def test_one_from_before_there_were_tokens_triggers_nothing(self) -> None:
+        made = self.create()
+        with self.world.store.transaction() as tx:
+            row = tx.lock_object(made)
+            tx.save_object(row.evolve(token_digest=None))
+
+        for token in (None, '', 'x'):
+            self.refused(
+                exceptions.NotFound,
+                NO_WEBHOOK,
+                self.operations.receivers.trigger,
+                made.uuid,
+                token,
+            )
+        shown = representations.represent(
+            self.world.store, [row.evolve(token_digest=None)]
+        )
+        self.assertEqual({'alarm_url': None}, shown[0]['channel'])
 
     def test_what_makes_no_sense_is_refused(self) -> None:
         for values, text in (
@@ -211,20 +302,31 @@ class TestReceivers(OperationsCase):
         ):
             self.create(action='CLUSTER_CREATE')
 
-    def test_who_knows_its_id_triggers_what_it_is_for(self) -> None:
-        made = self.create(params={'count': '1'})
+    def test_who_knows_its_token_triggers_what_it_is_for(self) -> None:
+        issued = self.issue(params={'count': '1'})
+        made = issued.receiver
 
-        begun = self.operations.receivers.trigger(made.uuid, {'count': '2'})
+        begun = self.operations.receivers.trigger(
+            made.uuid, issued.token, {'count': '2'}
+        )
 
         action = self.world.store.get_action(begun.action)
         self.assertEqual(
             (
-                *('CLUSTER_SCALE_OUT', f'webhook_{made.uuid[:8]}', self.cluster.uuid),
-                *({'count': 2}, 'a-project', 'RPC Request'),
+                'CLUSTER_SCALE_OUT',
+                f'webhook_{made.uuid[:8]}_',
+                self.cluster.uuid,
+                {'count': 2},
+                'a-project',
+                'RPC Request',
             ),
             (
-                *(action.action_type, action.name, action.target),
-                *(action.inputs, action.tenant, action.cause),
+                action.action_type,
+                (action.name or '')[:-8],
+                action.target,
+                action.inputs,
+                action.tenant,
+                action.cause,
             ),
         )
         self.assertEqual(
@@ -233,28 +335,37 @@ class TestReceivers(OperationsCase):
         )
 
     def test_its_name_is_no_id_and_neither_is_the_beginning_of_one(self) -> None:
-        made = self.create()
-        for name in ('r', made.uuid[:8]):
+        issued = self.issue()
+        for _ in range(2):
+            self.issue(name='twice')
+        for name in ('r', 'twice', issued.receiver.uuid[:8], issued.token):
             self.refused(
                 exceptions.NotFound,
-                f"The receiver '{name}' could not be found.",
-                *(self.operations.receivers.trigger, name),
+                NO_WEBHOOK,
+                self.operations.receivers.trigger,
+                name,
+                issued.token,
             )
 
     def test_what_is_sent_is_checked(self) -> None:
-        made = self.create()
+        issued = self.issue()
 
         self.refused(
             exceptions.BadRequest,
             "The value for count must be an integer: 'many'.",
-            *(self.operations.receivers.trigger, made.uuid, {'count': 'many'}),
+            self.operations.receivers.trigger,
+            issued.receiver.uuid,
+            issued.token,
+            {'count': 'many'},
         )
 
     def test_what_a_monitoring_system_sends_besides_is_passed_over(self) -> None:
-        made = self.create(params={'count': 2})
+        issued = self.issue(params={'count': 2})
 
         begun = self.operations.receivers.trigger(
-            made.uuid, {'alarm_id': 'a', 'severity': 'low', 'current': 'alarm'}
+            issued.receiver.uuid,
+            issued.token,
+            {'alarm_id': 'a', 'severity': 'low', 'current': 'alarm'},
         )
 
         self.assertEqual({'count': 2}, self.inputs(begun))
@@ -265,14 +376,19 @@ class TestReceivers(OperationsCase):
         for call, args, text in (
             (self.create, {'params': {'size': 1}}, unknown),
             (
-                *(self.create, {'params': {'count': 'many'}}),
+                self.create,
+                {'params': {'count': 'many'}},
                 "The value for count must be an integer: 'many'.",
             ),
         ):
             error = self.assertRaises(exceptions.BadRequest, call, **args)
             self.assertEqual(text, str(error))
         self.refused(
-            *(exceptions.BadRequest, unknown, update, made.uuid, BY),
+            exceptions.BadRequest,
+            unknown,
+            update,
+            made.uuid,
+            BY,
             {'params': {'size': 1}},
         )
         update(made.uuid, BY, {'params': {'count': 2}})
@@ -280,31 +396,47 @@ class TestReceivers(OperationsCase):
             exceptions.BadRequest,
             "Action parameter ['count'] is not recognizable; known are "
             'delete_check_action, detection.',
-            *(update, made.uuid, BY, {'action': 'CLUSTER_CHECK'}),
+            update,
+            made.uuid,
+            BY,
+            {'action': 'CLUSTER_CHECK'},
         )
         # What is missing may come with the request
         self.create(action='CLUSTER_RESIZE', params={'min_step': 1})
 
-    def test_a_busy_cluster_is_not_triggered(self) -> None:
-        made = self.create()
+    def test_a_busy_cluster_is_not_triggered_unless_the_webhook_waits(self) -> None:
+        issued = self.issue()
+        uuid, trigger = issued.receiver.uuid, self.operations.receivers.trigger
         self.operations.check('c', BY)
 
         with self.assertRaises(exceptions.ActionConflict):
-            self.operations.receivers.trigger(made.uuid)
+            trigger(uuid, issued.token)
+        queued = trigger(uuid, issued.token, wait=True)
+
+        self.assertEqual(
+            ('CLUSTER_SCALE_OUT', 'READY'),
+            (
+                self.world.store.get_action(queued.action).action_type,
+                self.world.store.get_action(queued.action).status,
+            ),
+        )
 
     def test_without_its_cluster_it_is_good_for_nothing(self) -> None:
-        made = self.create()
+        issued = self.issue()
+        made = issued.receiver
         self.world.set(self.cluster, deleted_at=self.world.clock.now())
 
         self.refused(
             exceptions.BadRequest,
             f"The cluster of the receiver '{made.uuid}' could not be found.",
-            *(self.operations.receivers.trigger, made.uuid),
+            self.operations.receivers.trigger,
+            made.uuid,
+            issued.token,
         )
 
     def test_one_that_is_deleted_is_triggered_no_more(self) -> None:
-        made = self.create()
+        issued = self.issue()
         self.operations.receivers.delete('r', BY)
 
         with self.assertRaises(exceptions.NotFound):
-            self.operations.receivers.trigger(made.uuid)
+            self.operations.receivers.trigger(issued.receiver.uuid, issued.token)

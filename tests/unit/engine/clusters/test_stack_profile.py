@@ -2,14 +2,14 @@
 
 from tests.cluster_worlds import TENANT, ClusterCase
 from tests.stack_worlds import res, template
-from watcherlite.db.stacking import StackQuery
-from watcherlite.engine.clusters.actions import (
+from watcherlite.db.stacks import StackQuery
+from watcherlite.engine.clusters.action_types import (
     NODE_CHECK,
     NODE_CREATE,
     NODE_DELETE,
     NODE_UPDATE,
 )
-from watcherlite.engine.clusters.node_context import node_context
+from watcherlite.engine.clusters.actions.node_context import node_context
 from watcherlite.testing.context import FakeContext
 
 
@@ -42,7 +42,9 @@ class TestStacks(StackCase):
         self.assertEqual(
             ('CREATE_COMPLETE', None, 300, True),
             (
-                *(stack.state.name, stack.owner_id, stack.timeout),
+                stack.state.name,
+                stack.owner_id,
+                stack.timeout,
                 stack.disable_rollback,
             ),
         )

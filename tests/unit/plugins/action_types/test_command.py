@@ -13,6 +13,12 @@ def checked(inputs, allowed=()):
     schemas.validate_inputs(Command(group), inputs)
 
 
+def looking_below(*directories):
+    """Return an action type that may look for paths below these."""
+    given = {'allowed': ['/bin/ls'], 'creates_below': list(directories)}
+    return Command(options.alone(Command, given))
+
+
 class TestAllowList(base.TestCase):
     def refusal(self, argv, allowed=()):
         error = self.assertRaises(
@@ -34,13 +40,45 @@ class TestAllowList(base.TestCase):
             str(error),
         )
 
-    def test_a_path_allows_all_arguments(self):
-        checked({'argv': ['/bin/ls', '-l', '/']}, ['/bin/ls'])
+    def test_an_entry_is_a_whole_command(self):
+        checked({'argv': ['/bin/ls', '-l', '/']}, ['/bin/ls', '/bin/ls -l /'])
+
+        self.assertEqual(
+            'input_parameters.argv: /bin/ls is allowed only as /bin/ls or /bin/ls -l / '
+            f'(option allowed in the group {GROUP})',
+            self.refusal(['/bin/ls', '-l', '/', '/etc'], ['/bin/ls', '/bin/ls -l /']),
+        )
+
+    def test_it_says_where_arguments_may_stand(self):
+        cases = {
+            '/bin/x {value}': (['a'], ['-a'], [], ['a', 'b']),
+            '/bin/x {value} -v {value}': (['', '-v', '~'], ['a', '-w', 'b']),
+            '/bin/x {~[0-9]{1,2}}': (['12'], ['123'], ['1x'], ['']),
+            '/bin/x --port={~8[0-9]+}': (['--port=80'], ['--port=9'], ['80']),
+            '/bin/x ...': ([], ['-a', 'b']),
+            '/bin/x run ...': (['run', '--all'], ['stop'], []),
+            "/bin/x '{~\\d}'": (['7'], ['d']),
+        }
+        well = {
+            '/bin/x ...': 2,
+        }
+        for entry, arguments in cases.items():
+            for at, rest in enumerate(arguments):
+                with self.subTest(entry=entry, rest=rest):
+                    argv = ['/bin/x', *rest]
+                    if at < well.get(entry, 1):
+                        checked({'argv': argv}, [entry])
+                    else:
+                        self.assertIn('only as', self.refusal(argv, [entry]))
+
+    def test_what_stands_for_arguments_is_none_itself(self):
+        self.refusal(['/bin/x', '...', 'a'], ['/bin/x a'])
+        self.refusal(['/bin/x', '-{value}'], ['/bin/x {value}'])
 
     def test_words_behind_a_path_have_to_be_there(self):
         allowed = ['/bin/systemctl restart', "/bin/systemctl status 'a b'"]
 
-        checked({'argv': ['/bin/systemctl', 'restart', 'x']}, allowed)
+        checked({'argv': ['/bin/systemctl', 'restart']}, allowed)
         checked({'argv': ['/bin/systemctl', 'status', 'a b']}, allowed)
         self.assertEqual(
             'input_parameters.argv: /bin/systemctl is allowed only as /bin/systemctl '
@@ -70,7 +108,7 @@ class TestAllowList(base.TestCase):
             )
 
     def test_the_interpreter_has_a_name_of_its_own(self):
-        checked({'argv': ['{python}', '-m', 'x', '1']}, ['{python} -m x'])
+        checked({'argv': ['{python}', '-m', 'x', '1']}, ['{python} -m x {value}'])
 
         self.assertIn(
             '{python} is allowed only as ',
@@ -78,7 +116,7 @@ class TestAllowList(base.TestCase):
         )
 
     def test_the_operators_own_slips_are_found_at_the_start(self):
-        for text in ('ls', '/bin/../ls', '', '"/bin/ls', '/bin/ls/'):
+        for text in ('ls', '/bin/../ls', '', '"/bin/ls', '/bin/ls/', '/x {~(}'):
             self.assertRaises(ValueError, checked, {'argv': ['/x']}, [text])
 
 
@@ -109,7 +147,7 @@ class TestInputs(base.TestCase):
         ]
         for inputs, words in cases:
             error = self.assertRaises(
-                exceptions.InvalidInput, checked, inputs, ['/bin/ls']
+                exceptions.InvalidInput, checked, inputs, ['/bin/ls ...']
             )
             self.assertEqual(f'input_parameters.{words}', str(error))
 
@@ -138,12 +176,44 @@ class TestInputs(base.TestCase):
         )
 
     def test_is_applied_looks_for_the_path(self):
-        kind = Command()
+        kind = looking_below(str(self.home))
 
         self.assertEqual(
             [True, False],
             [
                 kind.is_applied(testing.FakeContext({'creates': path}))
                 for path in (str(self.home), str(self.home / 'not-there'))
+            ],
+        )
+
+    def test_a_path_is_looked_for_only_below_what_the_operator_allows(self):
+        kind = looking_below('/srv/a')
+        inputs = {'argv': ['/bin/ls']}
+        for path in ('/srv', '/srv/ab', '/srv/a/../b', '/srv/a/', '//srv/a', '/etc'):
+            error = self.assertRaises(
+                exceptions.InvalidInput, kind.validate, {**inputs, 'creates': path}
+            )
+            self.assertEqual(
+                f'input_parameters.creates: {path} is below no directory of the option '
+                f'creates_below in the group {GROUP}, to which an operator may add one',
+                str(error),
+            )
+        for path in ('/srv/a', '/srv/a/b/c'):
+            kind.validate({**inputs, 'creates': path})
+        self.assertRaises(
+            exceptions.InvalidInput, checked, {**inputs, 'creates': '/tmp'}, ['/bin/ls']
+        )
+
+    def test_no_link_leads_out_of_what_the_operator_allows(self):
+        allowed = self.home / 'allowed'
+        allowed.mkdir()
+        (allowed / 'out').symlink_to('/')
+        kind = looking_below(str(allowed))
+
+        self.assertEqual(
+            [False, True],
+            [
+                kind.is_applied(testing.FakeContext({'creates': str(allowed / name)}))
+                for name in ('out/etc', 'out')
             ],
         )

@@ -9,7 +9,7 @@ from oslo_config import cfg
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.conf.problems import bad_values
+from watcherlite.conf.validation import bad_values
 from watcherlite.domain.documents import PlanDocument
 from watcherlite.domain.solutions import Solution
 from watcherlite.plugins import loader

@@ -128,6 +128,13 @@ class DeletionTest(PolicyCase):
             self.decided('CLUSTER_DEL_NODES', inputs=named),
         )
 
+    def test_a_request_says_whether_the_nodes_that_it_names_are_deleted(self) -> None:
+        named = {'candidates': uuids(4), 'destroy_after_deletion': False}
+
+        decided = self.decided('CLUSTER_DEL_NODES', inputs=named)
+
+        self.assertFalse(decided['deletion']['destroy_after_deletion'])
+
     def test_the_node_of_an_action_on_one_goes(self) -> None:
         (node,) = uuids(3)
 

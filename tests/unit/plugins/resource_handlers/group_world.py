@@ -5,7 +5,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from watcherlite.domain.handling import Batch, Expansion, Member
+from watcherlite.domain.resource_results import Batch, Expansion, Member
 from watcherlite.plugins import properties
 from watcherlite.plugins.base import NestedHandler
 

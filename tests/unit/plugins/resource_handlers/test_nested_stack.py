@@ -5,7 +5,7 @@ from typing import Any
 from tests import base
 from tests.unit.plugins.resource_handlers.group_world import Context
 from watcherlite import exceptions
-from watcherlite.domain.handling import Batch
+from watcherlite.domain.resource_results import Batch
 from watcherlite.plugins import properties
 from watcherlite.plugins.resource_handlers.nested_stack import NestedStack
 

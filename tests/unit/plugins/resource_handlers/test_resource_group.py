@@ -196,7 +196,8 @@ class RollingTest(base.TestCase):
     def test_a_long_definition_counts_as_several_members(self) -> None:
         group = self.group_of(520)
         error = self.assertRaises(
-            *(exceptions.Invalid, group.update),
+            exceptions.Invalid,
+            group.update,
             count=520,
             resource_def=definition('x' * 1000),
         )
@@ -213,7 +214,8 @@ class RollingTest(base.TestCase):
         for policy in ({}, {'batch_create': {'max_batch_size': 500}}):
             group.policy = policy
             error = self.assertRaises(
-                *(exceptions.Invalid, group.update),
+                exceptions.Invalid,
+                group.update,
                 count=1000,
                 resource_def=definition('x' * 20_000),
             )

@@ -6,7 +6,9 @@ from typing import Any
 from tests import base
 from tests.unit.plugins.resource_handlers.group_world import Context, Group
 from watcherlite import exceptions
-from watcherlite.domain.handling import PassOn, Ready
+from watcherlite.domain import bearer_tokens
+from watcherlite.domain.resource_results import PassOn, Ready
+from watcherlite.plugins import options as plugin_options
 from watcherlite.plugins import properties
 from watcherlite.plugins.resource_handlers.auto_scaling_group import AutoScalingGroup
 from watcherlite.plugins.resource_handlers.instance_group import InstanceGroup
@@ -330,6 +332,11 @@ class ScalingPolicyTest(base.TestCase):
             },
         )
 
+    def handler(self) -> ScalingPolicy:
+        return ScalingPolicy(
+            plugin_options.alone(ScalingPolicy, {'endpoint': 'https://api:9322/'})
+        )
+
     def signal(self, details: dict[str, Any], **wanted: Any) -> Any:
         context = Context(self.policy(**wanted), resource_name='up')
         return ScalingPolicy().signal(context, details)
@@ -367,14 +374,28 @@ class ScalingPolicyTest(base.TestCase):
 
     def test_it_says_where_it_is_signalled(self) -> None:
         context = Context(self.policy(), resource_name='up & on')
-        path = (
-            '/orchestration/v1/a%20project/stacks/around/stack-uuid/resources/'
-            'up%20%26%20on/signal'
-        )
+        handler = self.handler()
+
+        made = handler.create(context)
+
+        url = made.attributes['signal_url']
+        begin = 'https://api:9322/orchestration/v1/signals/stack-uuid/up%20%26%20on'
+        address, _, token = url.partition('?token=')
         self.assertEqual(
-            Ready('around-group-1', {'signal_url': path, 'alarm_url': path}),
-            ScalingPolicy().create(context),
+            (begin, 43, 'around-group-1', url),
+            (address, len(token), made.physical_id, made.attributes['alarm_url']),
         )
+        digest = {'signal_token_digest': bearer_tokens.digest_of(token)}
+        self.assertEqual(digest, made.data)
+        self.assertNotEqual(made, handler.create(context))
+
+    def test_an_update_gives_a_token_to_one_from_before(self) -> None:
+        before = Context(self.policy(), resource_name='up')
+        issued = self.handler().update(before)
+
+        self.assertIn('?token=', issued.attributes['signal_url'])
+        after = Context(self.policy(), resource_name='up', data=issued.data)
+        self.assertEqual(Ready(), self.handler().update(after))
 
     def test_a_least_step_only_goes_with_a_percentage(self) -> None:
         error = self.assertRaises(

@@ -4,7 +4,7 @@ import datetime
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.domain.handling import NotYet
+from watcherlite.domain.resource_results import NotYet
 from watcherlite.plugins.resource_handlers.test_resource import TestResource
 from watcherlite.testing import ResourceRun
 from watcherlite.testing.context import FakeContext

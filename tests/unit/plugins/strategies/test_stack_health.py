@@ -5,14 +5,14 @@ from typing import Any
 from tests import base
 from watcherlite import exceptions
 from watcherlite.domain.documents import to_mapping
-from watcherlite.engine.stacks.model import SeenStack, UnhealthyResource
+from watcherlite.engine.stacks.model import StackSummary, UnhealthyResource
 from watcherlite.plugins.goals.stack_health import StackHealth as Goal
 from watcherlite.plugins.planners.graph import Graph
 from watcherlite.plugins.strategies.stack_health import StackHealth
 from watcherlite.testing import run_strategy
 
 
-def seen(name: str, **values: Any) -> SeenStack:
+def seen(name: str, **values: Any) -> StackSummary:
     """Return a stack that is healthy."""
     fields: dict[str, Any] = {
         'uuid': f'uuid-of-{name}',
@@ -25,7 +25,7 @@ def seen(name: str, **values: Any) -> SeenStack:
         'failed': False,
         'hindrance': None,
     }
-    return SeenStack(**{**fields, **values})
+    return StackSummary(**{**fields, **values})
 
 
 BAD = UnhealthyResource('web', 'a', 'Thing', 'CHECK_FAILED', 'it smokes', marked=True)
@@ -38,17 +38,17 @@ LOCKED = seen('kept', unhealthy=(BAD, BAD), hindrance='Stack kept is locked')
 class Model:
     """A model of these stacks; `asked` is what was asked for."""
 
-    def __init__(self, *stacks: SeenStack) -> None:
+    def __init__(self, *stacks: StackSummary) -> None:
         self._stacks = stacks
         self.asked: list[dict[str, Any]] = []
 
-    def stacks(self, **asked: Any) -> tuple[SeenStack, ...]:
+    def stacks(self, **asked: Any) -> tuple[StackSummary, ...]:
         self.asked.append(asked)
         return self._stacks
 
 
 class TestStackHealth(base.TestCase):
-    def propose(self, *stacks: SeenStack, **parameters: Any) -> Any:
+    def propose(self, *stacks: StackSummary, **parameters: Any) -> Any:
         self.model = Model(*stacks)
         return run_strategy(
             StackHealth, parameters, models={'stacks': lambda scope: self.model}

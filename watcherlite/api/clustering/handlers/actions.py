@@ -1,30 +1,135 @@
-"""Actions: asked for, listed, shown, signalled."""
+"""Actions on clusters and nodes."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import Any
 
-from watcherlite.api import arguments
-from watcherlite.api.clustering import answers, asking, finding, links, pages, rules
-from watcherlite.api.clustering.representations import actions as representations
+from watcherlite.api import arguments, links, timestamps
+from watcherlite.api.clustering import caller, lookup, pages, responses, rules
 from watcherlite.api.clustering.schemas import actions as schemas
-from watcherlite.api.clustering.schemas import shapes
-from watcherlite.api.clustering.versioning import since
-from watcherlite.api.operation import Answer, Operation, Request, Routes
-from watcherlite.db.clustering import ListedAction, not_found
+from watcherlite.api.clustering.schemas import fragments
+from watcherlite.api.clustering.schemas.actions import CLUSTER, OURS
+from watcherlite.api.clustering.versions import since
+from watcherlite.api.operation import Operation, Request, Response, Routes, Version
+from watcherlite.clock import EPOCH
+from watcherlite.conf import masking
+from watcherlite.db.clusters import ListedAction, not_found
 from watcherlite.domain.actions import Action
-from watcherlite.engine.clusters.asking import NewAction
+from watcherlite.engine.clusters import status_reasons
+from watcherlite.engine.clusters.action_types import NODE_JOIN
+from watcherlite.engine.clusters.requests.values import NewAction
+from watcherlite.states import action as states
+
+#: What actions on clusters themselves are called like.
+_OF_CLUSTERS = 'CLUSTER_'
+#: And those on nodes.
+_OF_NODES = 'NODE_'
+#: What an action only tells the rows that follow it begins like this.
+_INNER = '_'
 
 
-def index(request: Request) -> Answer:
-    """Answer a page of actions."""
-    filters: dict[str, Collection[Any]] = pages.given(
+def represent(
+    listed: ListedAction, version: Version, clusters: Container[str | None] = ()
+) -> dict[str, Any]:
+    """Return an action as a version shows it; credentials are masked.
+
+    :param clusters: which of the targets that `unclear` returns are clusters
+    """
+    action = listed.action
+    outputs = {
+        name: value
+        for name, value in (action.outputs or {}).items()
+        if not name.startswith(_INNER)
+    }
+    if action.status == states.FAILED and action.status_message:
+        # Types of others say why it failed in their message alone.
+        outputs.setdefault('reason', action.status_message)
+    shown: dict[str, Any] = {
+        'id': action.uuid,
+        'name': action.name,
+        'action': action.action_type,
+        'target': action.target,
+        'cause': _cause(action),
+        'owner': action.owner,
+        'interval': action.interval,
+        'start_time': timestamps.epoch(action.start_time),
+        'end_time': timestamps.epoch(action.end_time),
+        'timeout': action.timeout,
+        'status': action.status,
+        'status_reason': status_reasons.status_reason(action, listed.holders),
+        'inputs': masking.mask_data(dict(action.inputs)),
+        'outputs': masking.mask_data(outputs),
+        'depends_on': [*listed.depends_on, *(uuid for _, uuid in listed.holders)],
+        'depended_by': list(listed.depended_by),
+        'created_at': timestamps.seconds(action.created_at),
+        'updated_at': timestamps.seconds(action.updated_at),
+        'data': masking.mask_data(_data(action)),
+        'user': action.context.get('user_id'),
+        'project': action.tenant or '',
+    }
+    if version >= CLUSTER:
+        shown['cluster_id'] = cluster_of(action, clusters)
+    if version >= OURS:
+        at_once = action.not_before == EPOCH
+        # What has ended heeds no signal any more.
+        shown['control'] = None if action.finished else action.control
+        shown['not_before'] = None if at_once else timestamps.seconds(action.not_before)
+    return shown
+
+
+def _cause(action: Action) -> str:
+    """Return who asked for an action, as clients know it.
+
+    Within, the cause says who takes the lock on the target: an action that another one
+    derived may have to do so itself.
+    """
+    is_derived = action.derived_from is not None
+    return states.DERIVED_ACTION if is_derived else action.cause
+
+
+def _data(action: Action) -> dict[str, Any]:
+    """Return what policies decided, without the key by which an action is derived."""
+    data = dict(action.data)
+    if action.derived_from is not None:
+        data.pop('key', None)
+    return data
+
+
+def cluster_of(action: Action, clusters: Container[str | None] = ()) -> str:
+    """Return the uuid of the cluster that an action is about; '': of none."""
+    if action.within is not None:
+        return action.within
+    if action.action_type == NODE_JOIN:
+        # It locks its node alone: what derived it has locked the cluster.
+        return str(action.inputs.get('cluster_id') or '')
+    is_of_cluster = action.action_type.startswith(_OF_CLUSTERS)
+    is_of_cluster = is_of_cluster or action.target in clusters
+    return (action.target or '') if is_of_cluster else ''
+
+
+def unclear(rows: Iterable[ListedAction]) -> set[str]:
+    """Return the targets that may be clusters, or nodes that are in none.
+
+    Action types of others are done on both.
+    """
+    return {
+        row.action.target
+        for row in rows
+        if row.action.target is not None
+        and row.action.within is None
+        and not row.action.action_type.startswith((_OF_CLUSTERS, _OF_NODES))
+    }
+
+
+def index(request: Request) -> Response:
+    """Return a page of actions."""
+    filters: dict[str, Collection[Any]] = pages.filters(
         request, 'name', 'target', 'action', 'status'
     )
     if 'cluster_id' in request.query:
         names = request.query['cluster_id']
         filters['cluster_id'] = {_cluster(request, name) for name in names}
     store = request.services.store
-    return pages.answer(
+    return pages.respond(
         request,
         'actions',
         lambda limit: store.list_cluster_actions(
@@ -38,28 +143,33 @@ def _cluster(request: Request, name: str) -> str:
     # Actions stay when their cluster has gone
     if arguments.is_uuid(name):
         return name.lower()
-    return finding.cluster(request, name).uuid
+    return lookup.get_referenced_cluster(request, name).uuid
 
 
-def show(request: Request) -> Answer:
-    """Answer an action, by uuid, name or short id; NotFound."""
-    return _answer(request, finding.action(request, request.path['action']))
+def show(request: Request) -> Response:
+    """Return an action, by uuid, name or short id; NotFound."""
+    return _answer(request, lookup.get_action(request, request.path['action']))
 
 
-def create(request: Request) -> Answer:
+def create(request: Request) -> Response:
     """Have an action of any type done on a cluster or node.
 
     :raises Invalid: the inputs do not fit the type
     """
     new = NewAction(**request.body['action'])
     done = request.services.clusters.actions.create(
-        new, *finding.askers(request), wait=answers.waits(request)
+        new, *lookup.search_contexts(request), wait=responses.is_queued(request)
     )
-    listed = request.services.store.find_cluster_action(done.action, None)
+    return _restored(request, {'action': done.action})
+
+
+def _restored(request: Request, created: Mapping[str, str]) -> Response:
+    """Return the action that was asked for."""
+    listed = request.services.store.find_cluster_action(created['action'], None)
     return _answer(request, listed, 202)
 
 
-def signal(request: Request) -> Answer:
+def signal(request: Request) -> Response:
     """Cancel, suspend or resume an action, which is named by its whole uuid.
 
     :raises ActionImmutable: its status does not allow that
@@ -67,8 +177,8 @@ def signal(request: Request) -> Answer:
     uuid = request.path['action']
     if not arguments.is_uuid(uuid):
         raise not_found(Action, uuid)
-    listed = finding.action(request, uuid)
-    by = asking.administrator(request) or asking.who(request)
+    listed = lookup.get_action(request, uuid)
+    by = caller.admin_context(request) or caller.context_of(request)
     status = request.body['action']['status']
     forced = bool(request.query.get('force'))
     done = request.services.clusters.actions.update(
@@ -77,18 +187,18 @@ def signal(request: Request) -> Answer:
     return _answer(request, done, 202)
 
 
-def _answer(request: Request, listed: ListedAction, status: int = 200) -> Answer:
+def _answer(request: Request, listed: ListedAction, status: int = 200) -> Response:
     headers = {}
     if status != 200:
         headers = links.location(request, 'actions', listed.action.uuid)
     (shown,) = _shown(request, [listed])
-    return Answer({'action': shown}, status, headers)
+    return Response({'action': shown}, status, headers)
 
 
 def _shown(request: Request, rows: Sequence[ListedAction]) -> list[dict[str, Any]]:
-    unclear = representations.unclear(rows)
-    clusters = request.services.store.clusters_by_uuid(unclear)
-    return [representations.represent(row, request.version, clusters) for row in rows]
+    targets = unclear(rows)
+    clusters = request.services.store.clusters_by_uuid(targets)
+    return [represent(row, request.version, clusters) for row in rows]
 
 
 _ALL = '/v1/actions'
@@ -100,16 +210,17 @@ ROUTES: Routes = {
             'actions:index',
             'List what is done, and was done, with clusters and nodes.',
             query=schemas.INDEX,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
             rules=rules.index('actions:index'),
         ),
         'POST': Operation(
             create,
             'actions:create',
             'Have an action of any type done on a cluster or node.',
-            query=shapes.ASKING,
+            restore=_restored,
+            query=fragments.QUEUED,
             body=schemas.NEW,
-            answers={202: schemas.ACTION, 409: None},
+            responses={202: schemas.ACTION, 409: None},
             **since((1, 15)),
         ),
     },
@@ -118,8 +229,7 @@ ROUTES: Routes = {
             show,
             'actions:get',
             'Show an action.',
-            query=shapes.NO_ARGUMENTS,
-            answers={200: schemas.ACTION},
+            responses={200: schemas.ACTION},
         ),
         'PATCH': Operation(
             signal,
@@ -127,7 +237,7 @@ ROUTES: Routes = {
             'Cancel an action, suspend it, or let it go on.',
             query=schemas.SIGNAL_QUERY,
             body=schemas.SIGNAL,
-            answers={202: schemas.ACTION, 409: None},
+            responses={202: schemas.ACTION, 409: None},
             rules=rules.signal,
             **since((1, 12)),
         ),

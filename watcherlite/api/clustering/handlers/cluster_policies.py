@@ -1,18 +1,18 @@
-"""What clusters are bound to: policies, and whether they are heeded."""
+"""Bindings of clusters to policies."""
 
 import datetime
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from watcherlite.api.clustering import finding, pages
-from watcherlite.api.clustering.representations import clusters as representations
+from watcherlite.api import timestamps
+from watcherlite.api.clustering import lookup, pages
 from watcherlite.api.clustering.schemas import clusters as schemas
-from watcherlite.api.clustering.schemas import shapes
-from watcherlite.api.operation import Answer, Operation, Request, Routes
+from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.conf import masking
 from watcherlite.domain.clusters import Bound, Cluster
 
 _NEVER = datetime.datetime.min.replace(tzinfo=datetime.UTC)
-#: As clients name what can be sorted by.
+#: Sort keys.
 _KEYS: Mapping[str, Callable[[Bound], Any]] = {
     'enabled': lambda one: one.binding.enabled,
     'policy_name': lambda one: one.policy.name,
@@ -22,18 +22,32 @@ _KEYS: Mapping[str, Callable[[Bound], Any]] = {
 }
 
 
-def index(request: Request) -> Answer:
-    """Answer what a cluster is bound to; by priority, unless it says otherwise."""
+def represent(row: Cluster, bound: Bound) -> dict[str, Any]:
+    """Return the binding of a cluster to a policy."""
+    return {
+        'id': bound.binding.uuid,
+        'cluster_id': row.uuid,
+        'cluster_name': row.name,
+        'policy_id': bound.policy.uuid,
+        'policy_name': bound.policy.name,
+        'policy_type': bound.policy.type,
+        'enabled': bound.binding.enabled,
+        'priority': bound.binding.priority,
+        'data': masking.mask_data(dict(bound.binding.data)),
+        'last_op': timestamps.seconds(bound.binding.last_op),
+    }
+
+
+def index(request: Request) -> Response:
+    """Return the bindings of a cluster, by default sorted by priority."""
     asked = request.query
-    cluster = finding.noun(request, Cluster, request.path['cluster'])
+    cluster = lookup.get(request, Cluster, request.path['cluster'])
     key = cluster.id or 0
     found = request.services.store.bindings_of_clusters([key]).get(key, [])
-    for name, descending in reversed(pages.order(asked.get('sort', ''), _KEYS)):
+    for name, descending in reversed(pages.parse_sort(asked.get('sort', ''), _KEYS)):
         found = sorted(found, key=_KEYS[name], reverse=descending)
-    shown = [
-        representations.binding(cluster, one) for one in found if _fits(one, asked)
-    ]
-    return Answer({'cluster_policies': shown})
+    shown = [represent(cluster, one) for one in found if _fits(one, asked)]
+    return Response({'cluster_policies': shown})
 
 
 def _fits(one: Bound, asked: Mapping[str, Any]) -> bool:
@@ -44,12 +58,12 @@ def _fits(one: Bound, asked: Mapping[str, Any]) -> bool:
     )
 
 
-def show(request: Request) -> Answer:
-    """Answer what binds a cluster to a policy; PolicyBindingNotFound."""
-    found, by = finding.reached(request, Cluster, request.path['cluster'])
+def show(request: Request) -> Response:
+    """Return the binding of a cluster to a policy; PolicyBindingNotFound."""
+    found, by = lookup.find(request, Cluster, request.path['cluster'])
     clusters = request.services.clusters
     cluster, bound = clusters.binding(found.uuid, by, request.path['policy'])
-    return Answer({'cluster_policy': representations.binding(cluster, bound)})
+    return Response({'cluster_policy': represent(cluster, bound)})
 
 
 _ALL = '/v1/clusters/{cluster}/policies'
@@ -61,7 +75,7 @@ ROUTES: Routes = {
             'cluster_policies:index',
             'List what a cluster is bound to.',
             query=schemas.BINDINGS_QUERY,
-            answers={200: schemas.BINDINGS},
+            responses={200: schemas.BINDINGS},
         )
     },
     f'{_ALL}/{{policy}}': {
@@ -69,8 +83,7 @@ ROUTES: Routes = {
             show,
             'cluster_policies:get',
             'Show what binds a cluster to a policy.',
-            query=shapes.NO_ARGUMENTS,
-            answers={200: schemas.BINDING},
+            responses={200: schemas.BINDING},
         )
     },
 }

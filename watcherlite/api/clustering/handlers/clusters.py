@@ -1,70 +1,137 @@
-"""Clusters: created, listed, shown, changed, deleted, and looked into."""
+"""Clusters, and the actions that clients request on them."""
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from watcherlite.api.clustering import answers, asking, finding, pages, rules
-from watcherlite.api.clustering.representations import clusters as representations
-from watcherlite.api.clustering.representations import nodes as node_representations
+from watcherlite.api import timestamps
+from watcherlite.api.clustering import caller, lookup, pages, responses, rules
+from watcherlite.api.clustering.handlers import nodes
 from watcherlite.api.clustering.schemas import clusters as schemas
-from watcherlite.api.clustering.schemas import shapes
-from watcherlite.api.clustering.versioning import since
-from watcherlite.api.operation import Answer, Operation, Request, Routes
-from watcherlite.domain.clusters import Cluster, Node
-from watcherlite.engine.clusters.asking import NewCluster
+from watcherlite.api.clustering.schemas import fragments
+from watcherlite.api.clustering.versions import since
+from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.conf import masking
+from watcherlite.db.api import Store
+from watcherlite.domain.clusters import Bound, Cluster, Node, Profile
+from watcherlite.engine.clusters import action_types
+from watcherlite.engine.clusters.requests.clusters import ClusterOperations
+from watcherlite.engine.clusters.requests.values import (
+    Accepted,
+    NewCluster,
+    RequestContext,
+)
 
 
-def index(request: Request) -> Answer:
-    """Answer a page of clusters."""
-    filters = pages.given(request, 'name', 'status')
+def represent(store: Store, rows: Sequence[Cluster]) -> list[dict[str, Any]]:
+    """Return clusters with their nodes, profiles and policies, of all rows at once."""
+    ids = [row.id or 0 for row in rows]
+    profiles = store.objects_by_id(Profile, {row.profile_id for row in rows})
+    bound = store.bindings_of_clusters(ids)
+    nodes: dict[int | None, list[str]] = {}
+    for node in store.nodes_of(ids):
+        nodes.setdefault(node.cluster_id, []).append(node.uuid)
+    return [
+        _shown(
+            row,
+            profiles.get(row.profile_id),
+            nodes.get(row.id, []),
+            bound.get(row.id or 0, []),
+        )
+        for row in rows
+    ]
+
+
+def _shown(
+    row: Cluster,
+    profile: Profile | None,
+    nodes: list[str],
+    bound: Sequence[Bound],
+) -> dict[str, Any]:
+    return {
+        'id': row.uuid,
+        'name': row.name,
+        'profile_id': '' if profile is None else profile.uuid,
+        **responses.owner_fields(row.owner),
+        'init_at': timestamps.seconds(row.init_at),
+        'created_at': timestamps.seconds(row.created_at),
+        'updated_at': timestamps.seconds(row.updated_at),
+        'min_size': row.min_size,
+        'max_size': row.max_size,
+        'desired_capacity': row.desired_capacity,
+        'timeout': row.timeout,
+        'status': row.status,
+        'status_reason': row.status_reason,
+        'metadata': masking.mask_data(dict(row.metadata)),
+        'data': masking.mask_data(dict(row.data)),
+        'dependents': dict(row.dependents),
+        'config': masking.mask_data(dict(row.config)),
+        'profile_name': None if profile is None else profile.name,
+        'nodes': nodes,
+        'policies': [one.binding.uuid for one in bound],
+    }
+
+
+def index(request: Request) -> Response:
+    """Return a page of clusters."""
+    filters = pages.filters(request, 'name', 'status')
     store = request.services.store
-    return pages.answer(
+    return pages.respond(
         request,
         'clusters',
-        lambda limit: store.list_noun(
+        lambda limit: store.list_objects(
             Cluster, pages.query(request, Cluster, filters, limit)
         ),
-        lambda rows: representations.represent(store, rows),
+        lambda rows: represent(store, rows),
     )
 
 
-def create(request: Request) -> Answer:
+def create(request: Request) -> Response:
     """Store a cluster, and begin to make its nodes."""
     asked = dict(request.body['cluster'])
     new = NewCluster(profile=asked.pop('profile_id'), **asked)
-    done = request.services.clusters.create(new, asking.who(request))
-    return answers.begun_with(request, done, _body(request, done.row))
-
-
-def show(request: Request) -> Answer:
-    """Answer a cluster; NotFound."""
-    return Answer(_body(request, finding.noun(request, Cluster, _name(request))))
-
-
-def update(request: Request) -> Answer:
-    """Begin to make a cluster what the body says; NotFound."""
-    found, by = finding.reached(request, Cluster, _name(request))
-    done = request.services.clusters.update(
-        found.uuid, by, request.body['cluster'], wait=answers.waits(request)
+    done = responses.scheduled_operations(request).create(
+        new, caller.context_of(request)
     )
-    return answers.begun_with(request, done, _body(request, done.row))
+    return responses.accepted_with(request, done, _body(request, done.row))
 
 
-def delete(request: Request) -> Answer:
+def _restored(request: Request, created: Mapping[str, str]) -> Response:
+    """Return the cluster that was created, and where the action is."""
+    row = lookup.get(request, Cluster, created['cluster'])
+    done = Accepted(created['action'], row)
+    return responses.accepted_with(request, done, _body(request, row))
+
+
+def show(request: Request) -> Response:
+    """Return a cluster; NotFound."""
+    return Response(_body(request, lookup.get(request, Cluster, _name(request))))
+
+
+def update(request: Request) -> Response:
+    """Begin to make a cluster what the body says; NotFound."""
+    found, by = lookup.find(request, Cluster, _name(request))
+    done = responses.scheduled_operations(request).update(
+        found.uuid, by, request.body['cluster'], wait=responses.is_queued(request)
+    )
+    return responses.accepted_with(request, done, _body(request, done.row))
+
+
+def delete(request: Request) -> Response:
     """Begin to delete a cluster with its nodes; NotFound."""
-    found, by = finding.reached(request, Cluster, _name(request))
-    forced = answers.is_forced(request)
-    done = request.services.clusters.delete(found.uuid, by, force=forced)
-    return answers.deleting(request, done)
+    found, by = lookup.find(request, Cluster, _name(request))
+    forced = responses.is_forced(request)
+    done = responses.scheduled_operations(request).delete(found.uuid, by, force=forced)
+    return responses.accepted_deletion(request, done)
 
 
-def collect(request: Request) -> Answer:
-    """Answer what a JSON path finds in each node of a cluster.
+def collect(request: Request) -> Response:
+    """Return what a JSON path finds in each node of a cluster.
 
     :raises BadRequest: it is none
     """
-    found, by = finding.reached(request, Cluster, _name(request))
-    nodes = request.services.store.nodes_of([found.id or 0])
-    listed = node_representations.represent(request, nodes, details=True)
+    found, by = lookup.find(request, Cluster, _name(request))
+    members = request.services.store.nodes_of([found.id or 0])
+    listed = nodes.represent(request, members, details=True)
     shown = {one['id']: one for one in listed}
 
     def show(node: Node) -> dict[str, Any]:
@@ -74,7 +141,7 @@ def collect(request: Request) -> Answer:
     values = request.services.clusters.collect(
         found.uuid, by, request.path['path'], show
     )
-    return Answer(
+    return Response(
         {'cluster_attributes': [{'id': uuid, 'value': value} for uuid, value in values]}
     )
 
@@ -84,12 +151,144 @@ def _name(request: Request) -> str:
 
 
 def _body(request: Request, row: Cluster) -> dict[str, Any]:
-    (shown,) = representations.represent(request.services.store, [row])
+    (shown,) = represent(request.services.store, [row])
     return {'cluster': shown}
 
 
 _ALL = '/v1/clusters'
 _ONE = f'{_ALL}/{{cluster}}'
+
+
+Given = Mapping[str, Any]
+Act = Callable[[ClusterOperations, str, RequestContext, Given, bool], Accepted[Cluster]]
+
+
+def _add_nodes(
+    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
+) -> Accepted[Cluster]:
+    return clusters.add_nodes(uuid, by, given['nodes'], wait=wait)
+
+
+def _del_nodes(
+    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
+) -> Accepted[Cluster]:
+    destroy = given.get('destroy_after_deletion')
+    return clusters.del_nodes(
+        uuid, by, given['nodes'], False if destroy is None else destroy, wait=wait
+    )
+
+
+def _replace_nodes(
+    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
+) -> Accepted[Cluster]:
+    return clusters.replace_nodes(uuid, by, given['nodes'], wait=wait)
+
+
+def _resize(
+    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
+) -> Accepted[Cluster]:
+    params = {name: value for name, value in given.items() if value is not None}
+    return clusters.resize(uuid, by, params, wait=wait)
+
+
+def _scale_in(
+    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
+) -> Accepted[Cluster]:
+    count = given.get('count')
+    return clusters.scale(uuid, by, action_types.CLUSTER_SCALE_IN, count, wait=wait)
+
+
+def _scale_out(
+    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
+) -> Accepted[Cluster]:
+    count = given.get('count')
+    return clusters.scale(uuid, by, action_types.CLUSTER_SCALE_OUT, count, wait=wait)
+
+
+def _attach(
+    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
+) -> Accepted[Cluster]:
+    enabled = given.get('enabled')
+    return clusters.attach_policy(
+        uuid, by, given['policy_id'], True if enabled is None else enabled, wait=wait
+    )
+
+
+def _detach(
+    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
+) -> Accepted[Cluster]:
+    return clusters.detach_policy(uuid, by, given['policy_id'], wait=wait)
+
+
+def _update_policy(
+    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
+) -> Accepted[Cluster]:
+    enabled = given.get('enabled')
+    return clusters.update_policy(uuid, by, given['policy_id'], enabled, wait=wait)
+
+
+def _check(
+    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
+) -> Accepted[Cluster]:
+    return clusters.check(uuid, by, given, wait=wait)
+
+
+def _recover(
+    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
+) -> Accepted[Cluster]:
+    return clusters.recover(uuid, by, given, wait=wait)
+
+
+#: What a body may ask for, besides COMPLETE, which asks for no action.
+_ACTS: Mapping[str, Act] = {
+    'add_nodes': _add_nodes,
+    'del_nodes': _del_nodes,
+    'replace_nodes': _replace_nodes,
+    'resize': _resize,
+    'scale_in': _scale_in,
+    'scale_out': _scale_out,
+    'policy_attach': _attach,
+    'policy_detach': _detach,
+    'policy_update': _update_policy,
+    'check': _check,
+    'recover': _recover,
+}
+COMPLETE = 'complete_lifecycle'
+
+
+def act(request: Request) -> Response:
+    """Begin what the body names.
+
+    :raises ResourceIsLocked, ActionConflict: the cluster is busy, and the request
+        does not wait
+    """
+    found, by = lookup.find(request, Cluster, request.path['cluster'])
+    ((name, given),) = request.body.items()
+    if name == COMPLETE:
+        responses.check_not_scheduled(request, name)
+        token = given['lifecycle_action_token']
+        ended = request.services.clusters.actions.complete_lifecycle(
+            found.uuid, by, token
+        )
+        return responses.accepted(request, Accepted(ended.uuid, found))
+    done = _ACTS[name](
+        *(responses.scheduled_operations(request), found.uuid, by, given or {}),
+        responses.is_queued(request),
+    )
+    return responses.accepted(request, done)
+
+
+def operate(request: Request) -> Response:
+    """Begin an operation on the nodes of a cluster; likewise."""
+    found, by = lookup.find(request, Cluster, request.path['cluster'])
+    ((name, given),) = request.body.items()
+    given = given or {}
+    done = responses.scheduled_operations(request).operate(
+        *(found.uuid, by, name, given.get('params'), given.get('filters')),
+        wait=responses.is_queued(request),
+    )
+    return responses.accepted(request, done)
+
 
 ROUTES: Routes = {
     _ALL: {
@@ -98,16 +297,17 @@ ROUTES: Routes = {
             'clusters:index',
             'List clusters.',
             query=schemas.INDEX,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
             rules=rules.index('clusters:index'),
         ),
         'POST': Operation(
             create,
             'clusters:create',
             'Create a cluster.',
-            query=shapes.NO_ARGUMENTS,
+            restore=_restored,
+            query=fragments.SCHEDULED,
             body=schemas.NEW,
-            answers={202: schemas.CLUSTER, 409: None},
+            responses={202: schemas.CLUSTER, 409: None},
         ),
     },
     _ONE: {
@@ -115,16 +315,15 @@ ROUTES: Routes = {
             show,
             'clusters:get',
             'Show a cluster.',
-            query=shapes.NO_ARGUMENTS,
-            answers={200: schemas.CLUSTER},
+            responses={200: schemas.CLUSTER},
         ),
         'PATCH': Operation(
             update,
             'clusters:update',
             'Update a cluster.',
-            query=shapes.ASKING,
+            query=fragments.QUEUED_OR_SCHEDULED,
             body=schemas.CHANGED,
-            answers={202: schemas.CLUSTER, 409: None},
+            responses={202: schemas.CLUSTER, 409: None},
         ),
         'DELETE': Operation(
             delete,
@@ -133,7 +332,7 @@ ROUTES: Routes = {
             query=schemas.DELETE,
             body=schemas.DELETE_BODY,
             needs_body=False,
-            answers={202: shapes.NULL, 409: None},
+            responses={202: fragments.NULL, 409: None},
         ),
     },
     f'{_ONE}/attrs/{{path}}': {
@@ -141,9 +340,32 @@ ROUTES: Routes = {
             collect,
             'clusters:collect',
             'Collect what a JSON path finds in each node of a cluster.',
-            query=shapes.NO_ARGUMENTS,
-            answers={200: schemas.ATTRIBUTES},
+            responses={200: schemas.ATTRIBUTES},
             **since((1, 2)),
+        )
+    },
+    f'{_ONE}/actions': {
+        'POST': Operation(
+            act,
+            'clusters:action',
+            'Scale, resize, check or recover a cluster; let nodes or policies come or '
+            'go.',
+            restore=responses.restored,
+            query=fragments.QUEUED_OR_SCHEDULED,
+            body=schemas.ACTIONS,
+            responses={202: fragments.ACTION, 409: None},
+        )
+    },
+    f'{_ONE}/ops': {
+        'POST': Operation(
+            operate,
+            'clusters:operation',
+            'Do an operation of the profile with the nodes of a cluster.',
+            restore=responses.restored,
+            query=fragments.QUEUED_OR_SCHEDULED,
+            body=schemas.OPERATION,
+            responses={202: fragments.ACTION, 409: None},
+            **since((1, 4)),
         )
     },
 }

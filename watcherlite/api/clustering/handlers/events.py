@@ -1,19 +1,48 @@
-"""What happened to clusters and their nodes."""
+"""Events of clusters and nodes."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api import arguments
-from watcherlite.api.clustering import asking, finding, pages, rules
-from watcherlite.api.clustering.representations import events as representations
+from watcherlite.api import arguments, timestamps
+from watcherlite.api.clustering import caller, lookup, pages, rules
 from watcherlite.api.clustering.schemas import events as schemas
-from watcherlite.api.clustering.schemas import shapes
-from watcherlite.api.operation import Answer, Operation, Request, Routes
-from watcherlite.db.clustering import LEVELS, ClusterEventQuery
+from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.db import clusters
+from watcherlite.db.clusters import LEVELS, ClusterEventQuery
 from watcherlite.domain import events
 from watcherlite.domain.clusters import Cluster, Node
-from watcherlite.domain.events import StoredEvent
+from watcherlite.domain.events import CLUSTER, StoredEvent
+
+
+def represent(stored: StoredEvent, subject: Cluster | Node | None) -> dict[str, Any]:
+    """Return an event.
+
+    :param subject: what it is about, as it is now; None: nobody knows it any more
+    """
+    event = stored.event
+    detail = dict(event.detail or {})
+    action = detail.get('action') or {}
+    of_cluster = event.subject == CLUSTER
+    owner = None if subject is None else subject.owner
+    return {
+        'id': event.uuid,
+        'timestamp': timestamps.seconds(event.occurred_at),
+        'oid': str(detail.get('uuid') or ''),
+        'oname': str(detail.get('name') or ''),
+        'otype': schemas.CLUSTER if of_cluster else schemas.NODE,
+        'cluster_id': clusters.is_within(event),
+        'level': schemas.LEVELS[clusters.level_of(event)],
+        'user': None if owner is None else owner.user,
+        'project': '' if owner is None else owner.tenant,
+        'action': action.get('type'),
+        'status': str(detail.get('phase') or ''),
+        'status_reason': event.message or '',
+        'meta_data': {
+            key: dict(detail[key]) for key in ('action', 'result') if detail.get(key)
+        },
+    }
+
 
 #: As clients name what can be sorted by.
 _KEYS = (
@@ -24,11 +53,11 @@ _TIME = 'timestamp'
 _SUBJECTS = {schemas.CLUSTER: events.CLUSTER, schemas.NODE: events.NODE}
 
 
-def index(request: Request) -> Answer:
-    """Answer a page of events, in the order in which they happened."""
+def index(request: Request) -> Response:
+    """Return a page of events, in the order in which they happened."""
     filters = _filters(request)
     descending = _descending(request.query.get('sort', ''))
-    tenant = asking.scope(request)
+    tenant = caller.project_scope(request)
     store = request.services.store
 
     def find(limit: int) -> list[StoredEvent]:
@@ -38,14 +67,14 @@ def index(request: Request) -> Answer:
             ClusterEventQuery(tenant, filters, descending, pages.marker(request), limit)
         )
 
-    return pages.answer(request, 'events', find, lambda rows: _shown(request, rows))
+    return pages.respond(request, 'events', find, lambda rows: _shown(request, rows))
 
 
-def show(request: Request) -> Answer:
-    """Answer one event; NotFound."""
+def show(request: Request) -> Response:
+    """Return one event; NotFound."""
     uuid = request.path['event']
-    everywhere = asking.administrator(request)
-    tenant = None if everywhere else asking.who(request).tenant
+    everywhere = caller.admin_context(request)
+    tenant = None if everywhere else caller.context_of(request).tenant
     found: list[StoredEvent] = []
     if arguments.is_uuid(uuid):
         query = ClusterEventQuery(tenant, {'uuid': {uuid.lower()}}, limit=1)
@@ -54,20 +83,18 @@ def show(request: Request) -> Answer:
         raise exceptions.NotFound(
             f"The event '{arguments.cut(uuid)}' could not be found."
         )
-    return Answer({'event': _shown(request, found)[0]})
+    return Response({'event': _shown(request, found)[0]})
 
 
 def _shown(request: Request, rows: Sequence[StoredEvent]) -> list[dict[str, Any]]:
     store = request.services.store
-    clusters = store.nouns_by_id(Cluster, _ids(rows, events.CLUSTER))
-    nodes = store.nouns_by_id(Node, _ids(rows, events.NODE))
+    clusters = store.objects_by_id(Cluster, _ids(rows, events.CLUSTER))
+    nodes = store.objects_by_id(Node, _ids(rows, events.NODE))
     found = []
     for row in rows:
         there: Mapping[int, Cluster | Node]
         there = clusters if row.event.subject == events.CLUSTER else nodes
-        found.append(
-            representations.represent(row, there.get(row.event.subject_id or 0))
-        )
+        found.append(represent(row, there.get(row.event.subject_id or 0)))
     return found
 
 
@@ -78,7 +105,7 @@ def _ids(rows: Sequence[StoredEvent], subject: str) -> set[int]:
 def _filters(request: Request) -> dict[str, Collection[Any]]:
     """Return what the store filters by; none of something is an empty collection."""
     asked = request.query
-    filters: dict[str, Collection[Any]] = pages.given(request, 'action')
+    filters: dict[str, Collection[Any]] = pages.filters(request, 'action')
     if 'oname' in asked:
         filters['name'] = set(asked['oname'])
     if 'level' in asked:
@@ -105,9 +132,12 @@ def _cluster_id(request: Request, name: str) -> int | None:
     uuid = name.lower()
     if arguments.is_uuid(uuid):
         row = request.services.store.clusters_by_uuid([uuid]).get(uuid)
-        if row is not None and asking.scope(request) in (None, row.owner.tenant):
+        if row is not None and caller.project_scope(request) in (
+            None,
+            row.owner.tenant,
+        ):
             return row.id
-    return finding.cluster(request, name).id
+    return lookup.get_referenced_cluster(request, name).id
 
 
 def _objects(request: Request, uuids: Sequence[str]) -> set[tuple[str, int | None]]:
@@ -120,7 +150,7 @@ def _objects(request: Request, uuids: Sequence[str]) -> set[tuple[str, int | Non
 
 
 def _descending(sort: str) -> bool:
-    asked = pages.order(sort, _KEYS)
+    asked = pages.parse_sort(sort, _KEYS)
     other = [key for key, _ in asked if key != _TIME]
     if other:
         raise exceptions.Invalid(
@@ -136,7 +166,7 @@ ROUTES: Routes = {
             'cluster_events:index',
             'List what happened to clusters and nodes.',
             query=schemas.INDEX,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
             rules=rules.index('cluster_events:index'),
         )
     },
@@ -145,8 +175,7 @@ ROUTES: Routes = {
             show,
             'cluster_events:get',
             'Show what happened once.',
-            query=shapes.NO_ARGUMENTS,
-            answers={200: schemas.EVENT},
+            responses={200: schemas.EVENT},
         )
     },
 }

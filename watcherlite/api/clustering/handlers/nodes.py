@@ -1,36 +1,86 @@
-"""Nodes: created, adopted, listed, shown, changed, deleted."""
+"""Nodes, and the actions that clients request on them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from watcherlite.api.clustering import answers, asking, finding, links, pages, rules
-from watcherlite.api.clustering.representations import nodes as representations
+from watcherlite.api import links, timestamps
+from watcherlite.api.clustering import caller, lookup, pages, responses, rules
 from watcherlite.api.clustering.schemas import clusters as cluster_schemas
+from watcherlite.api.clustering.schemas import fragments
 from watcherlite.api.clustering.schemas import nodes as schemas
-from watcherlite.api.clustering.schemas import shapes
-from watcherlite.api.clustering.versioning import since
-from watcherlite.api.operation import Answer, Operation, Request, Routes
+from watcherlite.api.clustering.schemas.nodes import TAINTED
+from watcherlite.api.clustering.versions import since
+from watcherlite.api.operation import Operation, Request, Response, Routes
 from watcherlite.conf import masking
-from watcherlite.domain.clusters import Node
-from watcherlite.engine.clusters.asking import Adoption, NewNode
+from watcherlite.domain.clusters import Cluster, Node, Profile
+from watcherlite.engine.clusters.requests.values import Accepted, NewAdoption, NewNode
 
 
-def index(request: Request) -> Answer:
-    """Answer a page of nodes."""
-    filters: dict[str, Collection[Any]] = pages.given(request, 'name', 'status')
+def represent(
+    request: Request, rows: Sequence[Node], details: bool = False
+) -> list[dict[str, Any]]:
+    """Return nodes with their clusters and profiles, of all rows at once.
+
+    :param details: what the types of the profiles tell of the things, too
+    """
+    store = request.services.store
+    profiles = store.objects_by_id(Profile, {row.profile_id for row in rows})
+    ids = {row.cluster_id for row in rows if row.cluster_id is not None}
+    clusters = store.objects_by_id(Cluster, ids) if ids else {}
+    found = []
+    for row in rows:
+        cluster = clusters.get(row.cluster_id or 0)
+        shown = _shown(row, cluster, profiles.get(row.profile_id))
+        if request.version >= TAINTED:
+            shown['tainted'] = row.tainted
+        if details:
+            shown['details'] = masking.mask_data(dict(row.attributes))
+        found.append(shown)
+    return found
+
+
+def _shown(
+    row: Node, cluster: Cluster | None, profile: Profile | None
+) -> dict[str, Any]:
+    return {
+        'id': row.uuid,
+        'name': row.name,
+        'cluster_id': '' if cluster is None else cluster.uuid,
+        'physical_id': row.physical_id,
+        'profile_id': '' if profile is None else profile.uuid,
+        **responses.owner_fields(row.owner),
+        'index': row.index,
+        'role': row.role,
+        'init_at': timestamps.seconds(row.init_at),
+        'created_at': timestamps.seconds(row.created_at),
+        'updated_at': timestamps.seconds(row.updated_at),
+        'status': row.status,
+        'status_reason': row.status_reason,
+        'data': masking.mask_data(dict(row.data)),
+        'metadata': masking.mask_data(dict(row.metadata)),
+        'dependents': dict(row.dependents),
+        'profile_name': None if profile is None else profile.name,
+    }
+
+
+def index(request: Request) -> Response:
+    """Return a page of nodes."""
+    filters: dict[str, Collection[Any]] = pages.filters(request, 'name', 'status')
     if 'cluster_id' in request.query:
-        cluster = finding.cluster(request, request.query['cluster_id'])
+        cluster = lookup.get_referenced_cluster(request, request.query['cluster_id'])
         filters['cluster_id'] = {cluster.id}
     store = request.services.store
-    return pages.answer(
+    return pages.respond(
         request,
         'nodes',
-        lambda limit: store.list_noun(Node, pages.query(request, Node, filters, limit)),
-        lambda rows: representations.represent(request, rows),
+        lambda limit: store.list_objects(
+            Node, pages.query(request, Node, filters, limit)
+        ),
+        lambda rows: represent(request, rows),
     )
 
 
-def create(request: Request) -> Answer:
+def create(request: Request) -> Response:
     """Store a node, and begin to make it."""
     asked = dict(request.body['node'])
     new = NewNode(
@@ -38,56 +88,70 @@ def create(request: Request) -> Answer:
         cluster=asked.pop('cluster_id', None) or None,
         **asked,
     )
-    done = request.services.clusters.nodes.create(
-        new, asking.who(request), wait=answers.waits(request)
+    done = responses.scheduled_operations(request).nodes.create(
+        new, caller.context_of(request), wait=responses.is_queued(request)
     )
-    return answers.begun_with(request, done, _body(request, done.row))
+    return responses.accepted_with(request, done, _body(request, done.row))
 
 
-def show(request: Request) -> Answer:
-    """Answer a node; NotFound."""
+def _restored(request: Request, created: Mapping[str, str]) -> Response:
+    """Return the node that was created, and where the action is."""
+    row = lookup.get(request, Node, created['node'])
+    done = Accepted(created['action'], row)
+    return responses.accepted_with(request, done, _body(request, row))
+
+
+def show(request: Request) -> Response:
+    """Return a node; NotFound."""
     details = bool(request.query.get('show_details'))
-    return Answer(_body(request, finding.noun(request, Node, _name(request)), details))
+    return Response(_body(request, lookup.get(request, Node, _name(request)), details))
 
 
-def update(request: Request) -> Answer:
+def update(request: Request) -> Response:
     """Begin to make a node what the body says; NotFound."""
-    found, by = finding.reached(request, Node, _name(request))
-    done = request.services.clusters.nodes.update(
-        found.uuid, by, request.body['node'], wait=answers.waits(request)
+    found, by = lookup.find(request, Node, _name(request))
+    done = responses.scheduled_operations(request).nodes.update(
+        found.uuid, by, request.body['node'], wait=responses.is_queued(request)
     )
-    return answers.begun_with(request, done, _body(request, done.row))
+    return responses.accepted_with(request, done, _body(request, done.row))
 
 
-def delete(request: Request) -> Answer:
+def delete(request: Request) -> Response:
     """Begin to delete a node; NotFound."""
-    found, by = finding.reached(request, Node, _name(request))
-    forced = answers.is_forced(request)
-    done = request.services.clusters.nodes.delete(found.uuid, by, force=forced)
-    return answers.deleting(request, done)
+    found, by = lookup.find(request, Node, _name(request))
+    forced = responses.is_forced(request)
+    nodes = responses.scheduled_operations(request).nodes
+    done = nodes.delete(found.uuid, by, force=forced)
+    return responses.accepted_deletion(request, done)
 
 
-def adopt(request: Request) -> Answer:
+def adopt(request: Request) -> Response:
     """Make a node, and its profile, of something that is there."""
     nodes = request.services.clusters.nodes
-    made = nodes.adopt(_adoption(request), asking.who(request))
-    headers = links.location(request, 'nodes', made.uuid)
-    return Answer(_body(request, made), headers=headers)
+    made = nodes.adopt(_adoption(request), caller.context_of(request))
+    return _adopted(request, {'node': made.uuid})
 
 
-def preview(request: Request) -> Answer:
-    """Answer the profile that `adopt` would make, and make nothing."""
+def _adopted(request: Request, created: Mapping[str, str]) -> Response:
+    """Return the node that was made."""
+    row = lookup.get(request, Node, created['node'])
+    headers = links.location(request, 'nodes', row.uuid)
+    return Response(_body(request, row), headers=headers)
+
+
+def preview(request: Request) -> Response:
+    """Return the profile that `adopt` would make, and make nothing."""
     nodes = request.services.clusters.nodes
-    found = nodes.preview(_adoption(request), asking.who(request))
-    return Answer({'node_profile': {'node_preview': masking.mask_data(found)}})
+    found = nodes.preview(_adoption(request), caller.context_of(request))
+    return Response({'node_profile': {'node_preview': masking.mask_data(found)}})
 
 
-def _adoption(request: Request) -> Adoption:
+def _adoption(request: Request) -> NewAdoption:
     asked = dict(request.body)
     snapshot = asked.pop('snapshot', None)
     if isinstance(snapshot, str):
         snapshot = snapshot.lower() == 'true'
-    return Adoption(snapshot=bool(snapshot), **asked)
+    return NewAdoption(snapshot=bool(snapshot), **asked)
 
 
 def _name(request: Request) -> str:
@@ -95,12 +159,47 @@ def _name(request: Request) -> str:
 
 
 def _body(request: Request, row: Node, details: bool = False) -> dict[str, Any]:
-    (shown,) = representations.represent(request, [row], details)
+    (shown,) = represent(request, [row], details)
     return {'node': shown}
 
 
 _ALL = '/v1/nodes'
 _ONE = f'{_ALL}/{{node}}'
+
+
+_MARK = 'mark_unhealthy'
+
+
+def act(request: Request) -> Response:
+    """Begin what the body names; that a node is unhealthy is noted at once.
+
+    :raises ResourceIsLocked, ActionConflict: the node or its cluster is busy, and the
+        request does not wait
+    """
+    found, by = lookup.find(request, Node, request.path['node'])
+    ((name, given),) = request.body.items()
+    given = given or {}
+    nodes = responses.scheduled_operations(request).nodes
+    if name == _MARK:
+        responses.check_not_scheduled(request, name)
+        said, reason = given.get(_MARK, True), given.get('reason')
+        row = nodes.mark_unhealthy(found.uuid, by, said, reason)
+        (shown,) = represent(request, [row])
+        return Response({'node': shown}, 202)
+    begin = nodes.check if name == 'check' else nodes.recover
+    done = begin(found.uuid, by, given, wait=responses.is_queued(request))
+    return responses.accepted(request, done)
+
+
+def operate(request: Request) -> Response:
+    """Begin an operation of the profile; likewise."""
+    found, by = lookup.find(request, Node, request.path['node'])
+    ((name, given),) = request.body.items()
+    done = responses.scheduled_operations(request).nodes.operate(
+        found.uuid, by, name, given, wait=responses.is_queued(request)
+    )
+    return responses.accepted(request, done)
+
 
 ROUTES: Routes = {
     _ALL: {
@@ -109,16 +208,17 @@ ROUTES: Routes = {
             'nodes:index',
             'List nodes.',
             query=schemas.INDEX,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
             rules=rules.index('nodes:index'),
         ),
         'POST': Operation(
             create,
             'nodes:create',
             'Create a node, in a cluster or in none.',
-            query=shapes.ASKING,
+            restore=_restored,
+            query=fragments.QUEUED_OR_SCHEDULED,
             body=schemas.NEW,
-            answers={202: schemas.NODE, 409: None},
+            responses={202: schemas.NODE, 409: None},
         ),
     },
     f'{_ALL}/adopt': {
@@ -126,9 +226,9 @@ ROUTES: Routes = {
             adopt,
             'nodes:adopt',
             'Make a node of something that is there.',
-            query=shapes.NO_ARGUMENTS,
+            restore=_adopted,
             body=schemas.ADOPT,
-            answers={200: schemas.NODE, 409: None},
+            responses={200: schemas.NODE, 409: None},
             **since((1, 7)),
         )
     },
@@ -137,9 +237,8 @@ ROUTES: Routes = {
             preview,
             'nodes:adopt-preview',
             'Show the profile of what would be adopted.',
-            query=shapes.NO_ARGUMENTS,
             body=schemas.PREVIEW,
-            answers={200: schemas.PREVIEWED, 409: None},
+            responses={200: schemas.PREVIEWED, 409: None},
             **since((1, 7)),
         )
     },
@@ -149,15 +248,15 @@ ROUTES: Routes = {
             'nodes:get',
             'Show a node.',
             query=schemas.SHOW,
-            answers={200: schemas.NODE},
+            responses={200: schemas.NODE},
         ),
         'PATCH': Operation(
             update,
             'nodes:update',
             'Update a node.',
-            query=shapes.ASKING,
+            query=fragments.QUEUED_OR_SCHEDULED,
             body=schemas.CHANGED,
-            answers={202: schemas.NODE, 409: None},
+            responses={202: schemas.NODE, 409: None},
         ),
         'DELETE': Operation(
             delete,
@@ -166,7 +265,30 @@ ROUTES: Routes = {
             query=cluster_schemas.DELETE,
             body=cluster_schemas.DELETE_BODY,
             needs_body=False,
-            answers={202: shapes.NULL, 409: None},
+            responses={202: fragments.NULL, 409: None},
         ),
+    },
+    f'{_ONE}/actions': {
+        'POST': Operation(
+            act,
+            'nodes:action',
+            'Check or recover a node, or say that it is unhealthy.',
+            restore=responses.restored,
+            query=fragments.QUEUED_OR_SCHEDULED,
+            body=schemas.ACTIONS,
+            responses={202: schemas.ACTED, 409: None},
+        )
+    },
+    f'{_ONE}/ops': {
+        'POST': Operation(
+            operate,
+            'nodes:operation',
+            'Do an operation of its profile with a node.',
+            restore=responses.restored,
+            query=fragments.QUEUED_OR_SCHEDULED,
+            body=schemas.OPERATION,
+            responses={202: fragments.ACTION, 409: None},
+            **since((1, 4)),
+        )
     },
 }

@@ -1,97 +1,158 @@
-"""Receivers: what is asked for when something happens outside."""
+"""Receivers and their webhooks."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from urllib import parse
 
-from watcherlite.api import arguments
-from watcherlite.api.clustering import answers, asking, finding, links, pages, rules
-from watcherlite.api.clustering.representations import receivers as representations
+from watcherlite.api import links, timestamps
+from watcherlite.api.clustering import caller, lookup, pages, responses, rules
+from watcherlite.api.clustering.schemas import fragments
 from watcherlite.api.clustering.schemas import receivers as schemas
-from watcherlite.api.clustering.schemas import shapes
-from watcherlite.api.clustering.versioning import since
-from watcherlite.api.operation import Answer, Operation, Request, Routes
-from watcherlite.db.clustering import not_found
-from watcherlite.domain.clusters import Receiver
-from watcherlite.engine.clusters.asking import NewReceiver
+from watcherlite.api.clustering.versions import since
+from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.conf import masking
+from watcherlite.db.api import Store
+from watcherlite.domain import bearer_tokens
+from watcherlite.domain.clusters import Cluster, Receiver
+from watcherlite.engine.clusters.requests.receivers import RENEWAL
+from watcherlite.engine.clusters.requests.values import IssuedReceiver, NewReceiver
+
+
+def represent(store: Store, rows: Sequence[Receiver]) -> list[dict[str, Any]]:
+    """Return receivers with their clusters, of all rows at once."""
+    ids = {row.cluster_id for row in rows if row.cluster_id is not None}
+    clusters = store.objects_by_id(Cluster, ids) if ids else {}
+    return [_shown(row, clusters.get(row.cluster_id or 0)) for row in rows]
+
+
+def represent_issued(store: Store, issued: IssuedReceiver) -> dict[str, Any]:
+    """Return a receiver, and the token in its address if it was issued just now."""
+    (shown,) = represent(store, [issued.receiver])
+    if issued.token is not None:
+        shown['channel'] = _channel(issued.receiver, issued.token)
+    return shown
+
+
+def _channel(row: Receiver, token: str = masking.MASK) -> dict[str, Any]:
+    channel = dict(row.channel)
+    if row.token_digest is None:
+        # From before there were tokens: nothing triggers it.
+        return {**channel, 'alarm_url': None}
+    channel['alarm_url'] = f'{channel["alarm_url"]}&{bearer_tokens.ARGUMENT}={token}'
+    return channel
+
+
+def _shown(row: Receiver, cluster: Cluster | None) -> dict[str, Any]:
+    return {
+        'id': row.uuid,
+        'name': row.name,
+        'type': row.type,
+        **responses.owner_fields(row.owner),
+        'cluster_id': None if cluster is None else cluster.uuid,
+        'action': row.action,
+        'actor': masking.mask_data(dict(row.actor)),
+        'params': masking.mask_data(dict(row.params)),
+        'channel': _channel(row),
+        'created_at': timestamps.seconds(row.created_at),
+        'updated_at': timestamps.seconds(row.updated_at),
+    }
+
 
 #: The version of webhooks whose inputs are arguments of the address.
 _FIRST = '1'
+#: The arguments that are no inputs.
+_OWN_ARGUMENTS = ('V', 'wait', bearer_tokens.ARGUMENT)
 
 
-def index(request: Request) -> Answer:
-    """Answer a page of receivers."""
-    filters: dict[str, Collection[Any]] = pages.given(
+def index(request: Request) -> Response:
+    """Return a page of receivers."""
+    filters: dict[str, Collection[Any]] = pages.filters(
         request, 'name', 'type', 'action', 'user'
     )
     if 'cluster_id' in request.query:
         filters['cluster_id'] = {
-            finding.cluster(request, name).id for name in request.query['cluster_id']
+            lookup.get_referenced_cluster(request, name).id
+            for name in request.query['cluster_id']
         }
     store = request.services.store
-    return pages.answer(
+    return pages.respond(
         request,
         'receivers',
-        lambda limit: store.list_noun(
+        lambda limit: store.list_objects(
             Receiver, pages.query(request, Receiver, filters, limit)
         ),
-        lambda rows: representations.represent(store, rows),
+        lambda rows: represent(store, rows),
     )
 
 
-def create(request: Request) -> Answer:
-    """Store a receiver; its channel says how it is triggered."""
+def create(request: Request) -> Response:
+    """Store a receiver; its channel says how it is triggered, this time alone."""
     asked = dict(request.body['receiver'])
     new = NewReceiver(cluster=asked.pop('cluster_id', None), **asked)
     base = f'{request.mount_url}/v1'
     receivers = request.services.clusters.receivers
-    made = receivers.create(new, asking.who(request), base)
-    headers = links.location(request, 'receivers', made.uuid)
+    made = receivers.create(new, caller.context_of(request), base)
+    headers = links.location(request, 'receivers', made.receiver.uuid)
     return _answer(request, made, 201, headers)
 
 
-def show(request: Request) -> Answer:
-    """Answer a receiver; NotFound."""
-    return _answer(request, finding.noun(request, Receiver, _name(request)))
+def _restored(request: Request, created: Mapping[str, str]) -> Response:
+    """Return the receiver that was created, with a new token.
+
+    The one that the first answer had is stored nowhere, and may have been lost.
+    """
+    found, by = lookup.find(request, Receiver, created['receiver'])
+    receivers = request.services.clusters.receivers
+    renewed = receivers.update(found.uuid, by, {RENEWAL: True})
+    headers = links.location(request, 'receivers', found.uuid)
+    return _answer(request, renewed, 201, headers)
 
 
-def update(request: Request) -> Answer:
+def show(request: Request) -> Response:
+    """Return a receiver; NotFound."""
+    found = lookup.get(request, Receiver, _name(request))
+    return _answer(request, IssuedReceiver(found))
+
+
+def update(request: Request) -> Response:
     """Change a receiver; NotFound."""
-    found, by = finding.reached(request, Receiver, _name(request))
+    found, by = lookup.find(request, Receiver, _name(request))
     receivers = request.services.clusters.receivers
     changed = receivers.update(found.uuid, by, request.body['receiver'])
     return _answer(request, changed)
 
 
-def delete(request: Request) -> Answer:
+def delete(request: Request) -> Response:
     """Delete a receiver; NotFound."""
-    found, by = finding.reached(request, Receiver, _name(request))
+    found, by = lookup.find(request, Receiver, _name(request))
     request.services.clusters.receivers.delete(found.uuid, by)
-    return Answer(status=204)
+    return Response(status=204)
 
 
-def notify(request: Request) -> Answer:
+def notify(request: Request) -> Response:
     """Tell a receiver that there is a message; BadRequest, as none reads any."""
-    found, by = finding.reached(request, Receiver, _name(request))
+    found, by = lookup.find(request, Receiver, _name(request))
     request.services.clusters.receivers.notify(found.uuid, by)
-    return Answer(status=204)
+    return Response(status=204)
 
 
-def trigger(request: Request) -> Answer:
-    """Ask for the action of a receiver; who knows its id needs no token.
+def trigger(request: Request) -> Response:
+    """Ask for the action of a receiver; the token of its address is enough.
 
-    :raises NotFound: there is none, or it is none that is triggered like this
+    :raises NotFound: there is none, or that is not its token
     """
-    uuid = _name(request)
-    if not arguments.is_uuid(uuid):
-        # What is said of a name that means several would tell their ids
-        raise not_found(Receiver, uuid)
     inputs = request.body
     if request.query['V'] == _FIRST:
         inputs = dict(parse.parse_qsl(request.query_string))
-        inputs.pop('V', None)
-    receivers = request.services.clusters.receivers
-    return answers.begun(request, receivers.trigger(uuid, inputs))
+        for name in _OWN_ARGUMENTS:
+            inputs.pop(name, None)
+    begun = request.services.clusters.receivers.trigger(
+        _name(request),
+        request.query.get(bearer_tokens.ARGUMENT),
+        inputs,
+        wait=responses.is_queued(request),
+    )
+    return responses.accepted(request, begun)
 
 
 def _name(request: Request) -> str:
@@ -100,12 +161,12 @@ def _name(request: Request) -> str:
 
 def _answer(
     request: Request,
-    row: Receiver,
+    issued: IssuedReceiver,
     status: int = 200,
     headers: dict[str, str] | None = None,
-) -> Answer:
-    (shown,) = representations.represent(request.services.store, [row])
-    return Answer({'receiver': shown}, status, headers or {})
+) -> Response:
+    shown = represent_issued(request.services.store, issued)
+    return Response({'receiver': shown}, status, headers or {})
 
 
 _ALL = '/v1/receivers'
@@ -118,16 +179,16 @@ ROUTES: Routes = {
             'receivers:index',
             'List receivers.',
             query=schemas.INDEX,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
             rules=rules.index('receivers:index'),
         ),
         'POST': Operation(
             create,
             'receivers:create',
             'Create a receiver.',
-            query=shapes.NO_ARGUMENTS,
+            restore=_restored,
             body=schemas.NEW,
-            answers={201: schemas.RECEIVER, 409: None},
+            responses={201: schemas.RECEIVER, 409: None},
         ),
     },
     _ONE: {
@@ -135,24 +196,21 @@ ROUTES: Routes = {
             show,
             'receivers:get',
             'Show a receiver.',
-            query=shapes.NO_ARGUMENTS,
-            answers={200: schemas.RECEIVER},
+            responses={200: schemas.RECEIVER},
         ),
         'PATCH': Operation(
             update,
             'receivers:update',
-            'Change the name, the action or the inputs of a receiver.',
-            query=shapes.NO_ARGUMENTS,
+            'Change the name, the action, the inputs or the token of a receiver.',
             body=schemas.CHANGED,
-            answers={200: schemas.RECEIVER, 409: None},
+            responses={200: schemas.RECEIVER, 409: None},
             **since((1, 7)),
         ),
         'DELETE': Operation(
             delete,
             'receivers:delete',
             'Delete a receiver.',
-            query=shapes.NO_ARGUMENTS,
-            answers={204: None},
+            responses={204: None},
         ),
     },
     f'{_ONE}/notify': {
@@ -160,19 +218,19 @@ ROUTES: Routes = {
             notify,
             'receivers:notify',
             'Tell a receiver that there is a message.',
-            query=shapes.NO_ARGUMENTS,
-            answers={204: None},
+            responses={204: None},
         )
     },
     '/v1/webhooks/{receiver}/trigger': {
         'POST': Operation(
             trigger,
             None,
-            'Ask for the action of a receiver, without a token.',
+            'Ask for the action of a receiver, with the token of its address alone.',
+            restore=responses.restored,
             query=schemas.TRIGGER,
             body=schemas.INPUTS,
             needs_body=False,
-            answers={202: shapes.ACTION, 409: None},
+            responses={202: fragments.ACTION, 409: None},
             public=True,
         )
     },

@@ -1,49 +1,46 @@
-"""What there is: versions, the release that serves them, the engines."""
+"""The versions of the API, its release, and the engines that serve it."""
 
 import importlib.metadata
 from typing import Any
 
-from watcherlite.api import microversions
-from watcherlite.api.clustering import links
-from watcherlite.api.clustering.representations import common
+from watcherlite.api import links, microversions, timestamps
 from watcherlite.api.clustering.schemas import root as schemas
-from watcherlite.api.clustering.schemas import shapes
 from watcherlite.api.clustering.versions import CLUSTERING
-from watcherlite.api.operation import Answer, Operation, Request, Routes
-from watcherlite.db.listing import ListedWorker
+from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.db.query import ListedWorker
 from watcherlite.domain.actions import ENGINE
 
-#: When the first version came to be, as clients know it.
+#: The date of the first version, as clients know it.
 _UPDATED = '2016-01-18T00:00:00Z'
 _MEDIA_TYPE = 'application/vnd.openstack.clustering-v1+json'
 
 
-def versions(request: Request) -> Answer:
-    """Answer which versions there are; clients expect to have to choose."""
-    return Answer({'versions': [_version(request)]}, 300)
+def versions(request: Request) -> Response:
+    """Return the versions; clients expect the status 300."""
+    return Response({'versions': [_version(request)]}, 300)
 
 
-def version(request: Request) -> Answer:
-    """Answer which microversions the one version has."""
-    return Answer({'version': _version(request)})
+def version(request: Request) -> Response:
+    """Return the version and its range of microversions."""
+    return Response({'version': _version(request)})
 
 
-def build_info(request: Request) -> Answer:
-    """Answer which release answers, which is that of the engine as well."""
+def build_info(request: Request) -> Response:
+    """Return the release of the API, which is that of the engine as well."""
     revision = {'revision': importlib.metadata.version('watcherlite')}
-    return Answer({'build_info': {'api': revision, 'engine': revision}})
+    return Response({'build_info': {'api': revision, 'engine': revision}})
 
 
-def services(request: Request) -> Answer:
-    """Answer which engines there are; there are few."""
+def services(request: Request) -> Response:
+    """Return the engines; they are few."""
     now = request.services.clock.now()
-    return Answer(
+    return Response(
         {
             'services': [
                 {
                     **_service(worker),
                     # It vouches for the time until then.
-                    'updated_at': common.time(min(now, worker.lease_until)),
+                    'updated_at': timestamps.seconds(min(now, worker.lease_until)),
                 }
                 for worker in request.services.store.list_workers()
                 if ENGINE in worker.lanes
@@ -82,7 +79,7 @@ ROUTES: Routes = {
             versions,
             None,
             'Show the versions of the API.',
-            answers={300: schemas.VERSIONS},
+            responses={300: schemas.VERSIONS},
         )
     },
     '/v1': {
@@ -90,7 +87,7 @@ ROUTES: Routes = {
             version,
             None,
             'Show the microversions of the API.',
-            answers={200: schemas.VERSION},
+            responses={200: schemas.VERSION},
         )
     },
     '/v1/build-info': {
@@ -98,8 +95,7 @@ ROUTES: Routes = {
             build_info,
             'build_info:build_info',
             'Show which release this is.',
-            query=shapes.NO_ARGUMENTS,
-            answers={200: schemas.BUILD_INFO},
+            responses={200: schemas.BUILD_INFO},
         )
     },
     '/v1/services': {
@@ -107,8 +103,7 @@ ROUTES: Routes = {
             services,
             'services:index',
             'List the engines that work on clusters.',
-            query=shapes.NO_ARGUMENTS,
-            answers={200: schemas.SERVICES},
+            responses={200: schemas.SERVICES},
         )
     },
 }

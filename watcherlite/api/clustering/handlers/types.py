@@ -1,11 +1,13 @@
-"""What profiles and policies can be: their types, with schemas."""
+"""Types of profiles and policies, with the schemas of their properties."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api.clustering.representations import types as representations
-from watcherlite.api.clustering.schemas import shapes
 from watcherlite.api.clustering.schemas import types as schemas
-from watcherlite.api.clustering.versioning import since
-from watcherlite.api.operation import Answer, Operation, Request, Routes
+from watcherlite.api.clustering.schemas.types import SUPPORT
+from watcherlite.api.clustering.versions import since
+from watcherlite.api.operation import Operation, Request, Response, Routes, Version
 from watcherlite.engine.clusters.profile_types import (
     SUPPORT_STATUS,
     VERSION,
@@ -13,52 +15,90 @@ from watcherlite.engine.clusters.profile_types import (
     ProfileTypes,
 )
 from watcherlite.plugins import base, specs
+from watcherlite.plugins.base import Policy
+
+Support = Mapping[str, Sequence[Mapping[str, str]]]
 
 
-def profile_types(request: Request) -> Answer:
-    """Answer what nodes can be made from."""
+def represent_listed(
+    name: str, version: str, support: Support, asked: Version
+) -> dict[str, Any]:
+    """Return a type as it stands in lists: with its version in its name, or apart."""
+    if asked < SUPPORT:
+        return {'name': f'{name}-{version}'}
+    return {'name': name, 'version': version, 'support_status': _support(support)}
+
+
+def represent(
+    full_name: str, schema: Mapping[str, Any], support: Support, asked: Version
+) -> dict[str, Any]:
+    """Return a type with the schema of its properties, as clients know it."""
+    told: dict[str, Any] = {'name': full_name, 'schema': dict(schema)}
+    if asked >= SUPPORT:
+        told['support_status'] = _support(support)
+    return told
+
+
+def support_of(policy: type[Policy], version: str) -> Support:
+    """Return what a type of policy tells of its versions."""
+    told: dict[str, list[Mapping[str, str]]] = {}
+    for one in policy.support_status:
+        rest = {name: text for name, text in one.items() if name != 'version'}
+        told.setdefault(one.get('version', version), []).append(rest)
+    return told or {version: []}
+
+
+def _support(support: Support) -> dict[str, Any]:
+    return {
+        version: [dict(one) for one in statuses]
+        for version, statuses in support.items()
+    }
+
+
+def profile_types(request: Request) -> Response:
+    """Return what nodes can be made from."""
     found = [
-        representations.listed(name, VERSION, SUPPORT_STATUS, request.version)
+        represent_listed(name, VERSION, SUPPORT_STATUS, request.version)
         for name in sorted(_profile_types(request).all())
     ]
-    return Answer({'profile_types': found})
+    return Response({'profile_types': found})
 
 
-def profile_type(request: Request) -> Answer:
-    """Answer what a type of profile takes; NotFound."""
+def profile_type(request: Request) -> Response:
+    """Return what a type of profile takes; NotFound."""
     found = _profile_type(request)
-    shown = representations.shown(
-        found.full_name, found.schema(), SUPPORT_STATUS, request.version
-    )
-    return Answer({'profile_type': shown})
+    body = represent(found.full_name, found.schema(), SUPPORT_STATUS, request.version)
+    return Response({'profile_type': body})
 
 
-def operations(request: Request) -> Answer:
-    """Answer what can be done with nodes of a type of profile; NotFound."""
-    return Answer({'operations': _profile_type(request).operations()})
+def operations(request: Request) -> Response:
+    """Return what can be done with nodes of a type of profile; NotFound."""
+    return Response({'operations': _profile_type(request).operations()})
 
 
-def policy_types(request: Request) -> Answer:
-    """Answer what clusters can be looked after by."""
+def policy_types(request: Request) -> Response:
+    """Return what clusters can be looked after by."""
     found = []
     for full_name, policy in sorted(_policies(request).items()):
         name, _, version = full_name.rpartition('-')
-        support = representations.support_of(policy, version)
-        found.append(representations.listed(name, version, support, request.version))
-    return Answer({'policy_types': found})
+        support = support_of(policy, version)
+        found.append(represent_listed(name, version, support, request.version))
+    return Response({'policy_types': found})
 
 
-def policy_type(request: Request) -> Answer:
-    """Answer what a type of policy takes; NotFound."""
+def policy_type(request: Request) -> Response:
+    """Return what a type of policy takes; NotFound."""
     name = request.path['policy_type']
-    found = _policies(request).get(name)
+    types = _policies(request)
+    found = types.get(name)
     if found is None:
-        raise exceptions.NotFound(f"The policy_type '{name}' could not be found.")
-    support = representations.support_of(found, name.rpartition('-')[2])
-    shown = representations.shown(
-        name, specs.told(found.schema), support, request.version
-    )
-    return Answer({'policy_type': shown})
+        raise exceptions.NotFound(
+            f"The policy_type '{name}' could not be found. Known types: "
+            f'{", ".join(sorted(types)) or "none"}.'
+        )
+    support = support_of(found, name.rpartition('-')[2])
+    body = represent(name, specs.told(found.schema), support, request.version)
+    return Response({'policy_type': body})
 
 
 def _profile_types(request: Request) -> ProfileTypes:
@@ -82,8 +122,7 @@ ROUTES: Routes = {
             profile_types,
             'profile_types:index',
             'List the types of profiles.',
-            query=shapes.NO_ARGUMENTS,
-            answers={200: schemas.listed('profile_types')},
+            responses={200: schemas.listed('profile_types')},
         )
     },
     f'{_PROFILES}/{{profile_type}}': {
@@ -91,8 +130,7 @@ ROUTES: Routes = {
             profile_type,
             'profile_types:get',
             'Show what a type of profile takes.',
-            query=shapes.NO_ARGUMENTS,
-            answers={200: schemas.one('profile_type')},
+            responses={200: schemas.one('profile_type')},
         )
     },
     f'{_PROFILES}/{{profile_type}}/ops': {
@@ -100,8 +138,7 @@ ROUTES: Routes = {
             operations,
             'profile_types:ops',
             'List what can be done with nodes of a type of profile.',
-            query=shapes.NO_ARGUMENTS,
-            answers={200: schemas.OPERATIONS},
+            responses={200: schemas.OPERATIONS},
             **since((1, 4)),
         )
     },
@@ -110,8 +147,7 @@ ROUTES: Routes = {
             policy_types,
             'policy_types:index',
             'List the types of policies.',
-            query=shapes.NO_ARGUMENTS,
-            answers={200: schemas.listed('policy_types')},
+            responses={200: schemas.listed('policy_types')},
         )
     },
     f'{_POLICIES}/{{policy_type}}': {
@@ -119,8 +155,7 @@ ROUTES: Routes = {
             policy_type,
             'policy_types:get',
             'Show what a type of policy takes.',
-            query=shapes.NO_ARGUMENTS,
-            answers={200: schemas.one('policy_type')},
+            responses={200: schemas.one('policy_type')},
         )
     },
 }

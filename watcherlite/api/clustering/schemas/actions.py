@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from watcherlite.api.clustering.schemas import shapes
-from watcherlite.api.operation import Schema, Version, Versioned, always
-from watcherlite.api.shapes import whole
+from watcherlite.api.clustering.schemas import fragments
+from watcherlite.api.fragments import closed
+from watcherlite.api.operation import Schema, Version, Versioned, unversioned
 from watcherlite.states import action as states
 
 #: The version that tells of clusters, and the one that tells of what is ours.
@@ -18,71 +18,71 @@ _EPOCH: Schema = {
     'description': 'Seconds since 1970, in UTC.',
 }
 _SHOWN: Mapping[str, Schema] = {
-    'id': shapes.TEXT,
-    'name': shapes.TEXT_OR_NULL,
-    'action': shapes.TEXT,
-    'target': shapes.TEXT_OR_NULL,
+    'id': fragments.TEXT,
+    'name': fragments.TEXT_OR_NULL,
+    'action': fragments.TEXT,
+    'target': fragments.TEXT_OR_NULL,
     'cause': {'type': 'string', 'enum': [states.RPC_REQUEST, states.DERIVED_ACTION]},
-    'owner': shapes.TEXT_OR_NULL,
-    'interval': shapes.INTEGER,
+    'owner': fragments.TEXT_OR_NULL,
+    'interval': fragments.INTEGER,
     'start_time': _EPOCH,
     'end_time': _EPOCH,
-    'timeout': shapes.INTEGER,
+    'timeout': fragments.INTEGER,
     'status': {'type': 'string', 'enum': list(states.STATES)},
-    'status_reason': shapes.TEXT,
-    'inputs': shapes.OBJECT,
-    'outputs': shapes.OBJECT,
-    'depends_on': shapes.TEXTS,
-    'depended_by': shapes.TEXTS,
-    'created_at': shapes.TIME,
-    'updated_at': shapes.TIME,
-    'data': shapes.OBJECT,
-    'user': shapes.TEXT_OR_NULL,
-    'project': shapes.TEXT,
+    'status_reason': fragments.TEXT,
+    'inputs': fragments.OBJECT,
+    'outputs': fragments.OBJECT,
+    'depends_on': fragments.TEXTS,
+    'depended_by': fragments.TEXTS,
+    'created_at': fragments.TIME,
+    'updated_at': fragments.TIME,
+    'data': fragments.OBJECT,
+    'user': fragments.TEXT_OR_NULL,
+    'project': fragments.TEXT,
 }
-_WITH_CLUSTER: Mapping[str, Schema] = {'cluster_id': shapes.TEXT}
+_WITH_CLUSTER: Mapping[str, Schema] = {'cluster_id': fragments.TEXT}
 _OURS: Mapping[str, Schema] = {
     'control': {
         'type': ['string', 'null'],
         'description': 'The last signal that was sent to it.',
     },
-    'not_before': {**shapes.TIME, 'description': 'It is not begun earlier.'},
+    'not_before': {**fragments.TIME, 'description': 'It is not begun earlier.'},
 }
-_OLD: Schema = whole(_SHOWN)
-_CLUSTERED: Schema = whole({**_SHOWN, **_WITH_CLUSTER})
-_LATEST: Schema = whole({**_SHOWN, **_WITH_CLUSTER, **_OURS})
+_OLD: Schema = closed(_SHOWN)
+_CLUSTERED: Schema = closed({**_SHOWN, **_WITH_CLUSTER})
+_LATEST: Schema = closed({**_SHOWN, **_WITH_CLUSTER, **_OURS})
 
 _FILTERS: Mapping[str, Schema] = {
-    **shapes.filters('name', 'target', 'action'),
-    'status': shapes.chosen((*states.STATES, _HOOKED)),
+    **fragments.filters('name', 'target', 'action'),
+    'status': fragments.one_of((*states.STATES, _HOOKED)),
 }
 INDEX: Versioned = {
-    (1, 0): shapes.index(_FILTERS),
-    CLUSTER: shapes.index({**_FILTERS, **shapes.filters('cluster_id')}),
+    (1, 0): fragments.list_arguments(_FILTERS),
+    CLUSTER: fragments.list_arguments({**_FILTERS, **fragments.filters('cluster_id')}),
 }
 COLLECTION: Versioned = {
-    (1, 0): shapes.page('actions', _OLD),
-    CLUSTER: shapes.page('actions', _CLUSTERED),
-    OURS: shapes.page('actions', _LATEST),
+    (1, 0): fragments.page('actions', _OLD),
+    CLUSTER: fragments.page('actions', _CLUSTERED),
+    OURS: fragments.page('actions', _LATEST),
 }
 ACTION: Versioned = {
-    (1, 0): whole({'action': _OLD}),
-    CLUSTER: whole({'action': _CLUSTERED}),
-    OURS: whole({'action': _LATEST}),
+    (1, 0): closed({'action': _OLD}),
+    CLUSTER: closed({'action': _CLUSTERED}),
+    OURS: closed({'action': _LATEST}),
 }
 
 
 def _signal(*statuses: str) -> Schema:
     asked: Schema = {'type': 'string', 'enum': list(statuses)}
-    return shapes.brought('action', {'status': asked}, 'status')
+    return fragments.wrapped('action', {'status': asked}, 'status')
 
 
 SIGNAL: Versioned = {
     (1, 0): _signal(states.CANCELLED),
     OURS: _signal(states.CANCELLED, states.SUSPENDED, states.RUNNING),
 }
-SIGNAL_QUERY: Versioned = always(
-    shapes.arguments(
+SIGNAL_QUERY: Versioned = unversioned(
+    fragments.arguments(
         {
             'force': {
                 'type': 'boolean',
@@ -91,22 +91,22 @@ SIGNAL_QUERY: Versioned = always(
         }
     )
 )
-NEW: Versioned = always(
-    shapes.brought(
+NEW: Versioned = unversioned(
+    fragments.wrapped(
         'action',
         {
             'action': {
-                **shapes.REFERENCE,
+                **fragments.REFERENCE,
                 'description': 'An action type: CLUSTER_SCALE_OUT, command, ...',
             },
             'target': {
-                **shapes.REFERENCE,
+                **fragments.REFERENCE,
                 'description': 'A cluster or node: uuid, name or short id.',
             },
-            'name': shapes.TEXT_OR_NULL,
-            'inputs': shapes.OBJECT_OR_NULL,
+            'name': fragments.TEXT_OR_NULL,
+            'inputs': fragments.OBJECT_OR_NULL,
             'interval': {
-                **shapes.NUMBER_OR_NULL,
+                **fragments.NUMBER_OR_NULL,
                 'description': 'Seconds between the starts of two runs; 0: one run.',
             },
             'not_before': {
@@ -114,7 +114,7 @@ NEW: Versioned = always(
                 'description': 'A time in ISO 8601 before which it is not begun; in '
                 'UTC unless it says otherwise.',
             },
-            'timeout': shapes.NUMBER_OR_NULL,
+            'timeout': fragments.NUMBER_OR_NULL,
         },
         *('action', 'target'),
     )

@@ -3,86 +3,88 @@
 from collections.abc import Mapping
 
 from watcherlite.api.clustering import texts
-from watcherlite.api.clustering.schemas import shapes
-from watcherlite.api.operation import Schema, Version, Versioned, always
-from watcherlite.api.shapes import whole
-from watcherlite.engine.clusters.actions import ADJUSTMENTS, RECOVERIES
+from watcherlite.api.clustering.schemas import fragments
+from watcherlite.api.fragments import closed
+from watcherlite.api.operation import Schema, Version, Versioned, unversioned
+from watcherlite.engine.clusters.action_types import ADJUSTMENTS, RECOVERIES
 from watcherlite.states import cluster as states
 
 _STATUSES = (*states.CLUSTER_STATUSES, states.CRITICAL)
-_CLUSTER: Schema = whole(
+_CLUSTER: Schema = closed(
     {
-        'id': shapes.TEXT,
-        'name': shapes.TEXT,
-        'profile_id': shapes.TEXT,
-        **shapes.OWNED,
-        'init_at': shapes.TIME,
-        'created_at': shapes.TIME,
-        'updated_at': shapes.TIME,
-        'min_size': shapes.INTEGER,
+        'id': fragments.TEXT,
+        'name': fragments.TEXT,
+        'profile_id': fragments.TEXT,
+        **fragments.OWNED,
+        'init_at': fragments.TIME,
+        'created_at': fragments.TIME,
+        'updated_at': fragments.TIME,
+        'min_size': fragments.INTEGER,
         'max_size': {
             'type': 'integer',
             'description': 'How many nodes it may have; -1: any number.',
         },
-        'desired_capacity': shapes.INTEGER,
-        'timeout': shapes.INTEGER,
+        'desired_capacity': fragments.INTEGER,
+        'timeout': fragments.INTEGER,
         'status': {'type': 'string', 'enum': list(_STATUSES)},
-        'status_reason': shapes.TEXT,
-        'metadata': shapes.OBJECT,
-        'data': shapes.OBJECT,
-        'dependents': shapes.OBJECT,
-        'config': shapes.OBJECT,
-        'profile_name': shapes.TEXT_OR_NULL,
-        'nodes': shapes.TEXTS,
+        'status_reason': fragments.TEXT,
+        'metadata': fragments.OBJECT,
+        'data': fragments.OBJECT,
+        'dependents': fragments.OBJECT,
+        'config': fragments.OBJECT,
+        'profile_name': fragments.TEXT_OR_NULL,
+        'nodes': fragments.TEXTS,
         'policies': {
-            **shapes.TEXTS,
+            **fragments.TEXTS,
             'description': 'Ids of what binds it to policies, not of these.',
         },
     }
 )
 
-INDEX: Versioned = always(
-    shapes.index(
-        {**shapes.filters('name'), 'status': shapes.chosen(_STATUSES)},
+INDEX: Versioned = unversioned(
+    fragments.list_arguments(
+        {**fragments.filters('name'), 'status': fragments.one_of(_STATUSES)},
         texts.CLUSTERS,
     )
 )
-COLLECTION: Versioned = always(shapes.page('clusters', _CLUSTER))
-CLUSTER: Versioned = shapes.under('cluster', _CLUSTER)
+COLLECTION: Versioned = unversioned(fragments.page('clusters', _CLUSTER))
+CLUSTER: Versioned = fragments.under('cluster', _CLUSTER)
 
 _CONFIG: Version = (1, 7)
 _NEW: Mapping[str, Schema] = {
-    'name': shapes.NAME,
-    'profile_id': shapes.REFERENCE,
-    'desired_capacity': shapes.NUMBER_OR_NULL,
-    'min_size': shapes.NUMBER_OR_NULL,
-    'max_size': shapes.NUMBER_OR_NULL,
-    'metadata': shapes.OBJECT_OR_NULL,
-    'timeout': shapes.NUMBER_OR_NULL,
+    'name': fragments.NAME,
+    'profile_id': fragments.REFERENCE,
+    'desired_capacity': fragments.NUMBER_OR_NULL,
+    'min_size': fragments.NUMBER_OR_NULL,
+    'max_size': fragments.NUMBER_OR_NULL,
+    'metadata': fragments.OBJECT_OR_NULL,
+    'timeout': fragments.NUMBER_OR_NULL,
 }
 _CHANGED: Mapping[str, Schema] = {
-    'name': shapes.NAME_OR_NULL,
-    'profile_id': shapes.REFERENCE_OR_NULL,
-    'metadata': shapes.OBJECT_OR_NULL,
-    'timeout': shapes.NUMBER_OR_NULL,
+    'name': fragments.NAME_OR_NULL,
+    'profile_id': fragments.REFERENCE_OR_NULL,
+    'metadata': fragments.OBJECT_OR_NULL,
+    'timeout': fragments.NUMBER_OR_NULL,
 }
 _PROFILE_ONLY: Mapping[str, Schema] = {
     'profile_only': {
-        **shapes.FLAG_OR_NULL,
+        **fragments.FLAG_OR_NULL,
         'description': 'Whether the nodes stay as they are, so that only new ones are '
         'made from the profile.',
     }
 }
-_WITH_CONFIG: Mapping[str, Schema] = {'config': shapes.OBJECT_OR_NULL}
+_WITH_CONFIG: Mapping[str, Schema] = {'config': fragments.OBJECT_OR_NULL}
 _NEEDED = ('name', 'profile_id')
 NEW: Versioned = {
-    (1, 0): shapes.brought('cluster', _NEW, *_NEEDED),
-    _CONFIG: shapes.brought('cluster', {**_NEW, **_WITH_CONFIG}, *_NEEDED),
+    (1, 0): fragments.wrapped('cluster', _NEW, *_NEEDED),
+    _CONFIG: fragments.wrapped('cluster', {**_NEW, **_WITH_CONFIG}, *_NEEDED),
 }
 CHANGED: Versioned = {
-    (1, 0): shapes.brought('cluster', _CHANGED),
-    (1, 6): shapes.brought('cluster', {**_CHANGED, **_PROFILE_ONLY}),
-    _CONFIG: shapes.brought('cluster', {**_CHANGED, **_PROFILE_ONLY, **_WITH_CONFIG}),
+    (1, 0): fragments.wrapped('cluster', _CHANGED),
+    (1, 6): fragments.wrapped('cluster', {**_CHANGED, **_PROFILE_ONLY}),
+    _CONFIG: fragments.wrapped(
+        'cluster', {**_CHANGED, **_PROFILE_ONLY, **_WITH_CONFIG}
+    ),
 }
 
 _FORCE: Version = (1, 8)
@@ -93,12 +95,16 @@ _FORCED: Mapping[str, Schema] = {
     }
 }
 #: As arguments and, because clients send it there, in a body.
-DELETE: Versioned = {(1, 0): shapes.arguments({}), _FORCE: shapes.arguments(_FORCED)}
+DELETE: Versioned = {
+    (1, 0): fragments.arguments({}),
+    _FORCE: fragments.arguments(_FORCED),
+    (1, 15): fragments.arguments({**_FORCED, **fragments.NOT_BEFORE}),
+}
 DELETE_BODY: Versioned = {
     (1, 0): {'type': ['object', 'null'], 'additionalProperties': False},
     _FORCE: {
         'type': ['object', 'null'],
-        'properties': {'force': shapes.FLAG},
+        'properties': {'force': fragments.FLAG},
         'additionalProperties': False,
     },
 }
@@ -106,10 +112,10 @@ DELETE_BODY: Versioned = {
 _EMPTY_OR_ANY: Schema = {'type': ['object', 'null']}
 _COUNT: Schema = {
     'type': ['object', 'null'],
-    'properties': {'count': shapes.NUMBER_OR_NULL},
+    'properties': {'count': fragments.NUMBER_OR_NULL},
     'additionalProperties': False,
 }
-_POLICY: Mapping[str, Schema] = {'policy_id': shapes.REFERENCE}
+_POLICY: Mapping[str, Schema] = {'policy_id': fragments.REFERENCE}
 
 
 def _action(members: Mapping[str, Schema], *required: str) -> Schema:
@@ -121,19 +127,19 @@ def _action(members: Mapping[str, Schema], *required: str) -> Schema:
     }
 
 
-_DEL_NODES: Mapping[str, Schema] = {'nodes': shapes.SEVERAL_OBJECTS}
-_DESTROY: Mapping[str, Schema] = {'destroy_after_deletion': shapes.FLAG_OR_NULL}
+_DEL_NODES: Mapping[str, Schema] = {'nodes': fragments.SEVERAL_OBJECTS}
+_DESTROY: Mapping[str, Schema] = {'destroy_after_deletion': fragments.FLAG_OR_NULL}
 _RECOVER: Mapping[str, Schema] = {
     'operation': {
         'type': ['string', 'null'],
         'description': f'Of {", ".join(RECOVERIES)}.',
     },
     'operation_params': {'type': ['object', 'array', 'null']},
-    'check_capacity': shapes.FLAG_OR_NULL,
+    'check_capacity': fragments.FLAG_OR_NULL,
 }
-_CHECK: Mapping[str, Schema] = {'check': shapes.FLAG_OR_NULL}
+_CHECK: Mapping[str, Schema] = {'check': fragments.FLAG_OR_NULL}
 _FIRST: Mapping[str, Schema] = {
-    'add_nodes': _action({'nodes': shapes.SEVERAL_OBJECTS}, 'nodes'),
+    'add_nodes': _action({'nodes': fragments.SEVERAL_OBJECTS}, 'nodes'),
     'del_nodes': _action(_DEL_NODES, 'nodes'),
     'resize': _action(
         {
@@ -142,17 +148,19 @@ _FIRST: Mapping[str, Schema] = {
                 'enum': [*ADJUSTMENTS, None],
             },
             'number': {'type': ['number', 'string', 'null']},
-            'min_size': shapes.NUMBER_OR_NULL,
-            'max_size': shapes.NUMBER_OR_NULL,
-            'min_step': shapes.NUMBER_OR_NULL,
-            'strict': shapes.FLAG_OR_NULL,
+            'min_size': fragments.NUMBER_OR_NULL,
+            'max_size': fragments.NUMBER_OR_NULL,
+            'min_step': fragments.NUMBER_OR_NULL,
+            'strict': fragments.FLAG_OR_NULL,
         }
     ),
     'scale_out': _COUNT,
     'scale_in': _COUNT,
-    'policy_attach': _action({**_POLICY, 'enabled': shapes.FLAG_OR_NULL}, 'policy_id'),
+    'policy_attach': _action(
+        {**_POLICY, 'enabled': fragments.FLAG_OR_NULL}, 'policy_id'
+    ),
     'policy_detach': _action(_POLICY, 'policy_id'),
-    'policy_update': _action({**_POLICY, 'enabled': shapes.FLAG}, 'policy_id'),
+    'policy_update': _action({**_POLICY, 'enabled': fragments.FLAG}, 'policy_id'),
     'check': _EMPTY_OR_ANY,
     'recover': _action(_RECOVER),
 }
@@ -164,7 +172,7 @@ _BROUGHT: Mapping[Version, Mapping[str, Schema]] = {
             {
                 'nodes': {
                     'type': 'object',
-                    'additionalProperties': shapes.REFERENCE,
+                    'additionalProperties': fragments.REFERENCE,
                     'description': 'Node that goes to node that comes.',
                 }
             },
@@ -175,7 +183,7 @@ _BROUGHT: Mapping[Version, Mapping[str, Schema]] = {
     (1, 6): {'recover': _action({**_RECOVER, **_CHECK})},
     (1, 9): {
         'complete_lifecycle': _action(
-            {'lifecycle_action_token': shapes.TEXT}, 'lifecycle_action_token'
+            {'lifecycle_action_token': fragments.TEXT}, 'lifecycle_action_token'
         )
     },
 }
@@ -198,15 +206,15 @@ def _actions() -> dict[Version, Schema]:
 
 
 ACTIONS: Versioned = _actions()
-OPERATION: Versioned = always(
+OPERATION: Versioned = unversioned(
     {
         'title': texts.OPERATION,
         'type': 'object',
         'additionalProperties': {
             'type': ['object', 'null'],
             'properties': {
-                'params': shapes.OBJECT_OR_NULL,
-                'filters': shapes.OBJECT_OR_NULL,
+                'params': fragments.OBJECT_OR_NULL,
+                'filters': fragments.OBJECT_OR_NULL,
             },
             'additionalProperties': False,
         },
@@ -214,38 +222,38 @@ OPERATION: Versioned = always(
         'maxProperties': 1,
     }
 )
-ATTRIBUTES: Versioned = shapes.under(
+ATTRIBUTES: Versioned = fragments.under(
     'cluster_attributes',
     {
         'type': 'array',
-        'items': whole({'id': shapes.TEXT, 'value': shapes.ANYTHING}),
+        'items': closed({'id': fragments.TEXT, 'value': fragments.ANYTHING}),
     },
 )
 
-_BINDING: Schema = whole(
+_BINDING: Schema = closed(
     {
-        'id': shapes.TEXT,
-        'cluster_id': shapes.TEXT,
-        'cluster_name': shapes.TEXT,
-        'policy_id': shapes.TEXT,
-        'policy_name': shapes.TEXT,
-        'policy_type': shapes.TEXT,
-        'enabled': shapes.BOOLEAN,
-        'priority': shapes.INTEGER,
-        'data': shapes.OBJECT,
-        'last_op': shapes.TIME,
+        'id': fragments.TEXT,
+        'cluster_id': fragments.TEXT,
+        'cluster_name': fragments.TEXT,
+        'policy_id': fragments.TEXT,
+        'policy_name': fragments.TEXT,
+        'policy_type': fragments.TEXT,
+        'enabled': fragments.BOOLEAN,
+        'priority': fragments.INTEGER,
+        'data': fragments.OBJECT,
+        'last_op': fragments.TIME,
     }
 )
-BINDINGS_QUERY: Versioned = always(
-    shapes.arguments(
+BINDINGS_QUERY: Versioned = unversioned(
+    fragments.arguments(
         {
             'enabled': {'type': 'boolean'},
-            **shapes.filters('policy_name', 'policy_type'),
-            'sort': shapes.LISTED['sort'],
+            **fragments.filters('policy_name', 'policy_type'),
+            'sort': fragments.LISTED['sort'],
         }
     )
 )
-BINDINGS: Versioned = shapes.under(
+BINDINGS: Versioned = fragments.under(
     'cluster_policies', {'type': 'array', 'items': _BINDING}
 )
-BINDING: Versioned = shapes.under('cluster_policy', _BINDING)
+BINDING: Versioned = fragments.under('cluster_policy', _BINDING)

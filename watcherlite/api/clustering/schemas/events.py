@@ -1,8 +1,8 @@
 """JSON schemas of events."""
 
-from watcherlite.api.clustering.schemas import shapes
-from watcherlite.api.operation import Schema, Versioned, always
-from watcherlite.api.shapes import whole
+from watcherlite.api.clustering.schemas import fragments
+from watcherlite.api.fragments import closed
+from watcherlite.api.operation import Schema, Versioned, unversioned
 
 #: As clients name them, and as they read them.
 LEVELS = {
@@ -15,43 +15,43 @@ LEVELS = {
 }
 CLUSTER, NODE = 'CLUSTER', 'NODE'
 
-_EVENT: Schema = whole(
+_EVENT: Schema = closed(
     {
-        'id': shapes.TEXT,
-        'timestamp': shapes.TIME,
-        'oid': shapes.TEXT,
-        'oname': shapes.TEXT,
+        'id': fragments.TEXT,
+        'timestamp': fragments.TIME,
+        'oid': fragments.TEXT,
+        'oname': fragments.TEXT,
         'otype': {'type': 'string', 'enum': [CLUSTER, NODE]},
-        'cluster_id': shapes.TEXT_OR_NULL,
+        'cluster_id': fragments.TEXT_OR_NULL,
         'level': {'type': 'string', 'enum': sorted(set(LEVELS.values()))},
-        'user': shapes.TEXT_OR_NULL,
-        'project': shapes.TEXT,
-        'action': shapes.TEXT_OR_NULL,
+        'user': fragments.TEXT_OR_NULL,
+        'project': fragments.TEXT,
+        'action': fragments.TEXT_OR_NULL,
         'status': {
             'type': 'string',
             'description': 'How far the action was: start, end or error.',
         },
-        'status_reason': shapes.TEXT,
-        'meta_data': shapes.OBJECT,
+        'status_reason': fragments.TEXT,
+        'meta_data': fragments.OBJECT,
     }
 )
-INDEX: Versioned = always(
-    shapes.index(
+INDEX: Versioned = unversioned(
+    fragments.list_arguments(
         {
-            **shapes.filters('oid', 'oname'),
-            'otype': shapes.SEVERAL,
+            **fragments.filters('oid', 'oname'),
+            'otype': fragments.SEVERAL,
             'cluster_id': {
-                **shapes.SEVERAL,
+                **fragments.SEVERAL,
                 'description': 'Of these clusters and of their nodes: uuid, name or '
                 'short id.',
             },
             'action': {
-                **shapes.SEVERAL,
+                **fragments.SEVERAL,
                 'description': 'Types of actions: CLUSTER_CREATE, ...',
             },
-            'level': shapes.chosen(tuple(LEVELS)),
+            'level': fragments.one_of(tuple(LEVELS)),
         }
     )
 )
-COLLECTION: Versioned = always(shapes.page('events', _EVENT))
-EVENT: Versioned = shapes.under('event', _EVENT)
+COLLECTION: Versioned = unversioned(fragments.page('events', _EVENT))
+EVENT: Versioned = fragments.under('event', _EVENT)

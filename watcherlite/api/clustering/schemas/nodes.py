@@ -3,33 +3,33 @@
 from collections.abc import Mapping
 
 from watcherlite.api.clustering import texts
-from watcherlite.api.clustering.schemas import shapes
-from watcherlite.api.operation import Schema, Version, Versioned, always
-from watcherlite.api.shapes import whole
-from watcherlite.engine.clusters.actions import RECOVERIES
+from watcherlite.api.clustering.schemas import fragments
+from watcherlite.api.fragments import closed
+from watcherlite.api.operation import Schema, Version, Versioned, unversioned
+from watcherlite.engine.clusters.action_types import RECOVERIES
 from watcherlite.states import cluster as states
 
 #: The version that knows of tainted nodes.
 TAINTED: Version = (1, 13)
 
 _SHOWN: Mapping[str, Schema] = {
-    'id': shapes.TEXT,
-    'name': shapes.TEXT,
+    'id': fragments.TEXT,
+    'name': fragments.TEXT,
     'cluster_id': {'type': 'string', 'description': 'Empty: it is in none.'},
-    'physical_id': shapes.TEXT_OR_NULL,
-    'profile_id': shapes.TEXT,
-    **shapes.OWNED,
-    'index': shapes.INTEGER,
-    'role': shapes.TEXT,
-    'init_at': shapes.TIME,
-    'created_at': shapes.TIME,
-    'updated_at': shapes.TIME,
+    'physical_id': fragments.TEXT_OR_NULL,
+    'profile_id': fragments.TEXT,
+    **fragments.OWNED,
+    'index': fragments.INTEGER,
+    'role': fragments.TEXT,
+    'init_at': fragments.TIME,
+    'created_at': fragments.TIME,
+    'updated_at': fragments.TIME,
     'status': {'type': 'string', 'enum': list(states.NODE_STATUSES)},
-    'status_reason': shapes.TEXT,
-    'data': shapes.OBJECT,
-    'metadata': shapes.OBJECT,
-    'dependents': shapes.OBJECT,
-    'profile_name': shapes.TEXT_OR_NULL,
+    'status_reason': fragments.TEXT,
+    'data': fragments.OBJECT,
+    'metadata': fragments.OBJECT,
+    'dependents': fragments.OBJECT,
+    'profile_name': fragments.TEXT_OR_NULL,
 }
 _DETAILS: Mapping[str, Schema] = {
     'details': {
@@ -37,50 +37,53 @@ _DETAILS: Mapping[str, Schema] = {
         'description': 'What the type of its profile tells of the thing.',
     }
 }
-_OLD: Schema = whole(_SHOWN, _DETAILS)
-_NODE: Schema = whole({**_SHOWN, 'tainted': shapes.BOOLEAN}, _DETAILS)
+_OLD: Schema = closed(_SHOWN, _DETAILS)
+_NODE: Schema = closed({**_SHOWN, 'tainted': fragments.BOOLEAN}, _DETAILS)
 
-INDEX: Versioned = always(
-    shapes.index(
+INDEX: Versioned = unversioned(
+    fragments.list_arguments(
         {
-            'cluster_id': {**shapes.REFERENCE, 'description': 'Of this cluster.'},
-            **shapes.filters('name'),
-            'status': shapes.chosen(tuple(states.NODE_STATUSES)),
+            'cluster_id': {**fragments.REFERENCE, 'description': 'Of this cluster.'},
+            **fragments.filters('name'),
+            'status': fragments.one_of(tuple(states.NODE_STATUSES)),
         }
     )
 )
-SHOW: Versioned = always(
-    shapes.arguments(
+SHOW: Versioned = unversioned(
+    fragments.arguments(
         {'show_details': {'type': 'boolean', 'description': 'With its details.'}}
     )
 )
 COLLECTION: Versioned = {
-    (1, 0): shapes.page('nodes', _OLD),
-    TAINTED: shapes.page('nodes', _NODE),
+    (1, 0): fragments.page('nodes', _OLD),
+    TAINTED: fragments.page('nodes', _NODE),
 }
-NODE: Versioned = {(1, 0): whole({'node': _OLD}), TAINTED: whole({'node': _NODE})}
+NODE: Versioned = {
+    (1, 0): closed({'node': _OLD}),
+    TAINTED: closed({'node': _NODE}),
+}
 
 _COMMON: Mapping[str, Schema] = {
-    'name': shapes.NAME,
-    'profile_id': shapes.REFERENCE,
-    'role': shapes.TEXT_OR_NULL,
-    'metadata': shapes.OBJECT_OR_NULL,
+    'name': fragments.NAME,
+    'profile_id': fragments.REFERENCE,
+    'role': fragments.TEXT_OR_NULL,
+    'metadata': fragments.OBJECT_OR_NULL,
 }
 _CHANGED: Mapping[str, Schema] = {
     **_COMMON,
-    'name': shapes.NAME_OR_NULL,
-    'profile_id': shapes.REFERENCE_OR_NULL,
+    'name': fragments.NAME_OR_NULL,
+    'profile_id': fragments.REFERENCE_OR_NULL,
 }
-NEW: Versioned = always(
-    shapes.brought(
+NEW: Versioned = unversioned(
+    fragments.wrapped(
         'node',
-        {**_COMMON, 'cluster_id': shapes.TEXT_OR_NULL},
+        {**_COMMON, 'cluster_id': fragments.TEXT_OR_NULL},
         *('name', 'profile_id'),
     )
 )
 CHANGED: Versioned = {
-    (1, 0): shapes.brought('node', _CHANGED),
-    TAINTED: shapes.brought('node', {**_CHANGED, 'tainted': shapes.FLAG}),
+    (1, 0): fragments.wrapped('node', _CHANGED),
+    TAINTED: fragments.wrapped('node', {**_CHANGED, 'tainted': fragments.FLAG}),
 }
 
 _RECOVER: Mapping[str, Schema] = {
@@ -89,8 +92,8 @@ _RECOVER: Mapping[str, Schema] = {
         'description': f'Of {", ".join(RECOVERIES)}.',
     },
     'operation_params': {'type': ['object', 'array', 'null']},
-    'delete_timeout': shapes.NUMBER_OR_NULL,
-    'force_recreate': shapes.FLAG_OR_NULL,
+    'delete_timeout': fragments.NUMBER_OR_NULL,
+    'force_recreate': fragments.FLAG_OR_NULL,
 }
 
 
@@ -115,16 +118,16 @@ def _actions(
     }
 
 
-_CHECKED: Mapping[str, Schema] = {**_RECOVER, 'check': shapes.FLAG_OR_NULL}
+_CHECKED: Mapping[str, Schema] = {**_RECOVER, 'check': fragments.FLAG_OR_NULL}
 _MARK: Mapping[str, Schema] = {
     'mark_unhealthy': {
         'type': ['object', 'null'],
         'properties': {
             'mark_unhealthy': {
-                **shapes.FLAG,
+                **fragments.FLAG,
                 'description': 'false: it is well; true, if it is not given.',
             },
-            'reason': shapes.TEXT_OR_NULL,
+            'reason': fragments.TEXT_OR_NULL,
         },
         'additionalProperties': False,
     }
@@ -136,10 +139,15 @@ ACTIONS: Versioned = {
 }
 #: What an action answers; that a node is unhealthy is said at once.
 ACTED: Versioned = {
-    (1, 0): whole({'action': shapes.TEXT}),
-    (1, 15): {'anyOf': [whole({'action': shapes.TEXT}), whole({'node': _NODE})]},
+    (1, 0): closed({'action': fragments.TEXT}),
+    (1, 15): {
+        'anyOf': [
+            closed({'action': fragments.TEXT}),
+            closed({'node': _NODE}),
+        ]
+    },
 }
-OPERATION: Versioned = always(
+OPERATION: Versioned = unversioned(
     {
         'title': texts.NODE_OPERATION,
         'type': 'object',
@@ -151,20 +159,20 @@ OPERATION: Versioned = always(
 
 _PREVIEWED: Mapping[str, Schema] = {
     'identity': {
-        **shapes.REFERENCE,
+        **fragments.REFERENCE,
         'description': 'What the thing is called outside.',
     },
-    'type': {**shapes.TEXT, 'description': 'Of a profile: local.process-1.0.'},
-    'overrides': shapes.OBJECT_OR_NULL,
-    'snapshot': shapes.FLAG_OR_NULL,
+    'type': {**fragments.TEXT, 'description': 'Of a profile: local.process-1.0.'},
+    'overrides': fragments.OBJECT_OR_NULL,
+    'snapshot': fragments.FLAG_OR_NULL,
 }
 _ADOPTED: Mapping[str, Schema] = {
     **_PREVIEWED,
-    'name': shapes.TEXT_OR_NULL,
-    'role': shapes.TEXT_OR_NULL,
-    'metadata': shapes.OBJECT_OR_NULL,
+    'name': fragments.TEXT_OR_NULL,
+    'role': fragments.TEXT_OR_NULL,
+    'metadata': fragments.OBJECT_OR_NULL,
 }
-ADOPT: Versioned = always(
+ADOPT: Versioned = unversioned(
     {
         'title': 'adoption',
         'type': 'object',
@@ -173,7 +181,7 @@ ADOPT: Versioned = always(
         'additionalProperties': False,
     }
 )
-PREVIEW: Versioned = always(
+PREVIEW: Versioned = unversioned(
     {
         'title': 'adoption',
         'type': 'object',
@@ -182,15 +190,15 @@ PREVIEW: Versioned = always(
         'additionalProperties': False,
     }
 )
-PREVIEWED: Versioned = shapes.under(
+PREVIEWED: Versioned = fragments.under(
     'node_profile',
-    whole(
+    closed(
         {
-            'node_preview': whole(
+            'node_preview': closed(
                 {
-                    'type': shapes.TEXT,
-                    'version': shapes.TEXT,
-                    'properties': shapes.OBJECT,
+                    'type': fragments.TEXT,
+                    'version': fragments.TEXT,
+                    'properties': fragments.OBJECT,
                 }
             )
         }

@@ -2,75 +2,86 @@
 
 from collections.abc import Mapping
 
-from watcherlite.api.clustering.schemas import shapes
-from watcherlite.api.operation import Schema, Versioned, always
-from watcherlite.api.shapes import whole
+from watcherlite.api.clustering.schemas import fragments
+from watcherlite.api.fragments import closed
+from watcherlite.api.operation import Schema, Versioned, unversioned
+from watcherlite.domain import bearer_tokens
 
-_RECEIVER: Schema = whole(
+_RECEIVER: Schema = closed(
     {
-        'id': shapes.TEXT,
-        'name': shapes.TEXT,
-        'type': shapes.TEXT,
-        **shapes.OWNED,
-        'cluster_id': shapes.TEXT_OR_NULL,
-        'action': shapes.TEXT_OR_NULL,
-        'actor': shapes.OBJECT,
-        'params': shapes.OBJECT,
+        'id': fragments.TEXT,
+        'name': fragments.TEXT,
+        'type': fragments.TEXT,
+        **fragments.OWNED,
+        'cluster_id': fragments.TEXT_OR_NULL,
+        'action': fragments.TEXT_OR_NULL,
+        'actor': fragments.OBJECT,
+        'params': fragments.OBJECT,
         'channel': {
             'type': 'object',
-            'description': 'alarm_url: what is asked with POST, without a token, to '
-            'trigger it. Whoever knows it can.',
+            'description': 'alarm_url: what is asked with POST, without other '
+            'credentials, to trigger it. Its argument `token` is shown in the answer '
+            'that issues it and is *** in all others. null: it has no token yet, see '
+            '`renew_token`.',
         },
-        'created_at': shapes.TIME,
-        'updated_at': shapes.TIME,
+        'created_at': fragments.TIME,
+        'updated_at': fragments.TIME,
     }
 )
 _FILTERS: Mapping[str, Schema] = {
-    **shapes.filters('name', 'type', 'action'),
-    'cluster_id': shapes.SEVERAL,
+    **fragments.filters('name', 'type', 'action'),
+    'cluster_id': fragments.SEVERAL,
 }
 INDEX: Versioned = {
-    (1, 0): shapes.index(_FILTERS),
-    (1, 4): shapes.index({**_FILTERS, **shapes.filters('user')}),
+    (1, 0): fragments.list_arguments(_FILTERS),
+    (1, 4): fragments.list_arguments({**_FILTERS, **fragments.filters('user')}),
 }
-COLLECTION: Versioned = always(shapes.page('receivers', _RECEIVER))
-RECEIVER: Versioned = shapes.under('receiver', _RECEIVER)
+COLLECTION: Versioned = unversioned(fragments.page('receivers', _RECEIVER))
+RECEIVER: Versioned = fragments.under('receiver', _RECEIVER)
 _TYPES = ('webhook', 'message')
-NEW: Versioned = always(
-    shapes.brought(
+NEW: Versioned = unversioned(
+    fragments.wrapped(
         'receiver',
         {
-            'name': shapes.NAME,
+            'name': fragments.NAME,
             'type': {'type': 'string', 'enum': list(_TYPES)},
-            'cluster_id': shapes.TEXT_OR_NULL,
-            'action': shapes.TEXT_OR_NULL,
-            'actor': shapes.OBJECT_OR_NULL,
-            'params': shapes.OBJECT_OR_NULL,
+            'cluster_id': fragments.TEXT_OR_NULL,
+            'action': fragments.TEXT_OR_NULL,
+            'actor': fragments.OBJECT_OR_NULL,
+            'params': fragments.OBJECT_OR_NULL,
         },
         *('name', 'type'),
     )
 )
-CHANGED: Versioned = always(
-    shapes.brought(
-        'receiver',
-        {
-            'name': shapes.NAME_OR_NULL,
-            'action': shapes.TEXT_OR_NULL,
-            'params': shapes.OBJECT_OR_NULL,
-        },
-    )
-)
+_CHANGES: Mapping[str, Schema] = {
+    'name': fragments.NAME_OR_NULL,
+    'action': fragments.TEXT_OR_NULL,
+    'params': fragments.OBJECT_OR_NULL,
+}
+_RENEW_TOKEN: Schema = {
+    **fragments.FLAG_OR_NULL,
+    'description': 'Whether to issue a new token, which makes the one before void.',
+}
+CHANGED: Versioned = {
+    (1, 0): fragments.wrapped('receiver', _CHANGES),
+    (1, 15): fragments.wrapped('receiver', {**_CHANGES, 'renew_token': _RENEW_TOKEN}),
+}
 #: The versions of webhooks: arguments are inputs of the first, the body of the second.
-TRIGGER: Versioned = always(
+TRIGGER: Versioned = unversioned(
     {
         'type': 'object',
         'properties': {
             'V': {'type': 'string', 'enum': ['1', '2']},
+            bearer_tokens.ARGUMENT: {
+                'type': 'string',
+                'description': 'The token that was issued with the address.',
+            },
+            **fragments.WAIT,
         },
         'required': ['V'],
     }
 )
-INPUTS: Versioned = always(
+INPUTS: Versioned = unversioned(
     {
         'title': 'inputs',
         'type': ['object', 'null'],

@@ -1,37 +1,39 @@
 """JSON schemas of what there is: versions, releases, engines."""
 
-from watcherlite.api.clustering.schemas import shapes
-from watcherlite.api.operation import Schema, Versioned, always
-from watcherlite.api.shapes import links, listed, whole
+from watcherlite.api.clustering.schemas import fragments
+from watcherlite.api.fragments import closed, links, listed
+from watcherlite.api.operation import Schema, Versioned, unversioned
 
-_VERSION: Schema = whole(
+_VERSION: Schema = closed(
     {
-        'id': shapes.TEXT,
+        'id': fragments.TEXT,
         'status': {'type': 'string', 'enum': ['CURRENT']},
-        'updated': shapes.TIME,
-        'media-types': {'type': 'array', 'items': shapes.OBJECT},
+        'updated': fragments.TIME,
+        'media-types': {'type': 'array', 'items': fragments.OBJECT},
         'links': links('self', 'help'),
-        'min_version': shapes.TEXT,
-        'max_version': shapes.TEXT,
+        'min_version': fragments.TEXT,
+        'max_version': fragments.TEXT,
     }
 )
-_REVISION: Schema = whole({'revision': shapes.TEXT})
-_SERVICE: Schema = whole(
+_REVISION: Schema = closed({'revision': fragments.TEXT})
+_SERVICE: Schema = closed(
     {
-        'id': shapes.TEXT,
-        'binary': shapes.TEXT,
-        'host': shapes.TEXT,
-        'topic': shapes.TEXT,
+        'id': fragments.TEXT,
+        'binary': fragments.TEXT,
+        'host': fragments.TEXT,
+        'topic': fragments.TEXT,
         'status': {'type': 'string', 'enum': ['enabled', 'disabled']},
         'state': {'type': 'string', 'enum': ['up', 'down']},
-        'disabled_reason': shapes.TEXT_OR_NULL,
-        'updated_at': shapes.TIME,
+        'disabled_reason': fragments.TEXT_OR_NULL,
+        'updated_at': fragments.TIME,
     }
 )
 
 VERSIONS: Versioned = listed('versions', _VERSION)
-VERSION: Versioned = shapes.under('version', _VERSION)
-BUILD_INFO: Versioned = shapes.under(
-    'build_info', whole({'api': _REVISION, 'engine': _REVISION})
+VERSION: Versioned = fragments.under('version', _VERSION)
+BUILD_INFO: Versioned = fragments.under(
+    'build_info', closed({'api': _REVISION, 'engine': _REVISION})
 )
-SERVICES: Versioned = always(whole({'services': {'type': 'array', 'items': _SERVICE}}))
+SERVICES: Versioned = unversioned(
+    closed({'services': {'type': 'array', 'items': _SERVICE}})
+)

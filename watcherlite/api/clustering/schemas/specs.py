@@ -1,63 +1,69 @@
-"""JSON schemas of profiles and policies: what has a spec."""
+"""JSON schemas of profiles and policies: the objects that are made of a spec."""
 
-from watcherlite.api.clustering.schemas import shapes
-from watcherlite.api.operation import Schema, Versioned, always
-from watcherlite.api.shapes import whole
+import dataclasses
+from collections.abc import Mapping
 
-_SHOWN = {
-    'name': shapes.TEXT,
-    'type': shapes.TEXT,
-    **shapes.OWNED,
-    'spec': shapes.OBJECT,
-    'created_at': shapes.TIME,
-    'updated_at': shapes.TIME,
+from watcherlite.api.clustering.schemas import fragments
+from watcherlite.api.fragments import closed
+from watcherlite.api.operation import Schema, Versioned, unversioned
+
+INDEX: Versioned = unversioned(
+    fragments.list_arguments(fragments.filters('name', 'type'))
+)
+
+_SHOWN: Mapping[str, Schema] = {
+    'id': fragments.TEXT_OR_NULL,
+    'name': fragments.TEXT,
+    'type': fragments.TEXT,
+    **fragments.OWNED,
+    'spec': fragments.OBJECT,
+    'created_at': fragments.TIME,
+    'updated_at': fragments.TIME,
 }
-_PROFILE: Schema = whole(
-    {'id': shapes.TEXT_OR_NULL, **_SHOWN, 'metadata': shapes.OBJECT}
-)
-_POLICY: Schema = whole({'id': shapes.TEXT_OR_NULL, **_SHOWN, 'data': shapes.OBJECT})
+#: Clients send the whole object, its name included, to have its spec validated.
+_VALIDATED: Mapping[str, Schema] = {
+    'spec': fragments.SPEC,
+    'name': fragments.TEXT_OR_NULL,
+}
 
-INDEX: Versioned = always(shapes.index(shapes.filters('name', 'type')))
 
-PROFILES: Versioned = always(shapes.page('profiles', _PROFILE))
-PROFILE: Versioned = shapes.under('profile', _PROFILE)
-NEW_PROFILE: Versioned = always(
-    shapes.brought(
-        'profile',
-        {
-            'name': shapes.NAME,
-            'spec': shapes.SPEC,
-            'metadata': shapes.OBJECT_OR_NULL,
-        },
-        *('name', 'spec'),
-    )
-)
-CHANGED_PROFILE: Versioned = always(
-    shapes.brought(
-        'profile',
-        {'name': shapes.NAME_OR_NULL, 'metadata': shapes.OBJECT_OR_NULL},
-    )
-)
-#: Clients send what they would create.
-_OWN_NAME: dict[str, Schema] = {'name': shapes.TEXT_OR_NULL}
-VALIDATED_PROFILE: Versioned = always(
-    shapes.brought(
-        'profile',
-        {'spec': shapes.SPEC, **_OWN_NAME, 'metadata': shapes.OBJECT_OR_NULL},
-        'spec',
-    )
-)
+@dataclasses.dataclass(frozen=True, slots=True)
+class SpecSchemas:
+    """The schemas of one kind: of responses (one, page) and of bodies."""
 
-POLICIES: Versioned = always(shapes.page('policies', _POLICY))
-POLICY: Versioned = shapes.under('policy', _POLICY)
-NEW_POLICY: Versioned = always(
-    shapes.brought(
-        'policy', {'name': shapes.NAME, 'spec': shapes.SPEC}, *('name', 'spec')
+    one: Versioned
+    page: Versioned
+    new: Versioned
+    changed: Versioned
+    validated: Versioned
+
+
+def _schemas(
+    noun: str, nouns: str, shown: Mapping[str, Schema], given: Mapping[str, Schema]
+) -> SpecSchemas:
+    """Return the schemas of one kind.
+
+    :param shown: what it shows besides what both show
+    :param given: what bodies may have besides name and spec
+    """
+    one = closed({**_SHOWN, **shown})
+
+    def body(members: Mapping[str, Schema], *required: str) -> Versioned:
+        return unversioned(fragments.wrapped(noun, {**members, **given}, *required))
+
+    return SpecSchemas(
+        one=fragments.under(noun, one),
+        page=unversioned(fragments.page(nouns, one)),
+        new=body({'name': fragments.NAME, 'spec': fragments.SPEC}, 'name', 'spec'),
+        changed=body({'name': fragments.NAME_OR_NULL}),
+        validated=body(_VALIDATED, 'spec'),
     )
+
+
+PROFILE = _schemas(
+    'profile',
+    'profiles',
+    {'metadata': fragments.OBJECT},
+    {'metadata': fragments.OBJECT_OR_NULL},
 )
-CHANGED_POLICY: Versioned = always(
-    shapes.brought('policy', {'name': shapes.NAME_OR_NULL})
-)
-VALIDATED_POLICY: Versioned = always(
-    shapes.brought('policy', {'spec': shapes.SPEC, **_OWN_NAME}, 'spec')
-)
+POLICY = _schemas('policy', 'policies', {'data': fragments.OBJECT}, {})

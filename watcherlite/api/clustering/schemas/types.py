@@ -1,8 +1,8 @@
 """JSON schemas of the types of profiles and policies."""
 
-from watcherlite.api.clustering.schemas import shapes
+from watcherlite.api.clustering.schemas import fragments
+from watcherlite.api.fragments import closed
 from watcherlite.api.operation import Schema, Version, Versioned
-from watcherlite.api.shapes import whole
 
 #: The version that tells of support.
 SUPPORT: Version = (1, 5)
@@ -11,39 +11,42 @@ _SUPPORT: Schema = {
     'type': 'object',
     'additionalProperties': {
         'type': 'array',
-        'items': {'type': 'object', 'additionalProperties': shapes.TEXT},
+        'items': {'type': 'object', 'additionalProperties': fragments.TEXT},
     },
     'description': 'Version to what became of it, and since when.',
 }
-_NAMED: Schema = whole({'name': shapes.TEXT})
-_SUPPORTED: Schema = whole(
-    {'name': shapes.TEXT, 'version': shapes.TEXT, 'support_status': _SUPPORT}
+_NAMED: Schema = closed({'name': fragments.TEXT})
+_SUPPORTED: Schema = closed(
+    {'name': fragments.TEXT, 'version': fragments.TEXT, 'support_status': _SUPPORT}
 )
-_TYPE: Schema = whole({'name': shapes.TEXT, 'schema': shapes.OBJECT})
-_SUPPORTED_TYPE: Schema = whole(
-    {'name': shapes.TEXT, 'schema': shapes.OBJECT, 'support_status': _SUPPORT}
+_TYPE: Schema = closed({'name': fragments.TEXT, 'schema': fragments.OBJECT})
+_SUPPORTED_TYPE: Schema = closed(
+    {'name': fragments.TEXT, 'schema': fragments.OBJECT, 'support_status': _SUPPORT}
 )
 
 
 def listed(noun: str) -> Versioned:
     """Return the schema of a list of types."""
     return {
-        (1, 0): whole({noun: {'type': 'array', 'items': _NAMED}}),
-        SUPPORT: whole({noun: {'type': 'array', 'items': _SUPPORTED}}),
+        (1, 0): closed({noun: {'type': 'array', 'items': _NAMED}}),
+        SUPPORT: closed({noun: {'type': 'array', 'items': _SUPPORTED}}),
     }
 
 
 def one(noun: str) -> Versioned:
     """Return the schema of a type with the schema of its properties."""
-    return {(1, 0): whole({noun: _TYPE}), SUPPORT: whole({noun: _SUPPORTED_TYPE})}
+    return {
+        (1, 0): closed({noun: _TYPE}),
+        SUPPORT: closed({noun: _SUPPORTED_TYPE}),
+    }
 
 
-OPERATIONS: Versioned = shapes.under(
+OPERATIONS: Versioned = fragments.under(
     'operations',
     {
         'type': 'object',
-        'additionalProperties': whole(
-            {'description': shapes.TEXT, 'parameters': shapes.OBJECT}
+        'additionalProperties': closed(
+            {'description': fragments.TEXT, 'parameters': fragments.OBJECT}
         ),
     },
 )

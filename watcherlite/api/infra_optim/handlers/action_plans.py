@@ -1,18 +1,46 @@
-"""Action plans: reviewed, started, cancelled, deleted; and handed in as a document."""
+"""Action plans: created from a document, started, cancelled, deleted."""
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api.infra_optim import identifiers, links, listing, patches
-from watcherlite.api.infra_optim.representations import (
-    action_plans as representations,
-)
+from watcherlite.api import timestamps
+from watcherlite.api.infra_optim import attributes, links, pages, patches
 from watcherlite.api.infra_optim.schemas import action_plans as schemas
-from watcherlite.api.operation import Answer, Operation, Request, Routes
-from watcherlite.db.listing import ListedPlan
+from watcherlite.api.infra_optim.versions import DELETED, STATUS_MESSAGE
+from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.db.query import ListedPlan
 from watcherlite.domain.json_values import kind
 from watcherlite.states import action_plan as states
+
+
+def represent(request: Request, listed: ListedPlan, detail: bool) -> dict[str, Any]:
+    """Return a plan; `detail` adds all its times and its status message."""
+    plan = listed.plan
+    shown: dict[str, Any] = {
+        'uuid': plan.uuid,
+        'state': DELETED if plan.deleted_at else plan.state,
+        'audit_uuid': listed.audit_uuid,
+        'strategy_uuid': listed.strategy_uuid,
+        'strategy_name': listed.strategy_name,
+        'efficacy_indicators': [dict(one) for one in plan.efficacy_indicators],
+        'global_efficacy': [dict(one) for one in plan.global_efficacy],
+        'updated_at': timestamps.offset(plan.updated_at),
+        'links': links.of(request, 'action_plans', plan.uuid),
+    }
+    if not detail:
+        return shown
+    shown |= {
+        # Any worker may take it, and the next action of it may be elsewhere.
+        'hostname': None,
+        'name': plan.name,
+        **timestamps.of(plan),
+    }
+    if request.version >= STATUS_MESSAGE:
+        shown['status_message'] = plan.status_message
+    return shown
+
 
 #: What a patch may name so that it is told that it cannot change it.
 INTERNAL = (
@@ -37,30 +65,35 @@ CANCELS = frozenset(
 STARTS = frozenset({(states.RECOMMENDED, states.PENDING)})
 
 
-index, detail = listing.calls(
-    'action_plans', lambda store: store.list_action_plans, representations.represent
+index, detail = pages.list_handlers(
+    'action_plans', lambda store: store.list_action_plans, represent
 )
 
 
-def show(request: Request) -> Answer:
-    """Answer one plan; NotFound."""
+def show(request: Request) -> Response:
+    """Return one plan; NotFound."""
     return _shown(request, find(request, request.show_deleted))
 
 
-def create(request: Request) -> Answer:
+def create(request: Request) -> Response:
     """Store a plan as RECOMMENDED; Invalid with all that is wrong with the document.
 
     The plan is answered, and its address in `Location`.
     """
     services = request.services
-    plan = services.plans.create_from(request.body, request.context)
-    listed = services.store.find_action_plan(plan.uuid)
-    answer = _shown(request, listed, 201)
-    place = links.url(request, 'action_plans', plan.uuid)
+    plan = services.plans.create_from(request.body, request.context, request.creator)
+    return _created(request, {'action_plan': plan.uuid})
+
+
+def _created(request: Request, created: Mapping[str, str]) -> Response:
+    """Return the plan that was created."""
+    uuid = created['action_plan']
+    answer = _shown(request, request.services.store.find_action_plan(uuid), 201)
+    place = links.url(request, 'action_plans', uuid)
     return dataclasses.replace(answer, headers={'Location': place})
 
 
-def start(request: Request) -> Answer:
+def start(request: Request) -> Response:
     """Start a plan; Invalid unless it is RECOMMENDED, as clients expect."""
     listed = find(request)
     try:
@@ -70,7 +103,7 @@ def start(request: Request) -> Answer:
     return _shown(request, dataclasses.replace(listed, plan=plan))
 
 
-def update(request: Request) -> Answer:
+def update(request: Request) -> Response:
     """Start or cancel a plan by a patch of its state.
 
     :raises NotFound: there is no such plan
@@ -103,26 +136,26 @@ def _not_allowed(state: str, wanted: Any) -> exceptions.Invalid:
     return exceptions.Invalid(f'State transition not allowed: ({state} -> {wanted})')
 
 
-def delete(request: Request) -> Answer:
+def delete(request: Request) -> Response:
     """Delete a plan softly, with its actions; Invalid while it may not be."""
     try:
         request.services.plans.delete(find(request).plan.uuid)
     except exceptions.Conflict as error:
         raise exceptions.Invalid(str(error)) from None
-    return Answer(status=204)
+    return Response(status=204)
 
 
 def find(request: Request, deleted: bool = False) -> ListedPlan:
     """Return the plan that the address names; Invalid, NotFound."""
-    uuid = identifiers.uuid('action_plan_uuid', request.path['uuid'])
+    uuid = attributes.uuid('action_plan_uuid', request.path['uuid'])
     try:
         return request.services.store.find_action_plan(uuid, deleted)
     except exceptions.NotFound:
         raise exceptions.NotFound(f'ActionPlan {uuid} could not be found') from None
 
 
-def _shown(request: Request, listed: ListedPlan, status: int = 200) -> Answer:
-    return Answer(representations.represent(request, listed, True), status)
+def _shown(request: Request, listed: ListedPlan, status: int = 200) -> Response:
+    return Response(represent(request, listed, True), status)
 
 
 ROUTES: Routes = {
@@ -132,14 +165,15 @@ ROUTES: Routes = {
             'action_plan:get_all',
             'List action plans.',
             query=schemas.QUERY,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
         ),
         'POST': Operation(
             create,
             'action_plan:create',
             'Hand in a plan document.',
+            restore=_created,
             body=schemas.DOCUMENT,
-            answers={201: schemas.ACTION_PLAN},
+            responses={201: schemas.ACTION_PLAN},
         ),
     },
     '/v1/action_plans/detail': {
@@ -148,7 +182,7 @@ ROUTES: Routes = {
             'action_plan:detail',
             'List action plans with details.',
             query=schemas.QUERY,
-            answers={200: schemas.DETAILED_COLLECTION},
+            responses={200: schemas.DETAILED_COLLECTION},
         )
     },
     '/v1/action_plans/{uuid}': {
@@ -156,20 +190,20 @@ ROUTES: Routes = {
             show,
             'action_plan:get',
             'Show an action plan.',
-            answers={200: schemas.ACTION_PLAN},
+            responses={200: schemas.ACTION_PLAN},
         ),
         'PATCH': Operation(
             update,
             'action_plan:update',
             'Start or cancel an action plan by its state.',
             body=schemas.PATCH,
-            answers={200: schemas.ACTION_PLAN},
+            responses={200: schemas.ACTION_PLAN},
         ),
         'DELETE': Operation(
             delete,
             'action_plan:delete',
             'Delete an action plan that is not being executed.',
-            answers={204: None},
+            responses={204: None},
         ),
     },
     '/v1/action_plans/{uuid}/start': {
@@ -179,7 +213,7 @@ ROUTES: Routes = {
             'Start a RECOMMENDED action plan.',
             body=schemas.START,
             needs_body=False,
-            answers={200: schemas.ACTION_PLAN},
+            responses={200: schemas.ACTION_PLAN},
         )
     },
 }

@@ -1,19 +1,60 @@
-"""Actions: what a plan consists of; skipped by a patch, signalled while they run."""
+"""Actions: skipped by a patch, signalled while they run."""
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api.infra_optim import identifiers, listing, patches
-from watcherlite.api.infra_optim.representations import actions as representations
-from watcherlite.api.infra_optim.representations.common import DELETED
+from watcherlite.api import timestamps
+from watcherlite.api.infra_optim import attributes, links, pages, patches
 from watcherlite.api.infra_optim.schemas import actions as schemas
-from watcherlite.api.operation import Answer, Operation, Request, Routes
-from watcherlite.db.listing import ListedAction
-from watcherlite.domain.actions import Action
+from watcherlite.api.infra_optim.versions import DELETED, STATUS_MESSAGE
+from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.conf import masking
+from watcherlite.db.query import ListedAction
 from watcherlite.domain.json_values import kind
-from watcherlite.execution import results
 from watcherlite.states import action as states
+
+
+def represent(request: Request, listed: ListedAction, detail: bool) -> dict[str, Any]:
+    """Return an action; `detail` adds what it does, what became of it, its times.
+
+    The state is in the words of the infra-optim vocabulary; that an action is
+    suspended shows in `suspended`. Credentials among the inputs are masked.
+    """
+    action = listed.action
+    shown: dict[str, Any] = {
+        'uuid': action.uuid,
+        'action_plan_uuid': listed.plan_uuid,
+        'state': DELETED if action.deleted_at else action.state,
+        'action_type': action.action_type,
+        'parents': list(action.parents),
+        'links': links.of(request, 'actions', action.uuid),
+    }
+    if not detail:
+        return shown
+    shown |= {
+        'description': _description(request, action.action_type),
+        'input_parameters': masking.mask_data(dict(action.inputs)),
+        'name': action.name,
+        'target': action.target,
+        'suspended': action.status == states.SUSPENDED,
+        'start_time': timestamps.naive(action.start_time),
+        'end_time': timestamps.naive(action.end_time),
+        **timestamps.of(action),
+    }
+    if request.version >= STATUS_MESSAGE:
+        shown['status_message'] = action.status_message
+    return shown
+
+
+def _description(request: Request, action_type: str) -> str:
+    """Return the sentence of the action type; '' where it cannot be had."""
+    try:
+        return str(request.services.plugins.action_type(action_type).description)
+    except exceptions.PluginError:
+        return ''
+
 
 PENDING = states.INFRA_OPTIM[states.INIT]
 SKIPPED = states.INFRA_OPTIM[states.SKIPPED]
@@ -23,22 +64,22 @@ KNOWN_STATES = frozenset(states.INFRA_OPTIM.values()) | {'CANCELLING', DELETED}
 PATCHED = ('state', 'status_message')
 
 
-def index(request: Request) -> Answer:
-    """Answer a page of actions."""
+def index(request: Request) -> Response:
+    """Return a page of actions."""
     return _page(request, detail=False)
 
 
-def detail(request: Request) -> Answer:
-    """Answer a page of actions with all that is shown of one."""
+def detail(request: Request) -> Response:
+    """Return a page of actions with all that is shown of one."""
     return _page(request, detail=True)
 
 
-def show(request: Request) -> Answer:
-    """Answer one action; NotFound."""
+def show(request: Request) -> Response:
+    """Return one action; NotFound."""
     return _shown(request, _find(request, request.show_deleted))
 
 
-def update(request: Request) -> Answer:
+def update(request: Request) -> Response:
     """Skip an action, or edit the message of one that was skipped (spec 000).
 
     :raises Invalid: the patch is none, or asks for what can never be
@@ -62,22 +103,10 @@ def update(request: Request) -> Answer:
                 f'State transition not allowed: ({action.state} -> {wanted["state"]})'
             )
         action = plans.skip_action(action.uuid, message)
-    elif 'status_message' in named or _resets(action, named):
+    elif 'status_message' in named and (message or 'state' not in named):
+        # A skip that is repeated without a reason leaves the old one.
         action = plans.edit_skip_message(action.uuid, message)
     return _shown(request, dataclasses.replace(listed, action=action))
-
-
-def _resets(action: Action, named: set[str]) -> bool:
-    """Say whether a skip that is repeated without a reason takes the old one away.
-
-    It does so with a user's; that of an automatic skip is nobody's to repeat.
-    """
-    message = action.status_message or ''
-    return (
-        action.state == SKIPPED
-        and 'state' in named
-        and not message.startswith(results.SKIPPED_AUTOMATICALLY)
-    )
 
 
 def _check_value(change: patches.Change) -> None:
@@ -99,22 +128,22 @@ def _check_value(change: patches.Change) -> None:
         )
 
 
-def cancel(request: Request) -> Answer:
+def cancel(request: Request) -> Response:
     """Cancel an action; one that runs is told to stop."""
     return _signal(request, states.CANCEL)
 
 
-def suspend(request: Request) -> Answer:
+def suspend(request: Request) -> Response:
     """Tell a running action to pause when it next can."""
     return _signal(request, states.SUSPEND)
 
 
-def resume(request: Request) -> Answer:
+def resume(request: Request) -> Response:
     """Let a suspended action go on."""
     return _signal(request, states.RESUME)
 
 
-def _signal(request: Request, signal: str) -> Answer:
+def _signal(request: Request, signal: str) -> Response:
     """Send a signal and answer 202: an action heeds it when it next looks.
 
     :raises Conflict: nothing in the action's state could heed it
@@ -125,39 +154,39 @@ def _signal(request: Request, signal: str) -> Answer:
 
 
 def _find(request: Request, deleted: bool = False) -> ListedAction:
-    uuid = identifiers.uuid('action_uuid', request.path['uuid'])
+    uuid = attributes.uuid('action_uuid', request.path['uuid'])
     try:
         return request.services.store.find_action(uuid, deleted)
     except exceptions.NotFound:
         raise exceptions.NotFound(f'Action {uuid} could not be found') from None
 
 
-def _shown(request: Request, listed: ListedAction, status: int = 200) -> Answer:
-    return Answer(representations.represent(request, listed, True), status)
+def _shown(request: Request, listed: ListedAction, status: int = 200) -> Response:
+    return Response(represent(request, listed, True), status)
 
 
-def _page(request: Request, detail: bool) -> Answer:
+def _page(request: Request, detail: bool) -> Response:
     if 'action_plan_uuid' in request.query and 'audit_uuid' in request.query:
         raise exceptions.Invalid(
             'action_plan_uuid and audit_uuid cannot be given together'
         )
-    return listing.page(
+    return pages.page(
         request,
         'actions',
         request.services.store.page_of_actions,
-        representations.represent,
+        represent,
         detail,
     )
 
 
-def _signalling(call: Callable[[Request], Answer], summary: str) -> Operation:
+def _signalling(call: Callable[[Request], Response], summary: str) -> Operation:
     return Operation(
         call,
         'action:signal',
         summary,
         body=schemas.SIGNAL,
         needs_body=False,
-        answers={202: schemas.ACTION, 409: None},
+        responses={202: schemas.ACTION, 409: None},
     )
 
 
@@ -168,7 +197,7 @@ ROUTES: Routes = {
             'action:get_all',
             'List actions.',
             query=schemas.QUERY,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
         )
     },
     '/v1/actions/detail': {
@@ -177,7 +206,7 @@ ROUTES: Routes = {
             'action:detail',
             'List actions with details.',
             query=schemas.QUERY,
-            answers={200: schemas.DETAILED_COLLECTION},
+            responses={200: schemas.DETAILED_COLLECTION},
         )
     },
     '/v1/actions/{uuid}': {
@@ -185,14 +214,14 @@ ROUTES: Routes = {
             show,
             'action:get',
             'Show an action.',
-            answers={200: schemas.ACTION},
+            responses={200: schemas.ACTION},
         ),
         'PATCH': Operation(
             update,
             'action:update',
             'Skip a PENDING action, or edit the message of a SKIPPED one.',
             body=schemas.PATCH,
-            answers={200: schemas.ACTION, 409: None},
+            responses={200: schemas.ACTION, 409: None},
             since=(1, 5),
             too_early=400,
             too_early_text='API microversion 1.5 or higher is required.',

@@ -1,19 +1,46 @@
-"""Audit templates: what audits of one kind have in common."""
+"""Audit templates."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api.infra_optim import attributes, links, listing, patches
-from watcherlite.api.infra_optim.representations import (
-    audit_templates as representations,
-)
+from watcherlite.api import timestamps
+from watcherlite.api.infra_optim import attributes, links, pages, patches
 from watcherlite.api.infra_optim.schemas import audit_templates as schemas
 from watcherlite.api.infra_optim.schemas import scopes
-from watcherlite.api.operation import Answer, Operation, Request, Routes
-from watcherlite.db.listing import ListedTemplate
+from watcherlite.api.infra_optim.versions import DEFAULT_PARAMETERS
+from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.conf import masking
+from watcherlite.db.query import ListedTemplate
 from watcherlite.domain.audits import NewAuditTemplate
-from watcherlite.execution.conflicts import again_on
+from watcherlite.execution.retries import retry_on
+
+
+def represent(request: Request, listed: ListedTemplate, detail: bool) -> dict[str, Any]:
+    """Return a template; `detail` adds description, parameters (1.7) and times.
+
+    Credentials among the parameters are masked.
+    """
+    template = listed.template
+    shown: dict[str, Any] = {
+        'uuid': template.uuid,
+        'name': template.name,
+        'goal_uuid': listed.goal_uuid,
+        'goal_name': listed.goal_name,
+        'strategy_uuid': listed.strategy_uuid,
+        'strategy_name': listed.strategy_name,
+        'scope': list(template.scope),
+        'links': links.of(request, 'audit_templates', template.uuid),
+    }
+    if detail:
+        shown['description'] = template.description
+        if request.version >= DEFAULT_PARAMETERS:
+            shown['default_parameters'] = masking.mask_data(
+                dict(template.default_parameters)
+            )
+        shown.update(timestamps.of(template))
+    return shown
+
 
 PARAMETERS = 'default_parameters'
 #: What a patch cannot remove.
@@ -23,19 +50,19 @@ EMPTY: dict[str, Any] = {'scope': [], PARAMETERS: {}}
 _CHECKER = attributes.checker(schemas.ATTRIBUTES)
 
 
-index, detail = listing.calls(
+index, detail = pages.list_handlers(
     'audit_templates',
     lambda store: store.list_audit_templates,
-    representations.represent,
+    represent,
 )
 
 
-def show(request: Request) -> Answer:
-    """Answer one template, by uuid, id or name; NotFound."""
-    return Answer(_represented(request, _found(request)))
+def show(request: Request) -> Response:
+    """Return one template, by uuid, id or name; NotFound."""
+    return Response(_represented(request, _found(request)))
 
 
-def create(request: Request) -> Answer:
+def create(request: Request) -> Response:
     """Store a template.
 
     :raises Invalid: the goal or the strategy is unknown, they do not belong
@@ -47,12 +74,18 @@ def create(request: Request) -> Answer:
     _check_version(request, given)
     scopes.check(given.get('scope'))
     template = request.services.templates.create(NewAuditTemplate(**given))
-    stored = request.services.store.find_audit_template(template.uuid)
-    location = links.url(request, 'audit_templates', template.uuid)
-    return Answer(_represented(request, stored), 201, {'Location': location})
+    return _created(request, {'audit_template': template.uuid})
 
 
-def update(request: Request) -> Answer:
+def _created(request: Request, created: Mapping[str, str]) -> Response:
+    """Return the template that was created."""
+    uuid = created['audit_template']
+    stored = request.services.store.find_audit_template(uuid)
+    location = links.url(request, 'audit_templates', uuid)
+    return Response(_represented(request, stored), 201, {'Location': location})
+
+
+def update(request: Request) -> Response:
     """Change a template by a patch; a patch without lines changes nothing.
 
     :raises Conflict: another goal or strategy for a template that has parameters
@@ -63,10 +96,10 @@ def update(request: Request) -> Answer:
     _check_version(request, {change.name for change in changes})
     uuid = _changed(request, changes)
     stored = request.services.store.find_audit_template(uuid)
-    return Answer(_represented(request, stored))
+    return Response(_represented(request, stored))
 
 
-@again_on(exceptions.OutOfDate)
+@retry_on(exceptions.OutOfDate)
 def _changed(request: Request, changes: Sequence[patches.Change]) -> str:
     """Change a template as it is now; return its uuid."""
     found = _found(request)
@@ -76,10 +109,10 @@ def _changed(request: Request, changes: Sequence[patches.Change]) -> str:
     return found.template.uuid
 
 
-def delete(request: Request) -> Answer:
+def delete(request: Request) -> Response:
     """Delete a template; NotFound. Audits made from it stay as they are."""
     request.services.templates.delete(request.path['audit_template'])
-    return Answer(status=204)
+    return Response(status=204)
 
 
 def _found(request: Request) -> ListedTemplate:
@@ -88,11 +121,11 @@ def _found(request: Request) -> ListedTemplate:
 
 
 def _represented(request: Request, found: ListedTemplate) -> dict[str, Any]:
-    return representations.represent(request, found, True)
+    return represent(request, found, True)
 
 
 def _check_version(request: Request, names: Collection[str]) -> None:
-    if PARAMETERS in names and request.version < representations.DEFAULT_PARAMETERS:
+    if PARAMETERS in names and request.version < DEFAULT_PARAMETERS:
         raise exceptions.NotAcceptable(
             f'API microversion 1.7 or higher is required for {PARAMETERS}.'
         )
@@ -117,14 +150,15 @@ ROUTES: Routes = {
             'audit_template:get_all',
             'List audit templates.',
             query=schemas.QUERY,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
         ),
         'POST': Operation(
             create,
             'audit_template:create',
             'Create an audit template.',
+            restore=_created,
             body=schemas.NEW,
-            answers={201: schemas.TEMPLATE, 406: None, 409: None},
+            responses={201: schemas.TEMPLATE, 406: None, 409: None},
         ),
     },
     '/v1/audit_templates/detail': {
@@ -133,7 +167,7 @@ ROUTES: Routes = {
             'audit_template:detail',
             'List audit templates with details.',
             query=schemas.QUERY,
-            answers={200: schemas.DETAILED_COLLECTION},
+            responses={200: schemas.DETAILED_COLLECTION},
         ),
     },
     '/v1/audit_templates/{audit_template}': {
@@ -141,20 +175,20 @@ ROUTES: Routes = {
             show,
             'audit_template:get',
             'Show an audit template.',
-            answers={200: schemas.TEMPLATE},
+            responses={200: schemas.TEMPLATE},
         ),
         'PATCH': Operation(
             update,
             'audit_template:update',
             'Change an audit template.',
             body=patches.SCHEMA,
-            answers={200: schemas.TEMPLATE, 406: None, 409: None},
+            responses={200: schemas.TEMPLATE, 406: None, 409: None},
         ),
         'DELETE': Operation(
             delete,
             'audit_template:delete',
             'Delete an audit template.',
-            answers={204: None},
+            responses={204: None},
         ),
     },
 }

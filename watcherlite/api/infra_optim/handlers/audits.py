@@ -1,17 +1,62 @@
-"""Audits: requests to propose plans."""
+"""Audits, and the webhooks that trigger EVENT audits."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api.infra_optim import attributes, links, listing, patches
-from watcherlite.api.infra_optim.representations import audits as representations
+from watcherlite.api import timestamps
+from watcherlite.api.infra_optim import attributes, links, pages, patches
 from watcherlite.api.infra_optim.schemas import audits as schemas
 from watcherlite.api.infra_optim.schemas import scopes
-from watcherlite.api.operation import Answer, Operation, Request, Routes
-from watcherlite.db.listing import ListedAudit
+from watcherlite.api.infra_optim.versions import (
+    DELETED,
+    FORCE,
+    START_AND_END,
+    STATUS_MESSAGE,
+)
+from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.conf import masking
+from watcherlite.db.query import ListedAudit
 from watcherlite.domain.audits import NewAudit
-from watcherlite.execution.conflicts import again_on
+from watcherlite.execution.retries import retry_on
+
+
+def represent(request: Request, listed: ListedAudit, detail: bool) -> dict[str, Any]:
+    """Return an audit; `detail` adds what the version has besides.
+
+    Credentials among the parameters are masked.
+    """
+    audit = listed.audit
+    shown: dict[str, Any] = {
+        'uuid': audit.uuid,
+        'name': audit.name,
+        'audit_type': audit.audit_type,
+        'state': DELETED if audit.deleted_at else audit.state,
+        'goal_uuid': listed.goal_uuid,
+        'goal_name': listed.goal_name,
+        'strategy_uuid': listed.strategy_uuid,
+        'strategy_name': listed.strategy_name,
+        'interval': audit.interval,
+        'scope': list(audit.scope),
+        'auto_trigger': audit.auto_trigger,
+        'next_run_time': timestamps.naive(audit.next_run_time),
+        'links': links.of(request, 'audits', audit.uuid),
+    }
+    if not detail:
+        return shown
+    shown['parameters'] = masking.mask_data(dict(audit.parameters))
+    # Any engine may run it, and the next run may be elsewhere.
+    shown['hostname'] = None
+    if request.version >= START_AND_END:
+        shown['start_time'] = timestamps.naive(audit.start_time)
+        shown['end_time'] = timestamps.naive(audit.end_time)
+    if request.version >= FORCE:
+        shown['force'] = audit.force
+    if request.version >= STATUS_MESSAGE:
+        shown['status_message'] = audit.status_message
+    shown.update(timestamps.of(audit))
+    return shown
+
 
 TIMES = ('start_time', 'end_time')
 #: What a patch cannot remove.
@@ -26,17 +71,17 @@ EMPTY: Mapping[str, Any] = {
 _CHECKER = attributes.checker(schemas.ATTRIBUTES)
 
 
-index, detail = listing.calls(
-    'audits', lambda store: store.list_audits, representations.represent
+index, detail = pages.list_handlers(
+    'audits', lambda store: store.list_audits, represent
 )
 
 
-def show(request: Request) -> Answer:
-    """Answer one audit, by uuid, id or name; NotFound."""
-    return Answer(_represented(request, _found(request)))
+def show(request: Request) -> Response:
+    """Return one audit, by uuid, id or name; NotFound."""
+    return Response(_represented(request, _found(request)))
 
 
-def create(request: Request) -> Answer:
+def create(request: Request) -> Response:
     """Store an audit, which runs at once unless it waits for a time or an event.
 
     :raises Invalid: what is asked for contradicts itself, or the template is unknown
@@ -45,13 +90,18 @@ def create(request: Request) -> Answer:
     :raises Conflict: there is an audit of that name
     """
     new = _asked_for(request)
-    audit = request.services.audits.create(new, request.context)
-    shown = _represented(request, request.services.store.find_audit(audit.uuid))
-    location = links.url(request, 'audits', audit.uuid)
-    return Answer(shown, 201, {'Location': location})
+    audit = request.services.audits.create(new, request.context, request.creator)
+    return _created(request, {'audit': audit.uuid})
 
 
-def update(request: Request) -> Answer:
+def _created(request: Request, created: Mapping[str, str]) -> Response:
+    """Return the audit that was created."""
+    uuid = created['audit']
+    shown = _represented(request, request.services.store.find_audit(uuid))
+    return Response(shown, 201, {'Location': links.url(request, 'audits', uuid)})
+
+
+def update(request: Request) -> Response:
     """Change an audit by a patch; a patch without lines changes nothing.
 
     :raises Invalid: an attribute or a value that cannot be set, a state that cannot
@@ -62,10 +112,10 @@ def update(request: Request) -> Answer:
     )
     _check_times(request, {change.name for change in changes})
     uuid = _changed(request, changes)
-    return Answer(_represented(request, request.services.store.find_audit(uuid)))
+    return Response(_represented(request, request.services.store.find_audit(uuid)))
 
 
-@again_on(exceptions.OutOfDate)
+@retry_on(exceptions.OutOfDate)
 def _changed(request: Request, changes: Sequence[patches.Change]) -> str:
     """Change an audit as it is now; return its uuid."""
     found = _found(request)
@@ -77,17 +127,21 @@ def _changed(request: Request, changes: Sequence[patches.Change]) -> str:
         values['interval'] = str(values['interval'])
     try:
         request.services.audits.update(
-            found.audit.uuid, values, request.context, found.audit
+            found.audit.uuid,
+            values,
+            request.context,
+            found.audit,
+            request.creator,
         )
     except exceptions.TransitionNotAllowed as refusal:
         raise exceptions.Invalid(str(refusal)) from refusal
     return found.audit.uuid
 
 
-def delete(request: Request) -> Answer:
+def delete(request: Request) -> Response:
     """Delete an audit that has ended; NotFound, Invalid."""
     request.services.audits.delete(request.path['audit'])
-    return Answer(status=204)
+    return Response(status=204)
 
 
 def _found(request: Request) -> ListedAudit:
@@ -96,7 +150,7 @@ def _found(request: Request) -> ListedAudit:
 
 
 def _represented(request: Request, found: ListedAudit) -> dict[str, Any]:
-    return representations.represent(request, found, True)
+    return represent(request, found, True)
 
 
 def _asked_for(request: Request) -> NewAudit:
@@ -112,7 +166,7 @@ def _asked_for(request: Request) -> NewAudit:
 
 def _check_times(request: Request, names: Collection[str]) -> None:
     early = [name for name in TIMES if name in names]
-    if early and request.version < representations.START_AND_END:
+    if early and request.version < START_AND_END:
         raise exceptions.NotAcceptable(
             f'API microversion 1.1 or higher is required for {" and ".join(early)}.'
         )
@@ -140,6 +194,18 @@ def _document(found: ListedAudit) -> dict[str, Any]:
     }
 
 
+def trigger(request: Request) -> Response:
+    """Have an EVENT audit run, with what happened; 202 without a body.
+
+    :raises NotFound: there is no such audit
+    :raises Invalid: it is of another type, or neither PENDING nor SUCCEEDED
+    """
+    request.services.audits.trigger(
+        request.path['audit'], request.body, request.context
+    )
+    return Response(status=202)
+
+
 ROUTES: Routes = {
     '/v1/audits': {
         'GET': Operation(
@@ -147,14 +213,15 @@ ROUTES: Routes = {
             'audit:get_all',
             'List audits.',
             query=schemas.QUERY,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
         ),
         'POST': Operation(
             create,
             'audit:create',
             'Create an audit.',
+            restore=_created,
             body=schemas.NEW,
-            answers={201: schemas.AUDIT, 404: None, 406: None, 409: None},
+            responses={201: schemas.AUDIT, 404: None, 406: None, 409: None},
         ),
     },
     '/v1/audits/detail': {
@@ -163,7 +230,7 @@ ROUTES: Routes = {
             'audit:detail',
             'List audits with details.',
             query=schemas.QUERY,
-            answers={200: schemas.DETAILED_COLLECTION},
+            responses={200: schemas.DETAILED_COLLECTION},
         ),
     },
     '/v1/audits/{audit}': {
@@ -171,20 +238,31 @@ ROUTES: Routes = {
             show,
             'audit:get',
             'Show an audit.',
-            answers={200: schemas.AUDIT},
+            responses={200: schemas.AUDIT},
         ),
         'PATCH': Operation(
             update,
             'audit:update',
             'Change an audit; also: cancel it, suspend it, let it go on.',
             body=patches.SCHEMA,
-            answers={200: schemas.AUDIT, 406: None, 409: None},
+            responses={200: schemas.AUDIT, 406: None, 409: None},
         ),
         'DELETE': Operation(
             delete,
             'audit:delete',
             'Delete an audit that has ended.',
-            answers={204: None},
+            responses={204: None},
+        ),
+    },
+    '/v1/webhooks/{audit}': {
+        'POST': Operation(
+            trigger,
+            'webhook:trigger',
+            'Run an EVENT audit.',
+            restore=lambda request, created: Response(status=202),
+            body=schemas.EVENT,
+            responses={202: None},
+            webhook=True,
         ),
     },
 }

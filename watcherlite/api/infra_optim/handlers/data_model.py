@@ -5,15 +5,15 @@ answer says so, and is as that of a Watcher whose cluster is empty.
 """
 
 from watcherlite import exceptions
-from watcherlite.api.infra_optim import identifiers
+from watcherlite.api.infra_optim import attributes
 from watcherlite.api.infra_optim.schemas import data_model as schemas
-from watcherlite.api.operation import Answer, Operation, Request, Routes
+from watcherlite.api.operation import Operation, Request, Response, Routes
 
 NOTHING = 'No compute model: no collector of compute nodes is installed.'
 
 
-def show(request: Request) -> Answer:
-    """Answer the model of one type.
+def show(request: Request) -> Response:
+    """Return the model of one type.
 
     :raises NotFound: there is no such type, or no such audit
     """
@@ -23,9 +23,9 @@ def show(request: Request) -> Answer:
             f'The {kind} data model could not be found. There is {schemas.COMPUTE}'
         )
     if 'audit_uuid' in request.query:
-        uuid = identifiers.uuid('audit_uuid', request.query['audit_uuid'])
+        uuid = attributes.uuid('audit_uuid', request.query['audit_uuid'])
         request.services.store.find_audit(uuid)
-    return Answer({'context': [], 'comment': NOTHING})
+    return Response({'context': [], 'comment': NOTHING})
 
 
 ROUTES: Routes = {
@@ -35,7 +35,7 @@ ROUTES: Routes = {
             'data_model:get_all',
             'Show what strategies know of the infrastructure.',
             query=schemas.QUERY,
-            answers={200: schemas.DATA_MODEL, 404: None},
+            responses={200: schemas.DATA_MODEL, 404: None},
             since=schemas.SINCE,
             too_early=406,
             too_early_text='API microversion 1.3 or higher is required.',

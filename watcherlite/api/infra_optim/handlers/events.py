@@ -1,24 +1,148 @@
-"""What happened to a plan or an audit: page by page, or as a stream that goes on."""
+"""Events of plans and audits: pages, and streams of server-sent events."""
 
-from collections.abc import Callable
+import dataclasses
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api.infra_optim import following, links, listing
-from watcherlite.api.infra_optim.following import Subject
+from watcherlite.api import timestamps
+from watcherlite.api.event_streams import EventStreams
+from watcherlite.api.infra_optim import links
 from watcherlite.api.infra_optim.handlers import action_plans
-from watcherlite.api.infra_optim.representations import events as representations
-from watcherlite.api.infra_optim.representations.common import DELETED
 from watcherlite.api.infra_optim.schemas import events as schemas
-from watcherlite.api.operation import Answer, Operation, Request, Routes
+from watcherlite.api.infra_optim.versions import DELETED
+from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.pages import page_size
+from watcherlite.clock import Clock
+from watcherlite.conf import masking
 from watcherlite.domain import events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.audits import Audit
+from watcherlite.domain.events import StoredEvent
+from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 from watcherlite.states import audit as audit_states
 
+#: Internal to the core; the states express it already.
+_INNER = frozenset({'started'})
 
-def of_plan(request: Request) -> Answer:
-    """Answer the events of a plan; NotFound."""
+
+def represent(stored: StoredEvent) -> dict[str, Any]:
+    """Return an event; the states are those of its subject, before and after.
+
+    An action that was suspended is ONGOING before and after; `suspended` tells.
+    """
+    event = stored.event
+    old, new = _states(event)
+    detail = {
+        name: value
+        for name, value in (event.detail or {}).items()
+        if name not in _INNER
+    }
+    return {
+        'sequence': stored.sequence,
+        'uuid': event.uuid,
+        'occurred_at': timestamps.offset(event.occurred_at),
+        'subject': event.subject,
+        'kind': event.kind,
+        'action_uuid': stored.action_uuid,
+        'action_name': stored.action_name,
+        'action_type': stored.action_type,
+        'old_state': old,
+        'new_state': new,
+        'suspended': event.new_status == states.SUSPENDED,
+        'message': event.message,
+        'detail': masking.mask_data(detail) or None,
+    }
+
+
+def chunk(stored: StoredEvent) -> bytes:
+    """Return an event as a stream of server-sent events has it."""
+    data = json.dumps(represent(stored), ensure_ascii=False)
+    return f'id: {stored.sequence}\ndata: {data}\n\n'.encode()
+
+
+def _states(event: events.Event) -> tuple[str | None, str | None]:
+    if event.subject != events.ACTION:
+        return event.old_status, event.new_status
+    started = bool((event.detail or {}).get('started'))
+    return _word(event.old_status, started), _word(event.new_status, started)
+
+
+def _word(status: str | None, started: bool) -> str | None:
+    return None if status is None else states.infra_optim_state(status, started)
+
+
+#: Seconds between two looks that nobody asked for.
+POLL = 1.0
+#: Least seconds between two looks, however often it is woken.
+SPACING = 0.1
+#: Seconds after which a comment shows that the connection lives. That a client has
+#: left is noticed by it too, and its place is free again then.
+HEARTBEAT = 5.0
+#: Events that are read at a time.
+PAGE = 200
+
+BEGIN = b': events follow\n\n'
+ALIVE = b': nothing new\n\n'
+AWAY = b': waiting for the database\n\n'
+#: The last of a stream: there is no use in coming back.
+END = b'event: end\ndata: {}\n\n'
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Subject:
+    """A plan or an audit whose events are streamed.
+
+    :param ended: says whether nothing more will happen to it; asked first, so that
+        the events of one that has ended are all there
+    :param events: (after, limit) -> a page of its events, by sequence
+    """
+
+    ended: Callable[[], bool]
+    events: Callable[[int, int], Sequence[StoredEvent]]
+
+
+def follow(
+    subject: Subject, streams: EventStreams, clock: Clock, after: int
+) -> Iterator[bytes]:
+    """Yield events as they come, until the subject or the process has ended.
+
+    :param after: the sequence of the last event that is known
+    """
+    yield BEGIN
+    shown = clock.monotonic()
+    while not streams.ended:
+        seen = streams.wakes()
+        over = away = False
+        try:
+            over = subject.ended()
+            page = subject.events(after, PAGE)
+        except (exceptions.StoreUnavailable, exceptions.StoreConflict):
+            # It comes back, and what happened meanwhile is told then.
+            away, page = True, ()
+        if page:
+            yield b''.join(chunk(stored) for stored in page)
+            shown, after = clock.monotonic(), page[-1].sequence
+        if len(page) == PAGE:
+            continue
+        if over:
+            yield END
+            return
+        if clock.monotonic() - shown >= HEARTBEAT:
+            yield AWAY if away else ALIVE
+            shown = clock.monotonic()
+        streams.wait(clock, seen, SPACING, POLL)
+
+
+def is_over(subject: Subject, after: int) -> bool:
+    """Return whether the subject has ended and the client has all of its events."""
+    return subject.ended() and not subject.events(after, 1)
+
+
+def of_plan(request: Request) -> Response:
+    """Return the events of a plan; NotFound."""
     listed = action_plans.find(request, request.show_deleted)
     plan, store = listed.plan, request.services.store
 
@@ -34,8 +158,8 @@ def of_plan(request: Request) -> Answer:
     )
 
 
-def of_audit(request: Request) -> Answer:
-    """Answer the events of an audit, by uuid, id or name; NotFound."""
+def of_audit(request: Request) -> Response:
+    """Return the events of an audit, by uuid, id or name; NotFound."""
     store = request.services.store
     audit = store.find_audit(request.path['audit'], request.show_deleted).audit
     return _answered(
@@ -58,37 +182,37 @@ def _state(get: Callable[[], ActionPlan | Audit]) -> str:
         return DELETED
 
 
-def _answered(request: Request, subject: Subject, place: str) -> Answer:
+def _answered(request: Request, subject: Subject, place: str) -> Response:
     if request.event_stream:
         return _stream(request, subject)
     return _page(request, subject, place)
 
 
-def _page(request: Request, subject: Subject, place: str) -> Answer:
-    """Answer events after one, by sequence; `next` if there are more."""
-    limit = listing.limit(request)
+def _page(request: Request, subject: Subject, place: str) -> Response:
+    """Return events after one, by sequence; `next` if there are more."""
+    limit = page_size(request)
     found = subject.events(request.query.get('after', 0), limit + 1)
     shown = found[:limit]
-    body = {'events': [representations.represent(stored) for stored in shown]}
+    body = {'events': [represent(stored) for stored in shown]}
     if len(found) > limit:
-        return Answer(
+        return Response(
             {**body, 'next': f'{place}?after={shown[-1].sequence}&limit={limit}'}
         )
-    return Answer(body)
+    return Response(body)
 
 
-def _stream(request: Request, subject: Subject) -> Answer:
-    """Answer a stream; 204, which tells browsers to stay away, when all is known.
+def _stream(request: Request, subject: Subject) -> Response:
+    """Return a stream; 204, which tells browsers to stay away, when all is known.
 
     :raises TooManyStreams: so many are open
     """
     services = request.services
     after = _last_known(request)
-    if following.is_over(subject, after):
-        return Answer(status=204)
-    chunks = following.follow(subject, services.streams, services.clock, after)
+    if is_over(subject, after):
+        return Response(status=204)
+    chunks = follow(subject, services.streams, services.clock, after)
     stream = services.streams.serve(services.max_event_streams, chunks)
-    return Answer(stream=stream)
+    return Response(stream=stream)
 
 
 def _last_known(request: Request) -> int:
@@ -106,13 +230,13 @@ def _last_known(request: Request) -> int:
     return int(header)
 
 
-def _operation(call: Callable[[Request], Answer], summary: str) -> Operation:
+def _operation(call: Callable[[Request], Response], summary: str) -> Operation:
     return Operation(
         call,
         'event:get_all',
         summary,
         query=schemas.QUERY,
-        answers={200: schemas.COLLECTION, 204: None, 503: None},
+        responses={200: schemas.COLLECTION, 204: None, 503: None},
         streams=True,
     )
 

@@ -1,19 +1,34 @@
-"""Goals: what there is to reach. They come from plugins and are only read here."""
+"""Goals: loaded from plugins, read only."""
 
-from watcherlite.api.infra_optim import listing
-from watcherlite.api.infra_optim.representations import goals as representations
+from typing import Any
+
+from watcherlite.api import timestamps
+from watcherlite.api.infra_optim import links, pages
 from watcherlite.api.infra_optim.schemas import goals as schemas
-from watcherlite.api.operation import Answer, Operation, Request, Routes
-
-index, detail = listing.calls(
-    'goals', lambda store: store.list_goals, representations.represent
-)
+from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.db.query import ListedGoal
 
 
-def show(request: Request) -> Answer:
-    """Answer one goal, by uuid, id or name; NotFound."""
+def represent(request: Request, listed: ListedGoal, detail: bool) -> dict[str, Any]:
+    """Return a goal as a JSON object; `detail` adds its times."""
+    goal = listed.goal
+    shown: dict[str, Any] = {
+        'uuid': goal.uuid,
+        'name': goal.name,
+        'display_name': goal.display_name,
+        'efficacy_specification': list(goal.efficacy_specification),
+        'links': links.of(request, 'goals', goal.uuid),
+    }
+    return {**shown, **timestamps.of(goal)} if detail else shown
+
+
+index, detail = pages.list_handlers('goals', lambda store: store.list_goals, represent)
+
+
+def show(request: Request) -> Response:
+    """Return one goal, by uuid, id or name; NotFound."""
     goal = request.services.store.find_goal(request.path['goal'], request.show_deleted)
-    return Answer(representations.represent(request, goal, True))
+    return Response(represent(request, goal, True))
 
 
 ROUTES: Routes = {
@@ -23,7 +38,7 @@ ROUTES: Routes = {
             'goal:get_all',
             'List goals.',
             query=schemas.QUERY,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
         ),
     },
     '/v1/goals/detail': {
@@ -32,7 +47,7 @@ ROUTES: Routes = {
             'goal:detail',
             'List goals with details.',
             query=schemas.QUERY,
-            answers={200: schemas.DETAILED_COLLECTION},
+            responses={200: schemas.DETAILED_COLLECTION},
         ),
     },
     '/v1/goals/{goal}': {
@@ -40,7 +55,7 @@ ROUTES: Routes = {
             show,
             'goal:get',
             'Show a goal.',
-            answers={200: schemas.GOAL},
+            responses={200: schemas.GOAL},
         ),
     },
 }

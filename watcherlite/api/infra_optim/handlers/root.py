@@ -4,7 +4,7 @@ from watcherlite.api import microversions
 from watcherlite.api.infra_optim import links
 from watcherlite.api.infra_optim.schemas import root as schemas
 from watcherlite.api.infra_optim.versions import INFRA_OPTIM
-from watcherlite.api.operation import Answer, Operation, Request, Routes, Version
+from watcherlite.api.operation import Operation, Request, Response, Routes, Version
 
 NAME = 'OpenStack Watcher API'
 DESCRIPTION = (
@@ -24,8 +24,8 @@ COLLECTIONS: dict[str, Version] = {
 }
 
 
-def service(request: Request) -> Answer:
-    """Answer which versions there are."""
+def service(request: Request) -> Response:
+    """Return which versions there are."""
     version = {
         'id': 'v1',
         'status': 'CURRENT',
@@ -33,7 +33,7 @@ def service(request: Request) -> Answer:
         'min_version': microversions.text(INFRA_OPTIM.minimum),
         'links': [{'href': f'{request.host_url}/v1/', 'rel': links.SELF}],
     }
-    return Answer(
+    return Response(
         {
             'name': NAME,
             'description': DESCRIPTION,
@@ -43,9 +43,9 @@ def service(request: Request) -> Answer:
     )
 
 
-def version(request: Request) -> Answer:
-    """Answer which collections the version has."""
-    return Answer(
+def version(request: Request) -> Response:
+    """Return which collections the version has."""
+    return Response(
         {
             'id': 'v1',
             'media_types': [
@@ -70,7 +70,7 @@ ROUTES: Routes = {
             service,
             None,
             'Show the versions of the API.',
-            answers={200: schemas.SERVICE},
+            responses={200: schemas.SERVICE},
         )
     },
     '/v1': {
@@ -78,7 +78,7 @@ ROUTES: Routes = {
             version,
             None,
             'Show the collections of the version.',
-            answers={200: schemas.VERSION},
+            responses={200: schemas.VERSION},
         )
     },
 }

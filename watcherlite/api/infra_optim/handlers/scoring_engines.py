@@ -5,24 +5,24 @@ Watcher list it.
 """
 
 from watcherlite import exceptions
-from watcherlite.api.infra_optim import listing
+from watcherlite.api.infra_optim import pages
 from watcherlite.api.infra_optim.schemas import scoring_engines as schemas
-from watcherlite.api.operation import Answer, Operation, Request, Routes
+from watcherlite.api.operation import Operation, Request, Response, Routes
 
 
-def index(request: Request) -> Answer:
-    """Answer the collection, which is empty.
+def index(request: Request) -> Response:
+    """Return the collection, which is empty.
 
     :raises Invalid: there is no such sort key
     :raises NotFound: a marker, since it can name nothing
     """
-    listing.order(request, schemas.SORT_KEYS)
+    pages.sort_order(request, schemas.SORT_KEYS)
     if 'marker' in request.query:
         raise _not_found(request.query['marker'])
-    return Answer({'scoring_engines': []})
+    return Response({'scoring_engines': []})
 
 
-def show(request: Request) -> Answer:
+def show(request: Request) -> Response:
     """Raise NotFound: there is no scoring engine."""
     raise _not_found(request.path['scoring_engine'])
 
@@ -38,7 +38,7 @@ ROUTES: Routes = {
             'scoring_engine:get_all',
             'List scoring engines.',
             query=schemas.QUERY,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
         ),
     },
     '/v1/scoring_engines/detail': {
@@ -47,7 +47,7 @@ ROUTES: Routes = {
             'scoring_engine:detail',
             'List scoring engines with details.',
             query=schemas.QUERY,
-            answers={200: schemas.DETAILED_COLLECTION},
+            responses={200: schemas.DETAILED_COLLECTION},
         ),
     },
     '/v1/scoring_engines/{scoring_engine}': {
@@ -55,7 +55,7 @@ ROUTES: Routes = {
             show,
             'scoring_engine:get',
             'Show a scoring engine.',
-            answers={200: schemas.ENGINE, 404: None},
+            responses={200: schemas.ENGINE, 404: None},
         ),
     },
 }

@@ -1,28 +1,89 @@
-"""Services: the daemons that serve a lane, as their leases tell of them."""
+"""Services: the daemons, one for each lane that a live or failed worker serves."""
 
+import dataclasses
+import datetime
+from collections.abc import Iterable
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api.infra_optim import listing
-from watcherlite.api.infra_optim.representations import services as representations
-from watcherlite.api.infra_optim.representations.services import Service
+from watcherlite.api import timestamps
+from watcherlite.api.infra_optim import links, pages
 from watcherlite.api.infra_optim.schemas import services as schemas
-from watcherlite.api.operation import Answer, Operation, Request, Routes
-from watcherlite.db.listing import DESCENDING
+from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.pages import page_size
+from watcherlite.db.query import DESCENDING, ListedWorker
+from watcherlite.domain.actions import LANES
+
+ACTIVE = 'ACTIVE'
+FAILED = 'FAILED'
 
 
-def index(request: Request) -> Answer:
-    """Answer a page of services."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class Service:
+    """One lane of one worker.
+
+    :param id: stays with it as long as the worker is known
+    :param status: ACTIVE while its lease runs, FAILED after it
+    :param last_seen_up: until when its lease vouches for it, at most now
+    """
+
+    id: int
+    name: str
+    host: str
+    status: str
+    last_seen_up: datetime.datetime
+    created_at: datetime.datetime
+
+
+def of_workers(
+    workers: Iterable[ListedWorker], now: datetime.datetime
+) -> list[Service]:
+    """Return the services that some workers are, by id."""
+    services = [
+        Service(
+            id=(worker.id - 1) * len(LANES) + place + 1,
+            name=f'watcherlite-{lane}',
+            host=worker.host,
+            status=ACTIVE if worker.live else FAILED,
+            last_seen_up=min(now, worker.lease_until),
+            created_at=worker.started_at,
+        )
+        for worker in workers
+        for place, lane in enumerate(LANES)
+        if lane in worker.lanes
+    ]
+    return sorted(services, key=lambda service: service.id)
+
+
+def represent(request: Request, service: Service, detail: bool) -> dict[str, Any]:
+    """Return a service; `detail` adds when it was seen, and its times."""
+    shown: dict[str, Any] = {
+        'id': service.id,
+        'name': service.name,
+        'host': service.host,
+        'status': service.status,
+        'links': links.of(request, 'services', service.id),
+    }
+    if detail:
+        shown['last_seen_up'] = timestamps.naive(service.last_seen_up)
+        shown['created_at'] = timestamps.offset(service.created_at)
+        shown['updated_at'] = timestamps.offset(service.last_seen_up)
+        shown['deleted_at'] = None
+    return shown
+
+
+def index(request: Request) -> Response:
+    """Return a page of services."""
     return _page(request, detail=False)
 
 
-def detail(request: Request) -> Answer:
-    """Answer a page of services with when they were seen."""
+def detail(request: Request) -> Response:
+    """Return a page of services with when they were seen."""
     return _page(request, detail=True)
 
 
-def show(request: Request) -> Answer:
-    """Answer one service, by id, or by name in any case; NotFound.
+def show(request: Request) -> Response:
+    """Return one service, by id, or by name in any case; NotFound.
 
     Several hosts may have one of that name: the first ACTIVE one is answered.
     """
@@ -34,34 +95,32 @@ def show(request: Request) -> Answer:
     ]
     if not found:
         raise exceptions.NotFound(f'Service {wanted} could not be found')
-    best = min(found, key=lambda service: service.status != representations.ACTIVE)
-    return Answer(representations.represent(request, best, True))
+    best = min(found, key=lambda service: service.status != ACTIVE)
+    return Response(represent(request, best, True))
 
 
 def _services(request: Request) -> list[Service]:
     services = request.services
-    return representations.of_workers(
-        services.store.list_workers(), services.clock.now()
-    )
+    return of_workers(services.store.list_workers(), services.clock.now())
 
 
-def _page(request: Request, detail: bool) -> Answer:
-    """Answer a page; there are few services, so all of them are looked at.
+def _page(request: Request, detail: bool) -> Response:
+    """Return a page; there are few services, so all of them are looked at.
 
     :raises Invalid: there is no such sort key
     :raises NotFound: there is no service with the id of the marker
     """
-    sort_key, sort_dir = listing.order(request, schemas.SORT_KEYS)
+    sort_key, sort_dir = pages.sort_order(request, schemas.SORT_KEYS)
     services = sorted(
         _services(request),
         key=lambda service: getattr(service, sort_key),
         reverse=sort_dir == DESCENDING,
     )
-    limit = listing.limit(request)
+    limit = page_size(request)
     begin = _after(services, request.query.get('marker'))
     page = services[begin : begin + limit]
     body: dict[str, Any] = {
-        'services': [representations.represent(request, each, detail) for each in page]
+        'services': [represent(request, each, detail) for each in page]
     }
     if begin + limit < len(services):
         arguments = {
@@ -70,8 +129,8 @@ def _page(request: Request, detail: bool) -> Answer:
             'limit': limit,
             'marker': page[-1].id,
         }
-        body['next'] = listing.next_page(request, 'services', arguments, detail)
-    return Answer(body)
+        body['next'] = pages.next_url(request, 'services', arguments, detail)
+    return Response(body)
 
 
 def _after(services: list[Service], marker: int | None) -> int:
@@ -90,7 +149,7 @@ ROUTES: Routes = {
             'service:get_all',
             'List services.',
             query=schemas.QUERY,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
         ),
     },
     '/v1/services/detail': {
@@ -99,7 +158,7 @@ ROUTES: Routes = {
             'service:detail',
             'List services with details.',
             query=schemas.QUERY,
-            answers={200: schemas.DETAILED_COLLECTION},
+            responses={200: schemas.DETAILED_COLLECTION},
         ),
     },
     '/v1/services/{service}': {
@@ -107,7 +166,7 @@ ROUTES: Routes = {
             show,
             'service:get',
             'Show a service.',
-            answers={200: schemas.SERVICE},
+            responses={200: schemas.SERVICE},
         ),
     },
 }

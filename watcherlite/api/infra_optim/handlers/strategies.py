@@ -1,28 +1,84 @@
-"""Strategies: how goals are reached. They come from plugins and are only read here."""
+"""Strategies: loaded from plugins, read only; and what each requires."""
 
-from watcherlite.api.infra_optim import listing
-from watcherlite.api.infra_optim.representations import requirements
-from watcherlite.api.infra_optim.representations import strategies as representations
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.api import timestamps
+from watcherlite.api.infra_optim import links, pages
 from watcherlite.api.infra_optim.schemas import strategies as schemas
-from watcherlite.api.operation import Answer, Operation, Request, Routes
+from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.db.query import ListedStrategy
+from watcherlite.plugins import base
+from watcherlite.plugins.loader import Plugins
 
-index, detail = listing.calls(
-    'strategies', lambda store: store.list_strategies, representations.represent
+
+def represent(request: Request, listed: ListedStrategy, detail: bool) -> dict[str, Any]:
+    """Return a strategy; `detail` adds the schema of its parameters and its times."""
+    strategy = listed.strategy
+    shown: dict[str, Any] = {
+        'uuid': strategy.uuid,
+        'name': strategy.name,
+        'display_name': strategy.display_name,
+        'goal_uuid': listed.goal_uuid,
+        'goal_name': listed.goal_name,
+        'links': links.of(request, 'strategies', strategy.uuid),
+    }
+    if detail:
+        shown['parameters_spec'] = dict(strategy.parameters_spec)
+        shown.update(timestamps.of(strategy))
+    return shown
+
+
+NO_DATASOURCE = 'Datasource is not presented for this strategy'
+NOT_AVAILABLE = 'not available'
+#: What upstream can keep; nothing here feeds one of these.
+MODELS = ('compute_model', 'storage_model', 'baremetal_model')
+
+
+def requirements(name: str, plugins: Plugins) -> list[dict[str, Any]]:
+    """Return one object for each kind of thing that a strategy can need.
+
+    None of them is mandatory: a strategy says itself, when it runs, what it cannot
+    do without. The last one tells in `comment` why a strategy cannot be used, if
+    it cannot.
+    """
+    return [
+        _requirement('Datasource', NO_DATASOURCE),
+        _requirement('Metrics', []),
+        _requirement('CDM', [{model: NOT_AVAILABLE} for model in MODELS]),
+        {**_requirement('Name', name, _problem(name, plugins)), 'mandatory': ''},
+    ]
+
+
+def _requirement(kind: str, state: Any, comment: str = '') -> dict[str, Any]:
+    return {'type': kind, 'state': state, 'mandatory': False, 'comment': comment}
+
+
+def _problem(name: str, plugins: Plugins) -> str:
+    try:
+        plugins.plugin(base.STRATEGIES, name)
+    except exceptions.PluginError as error:
+        return str(error)
+    return ''
+
+
+index, detail = pages.list_handlers(
+    'strategies', lambda store: store.list_strategies, represent
 )
 
 
-def show(request: Request) -> Answer:
-    """Answer one strategy, by uuid, id or name; NotFound."""
+def show(request: Request) -> Response:
+    """Return one strategy, by uuid, id or name; NotFound."""
     strategy = request.services.store.find_strategy(
         request.path['strategy'], request.show_deleted
     )
-    return Answer(representations.represent(request, strategy, True))
+    return Response(represent(request, strategy, True))
 
 
-def state(request: Request) -> Answer:
-    """Answer what a strategy needs, and whether it is there; NotFound."""
+def state(request: Request) -> Response:
+    """Return what a strategy needs, and whether it is there; NotFound."""
     found = request.services.store.find_strategy(request.path['strategy'])
-    return Answer(requirements.of(found.strategy.name, request.services.plugins))
+    return Response(requirements(found.strategy.name, request.services.plugins))
 
 
 ROUTES: Routes = {
@@ -32,7 +88,7 @@ ROUTES: Routes = {
             'strategy:get_all',
             'List strategies.',
             query=schemas.QUERY,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
         ),
     },
     '/v1/strategies/detail': {
@@ -41,7 +97,7 @@ ROUTES: Routes = {
             'strategy:detail',
             'List strategies with details.',
             query=schemas.QUERY,
-            answers={200: schemas.DETAILED_COLLECTION},
+            responses={200: schemas.DETAILED_COLLECTION},
         ),
     },
     '/v1/strategies/{strategy}': {
@@ -49,7 +105,7 @@ ROUTES: Routes = {
             show,
             'strategy:get',
             'Show a strategy and the schema of its parameters.',
-            answers={200: schemas.STRATEGY},
+            responses={200: schemas.STRATEGY},
         ),
     },
     '/v1/strategies/{strategy}/state': {
@@ -57,7 +113,7 @@ ROUTES: Routes = {
             state,
             'strategy:state',
             'Show what a strategy needs, and whether it is there.',
-            answers={200: schemas.STATE},
+            responses={200: schemas.STATE},
         ),
     },
 }

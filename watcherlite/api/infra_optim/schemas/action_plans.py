@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping
 
-from watcherlite.api.infra_optim import listing, patches
-from watcherlite.api.infra_optim.representations.action_plans import STATUS_MESSAGE
-from watcherlite.api.infra_optim.schemas import shapes
-from watcherlite.api.operation import Schema, Versioned, always
+from watcherlite.api.infra_optim import pages, patches
+from watcherlite.api.infra_optim.schemas import fragments
+from watcherlite.api.infra_optim.versions import STATUS_MESSAGE
+from watcherlite.api.operation import Schema, Versioned, unversioned
 from watcherlite.states import action_plan as states
 
-QUERY = listing.query_schema('action_plans')
+QUERY = pages.query_schema('action_plans')
 PATCH = patches.SCHEMA
 
 #: Of a plan document only that it is an object is checked here. Reading it finds
 #: all that is wrong with it at once, each with its place, and a schema would stop at
 #: what comes first.
-DOCUMENT = always(
+DOCUMENT = unversioned(
     {
         'title': 'action_plan',
         'type': 'object',
@@ -52,7 +52,7 @@ DOCUMENT = always(
     }
 )
 #: Clients send {} or nothing to start a plan, and nothing of it is read.
-START = always({'title': 'start'})
+START = unversioned({'title': 'start'})
 
 _INDICATORS: Schema = {
     'type': 'array',
@@ -60,33 +60,37 @@ _INDICATORS: Schema = {
     'description': 'Objects with name, description, unit and value.',
 }
 _LISTED: Mapping[str, Schema] = {
-    'uuid': shapes.UUID,
+    'uuid': fragments.UUID,
     'state': {'type': 'string', 'enum': list(states.STATES)},
-    'audit_uuid': shapes.UUID_OR_NULL,
-    'strategy_uuid': shapes.UUID_OR_NULL,
-    'strategy_name': shapes.TEXT_OR_NULL,
+    'audit_uuid': fragments.UUID_OR_NULL,
+    'strategy_uuid': fragments.UUID_OR_NULL,
+    'strategy_name': fragments.TEXT_OR_NULL,
     'efficacy_indicators': _INDICATORS,
     'global_efficacy': _INDICATORS,
-    'updated_at': shapes.TIME,
-    'links': shapes.LINKS,
+    'updated_at': fragments.TIME,
+    'links': fragments.LINKS,
 }
 _DETAILED: Mapping[str, Schema] = {
     **_LISTED,
     'hostname': {'type': 'null'},
-    'name': shapes.TEXT_OR_NULL,
-    **shapes.TIMESTAMPS,
+    'name': fragments.TEXT_OR_NULL,
+    **fragments.TIMESTAMPS,
 }
 _WITH_MESSAGE: Mapping[str, Schema] = {
     **_DETAILED,
-    'status_message': shapes.TEXT_OR_NULL,
+    'status_message': fragments.TEXT_OR_NULL,
 }
 
-COLLECTION = always(shapes.collection('action_plans', shapes.whole(_LISTED)))
+COLLECTION = unversioned(
+    fragments.collection('action_plans', fragments.closed(_LISTED))
+)
 ACTION_PLAN: Versioned = {
-    (1, 0): shapes.whole(_DETAILED),
-    STATUS_MESSAGE: shapes.whole(_WITH_MESSAGE),
+    (1, 0): fragments.closed(_DETAILED),
+    STATUS_MESSAGE: fragments.closed(_WITH_MESSAGE),
 }
 DETAILED_COLLECTION: Versioned = {
-    (1, 0): shapes.collection('action_plans', shapes.whole(_DETAILED)),
-    STATUS_MESSAGE: shapes.collection('action_plans', shapes.whole(_WITH_MESSAGE)),
+    (1, 0): fragments.collection('action_plans', fragments.closed(_DETAILED)),
+    STATUS_MESSAGE: fragments.collection(
+        'action_plans', fragments.closed(_WITH_MESSAGE)
+    ),
 }

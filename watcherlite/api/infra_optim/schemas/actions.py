@@ -2,51 +2,50 @@
 
 from collections.abc import Mapping
 
-from watcherlite.api.infra_optim import listing, patches
-from watcherlite.api.infra_optim.representations.actions import STATUS_MESSAGE
-from watcherlite.api.infra_optim.representations.common import DELETED
-from watcherlite.api.infra_optim.schemas import shapes
-from watcherlite.api.operation import Schema, Versioned, always
+from watcherlite.api.infra_optim import pages, patches
+from watcherlite.api.infra_optim.schemas import fragments
+from watcherlite.api.infra_optim.versions import DELETED, STATUS_MESSAGE
+from watcherlite.api.operation import Schema, Versioned, unversioned
 from watcherlite.states import action as states
 
-QUERY = listing.query_schema('actions')
+QUERY = pages.query_schema('actions')
 PATCH = patches.SCHEMA
 #: A signal needs nothing but its address.
-SIGNAL = always({'title': 'signal'})
+SIGNAL = unversioned({'title': 'signal'})
 
 _LISTED: Mapping[str, Schema] = {
-    'uuid': shapes.UUID,
-    'action_plan_uuid': shapes.UUID_OR_NULL,
+    'uuid': fragments.UUID,
+    'action_plan_uuid': fragments.UUID_OR_NULL,
     'state': {
         'type': 'string',
         'enum': [*dict.fromkeys(states.INFRA_OPTIM.values()), DELETED],
     },
-    'action_type': shapes.TEXT,
-    'parents': {'type': 'array', 'items': shapes.UUID},
-    'links': shapes.LINKS,
+    'action_type': fragments.TEXT,
+    'parents': {'type': 'array', 'items': fragments.UUID},
+    'links': fragments.LINKS,
 }
 _DETAILED: Mapping[str, Schema] = {
     **_LISTED,
-    'description': shapes.TEXT,
-    'input_parameters': shapes.OBJECT,
-    'name': shapes.TEXT_OR_NULL,
-    'target': shapes.TEXT_OR_NULL,
-    'suspended': shapes.BOOLEAN,
-    'start_time': shapes.NAIVE_TIME,
-    'end_time': shapes.NAIVE_TIME,
-    **shapes.TIMESTAMPS,
+    'description': fragments.TEXT,
+    'input_parameters': fragments.OBJECT,
+    'name': fragments.TEXT_OR_NULL,
+    'target': fragments.TEXT_OR_NULL,
+    'suspended': fragments.BOOLEAN,
+    'start_time': fragments.NAIVE_TIME,
+    'end_time': fragments.NAIVE_TIME,
+    **fragments.TIMESTAMPS,
 }
 _WITH_MESSAGE: Mapping[str, Schema] = {
     **_DETAILED,
-    'status_message': shapes.TEXT_OR_NULL,
+    'status_message': fragments.TEXT_OR_NULL,
 }
 
-COLLECTION = always(shapes.collection('actions', shapes.whole(_LISTED)))
+COLLECTION = unversioned(fragments.collection('actions', fragments.closed(_LISTED)))
 ACTION: Versioned = {
-    (1, 0): shapes.whole(_DETAILED),
-    STATUS_MESSAGE: shapes.whole(_WITH_MESSAGE),
+    (1, 0): fragments.closed(_DETAILED),
+    STATUS_MESSAGE: fragments.closed(_WITH_MESSAGE),
 }
 DETAILED_COLLECTION: Versioned = {
-    (1, 0): shapes.collection('actions', shapes.whole(_DETAILED)),
-    STATUS_MESSAGE: shapes.collection('actions', shapes.whole(_WITH_MESSAGE)),
+    (1, 0): fragments.collection('actions', fragments.closed(_DETAILED)),
+    STATUS_MESSAGE: fragments.collection('actions', fragments.closed(_WITH_MESSAGE)),
 }

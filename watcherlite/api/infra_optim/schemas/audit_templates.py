@@ -2,34 +2,34 @@
 
 from collections.abc import Mapping
 
-from watcherlite.api.infra_optim import listing
-from watcherlite.api.infra_optim.representations.audit_templates import (
+from watcherlite.api.infra_optim import pages
+from watcherlite.api.infra_optim.schemas import fragments, scopes
+from watcherlite.api.infra_optim.versions import (
     DEFAULT_PARAMETERS,
 )
-from watcherlite.api.infra_optim.schemas import scopes, shapes
-from watcherlite.api.operation import Schema, Version, Versioned, always
+from watcherlite.api.operation import Schema, Version, Versioned, unversioned
 
 _LISTED: Mapping[str, Schema] = {
-    'uuid': shapes.UUID,
-    'name': shapes.TEXT,
-    'goal_uuid': shapes.UUID,
-    'goal_name': shapes.TEXT,
-    'strategy_uuid': shapes.UUID_OR_NULL,
-    'strategy_name': shapes.TEXT_OR_NULL,
+    'uuid': fragments.UUID,
+    'name': fragments.TEXT,
+    'goal_uuid': fragments.UUID,
+    'goal_name': fragments.TEXT,
+    'strategy_uuid': fragments.UUID_OR_NULL,
+    'strategy_name': fragments.TEXT_OR_NULL,
     'scope': {'type': 'array'},
-    'links': shapes.LINKS,
+    'links': fragments.LINKS,
 }
 
 
 def _detailed(version: Version) -> Mapping[str, Schema]:
     parameters: Mapping[str, Schema] = {}
     if version >= DEFAULT_PARAMETERS:
-        parameters = {'default_parameters': shapes.OBJECT}
+        parameters = {'default_parameters': fragments.OBJECT}
     return {
         **_LISTED,
-        'description': shapes.TEXT_OR_NULL,
+        'description': fragments.TEXT_OR_NULL,
         **parameters,
-        **shapes.TIMESTAMPS,
+        **fragments.TIMESTAMPS,
     }
 
 
@@ -55,9 +55,9 @@ ATTRIBUTES: Mapping[str, Schema] = {
     },
 }
 
-QUERY = listing.query_schema('audit_templates')
+QUERY = pages.query_schema('audit_templates')
 #: The parameters are told apart by the handler: too early, they are a 406.
-NEW: Versioned = always(
+NEW: Versioned = unversioned(
     {
         'title': 'audit_template',
         'type': 'object',
@@ -67,10 +67,12 @@ NEW: Versioned = always(
     }
 )
 TEMPLATE: Versioned = {
-    since: shapes.whole(properties) for since, properties in _DETAILED.items()
+    since: fragments.closed(properties) for since, properties in _DETAILED.items()
 }
-COLLECTION = always(shapes.collection('audit_templates', shapes.whole(_LISTED)))
+COLLECTION = unversioned(
+    fragments.collection('audit_templates', fragments.closed(_LISTED))
+)
 DETAILED_COLLECTION: Versioned = {
-    since: shapes.collection('audit_templates', shapes.whole(properties))
+    since: fragments.collection('audit_templates', fragments.closed(properties))
     for since, properties in _DETAILED.items()
 }

@@ -1,15 +1,11 @@
-"""JSON schemas of audits."""
+"""JSON schemas of audits and of the webhooks that trigger them."""
 
 from collections.abc import Mapping
 
-from watcherlite.api.infra_optim import listing
-from watcherlite.api.infra_optim.representations.audits import (
-    FORCE,
-    START_AND_END,
-    STATUS_MESSAGE,
-)
-from watcherlite.api.infra_optim.schemas import scopes, shapes
-from watcherlite.api.operation import Schema, Version, Versioned, always
+from watcherlite.api.infra_optim import pages
+from watcherlite.api.infra_optim.schemas import fragments, scopes
+from watcherlite.api.infra_optim.versions import FORCE, START_AND_END, STATUS_MESSAGE
+from watcherlite.api.operation import Schema, Version, Versioned, unversioned
 from watcherlite.domain.audits import AUDIT_TYPES
 from watcherlite.states.audit import STATES
 
@@ -21,36 +17,36 @@ _TYPE: Schema = {
 _STATE: Schema = {'type': 'string', 'enum': list(STATES)}
 
 _LISTED: Mapping[str, Schema] = {
-    'uuid': shapes.UUID,
-    'name': shapes.TEXT,
+    'uuid': fragments.UUID,
+    'name': fragments.TEXT,
     'audit_type': _TYPE,
     'state': _STATE,
-    'goal_uuid': shapes.UUID,
-    'goal_name': shapes.TEXT,
-    'strategy_uuid': shapes.UUID_OR_NULL,
-    'strategy_name': shapes.TEXT_OR_NULL,
-    'interval': shapes.TEXT_OR_NULL,
+    'goal_uuid': fragments.UUID,
+    'goal_name': fragments.TEXT,
+    'strategy_uuid': fragments.UUID_OR_NULL,
+    'strategy_name': fragments.TEXT_OR_NULL,
+    'interval': fragments.TEXT_OR_NULL,
     'scope': {'type': 'array'},
-    'auto_trigger': shapes.BOOLEAN,
-    'next_run_time': shapes.NAIVE_TIME,
-    'links': shapes.LINKS,
+    'auto_trigger': fragments.BOOLEAN,
+    'next_run_time': fragments.NAIVE_TIME,
+    'links': fragments.LINKS,
 }
 
 
 def _detailed(version: Version) -> Mapping[str, Schema]:
     properties = {
         **_LISTED,
-        'parameters': shapes.OBJECT,
-        'hostname': shapes.TEXT_OR_NULL,
+        'parameters': fragments.OBJECT,
+        'hostname': fragments.TEXT_OR_NULL,
     }
     if version >= START_AND_END:
-        properties['start_time'] = shapes.NAIVE_TIME
-        properties['end_time'] = shapes.NAIVE_TIME
+        properties['start_time'] = fragments.NAIVE_TIME
+        properties['end_time'] = fragments.NAIVE_TIME
     if version >= FORCE:
         properties['force'] = {'type': 'boolean'}
     if version >= STATUS_MESSAGE:
-        properties['status_message'] = shapes.TEXT_OR_NULL
-    return {**properties, **shapes.TIMESTAMPS}
+        properties['status_message'] = fragments.TEXT_OR_NULL
+    return {**properties, **fragments.TIMESTAMPS}
 
 
 _DETAILED = {
@@ -96,20 +92,20 @@ ATTRIBUTES: Mapping[str, Schema] = {
     'goal': {'type': 'string', 'minLength': 1},
     'strategy': _STRATEGY,
     'scope': scopes.SCOPE,
-    'auto_trigger': shapes.BOOLEAN,
-    'force': shapes.BOOLEAN,
+    'auto_trigger': fragments.BOOLEAN,
+    'force': fragments.BOOLEAN,
 }
 
-QUERY = listing.query_schema('audits')
+QUERY = pages.query_schema('audits')
 #: The times are told apart by the handler: too early, they are a 406.
-NEW: Versioned = always(
+NEW: Versioned = unversioned(
     {
         'title': 'audit',
         'type': 'object',
         'properties': {
             **_COMMON,
             'name': {**_NAME, 'type': ['string', 'null']},
-            'audit_template_uuid': shapes.UUID_OR_NULL,
+            'audit_template_uuid': fragments.UUID_OR_NULL,
             'goal': {
                 'type': ['string', 'null'],
                 'description': 'Uuid or name of a goal.',
@@ -123,10 +119,19 @@ NEW: Versioned = always(
     }
 )
 AUDIT: Versioned = {
-    since: shapes.whole(properties) for since, properties in _DETAILED.items()
+    since: fragments.closed(properties) for since, properties in _DETAILED.items()
 }
-COLLECTION = always(shapes.collection('audits', shapes.whole(_LISTED)))
+COLLECTION = unversioned(fragments.collection('audits', fragments.closed(_LISTED)))
 DETAILED_COLLECTION: Versioned = {
-    since: shapes.collection('audits', shapes.whole(properties))
+    since: fragments.collection('audits', fragments.closed(properties))
     for since, properties in _DETAILED.items()
 }
+
+
+#: Any JSON, as long as there is some.
+EVENT = unversioned(
+    {
+        'title': 'body',
+        'description': 'What happened: any JSON value, but not no body at all.',
+    }
+)

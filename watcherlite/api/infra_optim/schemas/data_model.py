@@ -1,13 +1,13 @@
 """JSON schemas of the data model."""
 
-from watcherlite.api.infra_optim.schemas import shapes
-from watcherlite.api.operation import Version, always
+from watcherlite.api.infra_optim.schemas import fragments
+from watcherlite.api.operation import Version, unversioned
 
 #: The microversion from which on it can be asked for.
 SINCE: Version = (1, 3)
 COMPUTE = 'compute'
 
-QUERY = always(
+QUERY = unversioned(
     {
         'type': 'object',
         'properties': {
@@ -16,14 +16,14 @@ QUERY = always(
                 'description': f'{COMPUTE}, which it also is when it is absent.',
             },
             'audit_uuid': {
-                **shapes.UUID,
+                **fragments.UUID,
                 'description': 'An audit; the answer is limited to its scope.',
             },
         },
         'additionalProperties': False,
     }
 )
-DATA_MODEL = always(
+DATA_MODEL = unversioned(
     {
         'type': 'object',
         'properties': {

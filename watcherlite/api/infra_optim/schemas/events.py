@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from watcherlite.api.infra_optim.schemas import shapes
-from watcherlite.api.operation import Schema, always
+from watcherlite.api.infra_optim.schemas import fragments
+from watcherlite.api.operation import Schema, unversioned
 from watcherlite.domain import events
 
-QUERY = always(
+QUERY = unversioned(
     {
         'type': 'object',
         'properties': {
@@ -27,21 +27,24 @@ QUERY = always(
 
 _SHOWN: Mapping[str, Schema] = {
     'sequence': {'type': 'integer', 'description': 'It grows from one to the next.'},
-    'uuid': {**shapes.UUID, 'description': 'Also the id of its notification.'},
-    'occurred_at': shapes.TIME,
+    'uuid': {**fragments.UUID, 'description': 'Also the id of its notification.'},
+    'occurred_at': fragments.TIME,
     'subject': {
         'type': 'string',
         'enum': [events.ACTION, events.ACTION_PLAN, events.AUDIT],
     },
     'kind': {'type': 'string', 'enum': list(events.KINDS)},
-    'action_uuid': shapes.UUID_OR_NULL,
-    'action_name': shapes.TEXT_OR_NULL,
-    'action_type': shapes.TEXT_OR_NULL,
-    'old_state': shapes.TEXT_OR_NULL,
-    'new_state': shapes.TEXT_OR_NULL,
-    'suspended': {**shapes.BOOLEAN, 'description': 'Of an action: after the change.'},
-    'message': shapes.TEXT_OR_NULL,
+    'action_uuid': fragments.UUID_OR_NULL,
+    'action_name': fragments.TEXT_OR_NULL,
+    'action_type': fragments.TEXT_OR_NULL,
+    'old_state': fragments.TEXT_OR_NULL,
+    'new_state': fragments.TEXT_OR_NULL,
+    'suspended': {
+        **fragments.BOOLEAN,
+        'description': 'Of an action: after the change.',
+    },
+    'message': fragments.TEXT_OR_NULL,
     'detail': {'type': ['object', 'null']},
 }
 
-COLLECTION = always(shapes.collection('events', shapes.whole(_SHOWN)))
+COLLECTION = unversioned(fragments.collection('events', fragments.closed(_SHOWN)))

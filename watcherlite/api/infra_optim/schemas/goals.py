@@ -2,23 +2,25 @@
 
 from collections.abc import Mapping
 
-from watcherlite.api.infra_optim import listing
-from watcherlite.api.infra_optim.schemas import shapes
-from watcherlite.api.operation import Schema, always
+from watcherlite.api.infra_optim import pages
+from watcherlite.api.infra_optim.schemas import fragments
+from watcherlite.api.operation import Schema, unversioned
 
 _LISTED: Mapping[str, Schema] = {
-    'uuid': shapes.UUID,
-    'name': shapes.TEXT,
-    'display_name': shapes.TEXT,
+    'uuid': fragments.UUID,
+    'name': fragments.TEXT,
+    'display_name': fragments.TEXT,
     'efficacy_specification': {
         'type': 'array',
         'description': 'The indicators that say how well a plan reaches the goal.',
     },
-    'links': shapes.LINKS,
+    'links': fragments.LINKS,
 }
-_DETAILED: Mapping[str, Schema] = {**_LISTED, **shapes.TIMESTAMPS}
+_DETAILED: Mapping[str, Schema] = {**_LISTED, **fragments.TIMESTAMPS}
 
-QUERY = listing.query_schema('goals')
-GOAL = always(shapes.whole(_DETAILED))
-COLLECTION = always(shapes.collection('goals', shapes.whole(_LISTED)))
-DETAILED_COLLECTION = always(shapes.collection('goals', shapes.whole(_DETAILED)))
+QUERY = pages.query_schema('goals')
+GOAL = unversioned(fragments.closed(_DETAILED))
+COLLECTION = unversioned(fragments.collection('goals', fragments.closed(_LISTED)))
+DETAILED_COLLECTION = unversioned(
+    fragments.collection('goals', fragments.closed(_DETAILED))
+)

@@ -1,26 +1,26 @@
 """JSON schemas of the documents that say what there is."""
 
-from watcherlite.api.infra_optim.schemas import shapes
-from watcherlite.api.operation import Schema, Versioned, always
+from watcherlite.api.infra_optim.schemas import fragments
+from watcherlite.api.operation import Schema, Versioned, unversioned
 
 _SELF: Schema = {
     'type': 'array',
-    'items': shapes.whole({'href': shapes.TEXT, 'rel': shapes.TEXT}),
+    'items': fragments.closed({'href': fragments.TEXT, 'rel': fragments.TEXT}),
 }
-_ONE: Schema = shapes.whole(
+_ONE: Schema = fragments.closed(
     {
-        'id': shapes.TEXT,
+        'id': fragments.TEXT,
         'status': {'type': 'string', 'enum': ['CURRENT']},
-        'max_version': shapes.TEXT,
-        'min_version': shapes.TEXT,
+        'max_version': fragments.TEXT,
+        'min_version': fragments.TEXT,
         'links': _SELF,
     }
 )
-SERVICE = always(
-    shapes.whole(
+SERVICE = unversioned(
+    fragments.closed(
         {
-            'name': shapes.TEXT,
-            'description': shapes.TEXT,
+            'name': fragments.TEXT,
+            'description': fragments.TEXT,
             'versions': {'type': 'array', 'items': _ONE},
             'default_version': _ONE,
         }
@@ -33,15 +33,17 @@ def _collections(*more: str) -> Schema:
         *('audit_templates', 'audits', 'actions', 'action_plans'),
         *('scoring_engines', 'services', *more),
     )
-    return shapes.whole(
+    return fragments.closed(
         {
-            'id': shapes.TEXT,
+            'id': fragments.TEXT,
             'media_types': {
                 'type': 'array',
-                'items': shapes.whole({'base': shapes.TEXT, 'type': shapes.TEXT}),
+                'items': fragments.closed(
+                    {'base': fragments.TEXT, 'type': fragments.TEXT}
+                ),
             },
             'links': _SELF,
-            **dict.fromkeys(nouns, shapes.LINKS),
+            **dict.fromkeys(nouns, fragments.LINKS),
         }
     )
 

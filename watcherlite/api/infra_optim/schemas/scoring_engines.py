@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from watcherlite.api.infra_optim import listing
-from watcherlite.api.infra_optim.schemas import shapes
-from watcherlite.api.operation import Schema, always
+from watcherlite.api.infra_optim import pages
+from watcherlite.api.infra_optim.schemas import fragments
+from watcherlite.api.operation import Schema, unversioned
 
 #: Those of a Watcher, as clients offer them.
 SORT_KEYS = (
@@ -13,22 +13,24 @@ SORT_KEYS = (
 )
 
 _LISTED: Mapping[str, Schema] = {
-    'uuid': shapes.UUID,
-    'name': shapes.TEXT,
-    'description': shapes.TEXT,
-    'links': shapes.LINKS,
+    'uuid': fragments.UUID,
+    'name': fragments.TEXT,
+    'description': fragments.TEXT,
+    'links': fragments.LINKS,
 }
 _DETAILED: Mapping[str, Schema] = {
     **_LISTED,
-    'metainfo': shapes.TEXT_OR_NULL,
-    **shapes.TIMESTAMPS,
+    'metainfo': fragments.TEXT_OR_NULL,
+    **fragments.TIMESTAMPS,
 }
 
-QUERY = listing.paging(
-    SORT_KEYS, {**shapes.UUID, 'description': 'There is none to be named.'}
+QUERY = pages.paging(
+    SORT_KEYS, {**fragments.UUID, 'description': 'There is none to be named.'}
 )
-ENGINE = always(shapes.whole(_DETAILED))
-COLLECTION = always(shapes.collection('scoring_engines', shapes.whole(_LISTED)))
-DETAILED_COLLECTION = always(
-    shapes.collection('scoring_engines', shapes.whole(_DETAILED))
+ENGINE = unversioned(fragments.closed(_DETAILED))
+COLLECTION = unversioned(
+    fragments.collection('scoring_engines', fragments.closed(_LISTED))
+)
+DETAILED_COLLECTION = unversioned(
+    fragments.collection('scoring_engines', fragments.closed(_DETAILED))
 )

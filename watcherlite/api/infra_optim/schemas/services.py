@@ -2,36 +2,38 @@
 
 from collections.abc import Mapping
 
-from watcherlite.api.infra_optim import listing
-from watcherlite.api.infra_optim.schemas import shapes
-from watcherlite.api.operation import Schema, always
+from watcherlite.api.infra_optim import pages
+from watcherlite.api.infra_optim.schemas import fragments
+from watcherlite.api.operation import Schema, unversioned
 
 SORT_KEYS = ('id', 'name', 'host', 'status', 'last_seen_up', 'created_at', 'updated_at')
 
 _LISTED: Mapping[str, Schema] = {
     'id': {'type': 'integer'},
-    'name': shapes.TEXT,
-    'host': shapes.TEXT,
+    'name': fragments.TEXT,
+    'host': fragments.TEXT,
     'status': {
         'type': 'string',
         'enum': ['ACTIVE', 'FAILED'],
         'description': 'FAILED: its lease has ended.',
     },
-    'links': shapes.LINKS,
+    'links': fragments.LINKS,
 }
 _DETAILED: Mapping[str, Schema] = {
     **_LISTED,
-    'last_seen_up': shapes.NAIVE_TIME,
-    **shapes.TIMESTAMPS,
+    'last_seen_up': fragments.NAIVE_TIME,
+    **fragments.TIMESTAMPS,
 }
 
-QUERY = listing.paging(
+QUERY = pages.paging(
     SORT_KEYS,
     {
         'type': 'integer',
         'description': 'The page begins after the service of this id.',
     },
 )
-SERVICE = always(shapes.whole(_DETAILED))
-COLLECTION = always(shapes.collection('services', shapes.whole(_LISTED)))
-DETAILED_COLLECTION = always(shapes.collection('services', shapes.whole(_DETAILED)))
+SERVICE = unversioned(fragments.closed(_DETAILED))
+COLLECTION = unversioned(fragments.collection('services', fragments.closed(_LISTED)))
+DETAILED_COLLECTION = unversioned(
+    fragments.collection('services', fragments.closed(_DETAILED))
+)

@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 
-from watcherlite.api.infra_optim import listing
-from watcherlite.api.infra_optim.schemas import shapes
-from watcherlite.api.operation import Schema, always
+from watcherlite.api.infra_optim import pages
+from watcherlite.api.infra_optim.schemas import fragments
+from watcherlite.api.operation import Schema, unversioned
 
 _LISTED: Mapping[str, Schema] = {
-    'uuid': shapes.UUID,
-    'name': shapes.TEXT,
-    'display_name': shapes.TEXT,
-    'goal_uuid': shapes.UUID_OR_NULL,
-    'goal_name': shapes.TEXT_OR_NULL,
-    'links': shapes.LINKS,
+    'uuid': fragments.UUID,
+    'name': fragments.TEXT,
+    'display_name': fragments.TEXT,
+    'goal_uuid': fragments.UUID_OR_NULL,
+    'goal_name': fragments.TEXT_OR_NULL,
+    'links': fragments.LINKS,
 }
 _DETAILED: Mapping[str, Schema] = {
     **_LISTED,
@@ -20,18 +20,20 @@ _DETAILED: Mapping[str, Schema] = {
         'type': 'object',
         'description': 'The JSON schema of the parameters of its audits.',
     },
-    **shapes.TIMESTAMPS,
+    **fragments.TIMESTAMPS,
 }
 
-QUERY = listing.query_schema('strategies')
-STRATEGY = always(shapes.whole(_DETAILED))
-COLLECTION = always(shapes.collection('strategies', shapes.whole(_LISTED)))
-DETAILED_COLLECTION = always(shapes.collection('strategies', shapes.whole(_DETAILED)))
-STATE = always(
+QUERY = pages.query_schema('strategies')
+STRATEGY = unversioned(fragments.closed(_DETAILED))
+COLLECTION = unversioned(fragments.collection('strategies', fragments.closed(_LISTED)))
+DETAILED_COLLECTION = unversioned(
+    fragments.collection('strategies', fragments.closed(_DETAILED))
+)
+STATE = unversioned(
     {
         'type': 'array',
         'description': 'What the strategy needs, and whether it is there.',
-        'items': shapes.whole(
+        'items': fragments.closed(
             {
                 'type': {
                     'type': 'string',
@@ -45,7 +47,7 @@ STATE = always(
                     },
                 },
                 'mandatory': {'type': ['boolean', 'string']},
-                'comment': shapes.TEXT,
+                'comment': fragments.TEXT,
             }
         ),
     }

@@ -1,1 +1,1 @@
-"""What answers requests: one module per noun."""
+"""The handlers and representations of the nouns of the API, and its routes."""

@@ -1,16 +1,57 @@
-"""What happened to a stack and to its resources."""
+"""Events of stacks and resources."""
 
 import dataclasses
+from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api.operation import Answer, Operation, Request, Routes
-from watcherlite.api.orchestration import finding
-from watcherlite.api.orchestration.representations import events as representations
+from watcherlite.api import timestamps
+from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.orchestration import links, lookup
 from watcherlite.api.orchestration.schemas import events as schemas
-from watcherlite.api.orchestration.schemas import root as root_schemas
-from watcherlite.db.stacking import StackEventQuery
+from watcherlite.api.orchestration.schemas import fragments
+from watcherlite.api.pages import page_size
+from watcherlite.db.stacks import StackEventQuery
 from watcherlite.domain.stacks import Stack
-from watcherlite.engine.stacks.reading import ToldEvent
+from watcherlite.engine.stacks.queries import EventView
+
+
+def represent(
+    request: Request, told: EventView, root: Stack | None = None
+) -> dict[str, Any]:
+    """Return an event as it stands in lists.
+
+    :param root: the outermost stack around it, where that is asked for
+    """
+    event, stack = told.stored.event, told.stack
+    name = str(told.resource.get('name') or '')
+    shown: dict[str, Any] = {
+        'id': event.uuid,
+        'event_time': timestamps.seconds(event.occurred_at),
+        'resource_name': name,
+        'logical_resource_id': name,
+        'physical_resource_id': told.resource.get('physical_id'),
+        'resource_status': event.new_status or '',
+        'resource_status_reason': event.message or '',
+        'links': [
+            links.of_resource(request, stack, name, 'events', event.uuid),
+            links.of_resource(request, stack, name, rel='resource'),
+            links.of_stack(request, stack, 'stack'),
+        ],
+    }
+    if root is not None:
+        shown['links'].append(links.of_stack(request, root, 'root_stack'))
+    return shown
+
+
+def detailed(request: Request, told: EventView) -> dict[str, Any]:
+    """Return an event with the type of what it is about."""
+    return {
+        **represent(request, told),
+        'resource_type': str(told.resource.get('type') or ''),
+        # As they were then, they are not kept.
+        'resource_properties': {},
+    }
+
 
 #: As clients name what can be filtered by.
 _FILTERS = {
@@ -23,18 +64,18 @@ _FILTERS = {
 _ITSELF = ''
 
 
-def of_stack(request: Request) -> Answer:
-    """Answer events of a stack and of its resources."""
-    stack = finding.stack(request, deleted=True)
+def of_stack(request: Request) -> Response:
+    """Return events of a stack and of its resources."""
+    stack = lookup.get_stack(request, deleted=True)
     return _page(request, stack, None)
 
 
-def of_resource(request: Request) -> Answer:
-    """Answer events of a resource; under the name of the stack, those of itself.
+def of_resource(request: Request) -> Response:
+    """Return events of a resource; under the name of the stack, those of itself.
 
     :raises NotFound: nothing has ever happened to a resource of that name
     """
-    stack = finding.stack(request, deleted=True)
+    stack = lookup.get_stack(request, deleted=True)
     name = request.path['resource_name']
     known = _named(request, stack, name)
     if known is None:
@@ -42,20 +83,20 @@ def of_resource(request: Request) -> Answer:
     return _page(request, stack, known)
 
 
-def show(request: Request) -> Answer:
-    """Answer one event of a resource; NotFound."""
-    stack = finding.stack(request, deleted=True)
+def show(request: Request) -> Response:
+    """Return one event of a resource; NotFound."""
+    stack = lookup.get_stack(request, deleted=True)
     name, uuid = request.path['resource_name'], request.path['event_id']
     known = _named(request, stack, name)
     told = None if known is None else _event(request, stack, known, uuid)
     if told is None:
         raise exceptions.NotFound(f'No event {uuid} found')
-    return Answer({'event': representations.detailed(request, told)})
+    return Response({'event': detailed(request, told)})
 
 
-def _page(request: Request, stack: Stack, resource: str | None) -> Answer:
+def _page(request: Request, stack: Stack, resource: str | None) -> Response:
     asked = request.query
-    limit = asked.get('limit')
+    limit = page_size(request)
     depth = asked.get('nested_depth', 0)
     filters = {
         inner: frozenset(asked[name])
@@ -70,14 +111,12 @@ def _page(request: Request, stack: Stack, resource: str | None) -> Answer:
         filters=filters,
         descending=asked.get('sort_dir', 'desc') == 'desc',
         after=asked.get('marker') or None,
-        limit=None if limit is None else min(limit, request.services.max_limit),
+        limit=limit,
     )
     reading = request.services.reading
     found = [] if limit == 0 else reading.events(stack, query, depth)
     root = reading.root(stack) if depth else None
-    return Answer(
-        {'events': [representations.represent(request, one, root) for one in found]}
-    )
+    return Response({'events': [represent(request, one, root) for one in found]})
 
 
 def _named(request: Request, stack: Stack, name: str) -> str | None:
@@ -92,7 +131,7 @@ def _named(request: Request, stack: Stack, name: str) -> str | None:
 
 def _event(
     request: Request, stack: Stack, resource: str, uuid: str
-) -> ToldEvent | None:
+) -> EventView | None:
     """Return one event: the one before what follows it, or the last of all."""
     reading = request.services.reading
     last = StackEventQuery((), resource=resource, limit=1)
@@ -118,7 +157,7 @@ ROUTES: Routes = {
             'events:index',
             'List what happened to a stack and to its resources.',
             query=schemas.INDEX,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
         )
     },
     f'{_RESOURCE}/events': {
@@ -127,7 +166,7 @@ ROUTES: Routes = {
             'events:index',
             'List what happened to a resource.',
             query=schemas.INDEX,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
         )
     },
     f'{_RESOURCE}/events/{{event_id}}': {
@@ -135,8 +174,8 @@ ROUTES: Routes = {
             show,
             'events:show',
             'Show one event of a resource.',
-            query=root_schemas.NO_ARGUMENTS,
-            answers={200: schemas.EVENT},
+            query=fragments.ANY_ARGUMENTS,
+            responses={200: schemas.EVENT},
         )
     },
 }

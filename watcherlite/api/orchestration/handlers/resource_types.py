@@ -1,29 +1,27 @@
-"""What stacks can be made of: types of resources, versions of templates."""
+"""Types of resources, and versions of templates."""
 
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api.operation import Answer, Operation, Request, Routes
-from watcherlite.api.orchestration.representations import (
-    resource_types as representations,
-)
+from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.orchestration import resource_schemas
+from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import resource_types as schemas
-from watcherlite.api.orchestration.schemas import root as root_schemas
 from watcherlite.domain import patterns
 from watcherlite.domain.templates import functions as template_functions
 from watcherlite.domain.templates import versions as template_versions
 from watcherlite.plugins.base import ResourceHandler
 
 
-def index(request: Request) -> Answer:
-    """Answer which types there are; Invalid for what is no regular expression."""
+def index(request: Request) -> Response:
+    """Return the types; Invalid for an invalid regular expression."""
     asked = request.query
     wanted = _pattern(asked.get('name', ''))
-    status = asked.get('support_status', representations.SUPPORTED)
+    status = asked.get('support_status', resource_schemas.SUPPORTED)
     found = [
         (name, handler)
         for name, handler in sorted(request.services.plugins.resource_types().items())
-        if wanted.matches(name, whole=False) and status == representations.SUPPORTED
+        if wanted.matches(name, whole=False) and status == resource_schemas.SUPPORTED
     ]
     shown: list[Any] = [name for name, _ in found]
     if asked.get('with_description'):
@@ -31,30 +29,30 @@ def index(request: Request) -> Answer:
             {'resource_type': name, 'description': handler.description or None}
             for name, handler in found
         ]
-    return Answer({'resource_types': shown})
+    return Response({'resource_types': shown})
 
 
-def show(request: Request) -> Answer:
-    """Answer what a type declares; NotFound."""
+def show(request: Request) -> Response:
+    """Return the schema of a type; NotFound."""
     name, handler = _found(request)
-    shown = representations.represent(name, handler)
+    shown = resource_schemas.represent(name, handler)
     if request.query.get('with_description'):
         shown['description'] = handler.description or None
-    return Answer(shown)
+    return Response(shown)
 
 
-def template(request: Request) -> Answer:
-    """Answer a template of one resource of a type; NotFound."""
-    return Answer(representations.template(*_found(request)))
+def template(request: Request) -> Response:
+    """Return a template of one resource of a type; NotFound."""
+    return Response(resource_schemas.template(*_found(request)))
 
 
-def versions(request: Request) -> Answer:
-    """Answer which versions of templates there are."""
-    return Answer({'template_versions': template_versions.listed()})
+def versions(request: Request) -> Response:
+    """Return the versions of templates."""
+    return Response({'template_versions': template_versions.listed()})
 
 
-def functions(request: Request) -> Answer:
-    """Answer which functions a version of templates has; NotFound."""
+def functions(request: Request) -> Response:
+    """Return the functions of a version of templates; NotFound."""
     named = request.path['template_version']
     date = template_versions.date_of(named.removeprefix(f'{template_versions.KEY}.'))
     if date is None:
@@ -63,7 +61,7 @@ def functions(request: Request) -> Answer:
         )
     conditions = request.query.get('with_condition_func', False)
     listed = template_functions.listed(date, conditions)
-    return Answer({'template_functions': listed})
+    return Response({'template_functions': listed})
 
 
 def _found(request: Request) -> tuple[str, type[ResourceHandler]]:
@@ -95,7 +93,7 @@ ROUTES: Routes = {
             'stacks:list_resource_types',
             'List the types of resources.',
             query=schemas.INDEX,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
         )
     },
     f'{_TYPES}/{{type_name}}': {
@@ -104,7 +102,7 @@ ROUTES: Routes = {
             'stacks:resource_schema',
             'Show what a type of resources declares.',
             query=schemas.SHOW,
-            answers={200: schemas.TYPE},
+            responses={200: schemas.TYPE},
         )
     },
     f'{_TYPES}/{{type_name}}/template': {
@@ -113,7 +111,7 @@ ROUTES: Routes = {
             'stacks:generate_template',
             'Show a template of one resource of a type.',
             query=schemas.TEMPLATE,
-            answers={200: schemas.DOCUMENT},
+            responses={200: schemas.DOCUMENT},
         )
     },
     _VERSIONS: {
@@ -121,8 +119,8 @@ ROUTES: Routes = {
             versions,
             'stacks:list_template_versions',
             'List the versions of templates.',
-            query=root_schemas.NO_ARGUMENTS,
-            answers={200: schemas.VERSIONS},
+            query=fragments.ANY_ARGUMENTS,
+            responses={200: schemas.VERSIONS},
         )
     },
     f'{_VERSIONS}/{{template_version}}/functions': {
@@ -131,7 +129,7 @@ ROUTES: Routes = {
             'stacks:list_template_functions',
             'List the functions of a version of templates.',
             query=schemas.FUNCTIONS_QUERY,
-            answers={200: schemas.FUNCTIONS},
+            responses={200: schemas.FUNCTIONS},
         )
     },
 }

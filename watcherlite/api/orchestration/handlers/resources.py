@@ -1,31 +1,75 @@
 """Resources: the members of a stack."""
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
-from watcherlite.api.operation import NULL, Answer, Operation, Request, Routes
-from watcherlite.api.orchestration import finding
-from watcherlite.api.orchestration.representations import resources as representations
+from watcherlite.api import timestamps
+from watcherlite.api.operation import NULL, Operation, Request, Response, Routes
+from watcherlite.api.orchestration import links, lookup
+from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import resources as schemas
-from watcherlite.api.orchestration.schemas import root as root_schemas
-from watcherlite.api.orchestration.schemas import shapes
-from watcherlite.engine.stacks.reading import Seen
+from watcherlite.conf import masking
+from watcherlite.domain import bearer_tokens
+from watcherlite.engine.stacks.queries import ResourceView
+
+
+def represent(request: Request, found: ResourceView) -> dict[str, Any]:
+    """Return a resource as it stands in lists."""
+    row, stack = found.row, found.stack
+    shown: dict[str, Any] = {
+        'resource_name': row.name,
+        'logical_resource_id': row.name,
+        'physical_resource_id': row.physical_id or '',
+        'resource_type': row.type,
+        'resource_status': row.state.name,
+        'resource_status_reason': row.status_reason,
+        'resource_base_status': row.base.name,
+        'creation_time': timestamps.seconds(row.created_at),
+        'updated_time': timestamps.seconds(row.updated_at or row.created_at),
+        'required_by': list(found.required_by),
+        'links': [
+            links.of_resource(request, stack, row.name),
+            links.of_stack(request, stack, 'stack'),
+        ],
+    }
+    if found.nested is not None:
+        shown['links'].append(links.of_stack(request, found.nested, 'nested'))
+    if found.parent is not None:
+        shown['parent_resource'] = found.parent
+    return shown
+
+
+def detailed(
+    request: Request, found: ResourceView, attributes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a resource with its description and its attributes.
+
+    Credentials among these are masked.
+    """
+    return {
+        **represent(request, found),
+        'description': found.description,
+        'attributes': masking.mask_data(dict(attributes)),
+        'protected': found.row.protected,
+    }
+
 
 #: As clients name what can be filtered by.
 _FILTERS = ('name', 'type', 'action', 'status', 'id', 'physical_resource_id')
 
 
-def index(request: Request) -> Answer:
-    """Answer the resources of a stack, and of those in it as deep as asked for."""
-    stack = finding.stack(request, deleted=True)
+def index(request: Request) -> Response:
+    """Return the resources of a stack, and of those in it as deep as asked for."""
+    stack = lookup.get_stack(request, deleted=True)
     asked, reading = request.query, request.services.reading
     detail = asked.get('with_detail', False)
     wanted = {name: asked[name] for name in _FILTERS if asked.get(name)}
-    return Answer(
+    return Response(
         {
             'resources': [
-                representations.detailed(request, found, reading.attributes(found))
+                detailed(request, found, reading.attributes(found))
                 if detail
-                else representations.represent(request, found)
+                else represent(request, found)
                 for found in reading.resources(stack, asked.get('nested_depth', 0))
                 if _fits(found, wanted)
             ]
@@ -33,8 +77,8 @@ def index(request: Request) -> Answer:
     )
 
 
-def _fits(found: Seen, wanted: Mapping[str, Collection[str]]) -> bool:
-    """Say whether a resource is one of those that are asked for."""
+def _fits(found: ResourceView, wanted: Mapping[str, Collection[str]]) -> bool:
+    """Return whether a resource passes the filters."""
     if not wanted:
         return True
     row = found.row
@@ -49,26 +93,26 @@ def _fits(found: Seen, wanted: Mapping[str, Collection[str]]) -> bool:
     return all(seen[name] in values for name, values in wanted.items())
 
 
-def show(request: Request) -> Answer:
-    """Answer a resource, by name, physical id or reference; ResourceNotFound."""
+def show(request: Request) -> Response:
+    """Return a resource, by name, physical id or reference; ResourceNotFound."""
     found = _found(request)
     attributes = request.services.reading.attributes(
         found, request.query.get('with_attr', ())
     )
-    return Answer({'resource': representations.detailed(request, found, attributes)})
+    return Response({'resource': detailed(request, found, attributes)})
 
 
-def metadata(request: Request) -> Answer:
-    """Answer the metadata of a resource."""
-    return Answer({'metadata': dict(_found(request).row.metadata)})
+def metadata(request: Request) -> Response:
+    """Return the metadata of a resource; credentials in it are masked."""
+    return Response({'metadata': masking.mask_data(dict(_found(request).row.metadata))})
 
 
-def signal(request: Request) -> Answer:
+def signal(request: Request) -> Response:
     """Have a resource take note of what the body says.
 
     :raises ResourceActionNotSupported, NotSupported: it takes none, or not now
     """
-    stack = finding.stack(request)
+    stack = lookup.get_stack(request)
     request.services.stacks.signal(
         *(stack.uuid, stack.tenant, request.path['resource_name']),
         request.body,
@@ -77,9 +121,23 @@ def signal(request: Request) -> Answer:
     return NULL
 
 
-def mark(request: Request) -> Answer:
+def signal_with_token(request: Request) -> Response:
+    """Signal a resource for whoever has the token of its signal_url.
+
+    :raises NotFound: there is no such resource, or that is not its token
+    """
+    request.services.stacks.signal_with_token(
+        request.path['stack_id'],
+        request.path['resource_name'],
+        request.query.get(bearer_tokens.ARGUMENT),
+        request.body,
+    )
+    return NULL
+
+
+def mark(request: Request) -> Response:
     """Say that a resource is unhealthy, or is not (spec 002)."""
-    stack = finding.stack(request)
+    stack = lookup.get_stack(request)
     said = request.body['mark_unhealthy']
     unhealthy = said.lower() == 'true' if isinstance(said, str) else said
     request.services.stacks.mark_unhealthy(
@@ -90,8 +148,8 @@ def mark(request: Request) -> Answer:
     return NULL
 
 
-def _found(request: Request) -> Seen:
-    stack = finding.stack(request, deleted=True)
+def _found(request: Request) -> ResourceView:
+    stack = lookup.get_stack(request, deleted=True)
     return request.services.reading.resource(stack, request.path['resource_name'])
 
 
@@ -105,7 +163,7 @@ ROUTES: Routes = {
             'resource:index',
             'List the resources of a stack.',
             query=schemas.INDEX,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
         )
     },
     _ONE: {
@@ -114,15 +172,15 @@ ROUTES: Routes = {
             'resource:show',
             'Show a resource.',
             query=schemas.SHOW,
-            answers={200: schemas.RESOURCE},
+            responses={200: schemas.RESOURCE},
         ),
         'PATCH': Operation(
             mark,
             'resource:mark_unhealthy',
             'Say that a resource is unhealthy, or is not.',
-            query=root_schemas.NO_ARGUMENTS,
+            query=fragments.ANY_ARGUMENTS,
             body=schemas.MARK,
-            answers={200: shapes.NULL, 409: None},
+            responses={200: fragments.NULL, 409: None},
         ),
     },
     f'{_ONE}/metadata': {
@@ -130,8 +188,8 @@ ROUTES: Routes = {
             metadata,
             'resource:metadata',
             'Show the metadata of a resource.',
-            query=root_schemas.NO_ARGUMENTS,
-            answers={200: schemas.METADATA},
+            query=fragments.ANY_ARGUMENTS,
+            responses={200: schemas.METADATA},
         )
     },
     f'{_ONE}/signal': {
@@ -139,10 +197,24 @@ ROUTES: Routes = {
             signal,
             'resource:signal',
             'Signal a resource.',
-            query=root_schemas.NO_ARGUMENTS,
+            query=fragments.ANY_ARGUMENTS,
+            restore=lambda request, created: NULL,
             body=schemas.SIGNAL,
-            answers={200: shapes.NULL, 409: None},
+            responses={200: fragments.NULL, 409: None},
             needs_body=False,
+        )
+    },
+    '/v1/signals/{stack_id}/{resource_name}': {
+        'POST': Operation(
+            signal_with_token,
+            None,
+            'Signal a resource with the token of its signal_url alone.',
+            restore=lambda request, created: NULL,
+            query=schemas.SIGNAL_TOKEN,
+            body=schemas.SIGNAL,
+            responses={200: fragments.NULL, 409: None},
+            needs_body=False,
+            public=True,
         )
     },
 }

@@ -1,23 +1,60 @@
-"""What there is: the version of the API, and the release that serves it."""
+"""The versions of the API, its release, and the engines that serve it."""
 
 import importlib.metadata
+from typing import Any
 
-from watcherlite.api.operation import Answer, Operation, Request, Routes
-from watcherlite.api.orchestration import links
+from watcherlite.api import links, timestamps
+from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import root as schemas
+from watcherlite.db.query import ListedWorker
+from watcherlite.domain.actions import ENGINE
 
 
-def versions(request: Request) -> Answer:
-    """Answer which versions there are; clients expect to have to choose."""
+def versions(request: Request) -> Response:
+    """Return the versions; clients expect the status 300."""
     href = f'{request.mount_url}/v1/'
     version = {'id': 'v1.0', 'status': 'CURRENT', 'links': [links.link(href)]}
-    return Answer({'versions': [version]}, 300)
+    return Response({'versions': [version]}, 300)
 
 
-def build_info(request: Request) -> Answer:
-    """Answer which release answers, which is that of the engine as well."""
+def build_info(request: Request) -> Response:
+    """Return the release of the API, which is that of the engine as well."""
     revision = {'revision': importlib.metadata.version('watcherlite')}
-    return Answer({'api': revision, 'engine': revision})
+    return Response({'api': revision, 'engine': revision})
+
+
+def services(request: Request) -> Response:
+    """Return the engines; they are few."""
+    services = request.services
+    now = services.clock.now()
+    return Response(
+        {
+            'services': [
+                {
+                    **_service(worker),
+                    # It vouches for the time until then.
+                    'updated_at': timestamps.seconds(min(now, worker.lease_until)),
+                }
+                for worker in services.store.list_workers()
+                if ENGINE in worker.lanes
+            ]
+        }
+    )
+
+
+def _service(worker: ListedWorker) -> dict[str, Any]:
+    return {
+        'id': worker.uuid,
+        'engine_id': worker.uuid,
+        'binary': 'watcherlite-engine',
+        'topic': ENGINE,
+        'host': worker.host,
+        'hostname': worker.host,
+        'status': 'up' if worker.live else 'down',
+        'created_at': timestamps.seconds(worker.started_at),
+        'deleted_at': None,
+    }
 
 
 ROUTES: Routes = {
@@ -26,7 +63,7 @@ ROUTES: Routes = {
             versions,
             None,
             'Show the versions of the API.',
-            answers={300: schemas.VERSIONS},
+            responses={300: schemas.VERSIONS},
         )
     },
     '/v1/{tenant}/build_info': {
@@ -34,8 +71,17 @@ ROUTES: Routes = {
             build_info,
             'build_info:build_info',
             'Show which release this is.',
-            query=schemas.NO_ARGUMENTS,
-            answers={200: schemas.BUILD_INFO},
+            query=fragments.ANY_ARGUMENTS,
+            responses={200: schemas.BUILD_INFO},
+        )
+    },
+    '/v1/{tenant}/services': {
+        'GET': Operation(
+            services,
+            'service:index',
+            'List the engines that work on stacks.',
+            query=fragments.ANY_ARGUMENTS,
+            responses={200: schemas.SERVICES},
         )
     },
 }

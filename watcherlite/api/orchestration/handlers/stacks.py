@@ -1,36 +1,195 @@
-"""Stacks: created, listed, shown, updated, deleted."""
+"""Stacks, the actions and snapshots of them, and the validation of templates."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
 
-from watcherlite.api.operation import Answer, Operation, Request, Routes
-from watcherlite.api.orchestration import bodies, finding, links, pages
-from watcherlite.api.orchestration.representations import previews
-from watcherlite.api.orchestration.representations import stacks as representations
-from watcherlite.api.orchestration.schemas import previews as preview_schemas
-from watcherlite.api.orchestration.schemas import root as root_schemas
+from watcherlite import exceptions
+from watcherlite.api import timestamps
+from watcherlite.api.operation import NULL, Operation, Request, Response, Routes
+from watcherlite.api.orchestration import links, lookup, pages, stack_requests
+from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import stacks as schemas
+from watcherlite.conf import masking
+from watcherlite.domain import bearer_tokens
 from watcherlite.domain.stacks import NewStack, Stack
-from watcherlite.engine.stacks import merging, resolving
+from watcherlite.domain.templates.blueprint import OutputValue
+from watcherlite.engine.stacks import resolution
+from watcherlite.engine.stacks.queries import StackView
+from watcherlite.engine.stacks.requests import definition_merge
+from watcherlite.engine.stacks.requests.preview import PlannedResource
+from watcherlite.states import stack as states
 
-_ACCEPTED = Answer(
+_ADMINISTRATORS = frozenset({'admin', 'administrator'})
+
+
+def listed(request: Request, stack: Stack, owner_uuid: str | None) -> dict[str, Any]:
+    """Return a stack as it stands in lists.
+
+    :param owner_uuid: of the stack that it is a resource of
+    """
+    # What belongs to its creation is no update
+    new = stack.action in (states.INIT, states.CREATE, states.ADOPT)
+    shown: dict[str, Any] = {
+        'id': stack.uuid,
+        'links': [links.of_stack(request, stack)],
+        'stack_name': stack.name,
+        'description': stack.description,
+        'stack_status': stack.state.name,
+        'stack_status_reason': stack.status_reason,
+        'creation_time': timestamps.seconds(stack.created_at),
+        'updated_time': None if new else timestamps.seconds(stack.updated_at),
+        'deletion_time': timestamps.seconds(stack.deleted_at),
+        'stack_owner': stack.user,
+        'parent': owner_uuid,
+        # There are no users that stacks make
+        'stack_user_project_id': None,
+        'tags': list(stack.tags) or None,
+    }
+    if request.caller.roles & _ADMINISTRATORS:
+        shown['project'] = stack.tenant
+    return shown
+
+
+def represent(
+    request: Request, found: StackView, lock_owner: str | None, with_outputs: bool
+) -> dict[str, Any]:
+    """Return a stack with all that is told of it.
+
+    :param lock_owner: uuid of the stack whose lock it is under, or None
+    :param with_outputs: whether its outputs are told, too
+    """
+    stack = found.stack
+    owner = found.owner
+    shown = {
+        **listed(request, stack, None if owner is None else owner.uuid),
+        'parameters': dict(found.parameters),
+        'template_description': stack.description,
+        'capabilities': [],
+        'notification_topics': [],
+        'disable_rollback': stack.disable_rollback,
+        'timeout_mins': stack.timeout // 60,
+        'stack_base_status': stack.base.name,
+        'lock_level': stack.level,
+        'lock_owner': lock_owner,
+    }
+    if with_outputs:
+        shown['outputs'] = [show_output(request, value) for value in found.outputs]
+    return shown
+
+
+def show_output(request: Request, value: OutputValue) -> dict[str, Any]:
+    """Return an output with its value, or with the error that prevents one.
+
+    Tokens that signal resources are masked for callers who may not signal.
+    """
+    shown_value = value.value
+    if not request.allows('resource:signal'):
+        shown_value = bearer_tokens.masked(shown_value, masking.MASK)
+    shown: dict[str, Any] = {
+        'output_key': value.key,
+        'description': value.description,
+        'output_value': shown_value,
+    }
+    if value.error is not None:
+        shown['output_error'] = value.error
+    return shown
+
+
+def show_preview(
+    request: Request,
+    new: Stack,
+    parameters: Mapping[str, str],
+    planned: Sequence[PlannedResource],
+) -> dict[str, Any]:
+    """Return a stack that would be created.
+
+    Nothing has its id, which another one will have when it is created.
+
+    :param parameters: as texts; hidden ones are masked
+    """
+    return {
+        'id': new.uuid,
+        'links': [links.of_stack(request, new)],
+        'stack_name': new.name,
+        'description': new.description,
+        'template_description': new.description,
+        'parameters': dict(parameters),
+        'capabilities': [],
+        'notification_topics': [],
+        'creation_time': timestamps.seconds(new.created_at),
+        'updated_time': timestamps.seconds(new.updated_at),
+        'deletion_time': None,
+        'disable_rollback': new.disable_rollback,
+        'timeout_mins': new.timeout // 60,
+        'stack_owner': new.user,
+        'parent': None,
+        'stack_user_project_id': None,
+        'tags': list(new.tags) or None,
+        'resources': [_tree(one) for one in planned],
+    }
+
+
+def show_changes(found: Mapping[str, Sequence[PlannedResource]]) -> dict[str, Any]:
+    """Return what an update would do: kind of change -> resources."""
+    return {
+        kind: [_show_planned(one) for one in planned] for kind, planned in found.items()
+    }
+
+
+def _tree(one: PlannedResource) -> Any:
+    """Return a resource; one that is a stack is the list of what that would have."""
+    if one.nested is None:
+        return _show_planned(one)
+    return [_tree(inner) for inner in one.nested]
+
+
+def _show_planned(one: PlannedResource) -> dict[str, Any]:
+    identity = {
+        'stack_name': one.stack.name,
+        'stack_id': one.stack.uuid,
+        'tenant': one.stack.tenant,
+        'path': '',
+    }
+    shown: dict[str, Any] = {
+        'resource_name': one.name,
+        'resource_identity': {**identity, 'path': f'/resources/{one.name}'},
+        'stack_identity': identity,
+        'stack_name': one.stack.name,
+        'resource_type': one.type,
+        'resource_action': one.state.action,
+        'resource_status': one.state.status,
+        'resource_status_reason': one.state.reason,
+        'physical_resource_id': one.physical_id or '',
+        'description': one.description,
+        'creation_time': timestamps.seconds(one.created_at),
+        'updated_time': timestamps.seconds(one.updated_at or one.created_at),
+        'required_by': list(one.required_by),
+        'properties': masking.mask_data(dict(one.properties)),
+        'metadata': masking.mask_data(dict(one.metadata)),
+        'attributes': masking.mask_data(dict(one.attributes)),
+    }
+    if one.parent is not None:
+        shown['parent_resource'] = one.parent
+    return shown
+
+
+_ACCEPTED = Response(
     status=202,
     data=b'The request is accepted for processing.\n',
     content_type='text/plain; charset=UTF-8',
 )
 
 
-def index(request: Request) -> Answer:
-    """Answer a page of stacks."""
+def index(request: Request) -> Response:
+    """Return a page of stacks."""
     return pages.of_stacks(
         request,
-        lambda rows: [
-            representations.listed(request, row.stack, row.owner_uuid) for row in rows
-        ],
+        lambda rows: [listed(request, row.stack, row.owner_uuid) for row in rows],
     )
 
 
-def detail(request: Request) -> Answer:
-    """Answer a page of stacks with all that is told of each but its outputs."""
+def detail(request: Request) -> Response:
+    """Return a page of stacks with all that is told of each but its outputs."""
     return pages.of_stacks(
         request,
         lambda rows: [_shown(request, row.stack, with_outputs=False) for row in rows],
@@ -44,42 +203,54 @@ def index_rules(request: Request) -> list[str]:
     return ['stacks:index']
 
 
-def create(request: Request) -> Answer:
+def create(request: Request) -> Response:
     """Begin to create a stack, or to adopt what another one has left.
 
     :raises StackExists: there is one of that name
     """
-    new = bodies.new_stack(request, request.body['stack_name'])
+    new = stack_requests.new_stack(request, request.body['stack_name'])
     stack = request.services.stacks.create(
         new, request.path['tenant'], request.caller.user_name, request.context
     )
+    return _created(request, stack)
+
+
+def _restored(request: Request, created: Mapping[str, str]) -> Response:
+    """Return the stack that was created."""
+    tenant = request.path['tenant']
+    return _created(
+        request, request.services.store.find_stack(created['stack'], tenant, True)
+    )
+
+
+def _created(request: Request, stack: Stack) -> Response:
     link = links.of_stack(request, stack)
-    return Answer(
+    return Response(
         {'stack': {'id': stack.uuid, 'links': [link]}}, 201, {'Location': link['href']}
     )
 
 
-def preview(request: Request) -> Answer:
-    """Answer what `create` would do, and do nothing."""
-    new = bodies.new_stack(request, request.body['stack_name'])
+def preview(request: Request) -> Response:
+    """Return what `create` would do, and do nothing."""
+    new = stack_requests.new_stack(request, request.body['stack_name'])
     stack, planned = request.services.stacks.preview(
         new, request.path['tenant'], request.caller.user_name
     )
-    made = resolving.blueprint(stack, merging.definition(new))
-    shown = previews.stack(request, stack, made.shown_parameters(), planned)
-    return Answer({'stack': shown})
+    made = resolution.build_blueprint(stack, definition_merge.build_definition(new))
+    shown = show_preview(request, stack, made.shown_parameters(), planned)
+    return Response({'stack': shown})
 
 
-def show(request: Request) -> Answer:
-    """Answer a stack, also one that has been deleted; StackNotFound."""
-    stack = finding.stack(request, deleted=True)
+def show(request: Request) -> Response:
+    """Return a stack, also one that has been deleted; StackNotFound."""
+    stack = lookup.get_stack(request, deleted=True)
     with_outputs = bool(request.query.get('resolve_outputs', True))
-    return Answer({'stack': _shown(request, stack, with_outputs)})
+    return Response({'stack': _shown(request, stack, with_outputs)})
 
 
 def _shown(request: Request, stack: Stack, with_outputs: bool) -> dict[str, Any]:
     reading = request.services.reading
-    return representations.represent(
+    return represent(
         request,
         reading.show(stack, with_outputs),
         reading.lock_owner(stack),
@@ -87,72 +258,139 @@ def _shown(request: Request, stack: Stack, with_outputs: bool) -> dict[str, Any]
     )
 
 
-def update(request: Request) -> Answer:
+def update(request: Request) -> Response:
     """Begin to make a stack what a template says."""
     return _updated(request, existing=False)
 
 
-def update_existing(request: Request) -> Answer:
+def update_existing(request: Request) -> Response:
     """The same, keeping what is not given."""
     return _updated(request, existing=True)
 
 
 def existing_rules(request: Request) -> list[str]:
     """Return the rule for an update of what there is: another one for no change."""
-    same = bodies.changes_nothing(request.body or {})
+    same = stack_requests.changes_nothing(request.body or {})
     return ['stacks:update_no_change' if same else 'stacks:update_patch']
 
 
-def _updated(request: Request, existing: bool) -> Answer:
+def _updated(request: Request, existing: bool) -> Response:
     stack, new = _change(request, existing)
     request.services.stacks.update(stack.uuid, stack.tenant, new, request.context)
     return _ACCEPTED
 
 
-def preview_update(request: Request) -> Answer:
-    """Answer what an update would do, and do nothing."""
+def preview_update(request: Request) -> Response:
+    """Return what an update would do, and do nothing."""
     return _previewed(request, existing=False)
 
 
-def preview_update_existing(request: Request) -> Answer:
+def preview_update_existing(request: Request) -> Response:
     """The same, keeping what is not given."""
     return _previewed(request, existing=True)
 
 
-def _previewed(request: Request, existing: bool) -> Answer:
+def _previewed(request: Request, existing: bool) -> Response:
     stack, new = _change(request, existing)
     nested = bool(request.query.get('show_nested', False))
     changes = request.services.stacks.preview_update(
         stack.uuid, stack.tenant, new, nested
     )
-    return Answer({'resource_changes': previews.changes(changes)})
+    return Response({'resource_changes': show_changes(changes)})
 
 
 def _change(request: Request, existing: bool) -> tuple[Stack, NewStack]:
-    stack = finding.stack(request)
-    return stack, bodies.new_stack(request, stack.name, existing)
+    stack = lookup.get_stack(request)
+    return stack, stack_requests.new_stack(request, stack.name, existing)
 
 
-def delete(request: Request) -> Answer:
+def delete(request: Request) -> Response:
     """Begin to delete a stack; StackNotFound if it has been deleted."""
-    stack = finding.stack(request)
+    stack = lookup.get_stack(request)
     request.services.stacks.delete(stack.uuid, stack.tenant, request.context)
-    return Answer(status=204)
+    return Response(status=204)
 
 
-def abandon(request: Request) -> Answer:
+def abandon(request: Request) -> Response:
     """Forget a stack; answer what is needed to adopt its resources."""
-    stack = finding.stack(request)
-    return Answer(request.services.stacks.abandon(stack.uuid, stack.tenant))
+    stack = lookup.get_stack(request)
+    return Response(request.services.stacks.abandon(stack.uuid, stack.tenant))
 
 
-def export(request: Request) -> Answer:
-    """Answer what `abandon` would, and forget nothing."""
-    return Answer(request.services.reading.export(finding.stack(request)))
+def export(request: Request) -> Response:
+    """Return what `abandon` would, and forget nothing."""
+    return Response(request.services.reading.export(lookup.get_stack(request)))
 
 
 _STACKS = '/v1/{tenant}/stacks'
 _ONE = f'{_STACKS}/{{stack_name}}/{{stack_id}}'
+
+
+_DONE = {
+    'suspend': states.SUSPEND,
+    'resume': states.RESUME,
+    'check': states.CHECK,
+    'lock': states.LOCK,
+    'unlock': states.UNLOCK,
+}
+#: Whether what was done until then is undone.
+_CANCELLED = {'cancel_update': True, 'cancel_without_rollback': False}
+
+
+def act(request: Request) -> Response:
+    """Begin the action that the body names.
+
+    :raises NotSupported: it makes no sense in the state that the stack is in
+    :raises Conflict: it is not possible now
+    """
+    stack = lookup.get_stack(request)
+    ((name, arguments),) = request.body.items()
+    operations = request.services.stacks
+    if name in _CANCELLED:
+        operations.cancel(stack.uuid, stack.tenant, _CANCELLED[name], request.context)
+    else:
+        level = (arguments or {}).get('level') if name == 'lock' else None
+        operations.act(stack.uuid, stack.tenant, _DONE[name], level, request.context)
+    return NULL
+
+
+def action_rules(request: Request) -> list[str]:
+    """Return the rules for the action that the body names."""
+    return ['actions:action', *(f'actions:{name}' for name in request.body)]
+
+
+def refuse(request: Request) -> NoReturn:
+    """Say that there are none.
+
+    :raises StackNotFound: there is not even the stack
+    :raises NotFound: always otherwise
+    """
+    stack = lookup.get_stack(request)
+    raise exceptions.NotFound(
+        f'Stack {stack.name} has no snapshots: this service makes none. Export the '
+        'stack to keep what it is made of.'
+    )
+
+
+def _refused(rule: str, summary: str) -> Operation:
+    return Operation(
+        refuse, rule, summary, query=fragments.ANY_ARGUMENTS, responses={404: None}
+    )
+
+
+_SNAPSHOTS = '/v1/{tenant}/stacks/{stack_name}/{stack_id}/snapshots'
+_SNAPSHOT = f'{_SNAPSHOTS}/{{snapshot_id}}'
+
+
+def validate(request: Request) -> Response:
+    """Return what the template of the body asks for.
+
+    :raises StackValidationFailed: it is not valid; with all that is wrong
+    """
+    new = stack_requests.new_stack(request, 'template-validation')
+    nested = request.query.get('show_nested', False)
+    return Response(request.services.stacks.validate(new, nested))
+
 
 ROUTES: Routes = {
     _STACKS: {
@@ -161,16 +399,17 @@ ROUTES: Routes = {
             'stacks:index',
             'List stacks.',
             query=schemas.INDEX,
-            answers={200: schemas.COLLECTION},
+            responses={200: schemas.COLLECTION},
             rules=index_rules,
         ),
         'POST': Operation(
             create,
             'stacks:create',
             'Create a stack, or adopt what another one has left.',
-            query=root_schemas.NO_ARGUMENTS,
+            query=fragments.ANY_ARGUMENTS,
+            restore=_restored,
             body=schemas.NEW,
-            answers={201: schemas.CREATED, 409: None},
+            responses={201: schemas.CREATED, 409: None},
         ),
     },
     f'{_STACKS}/detail': {
@@ -179,7 +418,7 @@ ROUTES: Routes = {
             'stacks:detail',
             'List stacks with details.',
             query=schemas.INDEX,
-            answers={200: schemas.DETAILED_COLLECTION},
+            responses={200: schemas.DETAILED_COLLECTION},
         ),
     },
     f'{_STACKS}/preview': {
@@ -187,9 +426,9 @@ ROUTES: Routes = {
             preview,
             'stacks:preview',
             'Show the stack that would be created.',
-            query=root_schemas.NO_ARGUMENTS,
+            query=fragments.ANY_ARGUMENTS,
             body=schemas.NEW,
-            answers={200: preview_schemas.STACK},
+            responses={200: schemas.PREVIEW},
         ),
     },
     _ONE: {
@@ -198,32 +437,33 @@ ROUTES: Routes = {
             'stacks:show',
             'Show a stack.',
             query=schemas.SHOW,
-            answers={200: schemas.STACK},
+            responses={200: schemas.STACK},
         ),
         'PUT': Operation(
             update,
             'stacks:update',
             'Update a stack.',
-            query=root_schemas.NO_ARGUMENTS,
+            query=fragments.ANY_ARGUMENTS,
             body=schemas.CHANGE,
-            answers={202: None, 409: None},
+            responses={202: None, 409: None},
         ),
         'PATCH': Operation(
             update_existing,
             'stacks:update_patch',
             'Update a stack, keeping what is not given.',
-            query=root_schemas.NO_ARGUMENTS,
+            query=fragments.ANY_ARGUMENTS,
             body=schemas.CHANGE,
-            answers={202: None, 409: None},
+            responses={202: None, 409: None},
             needs_body=False,
             rules=existing_rules,
+            alternatives=('stacks:update_patch', 'stacks:update_no_change'),
         ),
         'DELETE': Operation(
             delete,
             'stacks:delete',
             'Delete a stack.',
-            query=root_schemas.NO_ARGUMENTS,
-            answers={204: None, 409: None},
+            query=fragments.ANY_ARGUMENTS,
+            responses={204: None, 409: None},
         ),
     },
     f'{_ONE}/preview': {
@@ -233,7 +473,7 @@ ROUTES: Routes = {
             'Show what an update would do.',
             query=schemas.PREVIEW_UPDATE,
             body=schemas.CHANGE,
-            answers={200: preview_schemas.CHANGES},
+            responses={200: schemas.PREVIEWED_CHANGES},
         ),
         'PATCH': Operation(
             preview_update_existing,
@@ -241,7 +481,7 @@ ROUTES: Routes = {
             'Show what an update would do that keeps what is not given.',
             query=schemas.PREVIEW_UPDATE,
             body=schemas.CHANGE,
-            answers={200: preview_schemas.CHANGES},
+            responses={200: schemas.PREVIEWED_CHANGES},
             needs_body=False,
         ),
     },
@@ -250,8 +490,8 @@ ROUTES: Routes = {
             abandon,
             'stacks:abandon',
             'Forget a stack and leave its resources where they are.',
-            query=root_schemas.NO_ARGUMENTS,
-            answers={200: schemas.DOCUMENT, 409: None},
+            query=fragments.ANY_ARGUMENTS,
+            responses={200: schemas.DOCUMENT, 409: None},
         ),
     },
     f'{_ONE}/export': {
@@ -259,8 +499,46 @@ ROUTES: Routes = {
             export,
             'stacks:export',
             'Show what is needed to adopt the resources of a stack.',
-            query=root_schemas.NO_ARGUMENTS,
-            answers={200: schemas.DOCUMENT},
+            query=fragments.ANY_ARGUMENTS,
+            responses={200: schemas.DOCUMENT},
         ),
+    },
+    '/v1/{tenant}/stacks/{stack_name}/{stack_id}/actions': {
+        'POST': Operation(
+            act,
+            'actions:action',
+            'Suspend, resume, check, lock or unlock a stack, or cancel what is done '
+            'with it.',
+            query=fragments.ANY_ARGUMENTS,
+            restore=lambda request, created: NULL,
+            body=schemas.ACTION,
+            responses={200: fragments.NULL, 409: None},
+            rules=action_rules,
+        )
+    },
+    _SNAPSHOTS: {
+        'GET': _refused('stacks:list_snapshots', 'List snapshots; there are none.'),
+        'POST': _refused('stacks:snapshot', 'Make a snapshot; there are none.'),
+    },
+    _SNAPSHOT: {
+        'GET': _refused('stacks:show_snapshot', 'Show a snapshot; there are none.'),
+        'DELETE': _refused(
+            'stacks:delete_snapshot', 'Delete a snapshot; there are none.'
+        ),
+    },
+    f'{_SNAPSHOT}/restore': {
+        'POST': _refused(
+            'stacks:restore_snapshot', 'Go back to a snapshot; there are none.'
+        )
+    },
+    '/v1/{tenant}/validate': {
+        'POST': Operation(
+            validate,
+            'stacks:validate_template',
+            'Say whether a template is valid, and what it asks for.',
+            query=schemas.VALIDATE,
+            body=schemas.TEMPLATE,
+            responses={200: schemas.VALIDATED},
+        )
     },
 }

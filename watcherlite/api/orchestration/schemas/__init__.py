@@ -1,1 +1,1 @@
-"""What requests may hold and answers hold: JSON schemas, one module per noun."""
+"""JSON schemas of requests and responses, one module per noun."""

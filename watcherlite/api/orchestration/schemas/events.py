@@ -3,28 +3,28 @@
 from collections.abc import Mapping
 
 from watcherlite.api.operation import Schema, Versioned
-from watcherlite.api.orchestration.schemas import shapes
+from watcherlite.api.orchestration.schemas import fragments
 
 _LISTED: Mapping[str, Schema] = {
-    'id': shapes.TEXT,
-    'event_time': shapes.TIME,
+    'id': fragments.TEXT,
+    'event_time': fragments.TIME,
     'resource_name': {
         'type': 'string',
         'description': 'Of events of the stack itself: its name.',
     },
-    'logical_resource_id': shapes.TEXT,
-    'physical_resource_id': shapes.TEXT_OR_NULL,
-    'resource_status': shapes.TEXT,
-    'resource_status_reason': shapes.TEXT,
-    'links': shapes.LINKS,
+    'logical_resource_id': fragments.TEXT,
+    'physical_resource_id': fragments.TEXT_OR_NULL,
+    'resource_status': fragments.TEXT,
+    'resource_status_reason': fragments.TEXT,
+    'links': fragments.LINKS,
 }
 _SHOWN: Mapping[str, Schema] = {
     **_LISTED,
-    'resource_type': shapes.TEXT,
-    'resource_properties': shapes.OBJECT,
+    'resource_type': fragments.TEXT,
+    'resource_properties': fragments.OBJECT,
 }
 
-INDEX: Versioned = shapes.arguments(
+INDEX: Versioned = fragments.arguments(
     {
         'limit': {'type': 'integer', 'minimum': 0},
         'marker': {
@@ -32,7 +32,7 @@ INDEX: Versioned = shapes.arguments(
             'description': 'The page begins after the event of this id.',
         },
         'sort_keys': {
-            **shapes.SEVERAL,
+            **fragments.SEVERAL,
             'description': 'Passed over: events are in the order in which they '
             'happened.',
         },
@@ -42,11 +42,11 @@ INDEX: Versioned = shapes.arguments(
             'minimum': 0,
             'description': 'How many levels of nested stacks are looked into.',
         },
-        'resource_action': shapes.SEVERAL,
-        'resource_status': shapes.SEVERAL,
-        'resource_name': shapes.SEVERAL,
-        'resource_type': shapes.SEVERAL,
+        'resource_action': fragments.SEVERAL,
+        'resource_status': fragments.SEVERAL,
+        'resource_name': fragments.SEVERAL,
+        'resource_type': fragments.SEVERAL,
     }
 )
-COLLECTION: Versioned = shapes.listed('events', shapes.whole(_LISTED))
-EVENT: Versioned = shapes.under('event', shapes.whole(_SHOWN))
+COLLECTION: Versioned = fragments.listed('events', fragments.closed(_LISTED))
+EVENT: Versioned = fragments.under('event', fragments.closed(_SHOWN))

@@ -1,40 +1,40 @@
 """JSON schemas of what stacks can be made of."""
 
-from watcherlite.api.operation import Schema, Versioned, always
-from watcherlite.api.orchestration.schemas import shapes
-from watcherlite.api.orchestration.schemas.shapes import whole
+from watcherlite.api.operation import Schema, Versioned, unversioned
+from watcherlite.api.orchestration.schemas import fragments
+from watcherlite.api.orchestration.schemas.fragments import closed
 
-_SUPPORT: Schema = whole(
+_SUPPORT: Schema = closed(
     {
-        'status': shapes.TEXT,
-        'message': shapes.TEXT_OR_NULL,
-        'version': shapes.TEXT_OR_NULL,
+        'status': fragments.TEXT,
+        'message': fragments.TEXT_OR_NULL,
+        'version': fragments.TEXT_OR_NULL,
         'previous_status': {'type': 'null'},
     }
 )
-_DESCRIBED: Schema = whole(
-    {'resource_type': shapes.TEXT, 'description': shapes.TEXT_OR_NULL}
+_DESCRIBED: Schema = closed(
+    {'resource_type': fragments.TEXT, 'description': fragments.TEXT_OR_NULL}
 )
-_PROPERTY: Schema = whole(
+_PROPERTY: Schema = closed(
     {
         'type': {
             'type': 'string',
             'enum': ['string', 'integer', 'number', 'boolean', 'map', 'list', 'any'],
         },
-        'required': shapes.BOOLEAN,
-        'update_allowed': shapes.BOOLEAN,
-        'immutable': shapes.BOOLEAN,
+        'required': fragments.BOOLEAN,
+        'update_allowed': fragments.BOOLEAN,
+        'immutable': fragments.BOOLEAN,
     },
     {
-        'description': shapes.TEXT,
-        'default': shapes.ANYTHING,
-        'constraints': {'type': 'array', 'items': shapes.OBJECT},
-        'schema': shapes.OBJECT,
+        'description': fragments.TEXT,
+        'default': fragments.ANYTHING,
+        'constraints': {'type': 'array', 'items': fragments.OBJECT},
+        'schema': fragments.OBJECT,
     },
 )
-_ATTRIBUTE: Schema = whole({'description': shapes.TEXT})
+_ATTRIBUTE: Schema = closed({'description': fragments.TEXT})
 
-INDEX: Versioned = shapes.arguments(
+INDEX: Versioned = fragments.arguments(
     {
         'name': {
             'type': 'string',
@@ -44,37 +44,39 @@ INDEX: Versioned = shapes.arguments(
         },
         'version': {'type': 'string', 'description': 'Passed over.'},
         'support_status': {'type': 'string'},
-        'with_description': shapes.BOOLEAN,
+        'with_description': fragments.BOOLEAN,
     }
 )
-SHOW: Versioned = shapes.arguments({'with_description': shapes.BOOLEAN})
-TEMPLATE: Versioned = shapes.arguments(
+SHOW: Versioned = fragments.arguments({'with_description': fragments.BOOLEAN})
+TEMPLATE: Versioned = fragments.arguments(
     {'template_type': {'type': 'string', 'enum': ['hot']}}
 )
-COLLECTION: Versioned = shapes.listed(
-    'resource_types', {'anyOf': [shapes.TEXT, _DESCRIBED]}
+COLLECTION: Versioned = fragments.listed(
+    'resource_types', {'anyOf': [fragments.TEXT, _DESCRIBED]}
 )
-TYPE: Versioned = always(
-    whole(
+TYPE: Versioned = unversioned(
+    closed(
         {
-            'resource_type': shapes.TEXT,
+            'resource_type': fragments.TEXT,
             'properties': {'type': 'object', 'additionalProperties': _PROPERTY},
             'attributes': {'type': 'object', 'additionalProperties': _ATTRIBUTE},
             'support_status': _SUPPORT,
         },
-        {'description': shapes.TEXT_OR_NULL},
+        {'description': fragments.TEXT_OR_NULL},
     )
 )
-DOCUMENT: Versioned = always(shapes.OBJECT)
+DOCUMENT: Versioned = unversioned(fragments.OBJECT)
 
-_VERSION: Schema = whole(
+_VERSION: Schema = closed(
     {
-        'version': shapes.TEXT,
+        'version': fragments.TEXT,
         'type': {'type': 'string', 'enum': ['hot']},
-        'aliases': shapes.TEXTS,
+        'aliases': fragments.TEXTS,
     }
 )
-_FUNCTION: Schema = whole({'functions': shapes.TEXT, 'description': shapes.TEXT})
-VERSIONS: Versioned = shapes.listed('template_versions', _VERSION)
-FUNCTIONS_QUERY: Versioned = shapes.arguments({'with_condition_func': shapes.BOOLEAN})
-FUNCTIONS: Versioned = shapes.listed('template_functions', _FUNCTION)
+_FUNCTION: Schema = closed({'functions': fragments.TEXT, 'description': fragments.TEXT})
+VERSIONS: Versioned = fragments.listed('template_versions', _VERSION)
+FUNCTIONS_QUERY: Versioned = fragments.arguments(
+    {'with_condition_func': fragments.BOOLEAN}
+)
+FUNCTIONS: Versioned = fragments.listed('template_functions', _FUNCTION)

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-from watcherlite.api.operation import Schema, Versioned, always
-from watcherlite.api.orchestration.schemas import shapes
+from watcherlite.api.operation import Schema, Versioned, unversioned
+from watcherlite.api.orchestration.schemas import fragments
+from watcherlite.domain import bearer_tokens
 from watcherlite.states import stack as states
 
 _STATE: Schema = {
@@ -15,19 +16,24 @@ _STATE: Schema = {
     ],
 }
 _LISTED: Mapping[str, Schema] = {
-    'resource_name': shapes.TEXT,
-    'logical_resource_id': shapes.TEXT,
+    'resource_name': fragments.TEXT,
+    'logical_resource_id': fragments.TEXT,
     'physical_resource_id': {
         'type': 'string',
         'description': 'What its type calls it; empty while there is nothing of it.',
     },
-    'resource_type': shapes.TEXT,
+    'resource_type': fragments.TEXT,
     'resource_status': _STATE,
-    'resource_status_reason': shapes.TEXT,
-    'creation_time': shapes.TIME,
-    'updated_time': shapes.TIME,
-    'required_by': shapes.TEXTS,
-    'links': shapes.LINKS,
+    'resource_status_reason': fragments.TEXT,
+    'resource_base_status': {
+        **_STATE,
+        'description': 'The status below that of a lock, an unlock, or a check of a '
+        'suspended stack.',
+    },
+    'creation_time': fragments.TIME,
+    'updated_time': fragments.TIME,
+    'required_by': fragments.TEXTS,
+    'links': fragments.LINKS,
 }
 _PARENT: Mapping[str, Schema] = {
     'parent_resource': {
@@ -36,8 +42,8 @@ _PARENT: Mapping[str, Schema] = {
     }
 }
 _MORE: Mapping[str, Schema] = {
-    'description': shapes.TEXT,
-    'attributes': shapes.OBJECT,
+    'description': fragments.TEXT,
+    'attributes': fragments.OBJECT,
     'protected': {
         'type': 'boolean',
         'description': 'Whether its type has locked it, as the level all asks for.',
@@ -45,7 +51,7 @@ _MORE: Mapping[str, Schema] = {
 }
 
 #: Filters that there are not are refused here, as clients know it.
-INDEX: Versioned = always(
+INDEX: Versioned = unversioned(
     {
         'type': 'object',
         'properties': {
@@ -54,41 +60,54 @@ INDEX: Versioned = always(
                 'minimum': 0,
                 'description': 'How many levels of nested stacks are looked into.',
             },
-            'with_detail': shapes.BOOLEAN,
-            'name': shapes.SEVERAL,
-            'type': shapes.SEVERAL,
-            'action': shapes.SEVERAL,
-            'status': shapes.SEVERAL,
-            'id': shapes.SEVERAL,
-            'physical_resource_id': shapes.SEVERAL,
+            'with_detail': fragments.BOOLEAN,
+            'name': fragments.SEVERAL,
+            'type': fragments.SEVERAL,
+            'action': fragments.SEVERAL,
+            'status': fragments.SEVERAL,
+            'id': fragments.SEVERAL,
+            'physical_resource_id': fragments.SEVERAL,
         },
         'additionalProperties': False,
     }
 )
-SHOW: Versioned = shapes.arguments(
+SHOW: Versioned = fragments.arguments(
     {
         'with_attr': {
-            **shapes.SEVERAL,
+            **fragments.SEVERAL,
             'description': 'Attributes that are shown although the type does not tell '
             'them.',
         }
     }
 )
-COLLECTION: Versioned = shapes.listed(
-    'resources', shapes.whole(_LISTED, {**_PARENT, **_MORE})
+COLLECTION: Versioned = fragments.listed(
+    'resources', fragments.closed(_LISTED, {**_PARENT, **_MORE})
 )
-RESOURCE: Versioned = shapes.under(
-    'resource', shapes.whole({**_LISTED, **_MORE}, _PARENT)
+RESOURCE: Versioned = fragments.under(
+    'resource', fragments.closed({**_LISTED, **_MORE}, _PARENT)
 )
-METADATA: Versioned = shapes.under('metadata', shapes.OBJECT)
-SIGNAL: Versioned = always(
+METADATA: Versioned = fragments.under('metadata', fragments.OBJECT)
+SIGNAL: Versioned = unversioned(
     {
         'title': 'signal',
         'type': ['object', 'null'],
         'description': 'What the resource is told; each type reads its own.',
     }
 )
-MARK: Versioned = always(
+SIGNAL_TOKEN: Versioned = unversioned(
+    {
+        'title': 'signalling',
+        'type': 'object',
+        'properties': {
+            bearer_tokens.ARGUMENT: {
+                'type': 'string',
+                'description': 'The token that the signal_url of the resource has.',
+            }
+        },
+        'additionalProperties': False,
+    }
+)
+MARK: Versioned = unversioned(
     {
         'title': 'mark',
         'type': 'object',

@@ -1,18 +1,34 @@
-"""JSON schemas of what there is."""
+"""JSON schemas of versions, releases and engines."""
 
 from watcherlite.api.operation import Schema, Versioned
-from watcherlite.api.orchestration.schemas import shapes
-from watcherlite.api.orchestration.schemas.shapes import whole
+from watcherlite.api.orchestration.schemas import fragments
+from watcherlite.api.orchestration.schemas.fragments import closed
 
-_VERSION: Schema = whole(
+_VERSION: Schema = closed(
     {
-        'id': shapes.TEXT,
+        'id': fragments.TEXT,
         'status': {'type': 'string', 'enum': ['CURRENT']},
-        'links': shapes.LINKS,
+        'links': fragments.LINKS,
     }
 )
-_REVISION: Schema = whole({'revision': shapes.TEXT})
+_REVISION: Schema = closed({'revision': fragments.TEXT})
 
-NO_ARGUMENTS: Versioned = shapes.arguments({})
-VERSIONS: Versioned = shapes.listed('versions', _VERSION)
-BUILD_INFO: Versioned = shapes.under('api', _REVISION, {'engine': _REVISION})
+VERSIONS: Versioned = fragments.listed('versions', _VERSION)
+BUILD_INFO: Versioned = fragments.under('api', _REVISION, {'engine': _REVISION})
+
+
+_SERVICE: Schema = fragments.closed(
+    {
+        'id': fragments.TEXT,
+        'engine_id': fragments.TEXT,
+        'binary': fragments.TEXT,
+        'topic': fragments.TEXT,
+        'host': fragments.TEXT,
+        'hostname': fragments.TEXT,
+        'status': {'type': 'string', 'enum': ['up', 'down']},
+        'created_at': fragments.TIME,
+        'updated_at': fragments.TIME,
+        'deleted_at': fragments.TIME,
+    }
+)
+SERVICES: Versioned = fragments.listed('services', _SERVICE)

@@ -1,14 +1,14 @@
-"""JSON schemas of stacks."""
+"""JSON schemas of stacks, previews and validated templates."""
 
 from collections.abc import Mapping
 
-from watcherlite.api.operation import Schema, Versioned, always
-from watcherlite.api.orchestration.schemas import shapes
+from watcherlite.api.operation import Schema, Versioned, unversioned
+from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.states import stack as states
 
-_OUTPUT: Schema = shapes.whole(
-    {'output_key': shapes.TEXT, 'description': shapes.TEXT},
-    {'output_value': shapes.ANYTHING, 'output_error': shapes.TEXT},
+_OUTPUT: Schema = fragments.closed(
+    {'output_key': fragments.TEXT, 'description': fragments.TEXT},
+    {'output_value': fragments.ANYTHING, 'output_error': fragments.TEXT},
 )
 _STATE: Schema = {
     'type': 'string',
@@ -19,29 +19,34 @@ _STATE: Schema = {
     ],
 }
 _LISTED: Mapping[str, Schema] = {
-    'id': shapes.TEXT,
-    'links': shapes.LINKS,
-    'stack_name': shapes.TEXT,
-    'description': shapes.TEXT,
+    'id': fragments.TEXT,
+    'links': fragments.LINKS,
+    'stack_name': fragments.TEXT,
+    'description': fragments.TEXT,
     'stack_status': _STATE,
-    'stack_status_reason': shapes.TEXT,
-    'creation_time': shapes.TIME,
-    'updated_time': shapes.TIME,
-    'deletion_time': shapes.TIME,
-    'stack_owner': shapes.TEXT_OR_NULL,
-    'parent': shapes.TEXT_OR_NULL,
-    'stack_user_project_id': shapes.TEXT_OR_NULL,
-    'tags': {'type': ['array', 'null'], 'items': shapes.TEXT},
+    'stack_status_reason': fragments.TEXT,
+    'creation_time': fragments.TIME,
+    'updated_time': fragments.TIME,
+    'deletion_time': fragments.TIME,
+    'stack_owner': fragments.TEXT_OR_NULL,
+    'parent': fragments.TEXT_OR_NULL,
+    'stack_user_project_id': fragments.TEXT_OR_NULL,
+    'tags': {'type': ['array', 'null'], 'items': fragments.TEXT},
 }
-_PROJECT: Mapping[str, Schema] = {'project': shapes.TEXT}
+_PROJECT: Mapping[str, Schema] = {'project': fragments.TEXT}
 _SHOWN: Mapping[str, Schema] = {
     **_LISTED,
-    'parameters': {'type': 'object', 'additionalProperties': shapes.TEXT},
-    'template_description': shapes.TEXT,
-    'capabilities': shapes.TEXTS,
-    'notification_topics': shapes.TEXTS,
-    'disable_rollback': shapes.BOOLEAN,
-    'timeout_mins': shapes.INTEGER,
+    'parameters': {'type': 'object', 'additionalProperties': fragments.TEXT},
+    'template_description': fragments.TEXT,
+    'capabilities': fragments.TEXTS,
+    'notification_topics': fragments.TEXTS,
+    'disable_rollback': fragments.BOOLEAN,
+    'timeout_mins': fragments.INTEGER,
+    'stack_base_status': {
+        'type': 'string',
+        'description': 'The status below that of a lock, an unlock, or a check of a '
+        'suspended stack: what the stack is apart from that.',
+    },
     'lock_level': {
         'type': ['string', 'null'],
         'enum': [*states.LEVELS, None],
@@ -56,7 +61,7 @@ _SHOWN: Mapping[str, Schema] = {
 }
 _OUTPUTS: Mapping[str, Schema] = {'outputs': {'type': 'array', 'items': _OUTPUT}}
 
-INDEX: Versioned = shapes.arguments(
+INDEX: Versioned = fragments.arguments(
     {
         'limit': {
             'type': 'integer',
@@ -68,16 +73,16 @@ INDEX: Versioned = shapes.arguments(
             'description': 'The page begins after the stack of this id.',
         },
         'sort_keys': {
-            **shapes.SEVERAL,
+            **fragments.SEVERAL,
             'description': 'Of stack_name, stack_status, creation_time, updated_time; '
             'separated by commas, or given several times. Others are passed over.',
         },
         'sort_dir': {'type': 'string', 'enum': ['asc', 'desc']},
-        'show_deleted': shapes.BOOLEAN,
-        'show_nested': shapes.BOOLEAN,
-        'show_hidden': shapes.BOOLEAN,
-        'global_tenant': shapes.BOOLEAN,
-        'with_count': shapes.BOOLEAN,
+        'show_deleted': fragments.BOOLEAN,
+        'show_nested': fragments.BOOLEAN,
+        'show_hidden': fragments.BOOLEAN,
+        'global_tenant': fragments.BOOLEAN,
+        'with_count': fragments.BOOLEAN,
         'tags': {'type': 'string', 'description': 'Stacks with all of these.'},
         'tags_any': {'type': 'string', 'description': 'Stacks with any of these.'},
         'not_tags': {'type': 'string', 'description': 'Stacks without all of these.'},
@@ -85,23 +90,23 @@ INDEX: Versioned = shapes.arguments(
             'type': 'string',
             'description': 'Stacks with none of these.',
         },
-        'name': shapes.SEVERAL,
-        'id': shapes.SEVERAL,
-        'action': shapes.SEVERAL,
+        'name': fragments.SEVERAL,
+        'id': fragments.SEVERAL,
+        'action': fragments.SEVERAL,
         'status': {
-            **shapes.SEVERAL,
+            **fragments.SEVERAL,
             'description': 'COMPLETE, FAILED or IN_PROGRESS; or with the action before '
             'it, as stack_status has it.',
         },
-        'owner_id': shapes.SEVERAL,
-        'username': shapes.SEVERAL,
+        'owner_id': fragments.SEVERAL,
+        'username': fragments.SEVERAL,
         'tenant': {
             'type': 'string',
             'description': 'With global_tenant: of this project alone.',
         },
     }
 )
-SHOW: Versioned = shapes.arguments(
+SHOW: Versioned = fragments.arguments(
     {
         'resolve_outputs': {
             'type': 'boolean',
@@ -109,7 +114,7 @@ SHOW: Versioned = shapes.arguments(
         }
     }
 )
-PREVIEW_UPDATE: Versioned = shapes.arguments({'show_nested': shapes.BOOLEAN})
+PREVIEW_UPDATE: Versioned = fragments.arguments({'show_nested': fragments.BOOLEAN})
 
 _TEXT_OR_OBJECT: Schema = {'type': ['string', 'object', 'null']}
 #: What there is in the body of every request that brings a template.
@@ -125,13 +130,13 @@ BROUGHT: Mapping[str, Schema] = {
     'environment': _TEXT_OR_OBJECT,
     'environment_files': {
         'type': ['array', 'null'],
-        'items': shapes.TEXT,
+        'items': fragments.TEXT,
         'description': 'Names among the files, of environments; a later one counts '
         'more than the ones before it.',
     },
     'files': {
         'type': ['object', 'null'],
-        'additionalProperties': shapes.TEXT,
+        'additionalProperties': fragments.TEXT,
         'description': 'Name to text, for get_file, nested templates and environments.',
     },
     'parameters': {
@@ -153,12 +158,12 @@ _OPTIONS: Mapping[str, Schema] = {
     },
     'tags': {
         'type': ['string', 'array', 'null'],
-        'items': shapes.TEXT,
+        'items': fragments.TEXT,
         'description': 'Separated by commas, or a list.',
     },
 }
 _NAME: Schema = {'type': 'string', 'minLength': 1, 'maxLength': 255}
-NEW: Versioned = always(
+NEW: Versioned = unversioned(
     {
         'title': 'stack',
         'type': 'object',
@@ -175,7 +180,7 @@ NEW: Versioned = always(
         'required': ['stack_name'],
     }
 )
-CHANGE: Versioned = always(
+CHANGE: Versioned = unversioned(
     {
         'title': 'stack',
         'type': 'object',
@@ -184,7 +189,7 @@ CHANGE: Versioned = always(
             **_OPTIONS,
             'clear_parameters': {
                 'type': ['array', 'null'],
-                'items': shapes.TEXT,
+                'items': fragments.TEXT,
                 'description': 'Parameters that get their defaults again.',
             },
             'converge': {'type': ['boolean', 'string', 'null']},
@@ -192,24 +197,28 @@ CHANGE: Versioned = always(
     }
 )
 
-COLLECTION: Versioned = shapes.listed(
+COLLECTION: Versioned = fragments.listed(
     'stacks',
-    shapes.whole(_LISTED, _PROJECT),
-    {'links': shapes.LINKS, 'count': shapes.INTEGER},
+    fragments.closed(_LISTED, _PROJECT),
+    {'links': fragments.LINKS, 'count': fragments.INTEGER},
 )
-DETAILED_COLLECTION: Versioned = shapes.listed(
+DETAILED_COLLECTION: Versioned = fragments.listed(
     'stacks',
-    shapes.whole(_SHOWN, {**_PROJECT, **_OUTPUTS}),
-    {'links': shapes.LINKS, 'count': shapes.INTEGER},
+    fragments.closed(_SHOWN, {**_PROJECT, **_OUTPUTS}),
+    {'links': fragments.LINKS, 'count': fragments.INTEGER},
 )
-STACK: Versioned = shapes.under('stack', shapes.whole(_SHOWN, {**_PROJECT, **_OUTPUTS}))
-CREATED: Versioned = shapes.under(
-    'stack', shapes.whole({'id': shapes.TEXT, 'links': shapes.LINKS})
+STACK: Versioned = fragments.under(
+    'stack', fragments.closed(_SHOWN, {**_PROJECT, **_OUTPUTS})
 )
-OUTPUTS: Versioned = shapes.listed('outputs', _OUTPUT)
-OUTPUT: Versioned = shapes.under('output', _OUTPUT)
-DOCUMENT: Versioned = always(shapes.OBJECT)
-FILES: Versioned = always({'type': 'object', 'additionalProperties': shapes.TEXT})
+CREATED: Versioned = fragments.under(
+    'stack', fragments.closed({'id': fragments.TEXT, 'links': fragments.LINKS})
+)
+OUTPUTS: Versioned = fragments.listed('outputs', _OUTPUT)
+OUTPUT: Versioned = fragments.under('output', _OUTPUT)
+DOCUMENT: Versioned = unversioned(fragments.OBJECT)
+FILES: Versioned = unversioned(
+    {'type': 'object', 'additionalProperties': fragments.TEXT}
+)
 
 #: What a body of `actions` may say, each with what may stand there.
 _NOTHING: Schema = {'type': ['object', 'null'], 'additionalProperties': False}
@@ -229,7 +238,7 @@ ACTIONS: Mapping[str, Schema] = {
     },
     'unlock': _NOTHING,
 }
-ACTION: Versioned = always(
+ACTION: Versioned = unversioned(
     {
         'title': 'action',
         'type': 'object',
@@ -238,4 +247,100 @@ ACTION: Versioned = always(
         'minProperties': 1,
         'maxProperties': 1,
     }
+)
+
+
+_PLANNED: Mapping[str, Schema] = {
+    'resource_name': fragments.TEXT,
+    'resource_identity': fragments.OBJECT,
+    'stack_identity': fragments.OBJECT,
+    'stack_name': fragments.TEXT,
+    'resource_type': fragments.TEXT,
+    'resource_action': fragments.TEXT,
+    'resource_status': fragments.TEXT,
+    'resource_status_reason': fragments.TEXT,
+    'physical_resource_id': fragments.TEXT,
+    'description': fragments.TEXT,
+    'creation_time': fragments.TIME,
+    'updated_time': fragments.TIME,
+    'required_by': fragments.TEXTS,
+    'properties': fragments.OBJECT,
+    'metadata': fragments.OBJECT,
+    'attributes': fragments.OBJECT,
+}
+_PARENT: Mapping[str, Schema] = {'parent_resource': fragments.TEXT}
+_RESOURCE: Schema = fragments.closed(_PLANNED, _PARENT)
+_RESOURCES: Schema = {'type': 'array', 'items': _RESOURCE}
+
+#: A resource that is a stack is shown as the list of what that would have.
+_TREE: Schema = {
+    'type': 'array',
+    'items': {'type': ['object', 'array']},
+}
+PREVIEW: Versioned = fragments.under(
+    'stack',
+    fragments.closed(
+        {
+            'id': fragments.TEXT,
+            'links': fragments.LINKS,
+            'stack_name': fragments.TEXT,
+            'description': fragments.TEXT,
+            'template_description': fragments.TEXT,
+            'parameters': {'type': 'object', 'additionalProperties': fragments.TEXT},
+            'capabilities': fragments.TEXTS,
+            'notification_topics': fragments.TEXTS,
+            'creation_time': fragments.TIME,
+            'updated_time': fragments.TIME,
+            'deletion_time': fragments.TIME,
+            'disable_rollback': fragments.BOOLEAN,
+            'timeout_mins': fragments.INTEGER,
+            'stack_owner': fragments.TEXT_OR_NULL,
+            'parent': fragments.TEXT_OR_NULL,
+            'stack_user_project_id': fragments.TEXT_OR_NULL,
+            'tags': {'type': ['array', 'null'], 'items': fragments.TEXT},
+            'resources': _TREE,
+        }
+    ),
+)
+PREVIEWED_CHANGES: Versioned = fragments.under(
+    'resource_changes',
+    fragments.closed(
+        dict.fromkeys(
+            ('unchanged', 'updated', 'replaced', 'added', 'deleted'), _RESOURCES
+        )
+    ),
+)
+
+
+_PARAMETERS: Schema = {
+    'type': 'object',
+    'description': 'By name: Type, Description, NoEcho (is it hidden?), Label, and '
+    'where there are such Default, Value, MinLength and so on.',
+    'additionalProperties': fragments.OBJECT,
+}
+
+VALIDATE: Versioned = fragments.arguments(
+    {
+        'show_nested': {
+            'type': 'boolean',
+            'description': 'Whether the templates of resources are told of as well.',
+        },
+        'ignore_errors': {'type': 'string', 'description': 'Passed over.'},
+    }
+)
+TEMPLATE: Versioned = unversioned(
+    {'title': 'template', 'type': 'object', 'properties': dict(BROUGHT)}
+)
+VALIDATED: Versioned = unversioned(
+    fragments.closed(
+        {
+            'Description': fragments.TEXT,
+            'Parameters': _PARAMETERS,
+            'Environment': fragments.OBJECT,
+        },
+        {
+            'ParameterGroups': {'type': 'array', 'items': fragments.OBJECT},
+            'NestedParameters': fragments.OBJECT,
+        },
+    )
 )

@@ -1,8 +1,8 @@
-"""How alembic runs the migrations: on the connection that it is handed."""
+"""The alembic environment: migrations run on the connection that they are given."""
 
 from alembic import context
 
-from watcherlite.db.sqlalchemy.models import metadata
+from watcherlite.db.sqlalchemy.tables import metadata
 
 context.configure(
     connection=context.config.attributes['connection'],

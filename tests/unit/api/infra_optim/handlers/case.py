@@ -4,10 +4,10 @@ from typing import Any
 
 import jsonschema
 
-from tests.unit.api.infra_optim import calling
+from tests.unit.api.infra_optim import fakes
 from tests.worlds import World, WorldCase
 from watcherlite.api.infra_optim.routes import ROUTES
-from watcherlite.api.operation import Answer, Version, at
+from watcherlite.api.operation import Response, Version, at
 from watcherlite.api.services import Services
 
 
@@ -21,7 +21,7 @@ class HandlerCase(WorldCase):
 
     def services_of(self, world: World, **parts: Any) -> Services:
         """Return the services of a world."""
-        return calling.services(
+        return fakes.services(
             **{
                 'store': world.store,
                 'plans': world.plans,
@@ -33,13 +33,13 @@ class HandlerCase(WorldCase):
 
     def call(
         self, method: str, template: str, version: Version = (1, 7), **request: Any
-    ) -> Answer:
+    ) -> Response:
         """Return an answer that fits the schema that is promised for it."""
         services = request.pop('services', self.services)
         operation = ROUTES[template][method]
-        answer = operation.call(calling.request(services, version=version, **request))
-        self.assertIn(answer.status, operation.answers)
-        promised = operation.answers[answer.status]
+        answer = operation.call(fakes.request(services, version=version, **request))
+        self.assertIn(answer.status, operation.responses)
+        promised = operation.responses[answer.status]
         if promised is None:
             return answer
         if answer.stream is None:

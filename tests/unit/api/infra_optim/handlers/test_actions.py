@@ -5,7 +5,7 @@ from typing import Any
 import hypothesis
 from hypothesis import strategies as st
 
-from tests.unit.api.infra_optim import calling
+from tests.unit.api.infra_optim import fakes
 from tests.unit.api.infra_optim.handlers.case import HandlerCase
 from watcherlite import exceptions
 from watcherlite.api.infra_optim.handlers import actions
@@ -38,7 +38,7 @@ class TestPatches(HandlerCase):
         if skipped:
             self.world.plans.skip_action(uuid)
         before = self.world.action('a')
-        request = calling.request(self.services, path={'uuid': uuid}, body=body)
+        request = fakes.request(self.services, path={'uuid': uuid}, body=body)
         try:
             answer = actions.update(request)
         except (exceptions.Invalid, exceptions.Conflict):

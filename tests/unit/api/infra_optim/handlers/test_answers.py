@@ -3,6 +3,8 @@
 from tests.unit.api.infra_optim.handlers.case import HandlerCase
 from tests.worlds import action
 from watcherlite.api.infra_optim.versions import INFRA_OPTIM
+from watcherlite.api.operation import Caller
+from watcherlite.domain.creators import Creator, of_context
 
 
 class TestAnswers(HandlerCase):
@@ -36,20 +38,35 @@ class TestAnswers(HandlerCase):
         cancel = [{'op': 'replace', 'path': '/state', 'value': 'CANCELLED'}]
         skipped = {'uuid': self.world.action('c').uuid}
         self.world.stop()
-        answers = [
+        responses = [
             self.call('PATCH', '/v1/actions/{uuid}', path=skipped, body=skip),
             self.call('POST', '/v1/action_plans/{uuid}/start', path=plan),
             self.call('PATCH', '/v1/action_plans/{uuid}', path=plan, body=cancel),
             self.call('DELETE', '/v1/action_plans/{uuid}', path=plan),
         ]
-        self.assertEqual([200, 200, 200, 204], [each.status for each in answers])
+        self.assertEqual([200, 200, 200, 204], [each.status for each in responses])
 
     def test_who_handed_a_document_in_is_kept_with_its_actions(self) -> None:
         document = {'actions': [{'name': 'c', 'action_type': 'nop'}]}
         self.call('POST', '/v1/action_plans', body=document)
         self.assertEqual(
-            {'user_name': 'ada', 'request_id': 'req-1'}, self.world.action('c').context
+            {'user_name': 'ada', 'request_id': 'req-1', 'creator': {}},
+            self.world.action('c').context,
         )
+
+    def test_the_authority_of_who_handed_it_in_is_kept_with_a_plan(self) -> None:
+        document = {'actions': [{'name': 'c', 'action_type': 'nop'}]}
+        caller = Caller('a', project_id='p')
+        for everywhere in (False, True):
+            answer = self.call(
+                *('POST', '/v1/action_plans'),
+                body=document,
+                caller=caller,
+                plans_in_all_projects=everywhere,
+            )
+            plan = self.world.store.get_plan(answer.body['uuid'])
+            self.assertEqual(Creator('a', 'p', everywhere), plan.creator)
+            self.assertEqual(plan.creator, of_context(self.world.action('c').context))
 
     def test_an_action_whose_type_is_not_installed_has_no_description(self) -> None:
         bare = type(self.world.types).of(action_types={})

@@ -6,15 +6,15 @@ from tests.unit.api.infra_optim.handlers.case import HandlerCase
 from tests.worlds import kind
 from watcherlite.api import errors
 from watcherlite.api.event_streams import TooManyStreams
-from watcherlite.api.infra_optim.following import BEGIN, END
-from watcherlite.api.operation import Answer
+from watcherlite.api.infra_optim.handlers.events import BEGIN, END
+from watcherlite.api.operation import Response
 from watcherlite.domain.action_plans import ActionPlan
 
 EVENTS = '/v1/action_plans/{uuid}/events'
 
 
 class TestFollowingAPlan(HandlerCase):
-    def follow(self, plan: ActionPlan, **request: object) -> Answer:
+    def follow(self, plan: ActionPlan, **request: object) -> Response:
         return self.call(
             'GET', EVENTS, path={'uuid': plan.uuid}, event_stream=True, **request
         )
@@ -63,7 +63,7 @@ class TestFollowingAPlan(HandlerCase):
         refusal = self.assertRaises(TooManyStreams, self.follow, plan)
         fault = errors.fault_of(refusal, '')
         self.assertEqual((503, {'Retry-After': '10'}), (fault.status, fault.headers))
-        self.assertIn('1 streams of events are open', fault.text)
+        self.assertIn('All 1 event streams', fault.text)
         assert first.stream is not None
         first.stream.close()  # type: ignore[attr-defined]
         self.assertEqual(200, self.follow(plan).status)

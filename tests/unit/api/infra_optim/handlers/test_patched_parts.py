@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.audit_worlds import AuditCase, strategy
-from tests.unit.api.infra_optim import calling
+from tests.unit.api.infra_optim import fakes
 from watcherlite import exceptions
 from watcherlite.api.infra_optim.routes import ROUTES
 from watcherlite.domain.audits import NewAuditTemplate
@@ -36,12 +36,12 @@ class TestPatchedParts(AuditCase):
         self.world = self.an_audit_world(strategies={'made': made})
 
     def patch(self, noun: str, name: str, path: str, **parts: Any) -> Any:
-        services = calling.services(
+        services = fakes.services(
             store=self.world.store, clock=self.world.clock, **parts
         )
         variable = noun.removesuffix('s')
         operation = ROUTES[f'/v1/{noun}/{{{variable}}}']['PATCH']
-        request = calling.request(
+        request = fakes.request(
             services,
             version=(1, 7),
             path={variable: name},

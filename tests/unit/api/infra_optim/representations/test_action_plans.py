@@ -3,12 +3,12 @@
 from typing import Any
 
 from tests import base, factories
-from tests.unit.api.infra_optim import calling
-from watcherlite.api.infra_optim.representations import (
+from tests.unit.api.infra_optim import fakes
+from watcherlite.api.infra_optim.handlers import (
     action_plans as representations,
 )
 from watcherlite.api.operation import Version
-from watcherlite.db.listing import ListedPlan
+from watcherlite.db.query import ListedPlan
 from watcherlite.states import action_plan as states
 
 UUID = '11111111-1111-4111-8111-111111111111'
@@ -20,7 +20,7 @@ def represented(
     """Return how a plan is shown."""
     plan = factories.make_plan(**{'uuid': UUID, 'state': states.RECOMMENDED, **values})
     return representations.represent(
-        calling.request(version=version),
+        fakes.request(version=version),
         ListedPlan(plan, 'an audit', 'a strategy', 'dummy'),
         detail,
     )
@@ -41,8 +41,8 @@ class TestAPlan(base.TestCase):
                 'global_efficacy': [saved],
                 'updated_at': None,
                 'links': [
-                    {'href': f'{calling.HOST}/v1/action_plans/{UUID}', 'rel': 'self'},
-                    {'href': f'{calling.HOST}/action_plans/{UUID}', 'rel': 'bookmark'},
+                    {'href': f'{fakes.HOST}/v1/action_plans/{UUID}', 'rel': 'self'},
+                    {'href': f'{fakes.HOST}/action_plans/{UUID}', 'rel': 'bookmark'},
                 ],
             },
             represented(

@@ -3,11 +3,11 @@
 from typing import Any
 
 from tests import base, factories
-from tests.unit.api.infra_optim import calling
+from tests.unit.api.infra_optim import fakes
 from tests.worlds import kind
-from watcherlite.api.infra_optim.representations import actions as representations
+from watcherlite.api.infra_optim.handlers import actions as representations
 from watcherlite.api.operation import Version
-from watcherlite.db.listing import ListedAction
+from watcherlite.db.query import ListedAction
 from watcherlite.plugins.loader import Plugins
 from watcherlite.states import action as states
 
@@ -21,7 +21,7 @@ def represented(
 ) -> dict[str, Any]:
     """Return how an action is shown."""
     types = Plugins.of(action_types={'nop': kind(description='It does nothing.')})
-    request = calling.request(calling.services(plugins=types), version=version)
+    request = fakes.request(fakes.services(plugins=types), version=version)
     action = factories.make_action(**{'uuid': UUID, **values})
     return representations.represent(request, ListedAction(action, PLAN), detail)
 
@@ -36,8 +36,8 @@ class TestAnAction(base.TestCase):
                 'action_type': 'nop',
                 'parents': [PARENT],
                 'links': [
-                    {'href': f'{calling.HOST}/v1/actions/{UUID}', 'rel': 'self'},
-                    {'href': f'{calling.HOST}/actions/{UUID}', 'rel': 'bookmark'},
+                    {'href': f'{fakes.HOST}/v1/actions/{UUID}', 'rel': 'self'},
+                    {'href': f'{fakes.HOST}/actions/{UUID}', 'rel': 'bookmark'},
                 ],
             },
             represented(detail=False, parents=(PARENT,)),

@@ -4,11 +4,11 @@ import jsonschema
 
 from tests import base
 from tests.factories import NOW
-from tests.unit.api.infra_optim.asking import links_to, make_request
+from tests.unit.api.infra_optim.requests import links_to, make_request
 from watcherlite.api import operation
-from watcherlite.api.infra_optim.representations import audit_templates
+from watcherlite.api.infra_optim.handlers import audit_templates
 from watcherlite.api.infra_optim.schemas import audit_templates as schemas
-from watcherlite.db.listing import ListedTemplate
+from watcherlite.db.query import ListedTemplate
 from watcherlite.domain.audits import AuditTemplate
 
 UUID = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'

@@ -4,11 +4,11 @@ import jsonschema
 
 from tests import base
 from tests.factories import NOW, at, make_audit
-from tests.unit.api.infra_optim.asking import links_to, make_request
+from tests.unit.api.infra_optim.requests import links_to, make_request
 from watcherlite.api import operation
-from watcherlite.api.infra_optim.representations import audits
+from watcherlite.api.infra_optim.handlers import audits
 from watcherlite.api.infra_optim.schemas import audits as schemas
-from watcherlite.db.listing import ListedAudit
+from watcherlite.db.query import ListedAudit
 
 GOAL = '11111111-1111-4111-8111-111111111111'
 STRATEGY = '22222222-2222-4222-8222-222222222222'

@@ -4,7 +4,7 @@ from typing import Any
 
 from tests import base
 from tests.factories import NOW
-from watcherlite.api.infra_optim.representations import events as representations
+from watcherlite.api.infra_optim.handlers import events as representations
 from watcherlite.domain import events
 from watcherlite.domain.events import Event, StoredEvent
 

@@ -4,12 +4,12 @@ import jsonschema
 
 from tests import base
 from tests.factories import make_goal, make_strategy
-from tests.unit.api.infra_optim.asking import links_to, make_request
-from watcherlite.api.infra_optim.representations import goals, strategies
+from tests.unit.api.infra_optim.requests import links_to, make_request
+from watcherlite.api.infra_optim.handlers import goals, strategies
 from watcherlite.api.infra_optim.schemas import goals as goal_schemas
 from watcherlite.api.infra_optim.schemas import strategies as strategy_schemas
 from watcherlite.api.operation import at
-from watcherlite.db.listing import ListedGoal, ListedStrategy
+from watcherlite.db.query import ListedGoal, ListedStrategy
 
 TIMES = {
     'created_at': '2026-03-29T01:30:15.123456+00:00',

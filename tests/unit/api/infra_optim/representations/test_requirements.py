@@ -4,7 +4,7 @@ import jsonschema
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.api.infra_optim.representations import requirements
+from watcherlite.api.infra_optim.handlers import strategies
 from watcherlite.api.infra_optim.schemas import strategies as schemas
 from watcherlite.api.operation import at
 
@@ -22,7 +22,7 @@ class TestRequirements(base.TestCase):
     """One object for each kind of thing."""
 
     def test_nothing_is_mandatory_and_no_model_is_there(self):
-        shown = requirements.of('dummy', Installed())
+        shown = strategies.requirements('dummy', Installed())
 
         self.assertEqual(
             [
@@ -50,6 +50,6 @@ class TestRequirements(base.TestCase):
         jsonschema.validate(shown, at(schemas.STATE, (1, 0)))
 
     def test_a_strategy_that_is_not_installed_any_more_says_so(self):
-        shown = requirements.of('gone', Installed())
+        shown = strategies.requirements('gone', Installed())
 
         self.assertEqual('There is no strategy gone.', shown[-1]['comment'])

@@ -4,11 +4,11 @@ import jsonschema
 
 from tests import base
 from tests.factories import NOW, at, new_uuid
-from tests.unit.api.infra_optim.asking import links_to, make_request
+from tests.unit.api.infra_optim.requests import links_to, make_request
 from watcherlite.api import operation
-from watcherlite.api.infra_optim.representations import services
+from watcherlite.api.infra_optim.handlers import services
 from watcherlite.api.infra_optim.schemas import services as schemas
-from watcherlite.db.listing import ListedWorker
+from watcherlite.db.query import ListedWorker
 
 BOTH = ('applier', 'engine')
 

@@ -1,4 +1,4 @@
-"""What proposes plans, and the indexes of every list.
+"""Create audits, templates, goals and strategies; add the indexes of lists.
 
 Columns are added at the end of their tables, with a default where they are never
 NULL: no table is copied for it, however large it is.

@@ -1,4 +1,4 @@
-"""Whose actions are, what they are in, and locks that several share.
+"""Add the owner and the scope of actions, and shared locks.
 
 The columns are NULL in all that was stored before, and no table is copied for them.
 """

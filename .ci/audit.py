@@ -1,0 +1,68 @@
+"""Look for advisories on what is installed here, with pip-audit.
+
+Known vulnerabilities fail. An index that has no advisories, or cannot be reached, does
+not: that is said, so that nobody takes it for a clean bill.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+NOT_REACHABLE = 'advisories not reachable'
+#: Seconds for all of it, and for one answer.
+PATIENCE, TIMEOUT = 300, 10
+COMMAND = (
+    sys.executable,
+    '-m',
+    'pip_audit',
+    '--local',
+    '--skip-editable',
+    '--progress-spinner=off',
+    '--format=json',
+    f'--timeout={TIMEOUT}',
+)
+
+
+def verdict(report: Mapping[str, Any]) -> tuple[int, list[str]]:
+    """Return the exit status and the lines to print for a report of pip-audit."""
+    dependencies = report['dependencies']
+    audited = [one for one in dependencies if 'vulns' in one]
+    if not audited:
+        return 0, [f'{NOT_REACHABLE}: the index knows none of the packages']
+    found = [
+        f'{one["name"]} {one["version"]}: {vulnerability["id"]}, fixed in '
+        f'{", ".join(vulnerability["fix_versions"]) or "no release"}'
+        for one in audited
+        for vulnerability in one['vulns']
+    ]
+    skipped = len(dependencies) - len(audited)
+    count = f'{len(audited)} packages audited, {skipped} without advisories to ask'
+    return int(bool(found)), [*found, count]
+
+
+def main() -> int:
+    """Print what there is to say; return the exit status."""
+    try:
+        ended = subprocess.run(
+            COMMAND, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+        report = json.loads(ended.stdout)
+    except subprocess.TimeoutExpired:
+        print(f'{NOT_REACHABLE}: no end within {PATIENCE} s')
+        return 0
+    except ValueError:
+        if 'No module named' in ended.stderr:
+            print(ended.stderr.strip())
+            return 1
+        last = ended.stderr.strip().splitlines()[-1:]
+        print(f'{NOT_REACHABLE}: {"".join(last)}')
+        return 0
+    status, lines = verdict(report)
+    print('\n'.join(lines))
+    return status
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""The pages that a new user reads first: every command, as printed and in order."""
+
+import signal
+import subprocess
+
+from tests.acceptance.command import Running
+from tests.acceptance.test_cluster_examples import ClusterExampleCase
+from tests.acceptance.test_stack_examples import README, ROOT, told_commands
+
+QUICKSTART = ROOT / 'doc/source/quickstart.rst'
+#: What the user's shell has, and the test without it.
+ENVIRONMENT = '. .venv/bin/activate'
+CRASH = 'timeout -s KILL 8 '
+
+
+class FirstPagesTest(ClusterExampleCase):
+    stack = 'maintained'
+
+    def own(self, text):
+        """Return a text with what this test has for itself, and with short waits."""
+        return super().own(text).replace('duration: 12}', 'duration: 5}')
+
+    def crash(self, line):
+        """Run a command, and kill it while its second action runs."""
+        process = subprocess.Popen(
+            ['/bin/sh', '-c', f'exec {line}'],
+            cwd=self.home,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        running = Running(process)
+        running.wait_for('restart')
+        running.send(signal.SIGKILL)
+        return -running.end()[0]
+
+    def follow(self, commands):
+        """Run the commands of a page; return the exit codes other than 0."""
+        variables, codes = '', {}
+        for line, expected in commands:
+            line = self.own(line).partition('  #')[0].rstrip()
+            name, assigned, _ = line.partition('=$(')
+            if line.startswith((ENVIRONMENT, 'python3 ', '.venv/', 'kill %')):
+                continue
+            if line.endswith(' &'):
+                self.serve(line)
+                continue
+            if line.startswith(CRASH):
+                codes[line] = self.crash(line.removeprefix(CRASH))
+                continue
+            if assigned and name.isupper():
+                code, printed = self.shell(f'{variables}{line} && echo ${name}')
+                self.assertEqual(0, code, printed)
+                variables += f'{name}={printed.strip()}; '
+                continue
+            if ' event list ' in line:
+                self.wait_for_the_recovery()
+            code, printed = self.shell(variables + line)
+            if code:
+                codes[line] = code
+            self.assertLessEqual(set(expected), set(printed.splitlines()))
+        return codes
+
+    def test_every_command_of_the_readme_ends_as_it_says(self):
+        commands = told_commands(README)
+
+        codes = self.follow(commands)
+
+        self.assertEqual(
+            {
+                f'{CRASH}watcherlite run etc/watcherlite/examples/nightly.yaml': 9,
+                # The check finds what was killed; the lock refuses the update.
+                'watcherlite stack check maintained --wait': 1,
+                'watcherlite stack update maintained --existing': 1,
+            },
+            codes,
+        )
+        self.assertLess(40, len(commands))
+        for noun in ('stack', 'cluster', 'node'):
+            printed = self.shell(f'watcherlite {noun} list -f value')[1]
+            self.assertEqual('', printed.strip())
+
+    def test_every_command_of_the_quick_start_ends_as_it_says(self):
+        codes = self.follow(told_commands(QUICKSTART))
+
+        self.assertEqual(
+            {f'{CRASH}watcherlite run etc/watcherlite/examples/nightly.yaml': 9}, codes
+        )

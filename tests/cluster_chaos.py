@@ -1,0 +1,161 @@
+"""What users do with clusters, and everything that may happen meanwhile, at random.
+
+A number stands for one sequence of events, as far as threads let it be one.
+"""
+
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+from tests.cluster_worlds import machine
+from tests.fault_injection import FaultInjection
+from tests.operated_worlds import OperatedWorld
+from tests.stack_worlds import BrokenThingError, Outside
+from watcherlite import exceptions
+from watcherlite.db.api import Store
+from watcherlite.domain.clusters import Cluster, Node
+from watcherlite.engine.clusters.requests.values import Accepted, NewCluster, NewNode
+
+#: Seconds after which something else goes wrong, if nothing happens.
+SHORT = 0.05
+
+
+class Unreliable(Outside):
+    """A world outside where everything takes its time, and some of it fails.
+
+    :ivar reliable: nothing of it fails any more
+    """
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._random = random.Random(seed)
+        self.reliable = False
+
+    def called(self, operation: str, name: str) -> None:
+        """Note a call, as late and as ill as it happens to go."""
+        super().called(operation, name)
+        # What blocks in a plugin cannot be told to wait for anything.
+        time.sleep(self._random.choice([0.0, 0.005, 0.03]))
+        fails = self._random.random() < 0.04
+        if fails and operation != 'poll' and not self.reliable:
+            raise BrokenThingError(f'{operation} of {name} does not work')
+
+
+class ClusterChaos(FaultInjection):
+    """One world, in which users, signals and deaths come as they like.
+
+    :ivar accepted: the uuids of the actions that somebody was promised
+    :ivar outside: what there is of nodes
+    """
+
+    def __init__(self, store: Store, seed: int) -> None:
+        super().__init__(seed)
+        self.outside = Unreliable(seed)
+        self.world: OperatedWorld = OperatedWorld(
+            store,
+            handlers={'Thing': machine(self.outside)},
+            sweep_interval=SHORT,
+            max_parallel=self._random.choice([1, 2, 4]),
+            max_attempts=1000,
+        )
+        self.accepted: list[str] = []
+        self.clusters: list[Cluster] = []
+        self._profiles = [
+            self.world.profile('p', value='old', wait=self._random.randrange(3)),
+            self.world.profile('q', value='new'),
+        ]
+
+    def run(self) -> None:
+        """Make clusters, ask for this and that, disturb it, and wait for the end."""
+        for _ in range(self._random.randrange(1, 4)):
+            self.world.worker()
+        for name in ('c', 'd')[: self._random.randrange(1, 3)]:
+            size = self._random.randrange(4)
+            new = NewCluster(name, self._profiles[0].uuid, desired_capacity=size)
+            self.clusters.append(self._promised(self._operations.create(new, self._by)))
+        steps: list[Callable[[], object]] = [
+            *[self._ask_cluster] * 6,
+            *[self._ask_node] * 4,
+            *[self._signal] * 4,
+            self._force,
+            *[self._kill] * 2,
+            self._drain,
+            self._outlive,
+        ]
+        for _ in range(self._random.randrange(10, 40)):
+            seen = len(self.world.events()) + self._random.randrange(8)
+            self.world.wait_for(lambda n=seen: len(self.world.events()) >= n, SHORT)
+            try:
+                self._random.choice(steps)()
+            except (exceptions.Conflict, exceptions.NotFound, exceptions.Invalid):
+                continue  # refused, which is an answer as well
+        self.world.until(self._settled, self.world.happened)
+
+    # what users do
+
+    @property
+    def _operations(self) -> Any:
+        return self.world.operations
+
+    @property
+    def _by(self) -> Any:
+        return self.world.by
+
+    def _promised(self, begun: Accepted[Any]) -> Any:
+        self.accepted.append(begun.action)
+        return begun.row
+
+    def _ask_cluster(self) -> None:
+        name, by = self._random.choice(self.clusters).uuid, self._by
+        wait = {'wait': self._chance(0.5)}
+        operations = self._operations
+        count = self._random.randrange(1, 4)
+        size = {'adjustment_type': 'EXACT_CAPACITY', 'number': count}
+        profile = self._random.choice(self._profiles).uuid
+        recover = {'check': self._chance(0.5), 'check_capacity': self._chance(0.5)}
+        asked: list[Callable[[], Accepted[Any]]] = [
+            lambda: operations.scale(name, by, 'CLUSTER_SCALE_OUT', count, **wait),
+            lambda: operations.scale(name, by, 'CLUSTER_SCALE_IN', count, **wait),
+            lambda: operations.resize(name, by, size, **wait),
+            lambda: operations.update(name, by, {'profile_id': profile}, **wait),
+            lambda: operations.check(name, by, **wait),
+            lambda: operations.recover(name, by, recover, **wait),
+            lambda: operations.operate(name, by, 'reboot', {}, {}, **wait),
+        ]
+        if self._chance(0.05):
+            asked = [lambda: operations.delete(name, by, force=self._chance(0.5))]
+        self._promised(self._random.choice(asked)())
+
+    def _node(self) -> Node:
+        found = self.world.nodes(self._random.choice(self.clusters))
+        if not found:
+            raise exceptions.NotFound('There is none.')
+        return self._random.choice(found)
+
+    def _ask_node(self) -> None:
+        nodes, by = self._operations.nodes, self._by
+        if self._chance(0.3):
+            cluster = self._random.choice([None, *(c.uuid for c in self.clusters)])
+            new = NewNode(f'n{len(self.accepted)}', self._profiles[0].uuid, cluster)
+            self._promised(nodes.create(new, by))
+            return
+        name, wait = self._node().uuid, {'wait': self._chance(0.5)}
+        asked: list[Callable[[], Accepted[Any]]] = [
+            lambda: nodes.check(name, by, **wait),
+            lambda: nodes.recover(name, by, {'check': True}, **wait),
+            lambda: nodes.update(name, by, {'tainted': True}, **wait),
+            lambda: nodes.delete(name, by, force=self._chance(0.5)),
+        ]
+        self._promised(self._random.choice(asked)())
+
+    # what goes wrong
+
+    def _force(self) -> None:
+        uuid = self._unfinished().uuid
+        self._operations.actions.update(uuid, self._by, 'CANCELLED', force=True)
+
+    def _settled(self) -> bool:
+        self._let_go()
+        actions = self.world.store.list_actions(limit=100_000)
+        return all(action.finished for action in actions)

@@ -1,0 +1,111 @@
+"""Creations of all three vocabularies, each sent twice with one Idempotency-Key."""
+
+from typing import Any
+
+from tests import base
+from tests.functional.api import fixtures
+from tests.unit.api.requests import Answered, ask
+
+TEMPLATE = {'heat_template_version': '2018-08-31', 'resources': {}}
+SPEC = {'type': 'os.heat.value', 'version': '1.0', 'properties': {'value': 'x'}}
+PROFILE = {'profile': {'name': 'p', 'spec': SPEC}}
+CLUSTER = {'cluster': {'name': 'web', 'profile_id': 'p'}}
+SCALING = {
+    'type': 'senlin.policy.scaling',
+    'version': '1.0',
+    'properties': {'event': 'CLUSTER_SCALE_IN'},
+}
+CLUSTERS = {'openstack-api-version': 'clustering 1.15'}
+
+
+class IdempotencyTest(base.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        running = fixtures.InstalledFixture()
+        running.start_fixture()
+        self.addCleanup(running.stop_fixture)
+        self.application = fixtures.application()
+
+    def post(self, url: str, body: Any, key: str | None, **headers: str) -> Answered:
+        if key is not None:
+            headers['Idempotency-Key'] = key
+        headers = {'Host': 'localhost', **headers}
+        return ask(self.application, 'POST', url, body, **headers)
+
+    def count(self, url: str, member: str) -> int:
+        answer = ask(self.application, 'GET', url, Host='localhost', **CLUSTERS)
+        return len(answer.body[member])
+
+    def test_a_creation_that_is_sent_twice_is_done_once(self) -> None:
+        clustering = '/clustering/v1'
+        action = {
+            'name': 'a',
+            'action_type': 'nop',
+            'input_parameters': {'message': 'x'},
+        }
+        plan = {'name': 'p', 'actions': [action]}
+        hook = {
+            'name': 'hook',
+            'type': 'webhook',
+            'cluster_id': 'web',
+            'action': 'CLUSTER_CHECK',
+        }
+        for url, body, member in (
+            ('/v1/action_plans', plan, 'action_plans'),
+            ('/v1/audits', {'goal': 'dummy', 'audit_type': 'ONESHOT'}, 'audits'),
+            (
+                '/v1/audit_templates',
+                {'name': 't', 'goal': 'dummy'},
+                'audit_templates',
+            ),
+            (
+                '/orchestration/v1/acme/stacks',
+                {'stack_name': 's', 'template': TEMPLATE},
+                'stacks',
+            ),
+            (f'{clustering}/profiles', PROFILE, ''),
+            (f'{clustering}/policies', {'policy': {'name': 'o', 'spec': SCALING}}, ''),
+            (
+                f'{clustering}/clusters',
+                {'cluster': {'name': 'web', 'profile_id': 'p'}},
+                '',
+            ),
+            (f'{clustering}/nodes', {'node': {'name': 'n', 'profile_id': 'p'}}, ''),
+            (f'{clustering}/receivers', {'receiver': hook}, ''),
+        ):
+            with self.subTest(url=url):
+                member = member or url.rpartition('/')[2]
+                before = self.count(url, member)
+                headers = CLUSTERS if clustering in url else {}
+                first = self.post(url, body, url, **headers)
+                second = self.post(url, body, url, **headers)
+
+                self.assertLess(first.status, 300, first.data)
+                self.assertEqual(
+                    (first.status, 'true', first.headers.get('Location'), before + 1),
+                    (
+                        second.status,
+                        second.headers.get('Idempotency-Replayed'),
+                        second.headers.get('Location'),
+                        self.count(url, member),
+                    ),
+                )
+
+    def test_an_action_that_is_asked_for_twice_is_one(self) -> None:
+        clustering = '/clustering/v1'
+        self.post(
+            f'{clustering}/profiles', {'profile': {'name': 'p', 'spec': SPEC}}, None
+        )
+        body = {'cluster': {'name': 'web', 'profile_id': 'p'}}
+        self.post(f'{clustering}/clusters', body, None)
+        url = f'{clustering}/clusters/web/actions?wait=true'
+
+        responses = [
+            self.post(url, {'scale_out': {'count': 1}}, 'k', **CLUSTERS)
+            for _ in range(2)
+        ]
+        other = self.post(url, {'scale_out': {'count': 2}}, 'k', **CLUSTERS)
+
+        self.assertEqual([202, 202, 422], [a.status for a in (*responses, other)])
+        self.assertEqual(responses[0].body, responses[1].body)
+        self.assertEqual('HTTPUnprocessableEntity', other.body['error']['type'])

@@ -1,0 +1,353 @@
+"""The commands on clusters and nodes: what they ask for, and what they show."""
+
+import io
+
+import fixtures
+
+from tests.functional.cli.clusters import cluster_objects as shown
+from tests.functional.cli.clusters.cluster_case import (
+    CLUSTER,
+    NODE,
+    ROOT,
+    ClusterCase,
+    fault,
+)
+from tests.functional.cli.fake_api import Reply
+
+C, N = f'/clusters/{shown.CLUSTER_ID}', f'/nodes/{shown.NODE_ID}'
+
+
+class ListTest(ClusterCase):
+    """`list`, of whatever there are several of."""
+
+    def test_columns(self):
+        self.api.answers[f'GET {ROOT}/clusters'] = {'clusters': [shown.CLUSTER]}
+        self.api.answers[f'GET {ROOT}/nodes'] = {'nodes': [shown.NODE]}
+
+        (few,) = self.rows('cluster', 'list')
+        (many,) = self.rows('cluster', 'list', '--long')
+        (node,) = self.rows('node', 'list')
+
+        self.assertEqual(
+            {
+                'ID': shown.CLUSTER_ID,
+                'Name': 'web',
+                'Status': 'ACTIVE',
+                'Desired Capacity': 3,
+                'Created At': shown.TIME,
+                'Updated At': None,
+            },
+            few,
+        )
+        self.assertEqual(
+            {
+                **few,
+                'Profile Name': 'server',
+                'Min Size': 1,
+                'Max Size': -1,
+                'Status Reason': shown.CLUSTER['status_reason'],
+                'Project': 'default',
+            },
+            many,
+        )
+        self.assertEqual(
+            ('web-1', 1, '4711'), (node['Name'], node['Index'], node['Physical ID'])
+        )
+
+    def test_what_is_asked_for(self):
+        empty = {
+            name.replace('-', '_'): []
+            for name in ('clusters', 'nodes', 'actions', 'events', 'receivers')
+        } | {'profiles': [], 'policies': []}
+        for argv, query in (
+            (['cluster', 'list', '--name', 'a', '--name', 'b'], 'name=a&name=b'),
+            (['cluster', 'list', '--status', 'ERROR'], 'status=ERROR'),
+            (['cluster', 'list', '--sort', 'name:desc'], 'sort=name%3Adesc'),
+            (['cluster', 'list', '--global-project'], 'global_project=true'),
+            (['cluster', 'list', '--marker', 'x', '--limit', '2'], 'marker=x&limit=2'),
+            (['node', 'list', '--cluster', 'web'], 'cluster_id=web'),
+            (
+                ['cluster', 'members', 'list', 'web'],
+                'cluster_id=web&sort=index%3Aasc&limit=1000',
+            ),
+            (
+                ['cluster', 'action', 'list', '--action', 'NODE_CHECK'],
+                'action=NODE_CHECK',
+            ),
+            (['cluster', 'action', 'list', '--cluster', 'u'], 'cluster_id=u'),
+            (['cluster', 'event', 'list', '--level', 'ERROR'], 'level=ERROR'),
+            (['profile', 'list', '--type', 't-1.0'], 'type=t-1.0'),
+            (['policy', 'list', '--name', 'p'], 'name=p'),
+            (['receiver', 'list', '--cluster', 'web'], 'cluster_id=web'),
+        ):
+            noun = argv[1] + 's' if argv[1] in ('action', 'event') else argv[0] + 's'
+            if argv[1] == 'members':
+                noun = 'nodes'
+            noun = noun.replace('policys', 'policies')
+            self.api.answers[f'GET {ROOT}/{noun}?{query}'] = empty
+
+            self.assertEqual([], self.rows(*argv), argv)
+            self.assertEqual([f'GET /{noun}?{query}'], self.looked())
+
+    def test_all_pages_are_read_if_asked_for(self):
+        rows = [{**shown.NODE, 'name': f'n{index}'} for index in range(3)]
+        link = [{'rel': 'next', 'href': 'http://h/'}]
+        first = f'GET {ROOT}/nodes?limit=1000'
+        self.api.answers[first] = {'nodes': rows[:2], 'links': link}
+        self.api.answers[f'{first}&marker={shown.NODE_ID}'] = {'nodes': rows[2:]}
+        self.api.answers[f'GET {ROOT}/nodes'] = {'nodes': rows[:2], 'links': link}
+
+        every = self.rows('node', 'list', '--limit', '0')
+        code, _, err = self.call('node', 'list')
+
+        self.assertEqual(['n0', 'n1', 'n2'], [row['Name'] for row in every])
+        self.assertEqual(
+            (0, 'watcherlite: these are the first 2; --limit 0 shows all\n'),
+            (code, err),
+        )
+
+    def test_what_the_whole_api_is_for_has_its_own_version(self):
+        self.api.answers[f'GET {ROOT}/clusters'] = {'clusters': []}
+
+        self.rows('cluster', 'list')
+
+        self.assertEqual(
+            'clustering 1.15', self.api.headers[0]['OpenStack-API-Version']
+        )
+
+    def test_an_endpoint_of_another_vocabulary_will_do(self):
+        self.api.answers[f'GET {ROOT}/clusters'] = {'clusters': []}
+        for path in ('/infra-optim', '/orchestration/v1/mine', '/clustering/v1', '/'):
+            self._set('WATCHERLITE_ENDPOINT', self.api.url + path)
+
+            self.assertEqual([], self.rows('cluster', 'list'))
+
+
+class ShowTest(ClusterCase):
+    """`show`, of whatever there is."""
+
+    def test_what_is_shown(self):
+        self.api.answers |= {
+            f'GET {ROOT}/profiles/server': {'profile': shown.PROFILE},
+            f'GET {ROOT}/policies/less': {'policy': shown.POLICY},
+            f'GET {ROOT}/receivers/more': {'receiver': shown.RECEIVER},
+            f'GET {ROOT}/events/e': {'event': shown.EVENT},
+            f'GET {CLUSTER}/policies/less'.replace(shown.CLUSTER_ID, 'web'): {
+                'cluster_policy': shown.BINDING
+            },
+        }
+        for argv, found in (
+            (['cluster', 'show', 'web'], {'Nodes': [shown.NODE_ID]}),
+            (['node', 'show', 'web-1'], {'Physical ID': '4711'}),
+            (['profile', 'show', 'server'], {'Spec': shown.SPEC}),
+            (['policy', 'show', 'less'], {'Type': 'senlin.policy.scaling-1.0'}),
+            (['receiver', 'show', 'more'], {'Params': {'count': 2}}),
+            (['cluster', 'event', 'show', 'e'], {'Status': 'start'}),
+            (['cluster', 'action', 'show', shown.ACTION_ID], {'Status': 'RUNNING'}),
+            (['cluster', 'policy', 'show', 'web', 'less'], {'Priority': 100}),
+        ):
+            rows = self.rows(*argv)
+
+            self.assertEqual({}, {k: rows[k] for k in found if rows[k] != found[k]})
+
+    def test_times_of_actions_are_read_by_people(self):
+        text = self.succeed('cluster', 'action', 'show', shown.ACTION_ID)
+
+        self.assertIn('2030-01-02T03:04:05Z', text)
+        self.assertNotIn('1893553445', text)
+
+    def test_details_are_asked_for(self):
+        node = {'node': {**shown.NODE, 'details': {'pid': 4711}}}
+        self.api.answers[f'GET {ROOT}/nodes/web-1?show_details=true'] = node
+
+        found = self.rows('node', 'show', 'web-1', '--details')
+
+        self.assertEqual({'pid': 4711}, found['Details'])
+
+    def test_a_refusal_has_the_words_of_the_api(self):
+        text = "Multiple results found matching the query criteria 'w'."
+        self.api.answers[f'GET {ROOT}/clusters/w'] = fault(400, 'MultipleChoices', text)
+
+        self.assertEqual((2, text), self.fail('cluster', 'show', 'w'))
+
+    def test_types_and_what_can_be_done(self):
+        self.api.answers |= {
+            f'GET {ROOT}/profile-types': {'profile_types': [shown.PROFILE_TYPE]},
+            f'GET {ROOT}/profile-types/t-1.0': {'profile_type': shown.SHOWN_TYPE},
+            f'GET {ROOT}/profile-types/t-1.0/ops': {'operations': shown.OPERATIONS},
+            f'GET {ROOT}/policy-types': {'policy_types': [shown.PROFILE_TYPE]},
+            f'GET {ROOT}/policy-types/t-1.0': {'policy_type': shown.SHOWN_TYPE},
+        }
+
+        for noun in ('profile', 'policy'):
+            (listed,) = self.rows(noun, 'type', 'list')
+            one = self.rows(noun, 'type', 'show', 't-1.0')
+
+            self.assertEqual(
+                ('local.process', '1.0'), (listed['Name'], listed['Version'])
+            )
+            self.assertEqual(shown.SHOWN_TYPE['schema'], one['Schema'])
+        self.assertEqual(
+            [
+                {
+                    'Operation': 'reboot',
+                    'Description': 'Starts it anew.',
+                    'Parameters': {},
+                }
+            ],
+            self.rows('profile', 'type', 'ops', 't-1.0'),
+        )
+
+    def test_what_belongs_to_a_cluster(self):
+        self.api.answers |= {
+            f'GET {ROOT}/clusters/web/policies': {'cluster_policies': [shown.BINDING]},
+            f'GET {ROOT}/clusters/web/attrs/details.pid': {
+                'cluster_attributes': [{'id': shown.NODE_ID, 'value': 4711}]
+            },
+        }
+
+        (binding,) = self.rows('cluster', 'policy', 'list', 'web')
+        collected = self.rows('cluster', 'collect', 'web', 'details.pid')
+
+        self.assertEqual(('less', True), (binding['Policy Name'], binding['Enabled']))
+        self.assertEqual([{'ID': shown.NODE_ID, 'Value': 4711}], collected)
+
+
+class ChangingTest(ClusterCase):
+    """`create`, `update` and `delete` of clusters and nodes."""
+
+    def test_a_cluster_is_what_was_said(self):
+        self.begins(f'POST {ROOT}/clusters', {'cluster': shown.CLUSTER})
+
+        self.rows(
+            *('cluster', 'create', 'web', '--profile', 'server', '--min-size', '1'),
+            *('--desired-capacity', '3', '--max-size', '5', '--timeout', '60'),
+            *('--metadata', 'tier=web', '--config', 'node.name.format=w-$nI;x=1'),
+        )
+        self.rows('cluster', 'create', 'web', '--profile', 'server')
+
+        self.assertEqual(
+            [
+                (
+                    'POST /clusters',
+                    {
+                        'cluster': {
+                            'name': 'web',
+                            'profile_id': 'server',
+                            'desired_capacity': 3,
+                            'min_size': 1,
+                            'max_size': 5,
+                            'timeout': 60,
+                            'metadata': {'tier': 'web'},
+                            'config': {'node.name.format': 'w-$nI', 'x': 1},
+                        }
+                    },
+                ),
+                (
+                    'POST /clusters',
+                    {'cluster': {'name': 'web', 'profile_id': 'server'}},
+                ),
+            ],
+            self.asked(),
+        )
+
+    def test_only_what_is_said_is_changed(self):
+        self.begins(f'PATCH {CLUSTER}', {'cluster': shown.CLUSTER})
+        self.begins(f'PATCH {NODE}', {'node': shown.NODE})
+        for argv, line, values in (
+            (['cluster', 'update', 'web', '--name', 'x'], C, {'name': 'x'}),
+            (
+                ['cluster', 'update', 'web', '--profile', 'p', '--profile-only'],
+                C,
+                {'profile_id': 'p', 'profile_only': True},
+            ),
+            (['node', 'update', 'web-1', '--tainted'], N, {'tainted': True}),
+            (['node', 'update', 'web-1', '--not-tainted'], N, {'tainted': False}),
+            (
+                ['node', 'update', 'web-1', '--role', '', '--metadata', 'a=1'],
+                N,
+                {'role': '', 'metadata': {'a': 1}},
+            ),
+        ):
+            self.rows(*argv)
+
+            noun = argv[0]
+            self.assertEqual([(f'PATCH {line}', {noun: values})], self.asked(), argv)
+
+    def test_a_node_is_made_and_something_is_adopted(self):
+        self.begins(f'POST {ROOT}/nodes', {'node': shown.NODE})
+        self.api.answers[f'POST {ROOT}/nodes/adopt'] = {'node': shown.NODE}
+        preview = {'type': 't', 'version': '1.0', 'properties': {'port': 1}}
+        self.api.answers[f'POST {ROOT}/nodes/adopt-preview'] = {
+            'node_profile': {'node_preview': preview}
+        }
+
+        self.rows('node', 'create', 'n', '--profile', 'p', '--cluster', 'web')
+        self.rows('node', 'adopt', '4711', '--type', 't-1.0', '--override', 'port=1')
+        found = self.rows('node', 'adopt', '4711', '--type', 't-1.0', '--preview')
+
+        self.assertEqual(
+            [
+                (
+                    'POST /nodes',
+                    {'node': {'name': 'n', 'profile_id': 'p', 'cluster_id': 'web'}},
+                ),
+                (
+                    'POST /nodes/adopt',
+                    {'identity': '4711', 'type': 't-1.0', 'overrides': {'port': 1}},
+                ),
+                ('POST /nodes/adopt-preview', {'identity': '4711', 'type': 't-1.0'}),
+            ],
+            self.asked(),
+        )
+        self.assertEqual({'port': 1}, found['Properties'])
+
+    def test_the_time_of_an_action_is_not_that_of_an_answer(self):
+        """It may be longer than anybody waits for an answer."""
+        self.begins(f'PATCH {CLUSTER}', {'cluster': shown.CLUSTER})
+
+        self.rows('cluster', 'update', 'web', '--timeout', '100000')
+
+        body = {'cluster': {'timeout': 100_000}}
+        self.assertEqual([(f'PATCH {C}', body)], self.asked())
+        self.assertEqual(
+            (
+                2,
+                "--timeout is '0'; it must be a number of seconds above 0, and 86400 "
+                'at most',
+            ),
+            self.fail('--timeout', '0', 'cluster', 'update', 'web', '--timeout', '9'),
+        )
+
+    def test_several_are_deleted_and_what_cannot_be_is_told(self):
+        self.useFixture(fixtures.MonkeyPatch('sys.stdin', io.StringIO()))
+        self.begins(f'DELETE {CLUSTER}', Reply(b'null').body)
+        self.begins(f'DELETE {CLUSTER}?force=true', Reply(b'null').body)
+        text = "The cluster 'nothing' could not be found."
+        self.api.answers[f'GET {ROOT}/clusters/nothing'] = fault(
+            404, 'ResourceNotFound', text
+        )
+
+        code, out, err = self.call('cluster', 'delete', 'nothing', 'web')
+        forced = self.call('cluster', 'delete', 'web', '--force')
+
+        begun = (
+            f'web is being deleted; watcherlite cluster action show {shown.ACTION_ID}'
+        )
+        told = f'watcherlite: {text}\nwatcherlite: {begun}\n'
+        self.assertEqual((2, '', told), (code, out, err))
+        self.assertEqual((0, '', f'watcherlite: {begun}\n'), forced)
+        self.assertEqual([(f'DELETE {C}',), (f'DELETE {C}?force=true',)], self.asked())
+
+    def test_who_sits_at_a_terminal_is_asked(self):
+        class Terminal(io.StringIO):
+            def isatty(self):
+                return True
+
+        self.useFixture(fixtures.MonkeyPatch('sys.stdin', Terminal('n\n')))
+
+        code, _, err = self.call('node', 'delete', 'web-1')
+
+        self.assertEqual(1, code)
+        self.assertIn('Delete web-1? [y/N]', err)
+        self.assertEqual([], self.asked())

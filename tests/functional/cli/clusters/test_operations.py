@@ -1,0 +1,302 @@
+"""The commands that have an action be done on a cluster or node, and wait for it."""
+
+import fixtures
+
+from tests.functional.cli.clusters import cluster_objects as shown
+from tests.functional.cli.clusters.cluster_case import (
+    ACTION,
+    CLUSTER,
+    NODE,
+    ROOT,
+    ClusterCase,
+    fault,
+)
+from tests.functional.cli.fake_api import Reply
+
+C, N = f'/clusters/{shown.CLUSTER_ID}', f'/nodes/{shown.NODE_ID}'
+
+
+class ActingTest(ClusterCase):
+    """What has an action be done on a cluster or node."""
+
+    def test_what_is_asked_for_of_a_cluster(self):
+        for line in (
+            'actions',
+            'actions?wait=true',
+            'actions?not_before=2030-01-01',
+            'ops',
+        ):
+            self.begins(f'POST {CLUSTER}/{line}')
+        for argv, body in (
+            (['check', 'web'], {'check': {}}),
+            (['recover', 'web'], {'recover': {}}),
+            (
+                ['recover', 'web', '--operation', 'REBOOT', '--check'],
+                {'recover': {'operation': 'REBOOT', 'check': True}},
+            ),
+            (
+                ['recover', 'web', '--check-capacity'],
+                {'recover': {'check_capacity': True}},
+            ),
+            (
+                ['resize', 'web', '--capacity', '4'],
+                {
+                    'resize': {
+                        'adjustment_type': 'EXACT_CAPACITY',
+                        'number': 4,
+                        'strict': False,
+                    }
+                },
+            ),
+            (
+                ['resize', 'web', '--adjustment=-2', '--strict'],
+                {
+                    'resize': {
+                        'adjustment_type': 'CHANGE_IN_CAPACITY',
+                        'number': -2,
+                        'strict': True,
+                    }
+                },
+            ),
+            (
+                ['resize', 'web', '--percentage', '50', '--min-step', '1'],
+                {
+                    'resize': {
+                        'adjustment_type': 'CHANGE_IN_PERCENTAGE',
+                        'number': 50.0,
+                        'strict': False,
+                        'min_step': 1,
+                    }
+                },
+            ),
+            (
+                ['resize', 'web', '--min-size', '0', '--max-size', '-1'],
+                {'resize': {'min_size': 0, 'max_size': -1}},
+            ),
+            (['scale', 'in', 'web'], {'scale_in': {}}),
+            (['scale', 'out', 'web', '--count', '2'], {'scale_out': {'count': 2}}),
+            (['members', 'add', 'web', 'a', 'b'], {'add_nodes': {'nodes': ['a', 'b']}}),
+            (
+                ['members', 'del', 'web', 'a', '--destroy-after-deletion'],
+                {'del_nodes': {'nodes': ['a'], 'destroy_after_deletion': True}},
+            ),
+            (
+                ['members', 'replace', 'web', 'a=b'],
+                {'replace_nodes': {'nodes': {'a': 'b'}}},
+            ),
+            (
+                ['policy', 'attach', 'web', 'less'],
+                {'policy_attach': {'policy_id': 'less'}},
+            ),
+            (
+                ['policy', 'attach', 'web', 'less', '--disabled'],
+                {'policy_attach': {'policy_id': 'less', 'enabled': False}},
+            ),
+            (
+                ['policy', 'detach', 'web', 'less'],
+                {'policy_detach': {'policy_id': 'less'}},
+            ),
+            (
+                ['policy', 'update', 'web', 'less', '--disable'],
+                {'policy_update': {'policy_id': 'less', 'enabled': False}},
+            ),
+            (
+                ['policy', 'update', 'web', 'less', '--enable'],
+                {'policy_update': {'policy_id': 'less', 'enabled': True}},
+            ),
+        ):
+            found = self.rows('cluster', *argv)
+
+            self.assertEqual(shown.ACTION_ID, found['ID'])
+            self.assertEqual([(f'POST {C}/actions', body)], self.asked(), argv)
+        self.rows('cluster', 'check', 'web', '--queue')
+        self.assertEqual([(f'POST {C}/actions?wait=true', {'check': {}})], self.asked())
+        self.rows('cluster', 'check', 'web', '--not-before', '2030-01-01')
+        later = f'POST {C}/actions?not_before=2030-01-01'
+        self.assertEqual([(later, {'check': {}})], self.asked())
+        self.rows(
+            *('cluster', 'op', 'web', '--operation', 'reboot'),
+            *('--params', 'type=SOFT', '--filter', 'role=db'),
+        )
+        asked = {'reboot': {'params': {'type': 'SOFT'}, 'filters': {'role': 'db'}}}
+        self.assertEqual([(f'POST {C}/ops', asked)], self.asked())
+
+    def test_what_is_asked_for_of_a_node(self):
+        for line in (f'{NODE}/actions', f'{NODE}/ops', f'{ROOT}/nodes/web-1/actions'):
+            self.begins(f'POST {line}')
+        for argv, line, body in (
+            (['check', 'web-1'], f'POST {N}/actions', {'check': {}}),
+            (
+                ['recover', 'web-1', '--operation', 'REBUILD', '--force-recreate'],
+                f'POST {N}/actions',
+                {'recover': {'operation': 'REBUILD', 'force_recreate': True}},
+            ),
+            (
+                ['op', 'web-1', '--operation', 'reboot', '--params', 'wait=3'],
+                f'POST {N}/ops',
+                {'reboot': {'wait': 3}},
+            ),
+            (
+                ['mark-unhealthy', 'web-1', 'it smokes'],
+                'POST /nodes/web-1/actions',
+                {'mark_unhealthy': {'mark_unhealthy': True, 'reason': 'it smokes'}},
+            ),
+            (
+                ['mark-unhealthy', 'web-1', '--reset'],
+                'POST /nodes/web-1/actions',
+                {'mark_unhealthy': {'mark_unhealthy': False}},
+            ),
+            (
+                ['mark-unhealthy', 'web-1', '--reset', 'it does not'],
+                'POST /nodes/web-1/actions',
+                {'mark_unhealthy': {'mark_unhealthy': False, 'reason': 'it does not'}},
+            ),
+        ):
+            self.rows('node', *argv)
+
+            self.assertEqual([(line, body)], self.asked(), argv)
+
+    def test_what_makes_no_sense_is_refused_here(self):
+        for argv in (
+            ['cluster', 'resize', 'web'],
+            ['cluster', 'resize', 'web', '--capacity', '1', '--adjustment', '1'],
+            ['cluster', 'resize', 'web', '--capacity', '1', '--min-step', '1'],
+            ['cluster', 'resize', 'web', '--capacity', '-1'],
+            ['cluster', 'resize', 'web', '--percentage', 'nan'],
+            ['cluster', 'resize', 'web', '--percentage', 'some'],
+            ['cluster', 'members', 'replace', 'web', 'a'],
+            ['cluster', 'policy', 'update', 'web', 'less'],
+            ['cluster', 'recover', 'web', '--operation', 'PRAY'],
+            ['cluster', 'action', 'signal', 'x', 'STOP'],
+            ['node', 'adopt', '4711', '--type', 't-1.0', '--preview', '--name', 'n'],
+        ):
+            self.assertEqual(2, self.fail(*argv)[0], argv)
+            self.assertEqual([], self.asked())
+
+    def test_a_cluster_that_is_busy_refuses_with_the_text_of_the_api(self):
+        text = "CLUSTER_CHECK for cluster 'x' cannot be completed because it is locked."
+        self.api.answers[f'POST {CLUSTER}/actions'] = fault(
+            409, 'ResourceIsLocked', text
+        )
+
+        self.assertEqual((1, text), self.fail('cluster', 'check', 'web'))
+
+    def test_an_action_is_signalled(self):
+        self.api.answers[f'PATCH {ACTION}'] = Reply(None, 202)
+        self.api.answers[f'PATCH {ACTION}?force=true'] = Reply(None, 202)
+        line = f'PATCH /actions/{shown.ACTION_ID}'
+        for argv, asked, status in (
+            (['CANCEL'], line, 'CANCELLED'),
+            (['SUSPEND'], line, 'SUSPENDED'),
+            (['RESUME'], line, 'RUNNING'),
+            (['CANCEL', '--force'], f'{line}?force=true', 'CANCELLED'),
+        ):
+            self.rows('cluster', 'action', 'signal', shown.ACTION_ID, *argv)
+
+            self.assertEqual([(asked, {'action': {'status': status}})], self.asked())
+
+    def test_an_action_of_any_type_is_asked_for(self):
+        self.begins(f'POST {ROOT}/actions', {'action': shown.ACTION})
+
+        self.rows(
+            *('cluster', 'action', 'create', 'command', 'web', '--interval', '60'),
+            *('--input', 'command=["true"]', '--not-before', '2030-01-01T00:00:00Z'),
+            *('--timeout', '9', '--name', 'nightly'),
+        )
+
+        self.assertEqual(
+            [
+                (
+                    'POST /actions',
+                    {
+                        'action': {
+                            'action': 'command',
+                            'target': 'web',
+                            'name': 'nightly',
+                            'interval': 60,
+                            'not_before': '2030-01-01T00:00:00Z',
+                            'timeout': 9,
+                            'inputs': {'command': ['true']},
+                        }
+                    },
+                )
+            ],
+            self.asked(),
+        )
+
+
+class WaitingTest(ClusterCase):
+    """--wait."""
+
+    def setUp(self):
+        super().setUp()
+        self.useFixture(fixtures.MonkeyPatch('time.sleep', lambda seconds: None))
+        self.begins(f'POST {CLUSTER}/actions')
+
+    def test_what_happens_is_shown_and_so_is_the_end(self):
+        node = {
+            **shown.EVENT,
+            'id': 'e2',
+            'otype': 'NODE',
+            'oname': 'web-1',
+            'action': 'NODE_CHECK',
+            'status': 'end',
+            'status_reason': 'Check succeeded',
+        }
+        self.goes_on(
+            f'cluster_id={shown.CLUSTER_ID}',
+            ('RUNNING', [shown.EVENT]),
+            ('SUCCEEDED', [node]),
+        )
+
+        code, out, err = self.call('cluster', 'check', 'web', '--wait', '-f', 'value')
+
+        self.assertEqual(0, code)
+        self.assertEqual(
+            '03:04:05 web CLUSTER_CHECK start Check in progress.\n'
+            '03:04:05 web-1 NODE_CHECK end Check succeeded\n',
+            err,
+        )
+        self.assertIn('SUCCEEDED', out)
+
+    def test_of_an_action_of_any_type_what_happened_before_is_not_shown(self):
+        self.begins(f'POST {ROOT}/actions', {'action': shown.ACTION})
+        self.goes_on(f'cluster_id={shown.CLUSTER_ID}', ('SUCCEEDED', []))
+        events = f'GET {ROOT}/events?'
+        self.api.answers[f'{events}sort=timestamp%3Adesc&limit=1'] = {
+            'events': [{**shown.EVENT, 'id': 'e0'}]
+        }
+        line = (
+            f'cluster_id={shown.CLUSTER_ID}&sort=timestamp%3Aasc&marker=e0&limit=1000'
+        )
+        self.api.answers[f'{events}{line}'] = {
+            'events': [{**shown.EVENT, 'oname': 'later'}]
+        }
+
+        code, _, err = self.call(
+            *('cluster', 'action', 'create', 'CLUSTER_CHECK', 'web', '--wait')
+        )
+
+        self.assertEqual(
+            (0, '03:04:05 later CLUSTER_CHECK start Check in progress.\n'), (code, err)
+        )
+
+    def test_what_failed_is_told_by_the_exit_code(self):
+        for status in ('FAILED', 'CANCELLED'):
+            self.goes_on(f'cluster_id={shown.CLUSTER_ID}', (status, []))
+
+            code, _, err = self.call('cluster', 'check', 'web', '--wait')
+
+            self.assertEqual(1, code)
+            self.assertEqual(
+                f'watcherlite: the action cluster_check_11111111 is {status}: why\n',
+                err,
+            )
+
+    def test_of_a_node_its_own_events_are_shown(self):
+        self.begins(f'POST {NODE}/actions')
+        self.goes_on(f'oid={shown.NODE_ID}', ('SUCCEEDED', [shown.EVENT]))
+
+        code, _, err = self.call('node', 'check', 'web-1', '--wait')
+
+        self.assertEqual((0, 1), (code, err.count('\n')))

@@ -1,0 +1,87 @@
+"""A test of commands on stacks, against an API that answers as the test says."""
+
+from tests.functional.cli.fake_api import RemoteCase, Reply
+from tests.functional.cli.stacks import stack_objects as shown
+
+#: Where stacks are, and where one of them is.
+ALL = '/orchestration/v1/default/stacks'
+WEB = f'{ALL}/web/{shown.STACK_ID}'
+
+TEMPLATE = """\
+heat_template_version: 2021-04-16
+resources:
+  motd:
+    type: Local::File
+    properties: {content: {get_file: motd}}
+"""
+
+
+def fault(status, kind, text):
+    """Return a refusal as the API of stacks words it."""
+    return Reply(
+        {
+            'code': status,
+            'title': 'x',
+            'explanation': 'y',
+            'error': {'type': kind, 'message': text, 'traceback': None},
+        },
+        status,
+    )
+
+
+class StackCase(RemoteCase):
+    """The stack `web` can be found."""
+
+    def setUp(self):
+        super().setUp()
+        self.api.answers[f'GET {ALL}/web'] = Reply(
+            b'<html>', 302, {'Location': shown.STACK_URL, 'Content-Type': 'text/html'}
+        )
+        self.api.answers[f'GET {ALL}/{shown.STACK_ID}'] = self.api.answers[
+            f'GET {ALL}/web'
+        ]
+
+    def asked(self):
+        """Return what was asked for, but for the stack; forget it."""
+        found = [
+            (asked[0].replace(WEB, 'WEB').replace(ALL, 'ALL'), *asked[1:])
+            for asked in self.api.asked
+        ]
+        self.api.asked.clear()
+        return [
+            asked
+            for asked in found
+            if asked[0] not in ('GET ALL/web', f'GET ALL/{shown.STACK_ID}')
+        ]
+
+
+class ChangingCase(StackCase):
+    def setUp(self):
+        super().setUp()
+        self.motd = f'file://{self.file("hello", "motd")}'
+        self.template = self.file(TEMPLATE, 'stack.yaml')
+        self.sent = {
+            'heat_template_version': '2021-04-16',
+            'resources': {
+                'motd': {
+                    'type': 'Local::File',
+                    'properties': {'content': {'get_file': self.motd}},
+                }
+            },
+        }
+        self.api.answers[f'GET {WEB}'] = shown.stack()
+
+    def goes_on(self, *looks):
+        """Let the stack be waited for: its status and events, look after look."""
+        self.api.answers[f'GET {WEB}?resolve_outputs=false'] = [
+            shown.stack(stack_status=status, stack_status_reason='why')
+            for status, _ in looks
+        ]
+        query = f'GET {WEB}/events?sort_dir=asc'
+        marker = ''
+        for _, events in looks:
+            for line in (f'{query}{marker}&limit=1000',):
+                self.api.answers.setdefault(line, {'events': events})
+            if events:
+                marker = f'&marker={events[-1]["id"]}'
+        self.api.answers.setdefault(f'{query}{marker}&limit=1000', {'events': []})

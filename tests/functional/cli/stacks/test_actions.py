@@ -1,0 +1,178 @@
+"""The commands that act on stacks as they are, delete them, and check templates."""
+
+import io
+import json
+
+import fixtures
+
+from tests.functional.cli.fake_api import Reply
+from tests.functional.cli.stacks import stack_objects as shown
+from tests.functional.cli.stacks.stack_case import ALL, WEB, ChangingCase, fault
+
+
+class ActionTest(ChangingCase):
+    """`stack check`, `suspend`, `resume`, `lock`, `unlock` and `cancel`."""
+
+    def setUp(self):
+        super().setUp()
+        self.api.answers[f'POST {WEB}/actions'] = Reply(b'null')
+        self.goes_on(('CHECK_IN_PROGRESS', []))
+
+    def test_what_is_asked_for(self):
+        for argv, body in (
+            (['check'], {'check': None}),
+            (['suspend'], {'suspend': None}),
+            (['resume'], {'resume': None}),
+            (['lock'], {'lock': {'level': 'all'}}),
+            (['lock', '--level', 'stacks'], {'lock': {'level': 'stacks'}}),
+            (['unlock'], {'unlock': None}),
+            (['cancel'], {'cancel_update': None}),
+            (['cancel', '--no-rollback'], {'cancel_without_rollback': None}),
+        ):
+            found = self.rows('stack', *argv, 'web')
+
+            self.assertEqual('CHECK_IN_PROGRESS', found['Stack Status'])
+            self.assertEqual(('POST WEB/actions', body), self.asked()[0])
+
+    def test_an_unknown_level_is_refused_here(self):
+        code, message = self.fail('stack', 'lock', 'web', '--level', 'some')
+
+        self.assertEqual(2, code)
+        self.assertIn('all', message)
+        self.assertEqual([], self.asked())
+
+    def test_each_waits_for_its_own_end(self):
+        self.api.answers[f'GET {WEB}/events?sort_dir=desc&limit=1'] = {'events': []}
+        for verb in ('check', 'suspend', 'resume', 'lock', 'unlock'):
+            for status, code in (
+                (f'{verb.upper()}_COMPLETE', 0),
+                (f'{verb.upper()}_FAILED', 1),
+            ):
+                self.goes_on((status, []))
+
+                found = self.call('stack', verb, 'web', '--wait')
+
+                self.assertEqual(code, found[0], (verb, status, found))
+
+    def test_a_lock_refuses_with_the_text_of_the_api(self):
+        text = 'Stack web is locked (LOCK_COMPLETE): CHECK needs an unlock first.'
+        self.api.answers[f'POST {WEB}/actions'] = fault(409, 'ActionInProgress', text)
+
+        self.assertEqual((1, text), self.fail('stack', 'check', 'web'))
+
+
+class DeleteTest(ChangingCase):
+    """`stack delete`."""
+
+    def setUp(self):
+        super().setUp()
+        self.useFixture(fixtures.MonkeyPatch('sys.stdin', io.StringIO()))
+        self.api.answers[f'DELETE {WEB}'] = Reply(None, 204)
+
+    def test_several_are_deleted_and_what_cannot_be_is_told(self):
+        self.api.answers[f'GET {ALL}/nothing'] = fault(
+            404, 'EntityNotFound', 'The Stack (nothing) could not be found.'
+        )
+
+        code, out, err = self.call('stack', 'delete', '--yes', 'nothing', 'web')
+
+        self.assertEqual(
+            (2, '', 'watcherlite: The Stack (nothing) could not be found.\n'),
+            (code, out, err),
+        )
+        self.assertEqual([('GET ALL/nothing',), ('DELETE WEB',)], self.asked())
+
+    def test_a_script_is_not_asked(self):
+        self.assertEqual('', self.succeed('stack', 'delete', 'web'))
+        self.assertEqual([('DELETE WEB',)], self.asked())
+
+    def test_who_sits_at_a_terminal_is_asked(self):
+        class Terminal(io.StringIO):
+            def isatty(self):
+                return True
+
+        for answer, code, asked in (
+            ('y\n', 0, [('DELETE WEB',)]),
+            ('n\n', 1, []),
+            ('', 1, []),
+        ):
+            self.useFixture(fixtures.MonkeyPatch('sys.stdin', Terminal(answer)))
+
+            found, out, err = self.call('stack', 'delete', 'web')
+
+            self.assertEqual((code, ''), (found, out))
+            self.assertTrue(err.startswith('Delete web? [y/N] '), err)
+            self.assertEqual(asked, self.asked())
+
+    def test_waiting_ends_when_the_stack_is_gone(self):
+        self.api.answers[f'GET {WEB}/events?sort_dir=desc&limit=1'] = {'events': []}
+        gone = fault(404, 'EntityNotFound', 'gone')
+        for last, code in (
+            (gone, 0),
+            (shown.stack(stack_status='DELETE_COMPLETE'), 0),
+            (shown.stack(stack_status='DELETE_FAILED'), 1),
+        ):
+            self.api.answers[f'GET {WEB}/events?sort_dir=asc&limit=1000'] = {
+                'events': []
+            }
+            self.api.answers[f'GET {WEB}?resolve_outputs=false'] = [
+                shown.stack(stack_status='DELETE_IN_PROGRESS'),
+                last,
+            ]
+
+            found = self.call('stack', 'delete', '-y', 'web', '--wait')
+
+            self.assertEqual(code, found[0], found)
+
+
+class ValidateTest(ChangingCase):
+    """`stack template validate`."""
+
+    def test_a_template_is_checked_with_all_it_names(self):
+        answer = {
+            'Description': 'A file.',
+            'Parameters': {'size': {'Type': 'Number'}},
+            'Environment': {},
+        }
+        root = '/orchestration/v1/default/validate'
+        self.api.answers[f'POST {root}'] = answer
+        self.api.answers[f'POST {root}?show_nested=true'] = answer
+        environment = self.file('parameters: {a: 1}', 'env.yaml')
+
+        found = self.rows('stack', 'template', 'validate', '-t', self.template)
+        self.rows(
+            *('stack', 'template', 'validate', '-t', self.template, '-e', environment),
+            *('--parameter', 'b=2', '--show-nested'),
+        )
+
+        self.assertEqual(
+            {
+                'Description': 'A file.',
+                'Parameters': {'size': {'Type': 'Number'}},
+                'Environment': {},
+            },
+            found,
+        )
+        self.assertEqual(
+            [
+                (
+                    f'POST {root}',
+                    {'template': self.sent, 'files': {self.motd: 'hello'}},
+                ),
+                (
+                    f'POST {root}?show_nested=true',
+                    {
+                        'template': self.sent,
+                        'environment': {'parameters': {'b': '2'}},
+                        'environment_files': [f'file://{environment}'],
+                        'files': {
+                            self.motd: 'hello',
+                            f'file://{environment}': json.dumps(
+                                {'parameters': {'a': 1}}
+                            ),
+                        },
+                    },
+                ),
+            ],
+            self.asked(),
+        )

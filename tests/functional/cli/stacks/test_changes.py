@@ -1,0 +1,326 @@
+"""The commands that change stacks: what they ask for, and how they wait."""
+
+import _thread
+
+from tests.functional.cli.fake_api import Reply
+from tests.functional.cli.stacks import stack_objects as shown
+from tests.functional.cli.stacks.stack_case import ALL, WEB, ChangingCase, fault
+
+
+class CreateTest(ChangingCase):
+    """`stack create`."""
+
+    def setUp(self):
+        super().setUp()
+        made = {'stack': {'id': shown.STACK_ID, 'links': [shown.SELF]}}
+        self.api.answers[f'POST {ALL}'] = Reply(
+            made, 201, {'Location': shown.STACK_URL}
+        )
+
+    def test_a_template_is_sent_with_its_files(self):
+        found = self.rows('stack', 'create', 'web', '-t', self.template)
+
+        self.assertEqual('CREATE_COMPLETE', found['Stack Status'])
+        self.assertEqual(
+            [
+                (
+                    'POST ALL',
+                    {
+                        'stack_name': 'web',
+                        'disable_rollback': True,
+                        'parameters': {},
+                        'template': self.sent,
+                        'files': {self.motd: 'hello'},
+                    },
+                ),
+                ('GET WEB',),
+            ],
+            self.asked(),
+        )
+
+    def test_everything_that_can_be_said(self):
+        first = self.file('parameters: {a: 1}', 'first.yaml')
+        second = self.file('parameters: {a: 2}', 'second.yaml')
+        key = self.file('secret', 'key')
+
+        self.rows(
+            *('stack', 'create', 'web', '-t', self.template, '-e', first),
+            *('--environment', second, '--parameter', 'size=3'),
+            *('--parameter-file', f'key={key}', '--timeout', '7'),
+            *('--enable-rollback', '--tags', 'a,b'),
+        )
+
+        body = self.asked()[0][1]
+        self.assertEqual(
+            {
+                'stack_name': 'web',
+                'disable_rollback': False,
+                'parameters': {'size': '3', 'key': 'secret'},
+                'template': self.sent,
+                'environment_files': [f'file://{first}', f'file://{second}'],
+                'files': {
+                    self.motd: 'hello',
+                    f'file://{first}': '{"parameters": {"a": 1}}',
+                    f'file://{second}': '{"parameters": {"a": 2}}',
+                },
+                'timeout_mins': 7,
+                'tags': 'a,b',
+            },
+            body,
+        )
+
+    def test_waiting_shows_what_happens_on_standard_error(self):
+        self.goes_on(
+            (
+                'CREATE_IN_PROGRESS',
+                [
+                    shown.event(1, 'CREATE_IN_PROGRESS'),
+                    shown.event(2, 'CREATE_IN_PROGRESS', 'motd', ''),
+                ],
+            ),
+            ('CREATE_IN_PROGRESS', [shown.event(3, 'CREATE_COMPLETE', 'motd', '/m')]),
+            ('CREATE_COMPLETE', [shown.event(4, 'CREATE_COMPLETE')]),
+        )
+
+        code, out, err = self.call(
+            *('stack', 'create', 'web', '-t', self.template, '--wait'),
+            *('-f', 'value', '-c', 'Stack Status'),
+        )
+
+        self.assertEqual((0, 'CREATE_COMPLETE\n'), (code, out))
+        self.assertEqual(
+            """\
+03:04:05 web CREATE_IN_PROGRESS state changed
+03:04:05 motd CREATE_IN_PROGRESS state changed
+03:04:05 motd CREATE_COMPLETE state changed
+03:04:05 web CREATE_COMPLETE state changed
+""",
+            err,
+        )
+
+    def test_a_failure_that_was_waited_for_is_one_of_the_command(self):
+        self.api.answers[f'GET {WEB}'] = shown.stack(stack_status='CREATE_FAILED')
+        self.goes_on(('CREATE_FAILED', []))
+
+        code, out, err = self.call(
+            *('stack', 'create', 'web', '-t', self.template, '--wait'),
+            *('-f', 'value', '-c', 'Stack Status'),
+        )
+
+        self.assertEqual(
+            (
+                1,
+                'CREATE_FAILED\n',
+                'watcherlite: the stack web is CREATE_FAILED: why\n',
+            ),
+            (code, out, err),
+        )
+
+    def test_ctrl_c_ends_the_waiting_and_not_the_stack(self):
+        self.goes_on(('CREATE_IN_PROGRESS', []))
+
+        class Interrupting(Reply):
+            """Somebody presses Ctrl-C while this is on its way."""
+
+            @property
+            def body(self):
+                _thread.interrupt_main()
+                return {'events': []}
+
+            @body.setter
+            def body(self, value):
+                """Keep nothing."""
+
+        line = f'GET {WEB}/events?sort_dir=asc&limit=1000'
+        self.api.answers[line] = Interrupting()
+
+        code, out, err = self.call(
+            *('stack', 'create', 'web', '-t', self.template, '--wait'),
+            *('-f', 'value', '-c', 'Stack Name'),
+        )
+
+        self.assertEqual((130, 'web\n'), (code, out))
+        self.assertIn('the operation continues; watcherlite stack show', err)
+
+    def test_a_dry_run_shows_what_would_be_made(self):
+        self.api.answers[f'POST {ALL}/preview'] = {
+            'stack': {
+                'stack_name': 'web',
+                'resources': [
+                    {'resource_name': 'motd', 'resource_type': 'Local::File'}
+                ],
+            }
+        }
+        words = ('stack', 'create', 'web', '-t', self.template, '--dry-run')
+
+        table = self.succeed(*words)
+
+        self.assertIn('| Resources  | motd (Local::File) |', table)
+        self.assertEqual(['POST ALL/preview'], [asked[0] for asked in self.asked()])
+
+    def test_mistakes_are_told_before_anything_is_sent(self):
+        words = ('stack', 'create', 'web', '-t')
+        twice = self.file('a: 1\na: 2\n', 'twice.yaml')
+
+        for argv, said in (
+            ([twice], f'{twice}:2: '),
+            ([f'{self.home}/none'], f'the template {self.home}/none does not exist'),
+            ([self.template, '--parameter', 'x'], "'x' is not of the form NAME=VALUE"),
+            ([self.template, '--timeout', 'x'], "'x' is not a number of minutes"),
+            (['http://x/y.yaml'], 'http://x/y.yaml is not fetched'),
+        ):
+            code, message = self.fail(*words, *argv)
+
+            self.assertEqual(2, code)
+            self.assertIn(said, message)
+        self.assertEqual([], self.api.asked)
+
+    def test_refusals_are_those_of_the_api(self):
+        words = ('stack', 'create', 'web', '-t', self.template)
+        for reply, code in (
+            (fault(409, 'StackExists', 'The Stack (web) already exists.'), 1),
+            (fault(400, 'StackValidationFailed', 'resources.motd: wrong'), 2),
+            (fault(503, 'HTTPServiceUnavailable', 'Try later.'), 3),
+        ):
+            self.api.answers[f'POST {ALL}'] = reply
+
+            found, message = self.fail(*words)
+
+            self.assertEqual(code, found)
+            self.assertIn(reply.body['error']['message'], message)
+
+    def test_the_timeout_of_the_connection_stands_in_front_of_the_command(self):
+        code, out, err = self.call(
+            *('--timeout', '0', 'stack', 'create', 'web', '-t', self.template),
+            *('--timeout', '7'),
+        )
+
+        self.assertEqual((2, ''), (code, out))
+        self.assertIn("--timeout is '0'", err)
+
+    def test_what_was_abandoned_is_adopted(self):
+        path = self.file('{"name": "web", "resources": {}}', 'web.json')
+
+        self.rows('stack', 'adopt', 'web', '--adopt-file', path)
+
+        self.assertEqual(
+            {
+                'stack_name': 'web',
+                'disable_rollback': True,
+                'parameters': {},
+                'files': {},
+                'adopt_stack_data': {'name': 'web', 'resources': {}},
+            },
+            self.asked()[0][1],
+        )
+
+
+class UpdateTest(ChangingCase):
+    """`stack update`."""
+
+    def setUp(self):
+        super().setUp()
+        accepted = Reply(b'Accepted.\n', 202, {'Content-Type': 'text/plain'})
+        self.api.answers[f'PUT {WEB}'] = self.api.answers[f'PATCH {WEB}'] = accepted
+
+    def test_a_template_says_all_there_is(self):
+        self.rows('stack', 'update', 'web', '-t', self.template)
+
+        self.assertEqual(
+            [
+                (
+                    'PUT WEB',
+                    {
+                        'parameters': {},
+                        'template': self.sent,
+                        'files': {self.motd: 'hello'},
+                    },
+                ),
+                ('GET WEB',),
+            ],
+            self.asked(),
+        )
+
+    def test_what_is_not_given_stays_as_it_is(self):
+        self.rows(
+            *('stack', 'update', 'web', '--existing', '--parameter', 'a=1'),
+            *('--clear-parameter', 'b', '--clear-parameter', 'c'),
+            *('--rollback', 'enabled'),
+        )
+        first = self.asked()[0]
+        self.rows('stack', 'update', 'web', '--existing', '--rollback', 'disabled')
+        second = self.asked()[0]
+
+        self.assertEqual(
+            (
+                'PATCH WEB',
+                {
+                    'parameters': {'a': '1'},
+                    'files': {},
+                    'disable_rollback': False,
+                    'clear_parameters': ['b', 'c'],
+                },
+            ),
+            first,
+        )
+        self.assertEqual(True, second[1]['disable_rollback'])
+
+    def test_what_would_change_is_shown(self):
+        changes = {
+            'unchanged': [{'resource_name': 'a', 'resource_type': 'T'}],
+            'updated': [],
+            'replaced': [{'resource_name': 'b', 'resource_type': 'T'}],
+            'added': [],
+            'deleted': [],
+        }
+        self.api.answers[f'PUT {WEB}/preview?show_nested=true'] = {
+            'resource_changes': changes
+        }
+        self.api.answers[f'PATCH {WEB}/preview'] = {'resource_changes': changes}
+
+        table = self.succeed(
+            *('stack', 'update', 'web', '-t', self.template, '--dry-run'),
+            '--show-nested',
+        )
+        found = self.rows('stack', 'update', 'web', '--existing', '--dry-run')
+
+        self.assertIn('| Unchanged  | a (T) ', table)
+        self.assertIn('| Replaced   | b (T) ', table)
+        self.assertEqual([], found['Added'])
+        self.assertEqual(
+            ['PUT WEB/preview?show_nested=true', 'PATCH WEB/preview'],
+            [asked[0] for asked in self.asked()],
+        )
+
+    def test_waiting_begins_behind_what_has_happened_before(self):
+        last = f'GET {WEB}/events?sort_dir=desc&limit=1'
+        self.api.answers[last] = {'events': [shown.event(7, 'CREATE_COMPLETE')]}
+        self.goes_on(('UPDATE_COMPLETE', []))
+        news = f'GET {WEB}/events?sort_dir=asc&marker=event-7&limit=1000'
+        self.api.answers[news] = {'events': [shown.event(8, 'UPDATE_COMPLETE')]}
+
+        code, _, err = self.call(
+            *('stack', 'update', 'web', '-t', self.template, '--wait')
+        )
+
+        self.assertEqual(
+            (0, '03:04:05 web UPDATE_COMPLETE state changed\n'), (code, err)
+        )
+        self.assertEqual(
+            [last.replace(WEB, 'WEB'), 'PUT WEB'], [a[0] for a in self.asked()][:2]
+        )
+
+    def test_a_command_line_that_makes_no_sense_asks_for_nothing(self):
+        for argv, said in (
+            ([], 'give -t TEMPLATE, --existing, or both'),
+            (
+                ['-t', self.template, '--clear-parameter', 'a'],
+                '--clear-parameter needs --existing',
+            ),
+            (['--existing', '--show-nested'], '--show-nested needs --dry-run'),
+        ):
+            self.assertEqual(
+                (2, f'{said} (see `watcherlite stack update --help`)'),
+                self.fail('stack', 'update', 'web', *argv),
+            )
+        self.assertEqual([], self.asked())

@@ -1,0 +1,528 @@
+"""The commands that read stacks: what they ask for, and what they show."""
+
+import json
+
+from tests.functional.cli.fake_api import Reply
+from tests.functional.cli.stacks import stack_objects as shown
+from tests.functional.cli.stacks.stack_case import ALL, WEB, StackCase, fault
+
+
+class ListTest(StackCase):
+    """`stack list`."""
+
+    def test_columns(self):
+        self.api.answers[f'GET {ALL}'] = {'stacks': [shown.LISTED]}
+        everywhere = f'GET {ALL}?global_tenant=true'
+        self.api.answers[everywhere] = {'stacks': [shown.LISTED]}
+
+        (few,) = self.rows('stack', 'list')
+        (many,) = self.rows('stack', 'list', '--long')
+        (all_projects,) = self.rows('stack', 'list', '--all-projects')
+
+        self.assertEqual(
+            {
+                'ID': shown.STACK_ID,
+                'Stack Name': 'web',
+                'Stack Status': 'CREATE_COMPLETE',
+                'Creation Time': '2030-01-02T03:04:05Z',
+                'Updated Time': None,
+            },
+            few,
+        )
+        self.assertEqual(
+            {
+                **few,
+                'Project': 'default',
+                'Deletion Time': None,
+                'Stack Owner': 'me',
+                'Parent': None,
+                'Tags': ['blue'],
+            },
+            many,
+        )
+        self.assertEqual({**few, 'Project': 'default'}, all_projects)
+
+    def test_formats(self):
+        self.api.answers[f'GET {ALL}'] = {'stacks': [shown.LISTED]}
+        columns = ('-c', 'Stack Name', '-c', 'Stack Status')
+
+        self.assertEqual(
+            'web CREATE_COMPLETE\n',
+            self.succeed('stack', 'list', '-f', 'value', *columns),
+        )
+        self.assertEqual(
+            '"Stack Name","Stack Status"\n"web","CREATE_COMPLETE"\n',
+            self.succeed('stack', 'list', '-f', 'csv', *columns),
+        )
+        self.assertEqual(
+            '- Stack Name: web\n  Stack Status: CREATE_COMPLETE\n',
+            self.succeed('stack', 'list', '-f', 'yaml', *columns),
+        )
+        self.assertIn('| web ', self.succeed('stack', 'list'))
+
+    def test_filters_are_those_of_the_api(self):
+        for argv, query in (
+            (['--name', 'web'], 'name=web'),
+            (['--id', 'x'], 'id=x'),
+            (['--status', 'FAILED'], 'status=FAILED'),
+            (['--action', 'CHECK'], 'action=CHECK'),
+            (['--owner', 'me'], 'username=me'),
+            (['--parent', 'x'], 'owner_id=x'),
+            (['--tags', 'a,b'], 'tags=a%2Cb'),
+            (['--tags-any', 'a'], 'tags_any=a'),
+            (['--not-tags', 'a'], 'not_tags=a'),
+            (['--not-tags-any', 'a'], 'not_tags_any=a'),
+            (['--nested'], 'show_nested=true'),
+            (['--deleted'], 'show_deleted=true'),
+            (['--sort-key', 'stack_name'], 'sort_keys=stack_name'),
+            (['--sort-dir', 'asc'], 'sort_dir=asc'),
+            (['--marker', 'x'], 'marker=x'),
+            (['--limit', '3'], 'limit=3'),
+        ):
+            line = f'GET {ALL}?{query}'
+            self.api.answers[line] = {'stacks': []}
+
+            self.assertEqual([], self.rows('stack', 'list', *argv))
+
+            self.assertEqual((line,), self.api.asked[-1])
+
+    def test_pages(self):
+        more = [{'href': 'http://elsewhere/', 'rel': 'next'}]
+        first = {'stacks': [{**shown.LISTED, 'id': 'a'}], 'links': more}
+        self.api.answers[f'GET {ALL}'] = first
+        self.api.answers[f'GET {ALL}?marker=a'] = {
+            'stacks': [{**shown.LISTED, 'id': 'b'}]
+        }
+
+        code, out, err = self.call('stack', 'list', '-f', 'value', '-c', 'ID')
+        everything = self.succeed(
+            *('stack', 'list', '--limit', '0', '-f', 'value', '-c', 'ID')
+        )
+
+        self.assertEqual(
+            (0, 'a\n', 'watcherlite: these are the first 1; --limit 0 shows all\n'),
+            (code, out, err),
+        )
+        self.assertEqual('a\nb\n', everything)
+
+    def test_the_project_is_that_of_the_option_or_of_the_endpoint(self):
+        path = '/orchestration/v1/mine/stacks'
+        self.api.answers[f'GET {path}'] = {'stacks': []}
+
+        self.rows('stack', 'list', '--project', 'mine')
+        self.rows(
+            *('stack', 'list', '--endpoint', f'{self.api.url}/orchestration/v1/mine')
+        )
+        self._set('OS_PROJECT_ID', 'mine')
+        self.rows('stack', 'list')
+
+        self.assertEqual([(f'GET {path}',)] * 3, self.api.asked)
+
+
+class ShowTest(StackCase):
+    """`stack show` and its outputs."""
+
+    def test_a_stack_is_found_by_its_name(self):
+        self.api.answers[f'GET {WEB}'] = shown.stack()
+
+        found = self.rows('stack', 'show', 'web')
+        table = self.succeed('stack', 'show', 'web')
+
+        self.assertEqual(
+            {
+                'ID': shown.STACK_ID,
+                'Stack Name': 'web',
+                'Description': 'A web server.',
+                'Project': 'default',
+                'Stack Owner': 'me',
+                'Parent': None,
+                'Creation Time': '2030-01-02T03:04:05Z',
+                'Updated Time': None,
+                'Deletion Time': None,
+                'Stack Status': 'CREATE_COMPLETE',
+                'Stack Status Reason': 'Stack CREATE completed successfully',
+                'Base Status': 'CREATE_COMPLETE',
+                'Lock Level': None,
+                'Lock Owner': None,
+                'Parameters': shown.STACK['parameters'],
+                'Outputs': shown.STACK['outputs'],
+                'Disable Rollback': True,
+                'Timeout Minutes': 60,
+                'Tags': ['blue'],
+            },
+            found,
+        )
+        for text in (
+            'OS::stack_name: web',
+            'url: http://a',
+            'bad: (there is no attribute x)',
+        ):
+            self.assertIn(f'| {text} ', table)
+
+    def test_outputs_are_left_out_if_wanted(self):
+        short = {k: v for k, v in shown.STACK.items() if k != 'outputs'}
+        self.api.answers[f'GET {WEB}?resolve_outputs=false'] = {'stack': short}
+
+        found = self.rows('stack', 'show', 'web', '--no-resolve-outputs')
+
+        self.assertNotIn('Outputs', found)
+
+    def test_a_stack_that_is_not_there(self):
+        self.api.answers[f'GET {ALL}/nothing'] = fault(
+            404, 'EntityNotFound', 'The Stack (nothing) could not be found.'
+        )
+
+        self.assertEqual(
+            (2, 'The Stack (nothing) could not be found.'),
+            self.fail('stack', 'show', 'nothing'),
+        )
+
+    def test_a_stack_whose_name_means_something_to_the_api_is_found_in_the_list(self):
+        self.api.answers[f'GET {ALL}/detail'] = {'stacks': []}
+        line = f'GET {ALL}?name=detail&limit=1'
+        self.api.answers[line] = {'stacks': [{**shown.LISTED, 'stack_name': 'detail'}]}
+        place = f'{ALL}/detail/{shown.STACK_ID}'
+        self.api.answers[f'GET {place}'] = shown.stack(stack_name='detail')
+
+        self.assertEqual('detail', self.rows('stack', 'show', 'detail')['Stack Name'])
+        self.api.answers[line] = {'stacks': []}
+        self.assertEqual(2, self.fail('stack', 'show', 'detail')[0])
+
+    def test_something_that_is_not_the_api_is_told(self):
+        self.api.answers[f'GET {WEB}'] = {'goals': []}
+
+        code, message = self.fail('stack', 'show', 'web')
+
+        self.assertEqual(2, code)
+        self.assertIn('is not the orchestration API of watcherlite', message)
+
+    def test_outputs(self):
+        keys = [
+            {'output_key': o['output_key'], 'description': o['description']}
+            for o in shown.STACK['outputs']
+        ]
+        self.api.answers[f'GET {WEB}/outputs'] = {'outputs': keys}
+        self.api.answers[f'GET {WEB}'] = shown.stack()
+        self.api.answers[f'GET {WEB}/outputs/ports'] = {
+            'output': shown.STACK['outputs'][1]
+        }
+
+        self.assertEqual(
+            [
+                {'Output Key': 'url', 'Description': 'Where it is.'},
+                {'Output Key': 'ports', 'Description': ''},
+                {'Output Key': 'bad', 'Description': ''},
+            ],
+            self.rows('stack', 'output', 'list', 'web'),
+        )
+        self.assertEqual(
+            ['http://a', [1, 2], None],
+            [
+                row['Output Value']
+                for row in self.rows('stack', 'output', 'list', 'web', '--long')
+            ],
+        )
+        self.assertEqual(
+            {'Output Key': 'ports', 'Description': '', 'Output Value': [1, 2]},
+            self.rows('stack', 'output', 'show', 'web', 'ports'),
+        )
+
+
+class EventTest(StackCase):
+    """`stack event list`."""
+
+    def test_columns_and_filters(self):
+        for argv, query in (
+            ([], 'events?sort_dir=asc'),
+            (['--sort-dir', 'desc'], 'events?sort_dir=desc'),
+            (['--limit', '5'], 'events?sort_dir=asc&limit=5'),
+            (['--marker', 'x'], 'events?sort_dir=asc&marker=x'),
+            (['--resource', 'server'], 'resources/server/events?sort_dir=asc'),
+        ):
+            line = f'GET {WEB}/{query}'
+            self.api.answers[line] = {'events': [shown.EVENT]}
+
+            (found,) = self.rows('stack', 'event', 'list', 'web', *argv)
+
+            self.assertEqual((line,), self.api.asked[-1])
+            self.assertEqual(
+                {
+                    'Time': '2030-01-02T03:04:05Z',
+                    'Resource Name': 'server',
+                    'Resource Status': 'CREATE_COMPLETE',
+                    'Resource Status Reason': 'state changed',
+                },
+                found,
+            )
+
+    def test_events_of_nested_stacks_say_whose_they_are(self):
+        line = f'GET {WEB}/events?sort_dir=asc&nested_depth=2'
+        self.api.answers[line] = {'events': [shown.EVENT]}
+
+        (found,) = self.rows(
+            *('stack', 'event', 'list', 'web', '--nested-depth', '2', '--long')
+        )
+
+        self.assertEqual(
+            ('web', '4711'), (found['Stack Name'], found['Physical Resource ID'])
+        )
+
+    def test_all_pages(self):
+        many = [{**shown.EVENT, 'id': str(n)} for n in range(1000)]
+        place = f'GET {WEB}/events?sort_dir=asc&limit=1000'
+        self.api.answers[place] = {'events': many}
+        self.api.answers[f'{place}&marker=999'] = {'events': many[:2]}
+
+        rows = self.rows('stack', 'event', 'list', 'web', '--limit', '0')
+
+        self.assertEqual(1002, len(rows))
+
+    def test_a_stack_without_events(self):
+        self.api.answers[f'GET {WEB}/events?sort_dir=asc'] = {'events': []}
+
+        self.assertEqual([], self.rows('stack', 'event', 'list', 'web'))
+
+
+class ResourceTest(StackCase):
+    """`stack resource`."""
+
+    def test_list(self):
+        for argv, query in (
+            ([], ''),
+            (['--name', 'server'], '?name=server'),
+            (['--type', 'Local::Process'], '?type=Local%3A%3AProcess'),
+            (['--status', 'FAILED'], '?status=FAILED'),
+            (['--action', 'CHECK'], '?action=CHECK'),
+            (['--physical-id', '4711'], '?physical_resource_id=4711'),
+        ):
+            line = f'GET {WEB}/resources{query}'
+            self.api.answers[line] = {'resources': [shown.RESOURCE]}
+
+            (found,) = self.rows('stack', 'resource', 'list', 'web', *argv)
+
+            self.assertEqual((line,), self.api.asked[-1])
+            self.assertEqual(
+                {
+                    'Resource Name': 'server',
+                    'Physical Resource ID': '4711',
+                    'Resource Type': 'Local::Process',
+                    'Resource Status': 'CREATE_COMPLETE',
+                    'Updated Time': '2030-01-02T03:04:06Z',
+                },
+                found,
+            )
+
+    def test_a_list_with_those_of_nested_stacks_says_where_each_is(self):
+        inner = {**shown.RESOURCE, 'parent_resource': 'group'}
+        self.api.answers[f'GET {WEB}/resources?nested_depth=1'] = {
+            'resources': [shown.RESOURCE, inner]
+        }
+
+        rows = self.rows(*('stack', 'resource', 'list', 'web', '-n', '1', '--long'))
+
+        self.assertEqual(
+            [('web', None), ('web', 'group')],
+            [(row['Stack Name'], row['Parent Resource']) for row in rows],
+        )
+
+    def test_show_and_metadata(self):
+        place = f'GET {WEB}/resources/server'
+        self.api.answers[place] = {'resource': shown.DETAILED_RESOURCE}
+        self.api.answers[f'{place}?with_attr=a&with_attr=b'] = {
+            'resource': {**shown.DETAILED_RESOURCE, 'attributes': {'a': 1, 'b': 2}}
+        }
+        self.api.answers[f'{place}/metadata'] = {'metadata': {'x': 1}}
+        words = ('stack', 'resource', 'show', 'web', 'server')
+
+        found = self.rows(*words)
+        self.assertEqual(
+            ({'pid': 4711}, False), (found['Attributes'], found['Protected'])
+        )
+        self.assertEqual(
+            {'a': 1, 'b': 2},
+            self.rows(*words, '--with-attr', 'a', '--with-attr', 'b')['Attributes'],
+        )
+        self.assertEqual(
+            {'Metadata': {'x': 1}},
+            self.rows('stack', 'resource', 'metadata', 'web', 'server'),
+        )
+
+    def test_mark_unhealthy(self):
+        place = f'{WEB}/resources/server'
+        self.api.answers[f'PATCH {place}'] = Reply(b'null')
+        self.api.answers[f'GET {place}'] = {
+            'resource': {**shown.DETAILED_RESOURCE, 'resource_status': 'CHECK_FAILED'}
+        }
+        words = ('stack', 'resource', 'mark-unhealthy', 'web', 'server')
+        for argv, body in (
+            ([], {'mark_unhealthy': True}),
+            (
+                ['it is slow'],
+                {'mark_unhealthy': True, 'resource_status_reason': 'it is slow'},
+            ),
+            (
+                ['--reset', 'fast again'],
+                {'mark_unhealthy': False, 'resource_status_reason': 'fast again'},
+            ),
+        ):
+            found = self.rows(*words, *argv)
+
+            self.assertEqual('CHECK_FAILED', found['Resource Status'])
+            self.assertEqual(
+                [('PATCH WEB/resources/server', body), ('GET WEB/resources/server',)],
+                self.asked(),
+            )
+
+    def test_a_resource_that_is_busy_is_refused_with_the_text_of_the_api(self):
+        text = 'Stack web already has an action (UPDATE) in progress.'
+        self.api.answers[f'PATCH {WEB}/resources/server'] = fault(
+            409, 'ActionInProgress', text
+        )
+
+        self.assertEqual(
+            (1, text),
+            self.fail('stack', 'resource', 'mark-unhealthy', 'web', 'server'),
+        )
+
+    def test_signal(self):
+        self.api.answers[f'POST {WEB}/resources/server/signal'] = Reply(b'null')
+        path = self.file('{"a": 1}', 'data.json')
+        words = ('stack', 'resource', 'signal', 'web', 'server')
+
+        for argv, body in (
+            ([], ()),
+            (['--data', '{"a": 2}'], ({'a': 2},)),
+            (['--data', f'@{path}'], ({'a': 1},)),
+        ):
+            self.assertEqual('', self.succeed(*words, *argv))
+            self.assertEqual(
+                [('POST WEB/resources/server/signal', *body)], self.asked()
+            )
+        self.assertIn('invalid JSON', self.fail(*words, '--data', '{a')[1])
+        self.assertEqual([], self.asked())
+
+    def test_types(self):
+        root = '/orchestration/v1/default/resource_types'
+        one = {'resource_type': 'OS::Heat::None', 'description': 'Nothing.'}
+        self.api.answers[f'GET {root}?with_description=true'] = {
+            'resource_types': [one]
+        }
+        self.api.answers[f'GET {root}?with_description=true&name=Local'] = {
+            'resource_types': []
+        }
+        self.api.answers[f'GET {root}/OS%3A%3AHeat%3A%3ANone?with_description=true'] = {
+            **one,
+            'properties': {'p': {'type': 'string'}},
+            'attributes': {},
+            'support_status': {'status': 'SUPPORTED'},
+        }
+        words = ('stack', 'resource', 'type')
+
+        self.assertEqual(
+            [{'Resource Type': 'OS::Heat::None', 'Description': 'Nothing.'}],
+            self.rows(*words, 'list'),
+        )
+        self.assertEqual([], self.rows(*words, 'list', '--name', 'Local'))
+        self.assertEqual(
+            {
+                'Resource Type': 'OS::Heat::None',
+                'Description': 'Nothing.',
+                'Properties': {'p': {'type': 'string'}},
+                'Attributes': {},
+            },
+            self.rows(*words, 'show', 'OS::Heat::None'),
+        )
+
+
+class ContentsTest(StackCase):
+    """The contents of a stack, and those of its resources that failed."""
+
+    def test_its_template_and_environment_are_shown_as_yaml_or_json(self):
+        for noun in ('template', 'environment'):
+            found = {'b': {'x': 1}, 'a': ['\u017e']}
+            self.api.answers[f'GET {WEB}/{noun}'] = found
+            words = ('stack', noun, 'show', 'web')
+
+            self.assertEqual('b:\n  x: 1\na:\n- \u017e\n', self.succeed(*words))
+            self.assertEqual(found, json.loads(self.succeed(*words, '-f', 'json')))
+
+    def test_what_it_is_is_exported_for_nobody_else_to_read(self):
+        self.api.answers[f'GET {WEB}/export'] = {'name': 'web', 'resources': {}}
+        path = self.home / 'web.json'
+
+        printed = self.succeed('stack', 'export', 'web')
+        self.succeed('stack', 'export', 'web', '--output-file', str(path))
+
+        self.assertEqual({'name': 'web', 'resources': {}}, json.loads(printed))
+        self.assertEqual(printed, path.read_text())
+        self.assertEqual(0o600, path.stat().st_mode & 0o777)
+
+    def test_failures_are_listed_with_the_path_to_them(self):
+        def row(name, status, stack, nested=None):
+            links = [{'rel': 'stack', 'href': stack}]
+            if nested is not None:
+                links.append({'rel': 'nested', 'href': nested})
+            return {
+                **shown.RESOURCE,
+                'resource_name': name,
+                'resource_status': status,
+                'resource_status_reason': f'{name} is broken',
+                'links': links,
+            }
+
+        self.api.answers[f'GET {WEB}/resources?nested_depth=100'] = {
+            'resources': [
+                row('g', 'CREATE_FAILED', 'web', 'inner'),
+                row('h', 'CHECK_FAILED', 'web', 'other'),
+                row('ok', 'CREATE_COMPLETE', 'web'),
+                row('m', 'CREATE_FAILED', 'inner', 'deep'),
+                row('n', 'UPDATE_FAILED', 'deep'),
+            ]
+        }
+
+        found = self.rows('stack', 'failures', 'list', 'web')
+
+        self.assertEqual(
+            [
+                ('h', 'CHECK_FAILED', 'h is broken'),
+                ('g.m.n', 'UPDATE_FAILED', 'n is broken'),
+            ],
+            [
+                (r['Resource'], r['Resource Status'], r['Resource Status Reason'])
+                for r in found
+            ],
+        )
+
+
+class AbandonTest(StackCase):
+    def test_what_is_needed_to_adopt_is_printed_or_written(self):
+        self.api.answers[f'DELETE {WEB}/abandon'] = {'name': 'web', 'resources': {}}
+        path = self.file('before', 'web.json')
+
+        printed = self.succeed('stack', 'abandon', 'web')
+        self.assertEqual(
+            '', self.succeed('stack', 'abandon', 'web', '--output-file', path)
+        )
+
+        written = (self.home / 'web.json').read_text()
+        self.assertEqual({'name': 'web', 'resources': {}}, json.loads(printed))
+        self.assertEqual(printed, written)
+
+    def test_nothing_is_abandoned_whose_file_cannot_be_written(self):
+        code, message = self.fail(
+            *('stack', 'abandon', 'web', '--output-file', f'{self.home}/no/web.json')
+        )
+
+        self.assertEqual(2, code)
+        self.assertIn('cannot be written: No such file or directory', message)
+        self.assertEqual([], self.asked())
+
+    def test_a_refusal_leaves_the_file_as_it_was(self):
+        self.api.answers[f'DELETE {WEB}/abandon'] = fault(409, 'Conflict', 'Locked.')
+        path = self.file('before', 'web.json')
+
+        self.assertEqual(
+            (1, 'Locked.'), self.fail('stack', 'abandon', 'web', '--output-file', path)
+        )
+
+        self.assertEqual('before', (self.home / 'web.json').read_text())

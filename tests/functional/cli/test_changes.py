@@ -1,0 +1,449 @@
+"""What the commands that change something ask of the API."""
+
+import io
+
+import fixtures
+
+from tests.functional.cli import api_objects
+from tests.functional.cli.fake_api import RemoteCase, Reply, fault
+
+PLAN, ACTION, AUDIT = (
+    api_objects.PLAN_UUID,
+    api_objects.ACTION_UUID,
+    api_objects.AUDIT_UUID,
+)
+
+
+class ChangingTest(RemoteCase):
+    def asked(self, *argv):
+        """Return what a command asked for that shows what came of it."""
+        self.succeed(*argv)
+        (asked,) = self.api.asked
+        self.api.asked.clear()
+        return asked
+
+    def test_an_action_is_skipped(self):
+        self.api.answers[f'PATCH /v1/actions/{ACTION}'] = api_objects.of(
+            api_objects.ACTION, state='SKIPPED'
+        )
+        state = {'op': 'replace', 'path': '/state', 'value': 'SKIPPED'}
+        message = {'op': 'replace', 'path': '/status_message', 'value': 'not now'}
+        for argv, changes in (
+            (['--state', 'skipped', '--message', 'not now'], [state, message]),
+            (['--state', 'SKIPPED', '--reason', 'not now'], [state, message]),
+            (['--state', 'Skipped'], [state]),
+            (['--message', 'not now'], [message]),
+        ):
+            self.assertEqual(
+                (f'PATCH /v1/actions/{ACTION}', changes),
+                self.asked('action', 'update', *argv, ACTION),
+            )
+
+    def test_an_update_without_anything_to_change_asks_for_nothing(self):
+        self.assertEqual(
+            (
+                2,
+                'nothing to change: give --state skipped, --message TEXT, or both (see '
+                '`watcherlite action update --help`)',
+            ),
+            self.fail('action', 'update', ACTION),
+        )
+        self.assertEqual([], self.api.asked)
+
+    def test_an_action_is_signalled(self):
+        for verb in ('cancel', 'suspend', 'resume'):
+            self.api.answers[f'POST /v1/actions/{ACTION}/{verb}'] = Reply(
+                api_objects.ACTION, 202
+            )
+
+            self.assertEqual(
+                (f'POST /v1/actions/{ACTION}/{verb}', {}),
+                self.asked('action', verb, ACTION),
+            )
+
+    def test_a_plan_is_stored_as_its_document_says(self):
+        self.api.answers['POST /v1/action_plans'] = Reply(api_objects.PLAN, 201)
+        path = self.file("""
+            name: nightly
+            max_parallel: 2
+            actions:
+            - name: drain
+              action_type: nop
+              not_before: 2030-01-01T01:00:00+01:00
+            - name: rest
+              action_type: sleep
+              input_parameters: {duration: 1}
+              parents: [drain]
+              timeout: 30
+              target: web-1
+            """)
+
+        self.assertEqual(
+            (
+                'POST /v1/action_plans',
+                {
+                    'name': 'nightly',
+                    'on_failure': 'continue',
+                    'max_parallel': 2,
+                    'actions': [
+                        {
+                            'name': 'drain',
+                            'action_type': 'nop',
+                            'not_before': '2030-01-01T00:00:00+00:00',
+                        },
+                        {
+                            'name': 'rest',
+                            'action_type': 'sleep',
+                            'input_parameters': {'duration': 1},
+                            'parents': ['drain'],
+                            'timeout': 30,
+                            'target': 'web-1',
+                        },
+                    ],
+                },
+            ),
+            self.asked('actionplan', 'create', path),
+        )
+
+    def test_a_plan_is_stored_and_started(self):
+        self.api.answers['POST /v1/action_plans'] = Reply(api_objects.PLAN, 201)
+        self.api.answers[f'POST /v1/action_plans/{PLAN}/start'] = api_objects.of(
+            api_objects.PLAN, state='PENDING'
+        )
+        path = self.file('actions: [{name: a, action_type: nop}]')
+
+        out = self.succeed(
+            *('actionplan', 'create', '--start', path, '-f', 'value', '-c', 'State')
+        )
+
+        self.assertEqual('PENDING\n', out)
+        self.assertEqual(
+            ['POST /v1/action_plans', f'POST /v1/action_plans/{PLAN}/start'],
+            [asked[0] for asked in self.api.asked],
+        )
+
+    def test_mistakes_in_a_plan_are_told_with_their_lines_and_nothing_is_sent(self):
+        path = self.file('actions:\n- name: a\n  action_typ: nop\n')
+
+        code, out, err = self.call('actionplan', 'create', path)
+
+        self.assertEqual((2, ''), (code, out))
+        self.assertIn(f'{path}:3: actions[0].action_typ: ', err)
+        self.assertEqual([], self.api.asked)
+
+    def test_a_plan_is_started(self):
+        self.api.answers[f'POST /v1/action_plans/{PLAN}/start'] = api_objects.PLAN
+
+        self.assertEqual(
+            (f'POST /v1/action_plans/{PLAN}/start', {}),
+            self.asked('actionplan', 'start', PLAN),
+        )
+
+    def test_a_plan_is_cancelled_as_its_state_asks_for(self):
+        place = f'/v1/action_plans/{PLAN}'
+        for state, wanted in (
+            ('RECOMMENDED', 'CANCELLED'),
+            ('PENDING', 'CANCELLED'),
+            ('ONGOING', 'CANCELLING'),
+        ):
+            self.api.answers[f'GET {place}'] = api_objects.of(
+                api_objects.PLAN, state=state
+            )
+            self.api.answers[f'PATCH {place}'] = api_objects.of(
+                api_objects.PLAN, state=wanted
+            )
+            self.api.asked.clear()
+
+            self.succeed('actionplan', 'cancel', PLAN)
+
+            change = {'op': 'replace', 'path': '/state', 'value': wanted}
+            self.assertEqual(
+                [(f'GET {place}',), (f'PATCH {place}', [change])], self.api.asked
+            )
+
+    def test_a_plan_that_begins_while_it_is_cancelled_is_cancelled(self):
+        place = f'/v1/action_plans/{PLAN}'
+        self.api.answers[f'GET {place}'] = [
+            api_objects.of(api_objects.PLAN, state='PENDING'),
+            api_objects.of(api_objects.PLAN, state='ONGOING'),
+        ]
+        self.api.answers[f'PATCH {place}'] = [
+            fault(400, 'State transition not allowed: (ONGOING -> CANCELLED)'),
+            api_objects.of(api_objects.PLAN, state='CANCELLING'),
+        ]
+
+        out = self.succeed('actionplan', 'cancel', PLAN, '-f', 'value', '-c', 'State')
+
+        self.assertEqual('CANCELLING\n', out)
+
+    def test_a_plan_that_cannot_be_cancelled_says_why(self):
+        place = f'/v1/action_plans/{PLAN}'
+        self.api.answers[f'GET {place}'] = api_objects.of(
+            api_objects.PLAN, state='FAILED'
+        )
+        self.api.answers[f'PATCH {place}'] = fault(
+            400, 'State transition not allowed: (FAILED -> CANCELLED)'
+        )
+
+        self.assertEqual(
+            (2, 'State transition not allowed: (FAILED -> CANCELLED)'),
+            self.fail('actionplan', 'cancel', PLAN),
+        )
+
+    def test_attributes_are_changed_by_their_paths(self):
+        audit = f'PATCH /v1/audits/{AUDIT}'
+        self.api.answers[audit] = api_objects.AUDIT
+        self.api.answers['PATCH /v1/audit_templates/weekly'] = api_objects.TEMPLATE
+        self.api.answers[f'PATCH /v1/action_plans/{PLAN}'] = api_objects.PLAN
+        for argv, address, changes in (
+            (
+                ('audit', 'update', AUDIT, 'replace', 'interval=60', '/state=PENDING'),
+                audit,
+                [
+                    {'op': 'replace', 'path': '/interval', 'value': '60'},
+                    {'op': 'replace', 'path': '/state', 'value': 'PENDING'},
+                ],
+            ),
+            (
+                (
+                    'audit',
+                    'update',
+                    AUDIT,
+                    'add',
+                    'parameters={"period": 1}',
+                    'force=true',
+                ),
+                audit,
+                [
+                    {'op': 'add', 'path': '/parameters', 'value': {'period': 1}},
+                    {'op': 'add', 'path': '/force', 'value': True},
+                ],
+            ),
+            (
+                ('audittemplate', 'update', 'weekly', 'remove', 'strategy', '/scope'),
+                'PATCH /v1/audit_templates/weekly',
+                [
+                    {'op': 'remove', 'path': '/strategy'},
+                    {'op': 'remove', 'path': '/scope'},
+                ],
+            ),
+            (
+                ('actionplan', 'update', PLAN, 'replace', 'state=PENDING'),
+                f'PATCH /v1/action_plans/{PLAN}',
+                [{'op': 'replace', 'path': '/state', 'value': 'PENDING'}],
+            ),
+        ):
+            self.assertEqual((address, changes), self.asked(*argv))
+
+    def test_a_change_without_a_value_is_a_mistake(self):
+        self.assertEqual(
+            (2, "'name' is not of the form NAME=VALUE"),
+            self.fail('audit', 'update', AUDIT, 'replace', 'name'),
+        )
+
+    def test_an_audit_is_created(self):
+        self.api.answers['POST /v1/audits'] = Reply(api_objects.AUDIT, 201)
+        place = 'POST /v1/audits'
+        self.assertEqual(
+            (
+                place,
+                {'audit_type': 'ONESHOT', 'auto_trigger': False, 'goal': 'dummy'},
+            ),
+            self.asked('audit', 'create', '-g', 'dummy'),
+        )
+        self.assertEqual(
+            (
+                place,
+                {
+                    'audit_type': 'CONTINUOUS',
+                    'auto_trigger': True,
+                    'goal': 'dummy',
+                    'strategy': 'actuator',
+                    'interval': '*/5 * * * *',
+                    'name': 'often',
+                    'start_time': '2030-01-31T18:00:00+00:00',
+                    'end_time': '2030-02-28T17:00:00+00:00',
+                    'parameters': {'para1': 3.2, 'para2': 'hello', 'list': [1]},
+                    'force': True,
+                },
+            ),
+            self.asked(
+                *('audit', 'create', '-t', 'continuous', '--goal', 'dummy'),
+                *('-s', 'actuator', '-i', '*/5 * * * *', '--name', 'often'),
+                *('--start-time', '2030-01-31 18:00:00+00:00'),
+                *('--end-time', '2030-02-28 18:00:00+01:00'),
+                *('-p', 'para1=3.2', '-p', 'para2=hello', '--parameter', 'list=[1]'),
+                *('--auto-trigger', '--force'),
+            ),
+        )
+
+    def test_an_audit_is_created_from_a_template_by_its_name(self):
+        self.api.answers['GET /v1/audit_templates/weekly%2F2'] = api_objects.TEMPLATE
+        self.api.answers['POST /v1/audits'] = Reply(api_objects.AUDIT, 201)
+
+        self.succeed('audit', 'create', '-a', 'weekly/2')
+        self.succeed('audit', 'create', '-a', api_objects.TEMPLATE_UUID)
+
+        body = {
+            'audit_type': 'ONESHOT',
+            'auto_trigger': False,
+            'audit_template_uuid': api_objects.TEMPLATE_UUID,
+        }
+        self.assertEqual(
+            [
+                ('GET /v1/audit_templates/weekly%2F2',),
+                ('POST /v1/audits', body),
+                ('POST /v1/audits', body),
+            ],
+            self.api.asked,
+        )
+
+    def test_the_end_of_an_audit_is_waited_for(self):
+        place = f'GET /v1/audits/{api_objects.AUDIT_UUID}'
+        self.api.answers['POST /v1/audits'] = Reply(
+            {**api_objects.AUDIT, 'state': 'PENDING'}, 201
+        )
+        for state, code, message in (
+            ('SUCCEEDED', 0, ''),
+            ('FAILED', 1, 'watcherlite: audit basic-2030 is FAILED: no data\n'),
+        ):
+            self.api.answers[place] = [
+                {**api_objects.AUDIT, 'state': 'ONGOING'},
+                {**api_objects.AUDIT, 'state': state, 'status_message': 'no data'},
+            ]
+
+            found = self.call(
+                'audit',
+                'create',
+                '--goal=dummy',
+                '--wait',
+                '--format=value',
+                '--column=State',
+            )
+
+            self.assertEqual(
+                (
+                    code,
+                    f'{state}\n',
+                    f'audit basic-2030: ONGOING\naudit basic-2030: {state}\n{message}',
+                ),
+                found,
+            )
+
+    def test_the_end_of_a_repeated_audit_cannot_be_waited_for(self):
+        self.assertEqual(
+            (
+                2,
+                '--wait needs an audit of type ONESHOT; one of type EVENT does not end',
+            ),
+            self.fail('audit', 'create', '-g', 'dummy', '-t', 'EVENT', '--wait'),
+        )
+        self.assertEqual([], self.api.asked)
+
+    def test_times_that_are_none_are_told(self):
+        self.assertEqual(
+            (
+                2,
+                "argument --start-time: 'tomorrow' is not a valid time; example: "
+                '2030-01-31 18:00:00 (see `watcherlite audit create --help`)',
+            ),
+            self.fail('audit', 'create', '-g', 'dummy', '--start-time', 'tomorrow'),
+        )
+
+    def test_an_audit_is_triggered(self):
+        self.api.answers['POST /v1/webhooks/nightly'] = Reply(None, 202)
+        path = self.file('{host: alpha}')
+
+        self.assertEqual('', self.succeed('audit', 'trigger', 'nightly'))
+        self.succeed('audit', 'trigger', 'nightly', '--data', path)
+
+        self.assertEqual(
+            [
+                ('POST /v1/webhooks/nightly', {}),
+                ('POST /v1/webhooks/nightly', {'host': 'alpha'}),
+            ],
+            self.api.asked,
+        )
+
+    def test_a_template_is_created(self):
+        self.api.answers['POST /v1/audit_templates'] = Reply(api_objects.TEMPLATE, 201)
+        path = self.file('- compute:\n  - host_aggregates:\n    - id: 1\n')
+
+        self.assertEqual(
+            (
+                'POST /v1/audit_templates',
+                {
+                    'name': 'weekly',
+                    'goal': 'server_consolidation',
+                    'strategy': 'basic',
+                    'description': 'Every week.',
+                    'scope': [{'compute': [{'host_aggregates': [{'id': 1}]}]}],
+                    'default_parameters': {'period': 3600},
+                },
+            ),
+            self.asked(
+                *('audittemplate', 'create', 'weekly', 'server_consolidation'),
+                *('-s', 'basic', '-d', 'Every week.', '--scope', path),
+                *('-p', 'period=3600'),
+            ),
+        )
+
+    def test_a_scope_that_cannot_be_read_is_told_with_its_place(self):
+        command = ('audittemplate', 'create', 'weekly', 'dummy', '--scope')
+        path = self.file('- a: 1\n  a: 2\n')
+
+        code, message = self.fail(*command, path)
+
+        self.assertEqual(2, code)
+        self.assertTrue(message.startswith(f'{path}:2: '), message)
+        self.assertEqual(
+            (2, 'the file nowhere.yaml does not exist'),
+            self.fail(*command, 'nowhere.yaml'),
+        )
+        self.assertEqual([], self.api.asked)
+
+    def test_documents_come_from_standard_input_too(self):
+        stdin = io.TextIOWrapper(io.BytesIO(b'{"a": 1}'))
+        self.useFixture(fixtures.MonkeyPatch('sys.stdin', stdin))
+        self.api.answers['POST /v1/webhooks/x'] = Reply(None, 202)
+
+        self.assertEqual(
+            ('POST /v1/webhooks/x', {'a': 1}),
+            self.asked('audit', 'trigger', 'x', '--data', '-'),
+        )
+
+    def test_objects_are_deleted(self):
+        for words, noun in (
+            ('audit', 'audits'),
+            ('audittemplate', 'audit_templates'),
+            ('actionplan', 'action_plans'),
+        ):
+            self.api.asked.clear()
+            for name in 'ab':
+                self.api.answers[f'DELETE /v1/{noun}/{name}'] = Reply(None, 204)
+
+            self.assertEqual('', self.succeed(words, 'delete', 'a', 'b'))
+
+            self.assertEqual(
+                [(f'DELETE /v1/{noun}/a',), (f'DELETE /v1/{noun}/b',)], self.api.asked
+            )
+
+    def test_what_cannot_be_deleted_does_not_keep_the_rest(self):
+        self.api.answers['DELETE /v1/audits/a'] = fault(
+            400, "Couldn't delete when state is 'ONGOING'."
+        )
+        self.api.answers['DELETE /v1/audits/b'] = Reply(None, 204)
+        self.api.answers['DELETE /v1/audits/c'] = fault(404, 'Audit c could not be')
+
+        code, out, err = self.call('audit', 'delete', 'a', 'b', 'c')
+
+        self.assertEqual(
+            (
+                2,
+                '',
+                "watcherlite: Couldn't delete when state is 'ONGOING'.\n"
+                'watcherlite: Audit c could not be\n',
+            ),
+            (code, out, err),
+        )
+        self.assertEqual(3, len(self.api.asked))

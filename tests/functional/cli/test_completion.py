@@ -1,0 +1,50 @@
+"""The scripts of `watcherlite complete` in the shells that they are for."""
+
+import os
+import subprocess
+
+from tests import base, services
+from tests.acceptance.daemons import SCRIPTS
+
+#: shell -> prints what it completes `watcherlite strategy sh` to
+LINES = {
+    'bash': 'eval "$(watcherlite complete)"; COMP_WORDS=(watcherlite strategy sh); '
+    'COMP_CWORD=2; _watcherlite; printf "%s\\n" "${COMPREPLY[@]}"',
+    # The functions are those of its completion system, which needs a terminal.
+    'zsh': 'compdef() { : }; _describe() { print -rl -- $candidates }; '
+    'eval "$(watcherlite complete --shell zsh)"; '
+    'words=(watcherlite strategy sh); CURRENT=3; _watcherlite',
+    'fish': 'watcherlite complete --shell fish | source; '
+    'complete --do-complete "watcherlite strategy sh"',
+}
+
+
+class CompletionTest(base.TestCase):
+    def complete(self, path, line):
+        done = subprocess.run(
+            [path, '-c', line],
+            env={**os.environ, 'PATH': f'{SCRIPTS}:{os.environ["PATH"]}'},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    def test_bash(self):
+        self.assertEqual((0, 'show\n', ''), self.complete('/bin/bash', LINES['bash']))
+
+    def test_zsh(self):
+        path = services.shell(services.ZSH)
+
+        self.assertEqual(
+            (0, 'show:Show a strategy.\n', ''), self.complete(path, LINES['zsh'])
+        )
+
+    def test_fish(self):
+        path = services.shell(services.FISH)
+
+        self.assertEqual(
+            (0, 'show\tShow a strategy.\n', ''), self.complete(path, LINES['fish'])
+        )

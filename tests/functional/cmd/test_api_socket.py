@@ -1,0 +1,44 @@
+import socket
+
+from tests import base
+from watcherlite import conf, exceptions
+from watcherlite.api.settings import is_loopback
+from watcherlite.cmd.api_server import Api
+
+
+class TestListening(base.TestCase):
+    """The socket that the processes of an API share."""
+
+    def listen(self, **options):
+        configuration = conf.new([], [])
+        for name, value in {'port': 0, **options}.items():
+            configuration.set_override(name, value, 'api')
+        listening = Api().listen(configuration)
+        self.addCleanup(listening.close)
+        return listening
+
+    def test_it_listens_where_the_options_say(self):
+        self.assertEqual('127.0.0.1', self.listen().getsockname()[0])
+        self.assertEqual('127.0.0.1', self.listen(host='localhost').getsockname()[0])
+
+    def test_an_answer_does_not_wait_for_an_acknowledgement(self):
+        option = self.listen().getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+        self.assertNotEqual(0, option)
+
+    def test_an_address_that_is_not_of_this_machine_is_told(self):
+        error = self.assertRaises(
+            exceptions.ConfigurationError,
+            self.listen,
+            host='192.0.2.1',
+            noauth_on_any_address=True,
+        )
+
+        self.assertIn('cannot listen on [api] host 192.0.2.1, port 0', str(error))
+
+    def test_addresses_that_only_this_machine_reaches(self):
+        hosts = ('127.0.0.1', '127.9.9.9', '::1', '[::1]', 'localhost', 'LOCALHOST')
+        others = ('0.0.0.0', '::', '192.0.2.1', 'example.org', '')
+
+        self.assertEqual(set(), {host for host in hosts if not is_loopback(host)})
+        self.assertEqual(set(), {host for host in others if is_loopback(host)})

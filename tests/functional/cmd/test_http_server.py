@@ -1,0 +1,248 @@
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Mapping
+from http import client
+from typing import Any
+
+from tests import base
+from tests.acceptance.daemons import wait_until
+from watcherlite.cmd.http_server import FRAMING, HttpServer
+
+CHUNKED = b'POST /read HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
+LONGEST = 64 * 1024
+LARGE = 8 * 1024 * 1024
+
+
+class ServerCase(base.TestCase):
+    """A server with one thread, and an application that tells what it was asked."""
+
+    limits: Mapping[str, Any] = {}
+
+    def setUp(self):
+        super().setUp()
+        listening = socket.create_server(('127.0.0.1', 0))
+        self.addCleanup(listening.close)
+        self.address = listening.getsockname()
+        self.asked = []
+        self.read = []
+        self.server = HttpServer(
+            listening, self.answer, 1, max_body_size=LONGEST, **self.limits
+        )
+        self.server.prepare()
+        thread = threading.Thread(target=self.server.serve)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(self.server.stop, 0)
+
+    def answer(self, environ, start_response):
+        """Answer with the path; read the body only if the path asks for it."""
+        path = environ['PATH_INFO']
+        self.asked.append(path)
+        if path == '/read':
+            length = int(environ.get('CONTENT_LENGTH') or 0)
+            if length > LONGEST:
+                start_response('413 Content Too Large', [('Content-Length', '0')])
+                return [b'']
+            self.read.append(len(environ['wsgi.input'].read()))
+        body = json.dumps([path, environ['QUERY_STRING']]).encode()
+        if path == '/large':
+            body = b'x' * LARGE
+        start_response('200 OK', [('Content-Length', str(len(body)))])
+        return [body]
+
+    def connect(self, *parts):
+        """Return a connection over which something was sent."""
+        connection = socket.create_connection(self.address, timeout=60)
+        self.addCleanup(connection.close)
+        # The server may be through with us before we are with it.
+        with contextlib.suppress(OSError):
+            for part in parts:
+                connection.sendall(part)
+        return connection
+
+    def send(self, *parts):
+        """Send bytes and return all that comes back until the connection ends."""
+        connection = self.connect(*parts)
+        with contextlib.suppress(OSError):
+            connection.shutdown(socket.SHUT_WR)
+        return self.rest_of(connection)
+
+    def rest_of(self, connection):
+        """Return what comes until the connection ends."""
+        answer = b''
+        with contextlib.suppress(ConnectionResetError):
+            while chunk := connection.recv(65536):
+                answer += chunk
+        return answer
+
+    def path_of(self, path):
+        """Return (status, what the application was asked) for a path."""
+        connection = client.HTTPConnection(*self.address, timeout=60)
+        self.addCleanup(connection.close)
+        connection.putrequest('GET', path)
+        connection.endheaders()
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+
+class TestRequests(ServerCase):
+    """The HTTP server with careless and malicious requests."""
+
+    def test_slashes_before_a_path_do_not_make_a_host_of_it(self):
+        paths = {
+            '//v1/goals': '/v1/goals',
+            '///v1//goals': '/v1//goals',
+            '//': '/',
+            '/v1//goals': '/v1//goals',
+            '/v1/a%2fb%20c': '/v1/a%2Fb c',
+        }
+        self.assertEqual(
+            {path: (200, [expected, '']) for path, expected in paths.items()},
+            {path: self.path_of(path) for path in paths},
+        )
+        self.assertEqual(
+            (200, ['/v1/x', 'next=//v1//y']), self.path_of('//v1/x?next=//v1//y')
+        )
+
+    def test_what_follows_bad_chunks_is_not_the_next_request(self):
+        answer = self.send(CHUNKED, b'GET /hidden HTTP/1.1\r\nHost: x\r\n\r\n')
+
+        self.assertEqual([], self.asked)
+        self.assertEqual(1, answer.count(b'HTTP/1.1 '))
+        self.assertIn(b'HTTP/1.1 400 ', answer)
+
+    def test_chunks_that_were_read_keep_the_connection(self):
+        request = CHUNKED + b'2\r\n{}\r\n0\r\n\r\n'
+
+        answer = self.send(request, request)
+
+        self.assertEqual([2, 2], self.read)
+        self.assertEqual(2, answer.count(b'HTTP/1.1 200 OK'))
+        self.assertNotIn(b'Connection: close', answer)
+
+    def test_a_long_body_that_nobody_wants_is_not_read(self):
+        length = 1 << 40
+
+        answer = self.send(
+            b'POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n' % length
+        )
+
+        self.assertIn(b'HTTP/1.1 200 OK', answer)
+        self.assertIn(b'Connection: close', answer)
+
+    def test_a_short_body_that_nobody_wants_keeps_the_connection(self):
+        request = (
+            b'POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n' % LONGEST
+        ) + b'x' * LONGEST
+
+        answer = self.send(request, request)
+
+        self.assertEqual(2, answer.count(b'HTTP/1.1 200 OK'))
+        self.assertNotIn(b'Connection: close', answer)
+
+    def test_what_is_too_long_is_refused_before_it_has_been_received(self):
+        endless = b'x' * 2 * (LONGEST + FRAMING)
+        head = b'GET / HTTP/1.1\r\nHost: x\r\n'
+        attempts = {
+            'a line of headers': head + b'A: ' + endless,
+            'many headers': head + b'A: b\r\n' * 20000,
+            'a path': b'GET /' + endless,
+            'a chunk': CHUNKED + b'fffffff\r\n' + endless,
+            'a size of a chunk': CHUNKED + b'f' * 20 + b'\r\n',
+            'the line of a size': CHUNKED + b'0' * len(endless),
+            'an extension of a chunk': CHUNKED + b'1;' + endless,
+            'a number': head + b'Content-Length: ' + b'9' * 5000 + b'\r\n\r\n',
+        }
+
+        found = {
+            name: self.send(attempt)[:12].decode() for name, attempt in attempts.items()
+        }
+
+        self.assertEqual(
+            {
+                'a line of headers': 'HTTP/1.0 431',
+                'many headers': 'HTTP/1.0 431',
+                'a path': 'HTTP/1.0 431',
+                'a chunk': 'HTTP/1.1 413',
+                'a size of a chunk': 'HTTP/1.1 413',
+                'the line of a size': 'HTTP/1.1 413',
+                'an extension of a chunk': 'HTTP/1.1 413',
+                'a number': 'HTTP/1.1 400',
+            },
+            found,
+        )
+        self.assertEqual([], self.read)
+
+
+class TestManyClients(ServerCase):
+    """Clients that send and take slowly, against one thread."""
+
+    limits: Mapping[str, Any] = {'max_connections': 16}
+
+    def test_incomplete_requests_hold_no_thread_and_give_way_to_others(self):
+        incomplete = [
+            self.connect(start)
+            for start in (
+                b'',
+                b'GET /',
+                b'GET / HTTP/1.1\r\nHost: x\r\nA: b',
+                b'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n12345',
+                CHUNKED + b'9\r\n12345',
+            )
+            for _ in range(4)
+        ]
+
+        self.assertEqual((200, ['/v1', '']), self.path_of('/v1'))
+
+        self.assertEqual(['/v1'], self.asked)
+        for connection in incomplete[:4]:
+            # The oldest of them had to go.
+            self.assertEqual(b'', self.rest_of(connection))
+
+    def test_an_answer_that_nobody_takes_holds_no_thread(self):
+        self.connect(b'GET /large HTTP/1.1\r\nHost: x\r\n\r\n')
+        wait_until(lambda: self.asked == ['/large'], lambda: 'the request')
+
+        self.assertEqual((200, ['/v1', '']), self.path_of('/v1'))
+
+    def test_as_it_stops_what_has_come_is_answered(self):
+        taking = self.connect(b'GET /large HTTP/1.1\r\nHost: x\r\n\r\n')
+        waiting = self.connect(b'GET / HTTP/1.1\r\n')
+        wait_until(lambda: self.asked == ['/large'], lambda: 'the request')
+        found = []
+        stopping = threading.Thread(target=lambda: found.append(self.server.stop(60)))
+        stopping.start()
+
+        answer = self.rest_of(taking)
+        stopping.join()
+
+        self.assertEqual([True], found)
+        self.assertEqual(LARGE, len(answer.partition(b'\r\n\r\n')[2]))
+        self.assertEqual(b'', self.rest_of(waiting))
+
+
+class TestDeadlines(ServerCase):
+    """Clients that let the server wait for ever."""
+
+    limits: Mapping[str, Any] = {'timeout': 0.01}
+
+    def test_a_request_that_is_not_completed_is_ended(self):
+        answers = [
+            self.rest_of(self.connect(start))
+            for start in (
+                b'',
+                b'GET / HTTP/1.1\r\nHost: x\r\nA: b',
+                b'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n12345',
+            )
+        ]
+
+        self.assertEqual([b'', b'408', b'408'], [answer[9:12] for answer in answers])
+
+    def test_an_answer_that_is_not_taken_is_ended(self):
+        connection = self.connect(b'GET /large HTTP/1.1\r\nHost: x\r\n\r\n')
+        wait_until(lambda: self.asked == ['/large'], lambda: 'the request')
+        wait_until(lambda: not self.server.connections, lambda: 'the end of it')
+
+        self.assertLess(len(self.rest_of(connection)), LARGE)

@@ -1,0 +1,111 @@
+"""The constructs that each database compiles in its own words, executed by each."""
+
+import datetime
+
+import sqlalchemy as sa
+
+from tests.factories import NOW, make_worker, new_uuid
+from tests.functional.db import stores
+from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE, define_tests
+from watcherlite.db.sqlalchemy import constructs
+from watcherlite.db.sqlalchemy.constructs import RowSource
+from watcherlite.db.sqlalchemy.tables.actions import actions
+from watcherlite.db.sqlalchemy.tables.audits import audit_templates, goals
+from watcherlite.db.sqlalchemy.tables.coordination import locks, workers
+from watcherlite.db.sqlalchemy.tables.types import EncryptedJson
+
+GOAL = {
+    'name': 'n',
+    'display_name': 'd',
+    'efficacy_specification': [],
+    'deleted': 0,
+}
+LOCKS = RowSource(locks.c.target, locks.c.action_id)
+LOCK = constructs.insert_ignore(locks).from_select(
+    ['target', 'action_id'], sa.select(LOCKS)
+)
+BY_UUID = sa.select(goals.c.name).where(constructs.text_in(goals.c.uuid, 'uuids'))
+BY_ID = sa.select(goals.c.name).where(constructs.id_in(goals.c.id, 'ids'))
+TIMES = RowSource(goals.c.id, goals.c.created_at)
+
+
+class ConstructTests(stores.StoreTests):
+    """What holds on every database."""
+
+    def insert_goal(self, name: str, **values: object) -> tuple[int, str]:
+        """Store a goal; return its id and its uuid."""
+        uuid = new_uuid()
+        row = {**GOAL, 'uuid': uuid, 'name': name, **values}
+        with self.store._db.transaction() as session:
+            return session.insert_row(goals, row), uuid
+
+    def test_ids_and_texts_are_found_by_one_parameter(self) -> None:
+        (one, first), (two, _), _ = map(self.insert_goal, ('a', 'b', 'c'))
+
+        by_id = self.store._db.rows(BY_ID, ids=[one, two])
+        by_uuid = self.store._db.rows(BY_UUID, uuids=[first, new_uuid()])
+
+        self.assertEqual({'a', 'b'}, {row.name for row in by_id})
+        self.assertEqual([('a',)], [tuple(row) for row in by_uuid])
+
+    def test_rows_of_a_document_are_inserted_once(self) -> None:
+        rows = [('a', 1), ('b', 2)]
+        with self.store._db.transaction() as session:
+            (first,) = session.execute_rows(LOCK, LOCKS, rows)
+            (second,) = session.execute_rows(LOCK, LOCKS, [*rows, ('c', 3)])
+        self.assertEqual((2, 1), (first.rowcount, second.rowcount))
+
+    def test_a_document_that_is_too_large_is_divided(self) -> None:
+        rows = [(f'{n}{"x" * 200}', n) for n in range(25_000)]
+        with self.store._db.transaction() as session:
+            results = session.execute_rows(LOCK, LOCKS, rows)
+        self.assertEqual(2, len(results))
+        self.assertEqual(25_000, sum(result.rowcount for result in results))
+
+    def test_a_document_has_values_as_columns_store_them(self) -> None:
+        key, _ = self.insert_goal('a')
+        joined = sa.select(goals.c.id, TIMES.c.created_at).join_from(
+            goals, TIMES, TIMES.c.id == goals.c.id
+        )
+        with self.store._db.transaction() as session:
+            (result,) = session.execute_rows(joined, TIMES, [(key, NOW)])
+            self.assertEqual([(key, NOW)], [tuple(row) for row in result])
+
+    def test_times_are_aware_and_exact(self) -> None:
+        time = NOW.replace(microsecond=123456)
+        self.insert_goal('a', created_at=time)
+        query = sa.select(goals.c.created_at).where(goals.c.created_at <= time)
+        self.assertEqual([(time,)], [tuple(r) for r in self.store._db.rows(query)])
+
+    def test_the_clock_is_that_of_the_database(self) -> None:
+        query = sa.select(
+            constructs.now(), constructs.from_now(sa.bindparam('s', type_=sa.Float))
+        )
+        ((now, later),) = self.store._db.rows(query, s=90.5)
+        difference = later - now - datetime.timedelta(seconds=90.5)
+        self.assertLess(abs(difference), datetime.timedelta(seconds=1))
+        self.assertEqual(datetime.timedelta(0), now.utcoffset())
+
+    def test_tuples_and_what_is_secret_come_back_as_they_were(self) -> None:
+        self.store.register_worker(make_worker(lanes=('a', 'b')), 60)
+        self.assertIsInstance(audit_templates.c.scope.type, EncryptedJson)
+        ((lanes,),) = self.store._db.rows(sa.select(workers.c.lanes))
+        self.assertEqual(('a', 'b'), lanes)
+
+    def test_what_no_type_can_convert_is_the_error_of_its_conversion(self) -> None:
+        for wrong in ([object()], [float]):
+            with self.assertRaises(TypeError):
+                self.insert_goal('a', efficacy_specification=wrong)
+
+    def test_a_statement_can_name_its_index(self) -> None:
+        query = sa.select(actions.c.id).where(actions.c.hidden == 0)
+        hinted = constructs.use_index(
+            query, actions, 'ix_actions_hidden_id', 'mysql', 'sqlite'
+        )
+        text = str(hinted.compile(self.store.engine))
+        named = self.store.engine.dialect.name != 'postgresql'
+        self.assertEqual(named, 'ix_actions_hidden_id' in text)
+        self.assertEqual([], list(self.store._db.rows(hinted)))
+
+
+define_tests(__name__, ConstructTests, on=(SQLITE, POSTGRESQL, MYSQL))

@@ -1,0 +1,354 @@
+"""What of a database is sealed, with which key, and what is done about other keys."""
+
+import base64
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sa
+
+from tests import base
+from tests.contract.cluster_case import (
+    make_binding,
+    make_cluster,
+    make_node,
+    make_policy,
+    make_profile,
+    make_receiver,
+)
+from tests.contract.stack_case import (
+    StackCase,
+    make_definition,
+)
+from tests.factories import (
+    make_action,
+    make_audit,
+    make_event,
+    make_goal,
+    make_template,
+    store_actions,
+    store_plan,
+)
+from tests.functional.db import raw, stores
+from tests.functional.db.stores import MYSQL, POSTGRESQL, define_tests
+from watcherlite import exceptions
+from watcherlite.conf.secrets import BYTES, Keys
+from watcherlite.db.api import Store, Transaction
+from watcherlite.db.clusters import ObjectQuery
+from watcherlite.db.sqlalchemy import key_rotation, tables
+from watcherlite.db.sqlalchemy.encryption import MARK, SEALED, FieldCipher, Loading
+from watcherlite.db.sqlalchemy.store import SqlStore
+from watcherlite.db.sqlalchemy.tables.types import LongText
+from watcherlite.domain.actions import ENGINE
+from watcherlite.domain.clusters import Cluster, Profile, Receiver
+from watcherlite.domain.stacks import Definition
+
+CANARY = 'canary-5d1f0c7b'
+#: Called like a secret, and not.
+NAMED, UNNAMED = {'password': CANARY}, {'value': CANARY}
+#: table -> how many rows of it `keep_secrets` makes
+ROWS = {**dict.fromkeys(SEALED, 1), 'actions': 2}
+NOBODY = dict.fromkeys(SEALED, 0)
+#: table -> columns that have none: shown to everybody who may see the row.
+HARMLESS = {
+    'goals': ('efficacy_specification',),
+    'strategies': ('parameters_spec',),
+    'action_plans': ('creator', 'global_efficacy', 'efficacy_indicators', 'fault'),
+    'audits': ('creator',),
+    'request_keys': ('created',),
+    'actions': ('parents',),
+    'events': ('type',),
+    'workers': ('lanes',),
+    'stacks': ('status_reason', 'description', 'tags', 'under_lock'),
+    'resources': (
+        *('type', 'handler', 'physical_id', 'status_reason'),
+        *('requires', 'under_lock', 'under_mark'),
+    ),
+    'profiles': ('handler',),
+    'clusters': ('status_reason', 'dependents'),
+    'nodes': ('handler', 'role', 'status_reason', 'dependents', 'physical_id'),
+}
+
+
+def keys(*letters: str) -> Loading:
+    """Return what a store is given for these keys."""
+    values = [base64.b64encode(x.encode() * BYTES).decode() for x in letters]
+    return lambda make: Keys(tuple(values), f'[the keys {" ".join(letters)}]')
+
+
+def refused(make: bool) -> Keys:
+    """Fail: there was nothing to ask for keys for."""
+    raise AssertionError('keys were asked for')
+
+
+class SealingTests(StackCase):
+    """What holds on every database; mixed in before one of them."""
+
+    #: From the kind of database.
+    open_empty: Callable[..., SqlStore]
+    open_again: Callable[..., SqlStore]
+    #: Reads all that was kept.
+    read: Callable[[Store], list[Any]]
+
+    def make_store(self) -> Store:
+        self.sql_store = self.open_empty(keys=keys('a'))
+        return self.sql_store
+
+    def with_keys(self, loading: Loading) -> SqlStore:
+        """Return another store on what is there."""
+        store = self.open_again(keys=loading)
+        self.addCleanup(store.close)
+        return store
+
+    def keep_secrets(self) -> list[Any]:
+        """Store a secret in every column that is sealed; return what was stored."""
+        goal = self.commit(lambda tx: tx.ensure_goal(make_goal())).id or 0
+        inside = {'inputs': NAMED, 'context': NAMED, 'data': NAMED}
+        ends = {'token': NAMED, 'outputs': NAMED}
+        plan, (action,) = store_plan(self.store, make_action(**inside, **ends))
+        own = dict.fromkeys(('inputs', 'data', 'token', 'outputs'), UNNAMED)
+        (other,) = store_actions(self.store, make_action(lane=ENGINE, **own))
+        audit = make_audit(goal, parameters=UNNAMED, scope=[UNNAMED])
+        template = make_template(goal, default_parameters=UNNAMED, scope=[UNNAMED])
+        documents = ('template', 'environment', 'files', 'parameters')
+        definition = make_definition(**dict.fromkeys(documents, UNNAMED))
+
+        def block(tx: Transaction) -> Definition:
+            tx.add_events([make_event(action, detail=NAMED)])
+            tx.insert_audit(audit)
+            tx.insert_audit_template(template)
+            return tx.insert_definition(definition)
+
+        known = self.commit(block).id or 0
+        stack = self.a_stack(definition_id=known, context=NAMED)
+        values = dict.fromkeys(
+            ('properties', 'attributes', 'metadata', 'data'), UNNAMED
+        )
+        self.some_resources(stack, {**values, 'reference': CANARY})
+
+        read_clusters = self.keep_clusters()
+
+        def read(store: Store) -> list[Any]:
+            return [
+                *read_clusters(store),
+                *store.list_actions(),
+                *store.list_events(plan_id=plan.id),
+                store.get_audit(audit.uuid),
+                store.find_audit_template(template.uuid),
+                store.get_definition(known),
+                store.find_stack(stack.uuid, None),
+                *store.list_resources([stack.id or 0]),
+            ]
+
+        self.read = read
+        self.other = other
+        self.definition = dataclasses.replace(definition, id=known)
+        return read(self.store)
+
+    def keep_clusters(self) -> Callable[[Store], list[Any]]:
+        """Likewise, in those of clusters; return what reads them."""
+        profile = make_profile(spec=UNNAMED, metadata=NAMED)
+        policy = make_policy(spec=UNNAMED, data=UNNAMED)
+        receiver = make_receiver(actor=UNNAMED, params=UNNAMED, channel=NAMED)
+        plain = {'metadata': NAMED, 'data': UNNAMED}
+        kept = dict.fromkeys(('properties', 'attributes', 'kept'), UNNAMED)
+
+        def block(tx: Transaction) -> Cluster:
+            cluster = tx.insert_object(
+                make_cluster(tx.insert_object(profile), config=NAMED, **plain)
+            )
+            tx.insert_nodes([make_node(cluster, **plain, **kept)])
+            bound = make_binding(cluster, tx.insert_object(policy), data=UNNAMED)
+            tx.insert_binding(bound)
+            tx.insert_object(receiver)
+            return cluster
+
+        key = self.commit(block).id or 0
+
+        def read(store: Store) -> list[Any]:
+            nouns: list[Any] = []
+            for kind in (Profile, Cluster, Receiver):
+                nouns += store.list_objects(kind, ObjectQuery())
+            return [
+                *nouns,
+                *store.nodes_of([key]),
+                *store.bindings_of_clusters([key])[key],
+            ]
+
+        return read
+
+    # below the store
+
+    def in_clear(self) -> set[tuple[str, str]]:
+        """Return where the secret can be read."""
+        return raw.places(self.sql_store.engine, CANARY)
+
+    def put_in_clear(self) -> None:
+        """Have all as it was before anything was sealed."""
+        sealing = FieldCipher(keys('a'))
+        with self.sql_store.engine.connect() as connection:
+            for name, columns in SEALED.items():
+                table = tables.metadata.tables[name]
+                (primary,) = table.primary_key
+                for row in raw.rows(connection, table):
+                    values = {
+                        c: sa.literal(sealing.opened(row[c]), sa.Text)
+                        for c in columns
+                        if row[c]
+                    }
+                    here = primary == row[primary.name]
+                    connection.execute(sa.update(table).where(here).values(values))
+            definitions = tables.metadata.tables['definitions']
+            digest = {'digest': self.definition.digest}
+            connection.execute(sa.update(definitions).values(digest))
+
+    # what is sealed
+
+    def test_every_column_that_may_hold_secrets_is_sealed(self) -> None:
+        self.keep_secrets()
+        sealed = raw.places(self.sql_store.engine, MARK)
+        expected = {(table, c) for table, columns in SEALED.items() for c in columns}
+        self.assertEqual((expected, set()), (sealed, self.in_clear()))
+
+    def test_a_definition_is_not_found_by_a_digest_that_could_be_guessed(self) -> None:
+        self.keep_secrets()
+        found = raw.places(self.sql_store.engine, self.definition.digest)
+        self.assertEqual(set(), found)
+        again = self.commit(lambda tx: tx.insert_definition(self.definition))
+        self.assertEqual(self.definition.id, again.id)
+
+    def test_where_nothing_is_secret_nobody_asks_for_a_key(self) -> None:
+        store = self.with_keys(refused)
+        plan, (action,) = store_plan(store, make_action(inputs={'message': 'x'}))
+        with store.transaction() as tx:
+            (claimed,) = tx.claim(
+                worker='w', limit=9, now=action.not_before, plan_id=plan.id
+            )
+            tx.add_events([make_event(claimed, detail={'count': 1})])
+        store.check()
+        self.assertEqual({'message': 'x'}, store.get_action(action.uuid).inputs)
+        self.assertEqual('{"message":"x"}', store.pending_events(1)[0].action_inputs)
+
+    # before there were keys
+
+    def test_what_is_in_clear_is_read_and_sealed_when_it_is_asked_for(self) -> None:
+        stored = self.keep_secrets()
+        self.put_in_clear()
+        store = self.with_keys(keys('a'))
+        self.assertEqual(stored, self.read(store))
+        self.assertIn(('resources', 'reference'), self.in_clear())
+
+        self.assertEqual((ROWS, NOBODY), (store.reseal(), store.reseal()))
+        self.assertEqual((set(), stored), (self.in_clear(), self.read(store)))
+        again = self.commit(lambda tx: tx.insert_definition(self.definition))
+        self.assertEqual(self.definition.id, again.id)
+
+    def test_what_is_in_clear_is_sealed_when_it_is_written_next(self) -> None:
+        self.keep_secrets()
+        self.put_in_clear()
+        (row,) = self.store.list_resources(
+            [self.store.find_stack(self.read(self.store)[-2].uuid, None).id or 0]
+        )
+        self.commit(lambda tx: tx.save_resources([row.evolve(status='FAILED')]))
+        self.assertNotIn('resources', {table for table, _ in self.in_clear()})
+
+    def test_a_row_that_changed_meanwhile_is_left_to_who_changed_it(self) -> None:
+        self.keep_secrets()
+        self.put_in_clear()
+        mine = ('{"value":"mine"}', '{"value":"other"}')
+        with self.sql_store._db.transaction() as session:
+            written = key_rotation._write(
+                session, 'actions', self.other.id or 0, {'inputs': mine}
+            )
+        self.assertEqual(0, written)
+        self.assertEqual(UNNAMED, self.store.get_action(self.other.uuid).inputs)
+
+    # other keys
+
+    def test_keys_are_changed_without_a_moment_in_which_something_is_lost(self) -> None:
+        stored = self.keep_secrets()
+        first, later, last = (self.with_keys(keys(*k)) for k in ('ab', 'ba', 'b'))
+        self.assertEqual([stored] * 2, [self.read(s) for s in (first, later)])
+        with self.assertRaises(exceptions.KeyMissing):
+            self.read(last)
+
+        self.assertEqual((ROWS, NOBODY), (later.reseal(), last.reseal()))
+        self.assertEqual(stored, self.read(last))
+        with last.transaction() as tx:
+            again = tx.insert_definition(self.definition)
+        self.assertEqual(self.definition.id, again.id)
+
+    def test_of_equal_definitions_with_two_keys_one_is_found(self) -> None:
+        self.keep_secrets()
+        store = self.with_keys(keys('b', 'a'))
+        with store.transaction() as tx:
+            newer = tx.insert_definition(self.definition)
+        self.assertNotEqual(self.definition.id, newer.id)
+
+        self.assertEqual(1, store.reseal()['definitions'])
+        with store.transaction() as tx:
+            self.assertEqual(newer, tx.insert_definition(self.definition))
+        found = store.get_definition(self.definition.id or 0)
+        self.assertEqual(self.definition, found)
+
+    def test_a_host_with_another_key_says_what_to_do(self) -> None:
+        self.keep_secrets()
+        stranger = self.with_keys(keys('x'))
+        for call in (stranger.check, lambda: self.read(stranger), stranger.reseal):
+            with self.assertRaises(exceptions.KeyMissing) as caught:
+                call()
+            self.assertEqual(
+                'The database holds secrets that [the keys x] cannot open, as they '
+                'were sealed with another key: set [secrets] encryption_keys to the '
+                'keys of the host that sealed them, alike on all hosts',
+                str(caught.exception),
+            )
+        self.store.check()
+
+    def test_what_cannot_be_opened_is_left_as_it_is(self) -> None:
+        stored = self.keep_secrets()
+        with self.assertRaises(exceptions.KeyMissing):
+            self.with_keys(keys('x')).reseal()
+        self.assertEqual(stored, self.read(self.store))
+
+    def test_a_store_without_keys_refuses_to_keep_a_secret_in_clear(self) -> None:
+        settings = {k: v for k, v in stores.SETTINGS.items() if k != 'keys'}
+        self.assertNotEqual(settings, stores.SETTINGS)
+        store = SqlStore(self.sql_store.engine)
+        with self.assertRaisesRegex(exceptions.ConfigurationError, 'given no keys'):
+            store_actions(store, make_action(inputs=NAMED))
+        self.assertEqual([], store.list_actions())
+
+
+class ColumnsTest(base.TestCase):
+    """Whoever adds a column says whether there may be secrets in it."""
+
+    def test_every_text_without_a_limit_is_sealed_or_known_to_be_harmless(self) -> None:
+        texts = {
+            (table.name, column.name)
+            for table in tables.metadata.sorted_tables
+            for column in table.columns
+            if isinstance(column.type, LongText)
+        }
+        sealed = {(table, c) for table, columns in SEALED.items() for c in columns}
+        harmless = {(table, c) for table, columns in HARMLESS.items() for c in columns}
+        self.assertEqual(set(), sealed & harmless)
+        self.assertEqual(texts, sealed | harmless)
+
+
+class SqliteSealingTest(SealingTests, stores.SqliteDatabase):
+    """On SQLite."""
+
+    def test_nothing_is_left_in_the_file_of_what_was_in_clear(self) -> None:
+        self.keep_secrets()
+        self.put_in_clear()
+        self.assertTrue(self.is_in_files())
+        self.with_keys(keys('a')).reseal()
+        self.assertFalse(self.is_in_files())
+
+    def is_in_files(self) -> bool:
+        files = list(self.home.glob(f'{self.path.name}*'))
+        return any(CANARY.encode() in path.read_bytes() for path in files)
+
+
+define_tests(__name__, SealingTests, on=(POSTGRESQL, MYSQL))

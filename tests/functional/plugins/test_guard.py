@@ -1,0 +1,93 @@
+"""Commands end with their worker, however that ends."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from tests.functional.plugins.test_command import CommandTestCase, state_of
+from watcherlite.plugins.action_types import guard, processes
+
+#: Runs a command as a worker does.
+WORKER = """
+import sys
+from watcherlite import testing
+from watcherlite.clock import SystemClock
+from watcherlite.plugins.action_types.command import Command
+context = testing.FakeContext(clock=SystemClock())
+testing.run_action(
+    Command,
+    {'argv': ['/bin/sh', '-c', sys.argv[1]]},
+    options={'allowed': ['/bin/sh ...']},
+    context=context,
+)
+"""
+
+
+class TestGuard(CommandTestCase):
+    def worker(self, script):
+        worker = subprocess.Popen([sys.executable, '-c', WORKER, script])
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        return worker
+
+    def pids(self, path):
+        with open(path) as pipe:
+            return [int(word) for word in pipe.read().split()]
+
+    def test_a_command_ends_with_its_worker_and_all_that_it_started(self):
+        pids = self.fifo('pids')
+        # The child does not heed SIGTERM, and the command itself stands still.
+        script = f"trap '' TERM; sleep 600 & echo $$ $! > {pids}; kill -STOP $$"
+        worker = self.worker(script)
+        command, child = self.pids(pids)
+
+        worker.kill()
+
+        self.assertGone(command)
+        self.assertGone(child)
+
+    def test_what_a_command_left_behind_stays(self):
+        result = self.run_shell('sleep 600 > /dev/null 2>&1 & echo $!')
+        child = int(result.outputs['stdout'])
+        self.addCleanup(os.kill, child, signal.SIGKILL)
+        program = subprocess.Popen(
+            [sys.executable, '-I', '-S', guard.__file__], stdin=subprocess.PIPE
+        )
+
+        program.communicate(
+            b'\n'.join(
+                json.dumps(line).encode()
+                for line in ({'run': 'x', 'group': os.getpgid(child)}, {'run': 'x'})
+            )
+        )
+
+        self.assertNotIn(state_of(child), ('', 'Z'))
+
+    def test_one_that_had_no_group_yet_is_found_by_its_environment(self):
+        command = subprocess.Popen(
+            ['/bin/sleep', '600'], env={'MARK': self.id()}, start_new_session=True
+        )
+        self.addCleanup(command.kill)
+        program = subprocess.Popen(
+            [sys.executable, '-I', '-S', guard.__file__], stdin=subprocess.PIPE
+        )
+
+        program.communicate(
+            json.dumps({'run': 'x', 'marks': [f'MARK={self.id()}']}).encode()
+        )
+
+        self.assertEqual(-signal.SIGTERM, command.wait(10))
+
+    def test_a_guard_that_somebody_ended_is_started_again(self):
+        guarding = processes.Guarding()
+        with guarding.run(['A=b']):
+            first = guarding._guard
+            first.kill()
+            first.wait()
+            with guarding.run(['A=c']):
+                second = guarding._guard
+
+        self.assertNotEqual(first.pid, second.pid)
+        self.assertIsNone(second.poll())

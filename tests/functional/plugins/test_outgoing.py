@@ -1,0 +1,123 @@
+"""Real servers that users must not reach by the address of a worker."""
+
+import dataclasses
+import ipaddress
+import socket
+
+import fixtures
+
+from tests import base
+from tests.functional.plugins.http_server import Server
+from watcherlite import exceptions, testing
+from watcherlite.destinations import WITH_LOOPBACK, Destinations
+from watcherlite.plugins import http_exchange, options
+from watcherlite.plugins.action_types.http_request import HttpRequest
+from watcherlite.plugins.resource_handlers.http_resource import HttpResource
+
+ONE = Destinations(allowed=(ipaddress.ip_network('127.0.0.1/32'),))
+REFUSED = (
+    'is in a network that is refused (options refused_networks and allowed_networks in '
+    'the group [outgoing_http])'
+)
+
+
+class TestOutgoing(base.TestCase):
+    def serve(self, status=200, **headers):
+        return self.useFixture(
+            Server(lambda exchange, _: exchange.answer(status, **headers))
+        )
+
+    def get(self, url, destinations, **given):
+        inputs = {'method': 'GET', 'url': url, 'follow_redirects': True}
+        return testing.run_action(
+            HttpRequest, inputs, destinations=destinations, **given
+        )
+
+    def test_an_action_does_not_reach_the_loopback_interface_by_default(self):
+        server = self.serve()
+        for host in ('127.0.0.1', 'localhost', '127.1', '[::ffff:127.0.0.1]'):
+            with self.subTest(host=host):
+                url = f'http://{host}:{server.port}/'
+
+                result = self.get(url, Destinations())
+
+                self.assertIn(REFUSED, result.status_message)
+        self.assertEqual([], server.received)
+
+    def test_a_resource_does_not_either(self):
+        server = self.serve()
+        run = testing.ResourceRun(HttpResource, destinations=Destinations())
+
+        settled = run.create({'create': {'url': server.url}})
+
+        self.assertEqual(f'POST {server.url}: 127.0.0.1 {REFUSED}', settled.reason)
+        self.assertEqual([], server.received)
+
+    def test_a_check_that_is_refused_says_that_nothing_is_known(self):
+        server = self.serve()
+        handler = HttpResource(options.alone(HttpResource))
+        call = {'method': 'GET', 'url': server.url}
+        context = testing.FakeContext()
+        context.properties = {'read': call, 'key_header': 'X-Key'}
+        context.physical_id, context.attributes = 'x', {}
+
+        error = self.assertRaises(exceptions.StateUnknown, handler.check, context)
+
+        self.assertEqual(f'GET {server.url}: 127.0.0.1 {REFUSED}', str(error))
+        self.assertEqual([], server.received)
+
+    def test_a_redirect_does_not_lead_there(self):
+        server = self.serve()
+        first = self.serve(302, location=f'http://127.0.0.2:{server.port}/')
+
+        result = self.get(first.url, ONE)
+
+        self.assertIn(f'127.0.0.2 {REFUSED}', result.status_message)
+
+    def test_hosts_that_are_not_allowed_are_not_asked(self):
+        server = self.serve()
+        first = self.serve(302, location=f'http://localhost:{server.port}/')
+        rules = dataclasses.replace(WITH_LOOPBACK, hosts=('127.0.0.1',))
+
+        result = self.get(first.url, rules)
+
+        self.assertIn(
+            'localhost is none of the hosts that are allowed', result.status_message
+        )
+        self.assertEqual((1, 0), (len(first.received), len(server.received)))
+
+    def test_a_proxy_is_reached_and_not_asked_for_what_is_refused(self):
+        proxy = self.serve()
+        self.useFixture(fixtures.EnvironmentVariable('http_proxy', proxy.url))
+        through = {'options': {'proxies_from_environment': True}}
+
+        well = self.get('http://name.example/', Destinations(), **through)
+        bad = self.get('http://169.254.169.254/', Destinations(), **through)
+
+        self.assertEqual('SUCCEEDED', well.status)
+        self.assertIn(REFUSED, bad.status_message)
+        self.assertEqual(
+            ['http://name.example/'], [request.path for request in proxy.received]
+        )
+
+    def test_what_was_checked_is_what_is_connected_to(self):
+        server = self.serve()
+        asked = []
+
+        def lookup(host, *_):
+            # The second answer would be another one.
+            asked.append(host)
+            address = '127.0.0.1' if len(asked) == 1 else '127.0.0.2'
+            return [(socket.AF_INET, 1, 6, '', (address, server.port))]
+
+        answer = http_exchange.exchange(
+            testing.FakeContext(),
+            http_exchange.Request('GET', f'http://name.example:{server.port}/'),
+            http_exchange.Settings(5, 100, ONE, lookup=lookup),
+            5,
+        )
+
+        self.assertEqual((200, ['name.example']), (answer.status, asked))
+        self.assertEqual(
+            f'name.example:{server.port}', server.received[0].headers['host']
+        )

@@ -1,0 +1,237 @@
+"""Plans act on what their creators may act on, and on nothing else."""
+
+from typing import Any
+
+from tests.cluster_worlds import TENANT, ClusterCase
+from tests.specs.test_clusters_in_plans import NEVER, ClusterPlanWorld
+from tests.specs.test_stacks_in_plans import TWO, PlanWorld
+from tests.stack_worlds import StackWorldCase
+from tests.worlds import action
+from watcherlite import exceptions
+from watcherlite.db.api import Store
+from watcherlite.domain import documents
+from watcherlite.domain.creators import Creator
+from watcherlite.engine.clusters.lock_admission import LockAdmission
+from watcherlite.engine.clusters.model import ClusterModel
+from watcherlite.engine.plan_scope import PlanScope
+from watcherlite.engine.stacks.model import StackModel
+from watcherlite.execution.worker import Worker
+
+OWNER = Creator('a user', TENANT)
+STRANGER = Creator('a stranger', 'another-project')
+SAYS = {'message': 'here'}
+#: A uuid that nothing has.
+MISSING = '00000000-0000-4000-8000-00000000dead'
+INPUTS: dict[str, dict[str, Any]] = {
+    'resource_mark_unhealthy': {'resource': 'a'},
+    'stack_check': {},
+    'stack_lock': {},
+    'stack_unlock': {},
+    'stack_update': {},
+}
+
+
+class GuardedStacks(PlanWorld):
+    """A world whose workers check the authority of plans."""
+
+    def worker(self, **keys: Any) -> Worker:
+        return super().worker(admission=LockAdmission(self.store), **keys)
+
+
+class GuardedClusters(ClusterPlanWorld):
+    """Likewise."""
+
+    def __init__(self, store: Store, **settings: Any) -> None:
+        super().__init__(store, **{'sweep_interval': NEVER, **settings})
+
+
+class TestStacks(StackWorldCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = GuardedStacks(self.make_store())
+        self.addCleanup(self.world.stop)
+        self.world.worker()
+        self.stack = self.world.make(TWO)
+
+    def steps(self, stack: str) -> list[dict[str, Any]]:
+        steps = [
+            action(kind, kind, input_parameters={'stack': stack, **inputs})
+            for kind, inputs in INPUTS.items()
+        ]
+        return [
+            *steps,
+            action('target', 'nop', target=f'stack:{stack}', input_parameters=SAYS),
+        ]
+
+    def told(self, creator: Creator, stack: str) -> dict[str, tuple[str, str]]:
+        """Return what becomes of a plan that nobody checked when it was created."""
+        self.world.creator = creator
+        plan = self.world.until_ended(self.world.start(*self.steps(stack)))
+        return {
+            row.name or '': (
+                row.status,
+                (row.status_message or '').replace(stack, 'UUID'),
+            )
+            for row in self.world.store.list_actions(plan_id=plan.id)
+        }
+
+    def test_a_plan_does_nothing_with_a_stack_of_another_project(self) -> None:
+        before = self.world.now(self.stack)
+
+        foreign = self.told(STRANGER, self.stack.uuid)
+
+        self.assertEqual(before, self.world.now(self.stack))
+        self.assertEqual(
+            {
+                (
+                    'SKIPPED',
+                    'Action was skipped automatically: The Stack (UUID) could not be '
+                    'found.',
+                )
+            },
+            set(foreign.values()),
+        )
+        self.assertEqual(foreign, self.told(STRANGER, MISSING))
+
+    def test_a_plan_without_a_creator_does_nothing_with_any_stack(self) -> None:
+        before = self.world.now(self.stack)
+
+        said = self.told(Creator(), self.stack.uuid)
+
+        self.assertEqual({'SKIPPED'}, {status for status, _ in said.values()})
+        self.assertEqual(before, self.world.now(self.stack))
+
+    def test_a_plan_works_on_the_stacks_of_its_project(self) -> None:
+        self.world.creator = OWNER
+        step = action('c', 'stack_check', input_parameters={'stack': 's'})
+
+        plan = self.world.until_ended(self.world.start(step))
+
+        self.assertEqual(('SUCCEEDED', 0), (plan.state, plan.skipped))
+        self.assertEqual('CHECK_COMPLETE', self.world.now(self.stack).state.name)
+
+    def test_naming_the_project_opens_no_other_one(self) -> None:
+        self.world.creator = STRANGER
+        inputs = {'stack': 's', 'tenant': TENANT}
+
+        self.world.until_ended(
+            self.world.start(action('c', 'stack_lock', input_parameters=inputs))
+        )
+
+        self.assertEqual('SKIPPED', self.world.action('c').status)
+        self.assertEqual('CREATE_COMPLETE', self.world.now(self.stack).state.name)
+
+    def test_a_document_is_refused_alike_for_foreign_and_missing_stacks(self) -> None:
+        scope = PlanScope(self.world.store)
+
+        def refusal(stack: str) -> str:
+            document = documents.from_mapping({'actions': self.steps(stack)})
+            scope.check(document, OWNER if stack == 's' else STRANGER)
+            return ''
+
+        def text(stack: str) -> str:
+            error = self.assertRaises(exceptions.InvalidDocument, refusal, stack)
+            return str(error).replace(stack, 'UUID')
+
+        self.assertEqual(6, text(self.stack.uuid).count('could not be found'))
+        self.assertEqual(text(MISSING), text(self.stack.uuid))
+        self.assertEqual('', refusal('s'))
+
+    def test_a_strategy_sees_the_stacks_of_its_project_alone(self) -> None:
+        def seen(creator: Creator, tenant: str | None = None) -> list[str]:
+            model = StackModel(self.world.store, (), creator)
+            return [stack.name for stack in model.stacks(tenant=tenant)]
+
+        self.assertEqual(['s'], seen(OWNER))
+        self.assertEqual(['s'], seen(Creator(everywhere=True)))
+        for other in (STRANGER, Creator()):
+            self.assertEqual(([], []), (seen(other), seen(other, TENANT)))
+
+
+class TestClusters(ClusterCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = GuardedClusters(self.make_store())
+        self.addCleanup(self.world.stop)
+        self.world.worker()
+        self.cluster = self.world.cluster(1, config={'node.name.format': 'n$I'})
+        self.node = self.world.nodes(self.cluster)[0]
+
+    def steps(self, cluster: str, node: str) -> list[dict[str, Any]]:
+        add = {'nodes': [node]}
+        return [
+            action('delete', 'CLUSTER_DELETE', target=f'cluster:{cluster}'),
+            action('node', 'NODE_DELETE', target=f'node:{node}'),
+            action(
+                *('add', 'CLUSTER_ADD_NODES'),
+                target=f'cluster:{cluster}',
+                input_parameters=add,
+            ),
+            action(
+                'of-cluster', 'nop', target=f'cluster:{cluster}', input_parameters=SAYS
+            ),
+            action('of-node', 'nop', target=f'node:{node}', input_parameters=SAYS),
+            action('bare', 'nop', target=cluster, input_parameters=SAYS),
+        ]
+
+    def told(self, cluster: str, node: str) -> dict[str, tuple[str, str]]:
+        self.world.creator = STRANGER
+        plan = self.world.until_ended(self.world.start(*self.steps(cluster, node)))
+        texts = {
+            row.name or '': (row.status, row.status_message or '')
+            for row in self.world.store.list_actions(plan_id=plan.id)
+        }
+        return {
+            name: (status, text.replace(cluster, 'CLUSTER').replace(node, 'NODE'))
+            for name, (status, text) in texts.items()
+        }
+
+    def test_a_plan_does_nothing_with_clusters_of_another_project(self) -> None:
+        before = self.world.now(self.cluster), self.world.nodes(self.cluster)
+
+        foreign = self.told(self.cluster.uuid, self.node.uuid)
+
+        after = self.world.now(self.cluster), self.world.nodes(self.cluster)
+        self.assertEqual(before, after)
+        self.assertEqual({'SKIPPED'}, {status for status, _ in foreign.values()})
+        missing = self.told(MISSING, MISSING.replace('dead', 'beef'))
+        self.assertEqual(foreign, missing)
+
+    def test_inputs_name_no_node_of_another_project(self) -> None:
+        scope = PlanScope(self.world.store)
+        own = {'nodes': [self.node.uuid]}
+        document = documents.from_mapping(
+            {
+                'actions': [
+                    action(
+                        *('a', 'CLUSTER_OPERATION'),
+                        target=f'cluster:{self.cluster.uuid}',
+                        input_parameters={'operation': 'x', **own},
+                    ),
+                    action(
+                        *('b', 'CLUSTER_REPLACE_NODES'),
+                        target=f'cluster:{self.cluster.uuid}',
+                        input_parameters={'candidates': {self.node.uuid: MISSING}},
+                    ),
+                ]
+            }
+        )
+
+        error = self.assertRaises(
+            exceptions.InvalidDocument, scope.check, document, OWNER
+        )
+
+        self.assertEqual(
+            'actions[1].input_parameters.candidates: action b: '
+            f"The node '{MISSING}' could not be found.",
+            str(error),
+        )
+
+    def test_a_strategy_sees_the_clusters_of_its_project_alone(self) -> None:
+        def seen(creator: Creator, tenant: str | None = None) -> list[str]:
+            model = ClusterModel(self.world.store, (), creator)
+            return [cluster.name for cluster in model.clusters(tenant=tenant)]
+
+        self.assertEqual(['c'], seen(OWNER))
+        for other in (STRANGER, Creator()):
+            self.assertEqual(([], []), (seen(other), seen(other, TENANT)))

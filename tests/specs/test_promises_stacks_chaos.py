@@ -1,0 +1,74 @@
+"""The promise that nothing of a stack is ever stuck, told by random stories."""
+
+from tests.functional.db import stores
+from tests.specs.database_case import OnDatabase
+from tests.specs.stack_promises import PromiseCase
+from tests.stack_chaos import StackChaos
+from tests.stack_worlds import TENANT, StackWorldCase
+from watcherlite.states import stack as states
+
+
+class Disorders(PromiseCase):
+    """On any store."""
+
+    #: How many stories are told.
+    disorders = 8
+
+    def test_nothing_is_ever_stuck_whatever_happens_at_whatever_moment(self) -> None:
+        for seed in range(self.disorders):
+            with self.subTest(seed=seed):
+                disorder = StackChaos(self.make_store(), seed)
+                self.addCleanup(disorder.stop)
+                disorder.run()
+                for stack in disorder.stacks:
+                    self.assert_whole(disorder.world, stack)
+                self.assert_true(disorder)
+                self.assert_free(disorder)
+                disorder.stop()
+
+    def assert_true(self, disorder: StackChaos) -> None:
+        """Check that what is said to have been made is there."""
+        world, report = disorder.world, disorder.world.happened()
+        trees = [world.store.stack_tree(s.root_id or 0) for s in disorder.stacks]
+        ids = [stack.id or 0 for tree in trees for stack in tree]
+        rows = world.store.list_resources(ids)
+        gone = [
+            row.name
+            for row in rows
+            if row.nested_id is None
+            and row.base.name in ('CREATE_COMPLETE', 'UPDATE_COMPLETE')
+            and row.physical_id not in disorder.outside.things
+        ]
+        self.assertEqual([], gone, report)
+
+    def assert_free(self, disorder: StackChaos) -> None:
+        """Check that no lock is left that nobody can open, and that all can go."""
+        world = disorder.world
+        disorder.outside.reliable = True
+        for stack in disorder.stacks:
+            if world.now(stack).deleted_at is not None:
+                continue
+            for inner in world.store.stack_tree(stack.root_id or 0):
+                if inner.lock_level is not None:
+                    world.act(inner, states.UNLOCK)
+            world.stacks.delete(stack.uuid, TENANT)
+            after = world.settled(stack)
+            self.assertEqual('DELETE_COMPLETE', after.state.name, after.status_reason)
+
+
+class MemoryDisordersTest(Disorders, StackWorldCase):
+    """In memory."""
+
+
+class SqliteDisordersTest(OnDatabase, Disorders, StackWorldCase, stores.SqliteDatabase):
+    """On SQLite."""
+
+    disorders = 2
+
+
+class PostgresqlDisordersTest(
+    OnDatabase, Disorders, StackWorldCase, stores.PostgresqlDatabase
+):
+    """On PostgreSQL."""
+
+    disorders = 2

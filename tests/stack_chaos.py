@@ -1,0 +1,126 @@
+"""What users do with stacks, and everything that may happen meanwhile, at random.
+
+A number stands for one sequence of events, as far as threads let it be one.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.cluster_chaos import SHORT, Unreliable
+from tests.fault_injection import FaultInjection
+from tests.stack_worlds import TENANT, StackWorld, res, thing
+from watcherlite import exceptions
+from watcherlite.db.api import Store
+from watcherlite.domain.stacks import Stack
+from watcherlite.states import stack as states
+
+#: Asked for by `act`.
+OPERATIONS = (
+    states.CHECK,
+    states.SUSPEND,
+    states.RESUME,
+    states.LOCK,
+    states.UNLOCK,
+    states.UNLOCK,
+)
+
+
+class StackChaos(FaultInjection):
+    """One world, in which users, signals and deaths come as they like.
+
+    :ivar outside: what there is of resources
+    """
+
+    def __init__(self, store: Store, seed: int) -> None:
+        super().__init__(seed)
+        self.outside = Unreliable(seed)
+        self.world: StackWorld = StackWorld(
+            store,
+            {'Thing': thing(self.outside)},
+            sweep_interval=SHORT,
+            max_parallel=self._random.choice([1, 2, 4]),
+            max_attempts=1000,
+        )
+        self.stacks: list[Stack] = []
+
+    def run(self) -> None:
+        """Make stacks, ask for this and that, disturb it, and wait for the end."""
+        for _ in range(self._random.randrange(1, 4)):
+            self.world.worker()
+        for name in ('s', 't')[: self._random.randrange(1, 3)]:
+            self.stacks.append(self.world.begin(self._resources(), name))
+        steps: list[Callable[[], object]] = [
+            *[self._update] * 4,
+            *[self._act] * 6,
+            *[self._mark] * 2,
+            *[self._ring] * 3,
+            self._cancel,
+            *[self._signal] * 3,
+            *[self._kill] * 2,
+            self._drain,
+            self._outlive,
+        ]
+        if self._chance(0.3):
+            steps.append(self._delete)
+        for _ in range(self._random.randrange(10, 40)):
+            seen = len(self.world.events()) + self._random.randrange(8)
+            self.world.wait_for(lambda n=seen: len(self.world.events()) >= n, SHORT)
+            try:
+                self._random.choice(steps)()
+            except (exceptions.Conflict, exceptions.NotFound, exceptions.Invalid):
+                continue  # refused, which is an answer as well
+        self.world.until(self._settled, self.world.happened)
+
+    # what users do
+
+    def _resources(self) -> dict[str, Any]:
+        """Return resources, some of which need others, and a group perhaps."""
+        names = [f'r{n}' for n in range(self._random.randrange(1, 6))]
+        found: dict[str, Any] = {}
+        for at, name in enumerate(names):
+            needs = [n for n in names[:at] if self._chance(0.4)]
+            keys: dict[str, Any] = {'value': str(self._random.randrange(3))}
+            keys['wait'] = self._random.choice([0, 0, 2])
+            if self._chance(0.3):
+                keys['fixed'] = str(self._random.randrange(2))
+            found[name] = res(**keys, _depends_on=needs)
+        if self._chance(0.6):
+            found['g'] = res('Group', count=self._random.randrange(4))
+        return found
+
+    def _stack(self) -> Stack:
+        chosen = self._random.choice(self.stacks)
+        inside = self.world.store.stack_tree(chosen.root_id or 0)
+        return self._random.choice([chosen, chosen, *inside])
+
+    def _update(self) -> None:
+        stack = self._random.choice(self.stacks)
+        keys = {'disable_rollback': self._chance(0.5)}
+        self.world.begin_change(stack, self._resources(), **keys)
+
+    def _act(self) -> None:
+        operation = self._random.choice(OPERATIONS)
+        self.world.stacks.act(self._stack().uuid, TENANT, operation)
+
+    def _delete(self) -> None:
+        self.world.stacks.delete(self._stack().uuid, TENANT)
+
+    def _cancel(self) -> None:
+        stack = self._random.choice(self.stacks)
+        self.world.stacks.cancel(stack.uuid, TENANT, rollback=self._chance(0.5))
+
+    def _mark(self) -> None:
+        stack = self._stack()
+        rows = self.world.store.list_resources([stack.id or 0])
+        if rows:
+            name = self._random.choice(rows).name
+            self.world.mark(stack, name, unhealthy=self._chance(0.7))
+
+    def _ring(self) -> None:
+        stack, count = self._random.choice(self.stacks), self._random.randrange(4)
+        self.world.stacks.signal(stack.uuid, TENANT, 'g', {'count': count})
+
+    def _settled(self) -> bool:
+        self._let_go()
+        actions = self.world.store.list_actions(limit=100_000)
+        return all(action.finished for action in actions)

@@ -1,0 +1,27 @@
+"""Credentials in what users write of clusters are shown to nobody."""
+
+from tests import base
+from tests.contract.cluster_case import make_cluster, make_node, make_profile
+from watcherlite.api.clustering.handlers import clusters, nodes, specs
+
+WRITTEN = {'password': 'S3cret', 'argv': ['x', '--token', 'S3cret'], 'tier': 'web'}
+SHOWN = {'password': '***', 'argv': ['x', '--token', '***'], 'tier': 'web'}
+
+
+class TestMetadata(base.TestCase):
+    def test_credentials_in_metadata_are_masked(self) -> None:
+        profile = make_profile(id=1, metadata=WRITTEN)
+        cluster = make_cluster(profile, metadata=WRITTEN, config=WRITTEN)
+        node = make_node(cluster, metadata=WRITTEN)
+
+        shown = clusters._shown(cluster, None, [], [])
+
+        self.assertEqual(
+            [SHOWN] * 4,
+            [
+                shown['metadata'],
+                shown['config'],
+                nodes._shown(node, None, None)['metadata'],
+                specs.profile(profile)['metadata'],
+            ],
+        )

@@ -1,0 +1,188 @@
+"""Streams of events: what is sent, when, and how they end."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from tests import base
+from tests.factories import NOW
+from watcherlite import exceptions
+from watcherlite.api.event_streams import EventStreams
+from watcherlite.api.infra_optim.handlers import events as event_stream
+from watcherlite.api.infra_optim.handlers.events import ALIVE, AWAY, BEGIN, END, Subject
+from watcherlite.domain import events
+from watcherlite.domain.events import Event, StoredEvent
+from watcherlite.testing import ManualClock
+
+
+class Story:
+    """What happens to a plan while it is followed.
+
+    :ivar looks: how often it was looked at
+    :ivar away: whether the database is
+    """
+
+    def __init__(self) -> None:
+        self.over = False
+        self.away = False
+        self.looks = 0
+        self._events: list[StoredEvent] = []
+
+    def happens(self, state: str, over: bool = False) -> None:
+        """Let the plan come to a state."""
+        event = Event(
+            *(events.ACTION_PLAN, events.STATE_CHANGED, 1, None),
+            *('ONGOING', state, None, None, None, NOW),
+        )
+        self._events.append(StoredEvent(len(self._events) + 1, event))
+        self.over = over
+
+    def ended(self) -> bool:
+        self.looks += 1
+        if self.away:
+            raise exceptions.StoreUnavailable
+        return self.over
+
+    def events(self, after: int, limit: int) -> Sequence[StoredEvent]:
+        return self._events[after : after + limit]
+
+
+class FollowCase(base.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.story = Story()
+        self.streams = EventStreams()
+        self.clock = ManualClock()
+
+    def follow(self, after: int = 0) -> Iterator[bytes]:
+        return event_stream.follow(
+            Subject(self.story.ended, self.story.events),
+            self.streams,
+            self.clock,
+            after,
+        )
+
+    def next_of(
+        self, stream: Iterator[bytes], *meanwhile: Callable[[], Any]
+    ) -> bytes | None:
+        """Return the next chunk; each of `meanwhile` is done when it waits again."""
+        found: list[bytes | None] = []
+        thread = threading.Thread(
+            target=lambda: found.append(next(stream, None)), daemon=True
+        )
+        thread.start()
+        for act in meanwhile:
+            self.clock.until_waiting()
+            act()
+        thread.join(10)
+        self.assertFalse(thread.is_alive(), 'it still waits')
+        return found[0]
+
+
+def told(chunk: bytes | None) -> list[tuple[int, str]]:
+    """Return (sequence, new state) of what a chunk tells."""
+    lines = (chunk or b'').decode().split('\n\n')
+    found = []
+    for text in lines[:-1]:
+        head, data = text.split('\n')
+        found.append(
+            (int(head.removeprefix('id: ')), json.loads(data[6:])['new_state'])
+        )
+    return found
+
+
+class TestAStream(FollowCase):
+    def test_what_has_happened_comes_at_once_and_then_the_end(self) -> None:
+        self.story.happens('ONGOING')
+        self.story.happens('SUCCEEDED', over=True)
+        begin, page, end = self.follow()
+        self.assertEqual([BEGIN, END], [begin, end])
+        self.assertEqual([(1, 'ONGOING'), (2, 'SUCCEEDED')], told(page))
+
+    def test_who_comes_back_is_told_what_came_after(self) -> None:
+        self.story.happens('ONGOING')
+        self.story.happens('SUCCEEDED', over=True)
+        self.assertEqual([(2, 'SUCCEEDED')], told(list(self.follow(after=1))[1]))
+
+    def test_many_events_come_in_pages_without_a_wait(self) -> None:
+        for _ in range(event_stream.PAGE + 1):
+            self.story.happens('ONGOING')
+        self.story.over = True
+        _, first, second, end = self.follow()
+        self.assertEqual(
+            [event_stream.PAGE, 1, END], [len(told(first)), len(told(second)), end]
+        )
+
+    def test_a_wake_brings_news_without_the_time_of_a_poll(self) -> None:
+        stream = self.follow()
+        next(stream)
+
+        def wake() -> None:
+            self.story.happens('FAILED', over=True)
+            self.streams.wake()
+            self.clock.advance(event_stream.SPACING)
+
+        self.assertEqual([(1, 'FAILED')], told(self.next_of(stream, wake)))
+        self.assertEqual([END], list(stream))
+
+    def test_what_nobody_tells_of_is_found_by_a_poll(self) -> None:
+        stream = self.follow()
+        next(stream)
+
+        def happens() -> None:
+            self.story.happens('FAILED', over=True)
+            self.clock.advance(event_stream.POLL)
+
+        self.assertEqual([(1, 'FAILED')], told(self.next_of(stream, happens)))
+
+    def test_wakes_in_a_crowd_cost_one_look(self) -> None:
+        stream = self.follow()
+        next(stream)
+
+        def crowd() -> None:
+            for _ in range(50):
+                self.streams.wake()
+            self.story.happens('FAILED', over=True)
+            self.clock.advance(event_stream.SPACING)
+
+        self.next_of(stream, crowd)
+        self.assertEqual(2, self.story.looks)
+
+    def test_while_nothing_happens_a_comment_shows_that_it_lives(self) -> None:
+        stream = self.follow()
+        next(stream)
+        chunk = self.next_of(stream, lambda: self.clock.advance(event_stream.HEARTBEAT))
+        self.assertEqual(ALIVE, chunk)
+
+    def test_while_the_database_is_away_it_waits_and_goes_on_where_it_was(
+        self,
+    ) -> None:
+        stream = self.follow()
+        next(stream)
+        self.story.away = True
+        chunk = self.next_of(stream, lambda: self.clock.advance(event_stream.HEARTBEAT))
+        self.assertEqual(AWAY, chunk)
+
+        def comes_back() -> None:
+            self.story.away = False
+            self.story.happens('SUCCEEDED', over=True)
+            self.clock.advance(event_stream.POLL)
+
+        self.assertEqual([(1, 'SUCCEEDED')], told(self.next_of(stream, comes_back)))
+
+    def test_it_ends_with_the_process(self) -> None:
+        stream = self.follow()
+        next(stream)
+        self.assertIsNone(self.next_of(stream, self.streams.end))
+
+
+class TestWhatIsOver(FollowCase):
+    def is_over(self, after: int) -> bool:
+        return event_stream.is_over(Subject(self.story.ended, self.story.events), after)
+
+    def test_only_what_has_ended_and_is_known_is(self) -> None:
+        self.assertFalse(self.is_over(0))
+        self.story.happens('SUCCEEDED', over=True)
+        self.assertFalse(self.is_over(0))
+        self.assertTrue(self.is_over(1))

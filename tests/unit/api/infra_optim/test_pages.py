@@ -1,0 +1,187 @@
+"""Pages: what is asked of the store, what is refused, and where the next one is."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+from urllib import parse
+
+import jsonschema
+
+from tests import base
+from tests.unit.api.infra_optim import fakes
+from watcherlite import exceptions
+from watcherlite.api.infra_optim import pages
+from watcherlite.api.operation import Request
+from watcherlite.db.query import FILTERS, SORT_KEYS, Query
+
+UUIDS = [f'00000000-0000-4000-8000-00000000000{n}' for n in range(5)]
+
+
+class Collection:
+    """Rows that know what they were asked for.
+
+    :ivar queries: in the order in which they came
+    """
+
+    def __init__(self, rows: int) -> None:
+        self._uuids = UUIDS[:rows]
+        self.queries: list[Query] = []
+
+    def fetch(self, query: Query) -> Sequence[str]:
+        self.queries.append(query)
+        start = self._uuids.index(query.after) + 1 if query.after else 0
+        return self._uuids[start : start + query.limit]
+
+
+def represent(request: Request, uuid: str, detail: bool) -> dict[str, Any]:
+    return {'uuid': uuid, 'detail': detail}
+
+
+class PageCase(base.TestCase):
+    def page(
+        self, rows: int, noun: str = 'actions', detail: bool = False, **query: Any
+    ) -> tuple[Any, list[Query]]:
+        """Return the body of a page and the queries that it took."""
+        collection = Collection(rows)
+        most = query.pop('max_limit', 1000)
+        more = {name: query.pop(name) for name in ('show_deleted',) if name in query}
+        request = fakes.request(fakes.services(max_limit=most), query=query, **more)
+        answer = pages.page(request, noun, collection.fetch, represent, detail)
+        return answer.body, collection.queries
+
+
+class TestThePage(PageCase):
+    def test_all_rows_when_nothing_is_asked_for(self) -> None:
+        body, queries = self.page(2)
+        self.assertEqual(
+            {
+                'actions': [
+                    {'uuid': UUIDS[0], 'detail': False},
+                    {'uuid': UUIDS[1], 'detail': False},
+                ]
+            },
+            body,
+        )
+        self.assertEqual([Query(limit=1001)], queries)
+
+    def test_the_arguments_become_one_query(self) -> None:
+        _, queries = self.page(
+            5,
+            limit=2,
+            marker=UUIDS[1].upper(),
+            sort_key='state',
+            sort_dir='desc',
+            state='PENDING',
+            audit_uuid=UUIDS[4].upper(),
+            show_deleted=True,
+        )
+        self.assertEqual(
+            [
+                Query(
+                    filters={'audit_uuid': UUIDS[4], 'state': 'PENDING'},
+                    sort_key='state',
+                    sort_dir='desc',
+                    after=UUIDS[1],
+                    limit=3,
+                    deleted=True,
+                )
+            ],
+            queries,
+        )
+
+    def test_a_service_gives_no_more_than_its_limit(self) -> None:
+        body, queries = self.page(5, limit=4, max_limit=2)
+        self.assertEqual((2, 3), (len(body['actions']), queries[0].limit))
+
+    def test_who_asks_for_what_is_deleted_need_not_send_the_header(self) -> None:
+        _, queries = self.page(1, 'action_plans', state='DELETED')
+        self.assertTrue(queries[0].deleted)
+
+
+class TestTheNextPage(PageCase):
+    def test_there_is_none_after_the_last_row(self) -> None:
+        self.assertNotIn('next', self.page(2, limit=2)[0])
+
+    def test_it_has_every_argument_of_this_one(self) -> None:
+        body, _ = self.page(
+            3,
+            detail=True,
+            limit=2,
+            sort_key='state',
+            sort_dir='desc',
+            action_plan_uuid=UUIDS[4],
+            target='a&b=c d',
+            action_type='nop',
+        )
+        address, _, arguments = body['next'].partition('?')
+        self.assertEqual('http://127.0.0.1:9322/v1/actions/detail', address)
+        self.assertEqual(
+            {
+                'sort_key': 'state',
+                'sort_dir': 'desc',
+                'action_plan_uuid': UUIDS[4],
+                'target': 'a&b=c d',
+                'action_type': 'nop',
+                'limit': '2',
+                'marker': UUIDS[1],
+            },
+            dict(parse.parse_qsl(arguments)),
+        )
+
+    def test_following_it_gives_every_row_once(self) -> None:
+        seen: list[str] = []
+        query: dict[str, Any] = {'limit': 2}
+        for _ in UUIDS:
+            body, _ = self.page(5, **query)
+            seen += [row['uuid'] for row in body['actions']]
+            if 'next' not in body:
+                break
+            query = dict(parse.parse_qsl(body['next'].partition('?')[2]))
+            query['limit'] = int(query['limit'])
+        self.assertEqual(UUIDS, seen)
+
+
+class TestRefusals(PageCase):
+    def refused(self, **query: Any) -> str:
+        return str(self.assertRaises(exceptions.Invalid, self.page, 1, **query))
+
+    def test_a_sort_key_that_there_is_not(self) -> None:
+        self.assertTrue(self.refused(sort_key='x').startswith('Invalid sort key: x. '))
+
+    def test_a_relation_is_no_sort_key(self) -> None:
+        for key in ('action_plan', 'audit', 'links', ''):
+            self.assertIn('Invalid sort key', self.refused(sort_key=key))
+
+    def test_what_should_be_a_uuid(self) -> None:
+        self.assertEqual(
+            "Invalid input for field/attribute marker. Value: '5'. unable to convert "
+            'to uuid. Error: Expected a uuid but received 5',
+            self.refused(marker='5'),
+        )
+        self.assertIn('action_plan_uuid', self.refused(action_plan_uuid='5'))
+
+
+class TestTheSchemaOfTheArguments(base.TestCase):
+    def test_it_has_the_filters_of_the_noun_and_nothing_else(self) -> None:
+        common = {'limit', 'marker', 'sort_key', 'sort_dir'}
+        for noun in SORT_KEYS:
+            schema = pages.query_schema(noun)[1, 0]
+            self.assertEqual(common | {*FILTERS[noun]}, set(schema['properties']))
+            self.assertIs(False, schema['additionalProperties'])
+            jsonschema.Draft202012Validator.check_schema(schema)
+
+    def test_states_are_those_of_the_noun(self) -> None:
+        states = {
+            noun: set(pages.query_schema(noun)[1, 0]['properties']['state']['enum'])
+            for noun in ('actions', 'action_plans', 'audits')
+        }
+        self.assertIn('SKIPPED', states['actions'])
+        self.assertNotIn('RUNNING', states['actions'])
+        self.assertIn('SUPERSEDED', states['action_plans'])
+        self.assertIn('SUSPENDED', states['audits'])
+
+    def test_every_field_of_a_query_can_be_asked_for(self) -> None:
+        fields = {field.name for field in dataclasses.fields(Query)}
+        self.assertEqual(
+            {'filters', 'sort_key', 'sort_dir', 'after', 'limit', 'deleted'}, fields
+        )

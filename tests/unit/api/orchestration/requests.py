@@ -1,0 +1,23 @@
+"""Requests for tests of what does not look at who asks."""
+
+from typing import Any
+
+from tests.unit.api.infra_optim import fakes
+from watcherlite.api.operation import Request
+from watcherlite.engine.stacks.services import StackLimits
+
+URL = 'http://127.0.0.1:9322/orchestration'
+PROJECT = f'{URL}/v1/acme'
+
+
+class Limited:
+    """What of the operations on stacks tells how large they may be."""
+
+    limits = StackLimits(template=200)
+
+
+def make_request(**values: Any) -> Request:
+    """Return a request of the project acme; its services are None but the limits."""
+    path = {'tenant': 'acme', **values.pop('path', {})}
+    parts = fakes.services(stacks=Limited(), **values.pop('parts', {}))
+    return fakes.request(parts, path=path, mount_url=URL, **values)

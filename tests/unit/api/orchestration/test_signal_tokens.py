@@ -1,0 +1,36 @@
+"""Signal tokens are shown to callers with `resource:signal` alone."""
+
+import dataclasses
+from typing import Any
+
+from tests import base
+from watcherlite.api.orchestration.handlers import stacks
+from watcherlite.domain.templates.blueprint import OutputValue
+
+URL = f'http://api/orchestration/v1/signals/s/up?token={"a" * 43}'
+
+
+@dataclasses.dataclass
+class Asked:
+    """A request of somebody with some rights."""
+
+    rules: frozenset[str]
+
+    def allows(self, rule: str) -> bool:
+        return rule in self.rules
+
+
+class TestOutputs(base.TestCase):
+    def shown(self, value: Any, *rules: str) -> Any:
+        asked: Any = Asked(frozenset(rules))
+        return stacks.show_output(asked, OutputValue('k', value))['output_value']
+
+    def test_a_token_is_shown_to_those_who_may_signal(self) -> None:
+        value = {'urls': [URL], 'text': f'{URL}&x=1', 'n': 1}
+        hidden = URL.replace('a' * 43, '***')
+
+        self.assertEqual(value, self.shown(value, 'resource:signal'))
+        self.assertEqual(
+            {'urls': [hidden], 'text': f'{hidden}&x=1', 'n': 1},
+            self.shown(value, 'stacks:show_output'),
+        )

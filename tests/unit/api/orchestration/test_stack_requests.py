@@ -1,0 +1,132 @@
+from tests import base
+from tests.unit.api.orchestration.requests import make_request
+from watcherlite import exceptions
+from watcherlite.api.orchestration import stack_requests
+from watcherlite.domain.stacks import NewStack
+
+TEMPLATE = {'heat_template_version': '2018-08-31'}
+
+
+def new(body, existing=False):
+    return stack_requests.new_stack(make_request(body=body), 'one', existing)
+
+
+class TestNewStacks(base.TestCase):
+    """What a body says that a stack is to be."""
+
+    def test_all_of_it(self):
+        found = new(
+            {
+                'stack_name': 'one',
+                'template': TEMPLATE,
+                'environment': {'parameters': {'a': 1}},
+                'files': {'more.yaml': 'parameters: {b: 2}', 'f': 'text'},
+                'environment_files': ['more.yaml'],
+                'parameters': {'c': 3},
+                'timeout_mins': '5',
+                'disable_rollback': 'False',
+                'tags': 'red, blue,red,',
+                'clear_parameters': ['d'],
+                'colour': 'red',
+            }
+        )
+
+        self.assertEqual(
+            NewStack(
+                name='one',
+                template=TEMPLATE,
+                environment={'parameters': {'a': 1, 'b': 2}},
+                files={'more.yaml': 'parameters: {b: 2}', 'f': 'text'},
+                parameters={'c': 3},
+                timeout_mins=5,
+                disable_rollback=False,
+                tags=('red', 'blue'),
+                clear_parameters=('d',),
+            ),
+            found,
+        )
+
+    def test_what_is_null_is_not_given(self):
+        nothing = dict.fromkeys(
+            (
+                *('template', 'template_url', 'environment', 'environment_files'),
+                *('files', 'parameters', 'timeout_mins', 'disable_rollback', 'tags'),
+                *('clear_parameters', 'adopt_stack_data'),
+            )
+        )
+
+        self.assertEqual(
+            NewStack('one', None, existing=True), new(nothing, existing=True)
+        )
+        self.assertEqual(NewStack('one', None, existing=True), new(None, existing=True))
+
+    def test_texts_are_parsed(self):
+        found = new(
+            {
+                'template': 'heat_template_version: 2018-08-31',
+                'environment': 'parameters: {a: 1}',
+                'adopt_stack_data': '{"resources": {}}',
+                'tags': ['red'],
+            }
+        )
+
+        self.assertEqual(TEMPLATE, found.template)
+        self.assertEqual({'parameters': {'a': 1}}, found.environment)
+        self.assertEqual({'resources': {}}, found.adopt)
+        self.assertEqual(('red',), found.tags)
+
+    def test_a_template_that_is_too_large_is_refused_however_it_comes(self):
+        large = {**TEMPLATE, 'description': 'x' * 200}
+
+        self.assertRaises(exceptions.RequestLimitExceeded, new, {'template': large})
+        self.assertRaises(
+            exceptions.TemplateInvalid,
+            new,
+            {'template': f'heat_template_version: 2018-08-31\nx: {"x" * 200}'},
+        )
+
+    def test_nothing_is_fetched(self):
+        error = self.assertRaises(
+            exceptions.NotSupported, new, {'template_url': 'http://127.0.0.1/t.yaml'}
+        )
+
+        self.assertIn('Send the template as template', str(error))
+
+    def test_without_a_template_there_is_no_stack(self):
+        self.assertRaises(exceptions.StackValidationFailed, new, {})
+
+
+class TestChanges(base.TestCase):
+    """Whether an update is given anything."""
+
+    def test_what_clients_send_for_no_change_is_none(self):
+        self.assertTrue(stack_requests.changes_nothing({}))
+        self.assertTrue(
+            stack_requests.changes_nothing(
+                {
+                    'stack_name': 'one',
+                    'template': None,
+                    'files': {},
+                    'environment': {},
+                    'parameters': {},
+                    'converge': True,
+                }
+            )
+        )
+
+    def test_anything_else_is_a_change(self):
+        for name, value in (
+            ('template', TEMPLATE),
+            ('parameters', {'a': 1}),
+            ('environment', {'parameters': {}}),
+            ('files', {'a': ''}),
+            ('environment_files', ['a']),
+            ('disable_rollback', False),
+            ('timeout_mins', 0),
+            ('tags', 'red'),
+            ('tags', ''),
+            ('tags', []),
+            ('clear_parameters', ['a']),
+        ):
+            with self.subTest(name):
+                self.assertFalse(stack_requests.changes_nothing({name: value}))

@@ -1,0 +1,181 @@
+"""What is shown while a stack does something, and how often the API is asked."""
+
+from tests import base
+from tests.unit.cli.capturing import Lines
+from watcherlite import exceptions
+from watcherlite.cli.commands import poll
+from watcherlite.cli.commands.stacks.stack_client import Place
+from watcherlite.cli.commands.stacks.stack_command import StackPoll
+
+PLACE = Place('web', 'uuid')
+
+
+def event(number, status, name='a', physical='x', reason='state changed'):
+    return {
+        'id': f'event-{number}',
+        'event_time': '2030-01-01T01:02:03Z',
+        'resource_name': name,
+        'physical_resource_id': physical,
+        'resource_status': status,
+        'resource_status_reason': reason,
+    }
+
+
+class Script:
+    """An API that tells a story, one look after the other.
+
+    :param looks: (stack_status, events) of each; what is raised for the stack; the
+        last one stays
+    """
+
+    def __init__(self, *looks):
+        self.looks = list(looks)
+        self.asked = []
+        self.events = []
+
+    def show(self, place, outputs):
+        look = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
+        if isinstance(look, Exception):
+            raise look
+        status, self.events = look
+        return {'stack_status': status, 'outputs': outputs}
+
+    def events_after(self, place, marker):
+        self.asked.append(marker)
+        found, self.events = self.events, []
+        return found
+
+
+class StackPollTest(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.now = 0.0
+        self.waits = []
+        self.err = Lines()
+
+    def wait(self, seconds):
+        self.waits.append(round(seconds, 3))
+        self.now += seconds
+
+    def follow(self, script, **options):
+        stack_poll = StackPoll(
+            script,
+            PLACE,
+            'UPDATE',
+            self.err,
+            wait=self.wait,
+            monotonic=lambda: self.now,
+            **options,
+        )
+        return stack_poll.until_ended()
+
+    def test_a_story_is_shown_once_from_the_marker_to_its_end(self):
+        script = Script(
+            ('UPDATE_IN_PROGRESS', [event(1, 'UPDATE_IN_PROGRESS', 'web', 'uuid')]),
+            ('UPDATE_IN_PROGRESS', []),
+            ('UPDATE_COMPLETE', [event(2, 'UPDATE_COMPLETE', 'web', 'uuid', '')]),
+        )
+
+        found = self.follow(script, marker='event-0')
+
+        self.assertEqual({'stack_status': 'UPDATE_COMPLETE', 'outputs': False}, found)
+        self.assertEqual(['event-0', 'event-1', 'event-1'], script.asked)
+        self.assertEqual(
+            [
+                '01:02:03 web UPDATE_IN_PROGRESS state changed',
+                '01:02:03 web UPDATE_COMPLETE',
+            ],
+            self.err.lines,
+        )
+
+    def test_it_is_asked_more_rarely_the_longer_nothing_happens(self):
+        quiet = [('CHECK_IN_PROGRESS', [])] * 12
+        script = Script(
+            *quiet,
+            ('CHECK_IN_PROGRESS', [event(1, 'CHECK_COMPLETE')]),
+            ('CHECK_COMPLETE', []),
+        )
+
+        self.follow(script)
+
+        self.assertEqual(sorted(self.waits[:-1]), self.waits[:-1])
+        self.assertEqual((0.3, 5.0), (self.waits[0], self.waits[-2]))
+        self.assertEqual(poll.FIRST, self.waits[-1])
+
+    def test_resources_of_a_large_stack_are_left_out_but_not_what_failed(self):
+        many = [event(n, 'CREATE_COMPLETE', f'r{n}') for n in range(60)]
+        failed = event(60, 'CREATE_FAILED', 'r60', reason='no room')
+        own = event(61, 'CREATE_FAILED', 'web', 'uuid', reason='r60: no room')
+        script = Script(('CREATE_FAILED', [*many, failed, own]))
+
+        self.follow(script)
+
+        self.assertEqual(50, sum('COMPLETE' in line for line in self.err.lines))
+        self.assertEqual(
+            [
+                '01:02:03 r60 CREATE_FAILED no room',
+                '01:02:03 web CREATE_FAILED r60: no room',
+                '10 more events are not shown; --verbose shows all',
+            ],
+            self.err.lines[-3:],
+        )
+
+    def test_all_of_them_are_shown_if_asked_for(self):
+        many = [event(n, 'CREATE_COMPLETE', f'r{n}') for n in range(60)]
+
+        self.follow(Script(('CREATE_COMPLETE', many)), verbose=True)
+
+        self.assertEqual(60, len(self.err.lines))
+
+    def test_a_stack_that_is_gone_has_ended(self):
+        script = Script(('DELETE_IN_PROGRESS', []), exceptions.NotFound('gone'))
+
+        self.assertIsNone(self.follow(script))
+
+    def test_an_api_that_comes_back_is_waited_for(self):
+        away = exceptions.ApiUnavailable('nobody')
+        script = Script(away, away, ('CREATE_COMPLETE', []))
+
+        self.follow(script)
+
+        self.assertEqual(
+            ['waiting for the API: nobody', 'the API is available again'],
+            self.err.lines,
+        )
+
+    def test_an_api_that_stays_away_is_told(self):
+        script = Script(exceptions.ApiUnavailable('nobody'))
+
+        self.assertRaises(exceptions.ApiUnavailable, self.follow, script)
+        self.assertGreater(self.now, poll.PATIENCE)
+
+    def test_a_reason_cannot_move_the_cursor(self):
+        script = Script(
+            ('CREATE_FAILED', [event(1, 'CREATE_FAILED', reason='\x1b[2J')])
+        )
+
+        self.follow(script)
+
+        self.assertNotIn('\x1b', self.err.lines[0])
+
+
+class CodeTest(base.TestCase):
+    def test_only_what_was_asked_for_is_a_success(self):
+        for action, stack, found in (
+            ('CREATE', {'stack_status': 'CREATE_COMPLETE'}, (0, '')),
+            (
+                'CREATE',
+                {'stack_status': 'CREATE_FAILED', 'stack_status_reason': 'a: no'},
+                (1, 'the stack web is CREATE_FAILED: a: no'),
+            ),
+            (
+                'UPDATE',
+                {'stack_status': 'ROLLBACK_COMPLETE', 'stack_status_reason': ''},
+                (1, 'the stack web is ROLLBACK_COMPLETE'),
+            ),
+            ('DELETE', {'stack_status': 'DELETE_COMPLETE'}, (0, '')),
+            ('DELETE', None, (0, '')),
+            ('UPDATE', None, (1, 'the stack web is gone')),
+        ):
+            stack_poll = StackPoll(None, PLACE, action, Lines())
+            self.assertEqual(found, stack_poll.result(stack))

@@ -1,0 +1,298 @@
+"""What is read and sent along with a template."""
+
+import base64
+import io
+import json
+
+import fixtures
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.cli.commands.stacks.template_files import Collection, data, values
+from watcherlite.domain.templates import document
+
+HEAD = 'heat_template_version: 2021-04-16\n'
+
+
+class CollectionTest(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.collection = Collection()
+
+    def file(self, name, text):
+        path = self.home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(text, bytes):
+            path.write_bytes(text)
+        else:
+            path.write_text(text)
+        return str(path)
+
+    def url(self, name):
+        return f'file://{self.home / name}'
+
+    def template(self, text, name='stack.yaml'):
+        return self.collection.template(self.file(name, text))
+
+    def refusal(self, call, *args):
+        return str(self.assertRaises(exceptions.Invalid, call, *args)).replace(
+            str(self.home), 'HOME'
+        )
+
+    def test_a_template_that_names_nothing_is_sent_as_it_is(self):
+        text = f'{HEAD}# so\nresources: {{a: {{type: "OS::Heat::None"}}}}\n'
+
+        self.assertEqual(text, self.template(text))
+        self.assertEqual({}, self.collection.files)
+
+    def test_so_is_a_nested_one_and_what_is_wrong_in_it_has_a_line_in_its_file(self):
+        inner = f'{HEAD}\nresources:\n  x: {{type: "OS::Heat::Non"}}\n'
+        self.file('inner.yaml', inner)
+
+        self.template(f'{HEAD}resources: {{a: {{type: inner.yaml}}}}')
+
+        self.assertEqual({self.url('inner.yaml'): inner}, self.collection.files)
+
+    def test_files_are_found_beside_the_template_and_get_absolute_names(self):
+        self.file('in/motd', 'hello')
+
+        found = self.template(
+            f"""{HEAD}
+resources:
+  a:
+    type: Local::File
+    properties: {{content: {{get_file: in/motd}}, more: [{{get_file: in/motd}}]}}
+"""
+        )
+
+        properties = found['resources']['a']['properties']
+        self.assertEqual({'get_file': self.url('in/motd')}, properties['content'])
+        self.assertEqual([{'get_file': self.url('in/motd')}], properties['more'])
+        self.assertEqual({self.url('in/motd'): 'hello'}, self.collection.files)
+
+    def test_nested_templates_are_sent_with_what_they_name_themselves(self):
+        inner = f'{HEAD}resources: {{x: {{type: deeper.yml}}}}'
+        self.file('nested/inner.yaml', inner)
+        self.file('nested/deeper.yml', f'{HEAD}outputs: {{o: {{value: 2021-04-16}}}}')
+
+        found = self.template(
+            f"""{HEAD}
+resources:
+  a: {{type: nested/inner.yaml}}
+  b:
+    type: OS::Heat::ResourceGroup
+    properties: {{resource_def: {{type: nested/inner.yaml}}}}
+"""
+        )
+
+        name = self.url('nested/inner.yaml')
+        group = found['resources']['b']['properties']['resource_def']
+        self.assertEqual(name, found['resources']['a']['type'])
+        self.assertEqual({'type': name}, group)
+        files = {
+            name: document.parse(text) for name, text in self.collection.files.items()
+        }
+        self.assertEqual(
+            {
+                name: {
+                    'heat_template_version': '2021-04-16',
+                    'resources': {'x': {'type': self.url('nested/deeper.yml')}},
+                },
+                self.url('nested/deeper.yml'): {
+                    'heat_template_version': '2021-04-16',
+                    'outputs': {'o': {'value': '2021-04-16'}},
+                },
+            },
+            files,
+        )
+
+    def test_a_template_that_is_used_as_text_is_sent_as_a_template(self):
+        self.file('in/inner.yaml', f'{HEAD}resources: {{x: {{type: leaf.yaml}}}}')
+        self.file('in/leaf.yaml', HEAD)
+
+        self.template(f'{HEAD}resources: {{a: {{p: {{get_file: in/inner.yaml}}}}}}')
+
+        self.assertEqual(
+            {'x': {'type': self.url('in/leaf.yaml')}},
+            json.loads(self.collection.files[self.url('in/inner.yaml')])['resources'],
+        )
+
+    def test_other_yaml_that_is_used_as_text_stays_as_it_is(self):
+        text = '# heat_template_version: none\ntype: a.yaml   # a comment\n'
+        self.file('settings.yaml', text)
+
+        self.template(f'{HEAD}x: {{get_file: settings.yaml}}')
+
+        self.assertEqual({self.url('settings.yaml'): text}, self.collection.files)
+
+    def test_a_template_may_name_itself(self):
+        name = self.file('again.yaml', f'{HEAD}resources: {{x: {{type: again.yaml}}}}')
+
+        self.collection.template(name)
+
+        self.assertEqual(
+            {'x': {'type': self.url('again.yaml')}},
+            json.loads(self.collection.files[self.url('again.yaml')])['resources'],
+        )
+
+    def test_what_is_no_text_is_sent_in_base64(self):
+        self.file('picture', b'\xff\x00')
+
+        self.template(f'{HEAD}x: {{get_file: picture}}')
+
+        self.assertEqual(
+            base64.encodebytes(b'\xff\x00').decode(),
+            self.collection.files[self.url('picture')],
+        )
+
+    def test_a_name_may_be_a_url_of_a_file_with_any_characters(self):
+        self.file('a b%', 'hello')
+
+        text = f'{HEAD}x: {{get_file: "file://{self.home}/a%20b%25"}}'
+
+        self.assertEqual(text, self.template(text))
+        self.assertEqual({self.url('a%20b%25'): 'hello'}, self.collection.files)
+
+    def test_nothing_is_fetched_from_other_machines(self):
+        url = 'https://example.org/x.yaml'
+        path = self.file('stack.yaml', f'{HEAD}resources: {{a: {{type: "{url}"}}}}')
+
+        self.assertEqual(
+            f'HOME/stack.yaml: resources.a.type: {url} is not fetched: save it as a '
+            'file, and refer to that',
+            self.refusal(self.collection.template, path),
+        )
+        self.assertEqual(
+            f'{url} is not fetched: save it as a file, and refer to that',
+            self.refusal(self.collection.template, url),
+        )
+        self.assertEqual(
+            'file://there/x is on another host; use a local file',
+            self.refusal(self.collection.template, 'file://there/x'),
+        )
+
+    def test_a_file_that_is_not_there_is_told_with_its_place(self):
+        path = self.file('stack.yaml', f'{HEAD}a: [{{get_file: gone}}]')
+
+        self.assertEqual(
+            'HOME/stack.yaml: a[0].get_file: the file HOME/gone does not exist',
+            self.refusal(self.collection.template, path),
+        )
+        self.assertEqual(
+            'the template HOME/none.yaml does not exist',
+            self.refusal(self.collection.template, f'{self.home}/none.yaml'),
+        )
+        self.assertEqual(
+            'the template HOME cannot be read: Is a directory',
+            self.refusal(self.collection.template, str(self.home)),
+        )
+
+    def test_mistakes_are_told_with_their_lines_wherever_they_are(self):
+        self.file('inner.yaml', f'{HEAD}a: 1\na: 2\n')
+        path = self.file('stack.yaml', f'{HEAD}resources: {{a: {{type: inner.yaml}}}}')
+
+        said = self.refusal(self.collection.template, path)
+
+        self.assertIn('HOME/inner.yaml:3: ', said)
+
+    def test_a_template_may_come_by_standard_input(self):
+        self.file('motd', 'hello')
+        self.useFixture(fixtures.MonkeyPatch('os.getcwd', lambda: str(self.home)))
+        text = io.BytesIO(f'{HEAD}x: {{get_file: motd}}'.encode())
+        self.useFixture(fixtures.MonkeyPatch('sys.stdin', io.TextIOWrapper(text)))
+
+        found = self.collection.template('-')
+
+        self.assertEqual({'get_file': self.url('motd')}, found['x'])
+
+    def test_an_environment_is_sent_with_the_templates_that_types_stand_for(self):
+        for name in ('types/web.yaml', 'types/db.yaml', 'far/one.yaml'):
+            self.file(name, f'{HEAD}description: {name}')
+
+        name = self.collection.environment(
+            self.file(
+                'types/env.yaml',
+                """
+                parameters: {size: 3, since: 2030-01-01}
+                resource_registry:
+                  My::Web: web.yaml
+                  My::None: OS::Heat::None
+                  My::Off: ''
+                  My::*: OS::*
+                  resources:
+                    one:
+                      base_url: ../far
+                      My::Web: one.yaml
+                    two: {My::Db: db.yaml, hooks: pre-create}
+                """,
+            )
+        )
+
+        self.assertEqual(self.url('types/env.yaml'), name)
+        self.assertEqual(
+            {
+                'parameters': {'size': 3, 'since': '2030-01-01'},
+                'resource_registry': {
+                    'My::Web': self.url('types/web.yaml'),
+                    'My::None': 'OS::Heat::None',
+                    'My::Off': '',
+                    'My::*': 'OS::*',
+                    'resources': {
+                        'one': {
+                            'base_url': '../far',
+                            'My::Web': self.url('far/one.yaml'),
+                        },
+                        'two': {
+                            'My::Db': self.url('types/db.yaml'),
+                            'hooks': 'pre-create',
+                        },
+                    },
+                },
+            },
+            json.loads(self.collection.files.pop(name)),
+        )
+        self.assertEqual(
+            {self.url(n) for n in ('types/web.yaml', 'types/db.yaml', 'far/one.yaml')},
+            set(self.collection.files),
+        )
+
+    def test_an_empty_environment_says_nothing(self):
+        name = self.collection.environment(self.file('env.yaml', '\n'))
+
+        self.assertEqual({name: '{}'}, self.collection.files)
+
+
+class ValuesTest(base.TestCase):
+    def test_parameters_stay_text(self):
+        path = self.home / 'key'
+        path.write_text('secret\n')
+
+        self.assertEqual(
+            {'a': '1', 'b': 'x=y', 'c': '', 'key': 'secret\n'},
+            values(['a=0', 'a=1', 'b=x=y', 'c='], [f'key={path}']),
+        )
+
+    def test_what_is_no_parameter_is_refused(self):
+        for text in ('a', '=1'):
+            error = self.assertRaises(exceptions.Invalid, values, [text], [])
+
+            self.assertEqual(f'{text!r} is not of the form NAME=VALUE', str(error))
+
+    def test_a_parameter_that_is_no_text_is_refused(self):
+        path = self.home / 'key'
+        path.write_bytes(b'\xff')
+
+        error = self.assertRaises(exceptions.Invalid, values, [], [f'key={path}'])
+
+        self.assertEqual(
+            f'{path}, the value of parameter key, is not UTF-8 text', str(error)
+        )
+
+    def test_data_is_json_or_the_json_of_a_file(self):
+        path = self.home / 'data.json'
+        path.write_text('{"a": 1}')
+
+        self.assertEqual([1], data('[1]'))
+        self.assertEqual({'a': 1}, data(f'@{path}'))
+        error = self.assertRaises(exceptions.Invalid, data, '{a: 1}')
+        self.assertIn('the data: invalid JSON: ', str(error))

@@ -1,0 +1,103 @@
+"""What is said when the libraries of OpenStack raise."""
+
+import fixtures
+from keystoneauth1 import exceptions as keystone_exceptions
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.cli.http import access, keystone
+from watcherlite.cmd import exits
+
+
+class Region:
+    """A cloud whose token is asked for again and again.
+
+    :param answers: what each question for a token raises, or None
+    """
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+
+    def get_one(self, **arguments):
+        return self
+
+    def get_session(self):
+        return self
+
+    def get_requests_verify_args(self):
+        return True, None
+
+    def get_interface(self, service_type):
+        return 'public'
+
+    def get_region_name(self, service_type):
+        return 'here'
+
+    def get_endpoint(self, **arguments):
+        return 'http://api:9322'
+
+    def invalidate(self):
+        return True
+
+    def get_auth_headers(self):
+        error = self.answers.pop(0)
+        if error is not None:
+            raise error
+        return {'X-Auth-Token': 'a token'}
+
+
+class TestTokens(base.TestCase):
+    """A token is asked for at the beginning, and whenever the last one ran out."""
+
+    def find(self, *answers):
+        region = Region(*answers)
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'openstack.config.OpenStackConfig', lambda **arguments: region
+            )
+        )
+        return keystone.find({'os_cloud': 'mine'})
+
+    def test_keystone_that_goes_away_later_is_told_like_one_that_is_away(self):
+        away = keystone_exceptions.ConnectFailure('no route')
+
+        at_once = self.assertRaises(exceptions.ApiUnavailable, self.find, away)
+        found = self.find(None, None, away)
+        self.assertEqual({'X-Auth-Token': 'a token'}, found.headers())
+        later = self.assertRaises(exceptions.ApiUnavailable, found.headers)
+
+        self.assertEqual('keystone cannot be used: no route', str(later))
+        self.assertEqual(str(at_once), str(later))
+
+    def test_a_password_that_was_changed_meanwhile_is_told(self):
+        found = self.find(None, keystone_exceptions.Unauthorized('not any more'))
+
+        error = self.assertRaises(exits.UsageError, found.headers)
+
+        self.assertEqual(
+            'authentication at keystone failed: not any more (HTTP 401)', str(error)
+        )
+
+
+class TestStacks(base.TestCase):
+    """Stacks have an endpoint of another type, and a project."""
+
+    def test_the_endpoint_of_stacks_is_looked_for_and_the_project_asked_for(self):
+        class Cloud(Region):
+            def get_endpoint(self, service_type, **arguments):
+                return f'http://api:9322/{service_type}/v1/from-the-catalogue'
+
+            def get_project_id(self):
+                return 'mine'
+
+        self.useFixture(
+            fixtures.MonkeyPatch(
+                'openstack.config.OpenStackConfig', lambda **arguments: Cloud(None)
+            )
+        )
+
+        made = access.find({'os_cloud': 'mine'}, {}, access.ORCHESTRATION)
+
+        self.assertEqual(
+            ('http://api:9322/orchestration', 'mine'), (made.endpoint, made.project)
+        )

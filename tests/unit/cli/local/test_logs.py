@@ -1,0 +1,86 @@
+"""Where the log of a command goes."""
+
+import io
+import logging
+import sys
+
+import fixtures
+
+from tests import base
+from watcherlite import conf
+from watcherlite.cli.local import logs
+
+
+class LogsTest(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.shown = []
+        root = logging.getLogger()
+        self.addCleanup(root.setLevel, root.level)
+        self.addCleanup(setattr, root, 'handlers', list(root.handlers))
+        self.err = io.StringIO()
+        self.useFixture(fixtures.MonkeyPatch('sys.stderr', self.err))
+
+    def work(self):
+        ours = logging.getLogger('watcherlite.execution')
+        ours.debug('detail')
+        ours.info('started')
+        ours.warning('the broker at amqp://u:%s@h is\naway', 'hunter2')
+        ours.error('failed')
+        theirs = logging.getLogger('somelibrary')
+        theirs.warning('deprecated')
+        theirs.error('broken')
+
+    def set_up(self, *args, debug=False):
+        configuration = conf.new([*args, *(['--debug'] if debug else [])])
+        return logs.set_up(configuration, debug, self.shown.append)
+
+    def test_warnings_are_shown_without_credentials_and_nothing_else_is(self):
+        self.set_up()
+
+        self.work()
+
+        self.assertEqual(
+            [
+                'warning: the broker at amqp://u:***@h is away',
+                'error: failed',
+                'error: broken',
+            ],
+            self.shown,
+        )
+        self.assertEqual('', self.err.getvalue())
+
+    def test_what_shows_them_can_be_changed(self):
+        warnings = self.set_up()
+        later = []
+
+        warnings.show = later.append
+        self.work()
+
+        self.assertEqual(([], 3), (self.shown, len(later)))
+
+    def test_debug_logs_everything_to_standard_error_instead(self):
+        self.set_up(debug=True)
+        (handler,) = logging.getLogger().handlers
+        # oslo.log took its stream when it was imported
+        handler.setStream(self.err)
+
+        self.work()
+
+        self.assertEqual([], self.shown)
+        for text in ('detail', 'started', 'away', 'failed', 'deprecated'):
+            self.assertIn(text, self.err.getvalue())
+        self.assertNotIn('hunter2', self.err.getvalue())
+
+    def test_a_log_file_gets_it_all_and_warnings_are_shown_all_the_same(self):
+        path = self.home / 'log'
+        self.set_up(f'--log-file={path}')
+
+        self.work()
+        for handler in logging.getLogger().handlers:
+            handler.flush()
+
+        self.assertIn('started', path.read_text())
+        self.assertEqual('error: failed', self.shown[1])
+        self.assertIs(self.err, sys.stderr)
+        self.assertEqual('', self.err.getvalue())

@@ -1,0 +1,215 @@
+"""Following a plan to its end."""
+
+from tests import base, factories
+from tests.unit.cli.capturing import Recorder
+from watcherlite import exceptions
+from watcherlite.cli.local import plan_follower
+from watcherlite.cli.local.plan_follower import Follower
+from watcherlite.testing.memory_store import MemoryStore
+
+
+class Wake:
+    """Does one step of a story whenever the follower waits.
+
+    :ivar calls: how often somebody else woke the follower
+    """
+
+    def __init__(self, *steps):
+        self.steps = list(steps)
+        self.waits = []
+        self.calls = 0
+
+    def wait(self, timeout):
+        self.waits.append(timeout)
+        self.steps.pop(0)()
+
+    def now(self):
+        self.calls += 1
+
+
+class AwayStore(MemoryStore):
+    """A store that can be away."""
+
+    away = False
+
+    def get_plan(self, uuid):
+        if self.away:
+            raise exceptions.StoreUnavailable('The database at db1 is away.')
+        return super().get_plan(uuid)
+
+
+class FollowerTest(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.store = AwayStore()
+        self.addCleanup(self.store.close)
+        self.progress = Recorder()
+        self.now = 0.0
+        self.asked = 0
+
+    def plan_of(self, count, **values):
+        return factories.store_plan(
+            self.store,
+            *(factories.make_action(name=f'a{i}') for i in range(count)),
+            **values,
+        )
+
+    def change(self, plan, *events, **values):
+        with self.store.transaction() as tx:
+            tx.lock_plans([plan.id])
+            tx.save_plans([plan.evolve(**values)])
+            tx.add_events(events)
+
+    def follower(self, plan, wake, **options):
+        return Follower(
+            self.store, plan, self.progress, wake, lambda: self.now, **options
+        )
+
+    def follow(self, follower):
+        def each_time():
+            self.asked += 1
+
+        return follower.follow(each_time)
+
+    def test_every_change_of_a_small_plan_is_shown_until_it_has_ended(self):
+        plan, (first, second) = self.plan_of(2)
+        started = factories.make_event(first, old_status='READY', new_status='RUNNING')
+        ended = factories.make_event(
+            first, old_status='RUNNING', new_status='SUCCEEDED', message='well'
+        )
+        skipped = factories.make_event(second, old_status='INIT', new_status='SKIPPED')
+        last = factories.make_event(plan, old_status='ONGOING', new_status='SUCCEEDED')
+        wake = Wake(
+            lambda: self.change(plan, started),
+            lambda: None,
+            lambda: self.change(plan, ended, skipped, last, state='SUCCEEDED'),
+        )
+
+        found = self.follow(self.follower(plan, wake))
+
+        self.assertEqual('SUCCEEDED', found.state)
+        self.assertEqual(
+            [
+                ('a0', 'PENDING', 'ONGOING', ''),
+                ('a0', 'ONGOING', 'SUCCEEDED', 'well'),
+                ('a1', 'PENDING', 'SKIPPED', ''),
+                ('the action plan', 'ONGOING', 'SUCCEEDED', ''),
+            ],
+            self.progress.shown,
+        )
+        self.assertEqual(4, self.asked)
+        self.assertEqual([plan_follower.LOOK] * 3, wake.waits)
+
+    def test_more_events_than_a_page_are_all_shown(self):
+        plan, (action,) = self.plan_of(1)
+        count = plan_follower.PAGE * 2 + 1
+        changes = [
+            factories.make_event(action, old_status='READY', new_status='RUNNING')
+            for _ in range(count)
+        ]
+        self.change(plan, *changes, state='FAILED')
+
+        self.follow(self.follower(plan, Wake()))
+
+        self.assertEqual(count, len(self.progress.shown))
+
+    def test_what_has_happened_before_is_no_news(self):
+        plan, (action,) = self.plan_of(1)
+        before = factories.make_event(action, old_status='READY', new_status='RUNNING')
+        after = factories.make_event(
+            action, old_status='RUNNING', new_status='SUCCEEDED'
+        )
+        self.change(plan, before)
+        follower = self.follower(
+            plan, Wake(lambda: self.change(plan, after, state='SUCCEEDED'))
+        )
+
+        follower.pass_over()
+        self.follow(follower)
+
+        self.assertEqual(
+            [('known', 'a0', 'ONGOING'), ('a0', 'ONGOING', 'SUCCEEDED', '')],
+            self.progress.shown,
+        )
+
+    def test_a_large_plan_is_counted_and_its_last_changes_are_named(self):
+        plan, actions = self.plan_of(plan_follower.MANY + 1)
+        events = [factories.make_event(a, new_status='RUNNING') for a in actions]
+        wake = Wake(
+            lambda: follower.listen(events),
+            lambda: self.change(plan, unfinished=0, state='FAILED'),
+        )
+        follower = self.follower(plan, wake)
+
+        self.follow(follower)
+
+        recent = [a.name for a in actions[-plan_follower.RECENT :]]
+        self.assertEqual(
+            [('ONGOING', 51, []), ('ONGOING', 51, recent), ('FAILED', 0, recent)],
+            self.progress.shown,
+        )
+        self.assertEqual([plan_follower.COUNT] * 2, wake.waits)
+
+    def test_every_change_of_a_large_plan_is_shown_when_asked_for(self):
+        plan, (first, *_) = self.plan_of(plan_follower.MANY + 1)
+        event = factories.make_event(first, old_status='READY', new_status='RUNNING')
+        self.change(plan, event, state='CANCELLED')
+
+        self.follow(self.follower(plan, Wake(), details=True))
+
+        self.assertEqual([('a0', 'PENDING', 'ONGOING', '')], self.progress.shown)
+
+    def test_only_what_is_worth_a_look_wakes_the_follower(self):
+        plan, (action, *_) = self.plan_of(plan_follower.MANY + 1)
+        of_action = factories.make_event(action, new_status='RUNNING')
+        of_plan = factories.make_event(plan)
+        for details, stored, calls in (
+            (True, [of_action], 1),
+            (True, [], 1),
+            (False, [of_action], 0),
+            (False, [of_action, of_plan], 1),
+            (False, [], 1),
+        ):
+            wake = Wake()
+            self.follower(plan, wake, details=details).listen(stored)
+            self.assertEqual(calls, wake.calls, (details, stored))
+
+    def test_a_database_that_comes_back_is_waited_for(self):
+        plan, _ = self.plan_of(1)
+
+        def leave():
+            self.store.away = True
+
+        def go_on(seconds):
+            self.now += seconds
+
+        def come_back():
+            self.store.away = False
+            self.change(plan, state='SUCCEEDED')
+
+        wake = Wake(leave, lambda: go_on(20), lambda: go_on(10), come_back)
+        found = self.follow(self.follower(plan, wake, patience=30))
+
+        self.assertEqual('SUCCEEDED', found.state)
+        self.assertEqual(
+            [
+                'waiting for the database: The database at db1 is away.',
+                'the database is available again',
+            ],
+            self.progress.shown,
+        )
+
+    def test_a_database_that_stays_away_ends_it(self):
+        plan, _ = self.plan_of(1)
+        self.store.away = True
+
+        def go_on():
+            self.now += 16
+
+        wake = Wake(go_on, go_on)
+
+        self.assertRaises(
+            exceptions.StoreUnavailable,
+            self.follow,
+            self.follower(plan, wake, patience=30),
+        )

@@ -1,0 +1,129 @@
+"""Candidates for the word that a shell completes."""
+
+import json
+import shlex
+
+from tests import base
+from watcherlite.cli import completion, main
+from watcherlite.cli.commands.clusters import specs
+from watcherlite.cli.commands.stacks import contents, resources, stacks
+from watcherlite.cli.completion import Candidate
+
+#: The columns of the commands that have no attribute for them.
+COLUMNS = {
+    'policy type list': specs.TYPE,
+    'profile type list': specs.TYPE,
+    'stack list': stacks.LISTED,
+    'stack output list': contents.OUTPUTS,
+    'stack resource list': resources.LISTED,
+    'stack resource type list': resources.TYPES,
+}
+STACKS = [{'Stack Name': 'shop', 'Stack Status': 'CREATE_COMPLETE'}]
+
+
+class CompletionTest(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.application = main.Application()
+        self.listed = []
+
+    def parser_of(self, name):
+        if not name:
+            return self.application.parser
+        factory = self.application.command_manager.find_command(name.split())[0]
+        return factory(self.application, None).get_parser(name)
+
+    def complete(self, line, printed=''):
+        """Return the candidates at the end of a line, and what was asked for them."""
+
+        def run(words):
+            self.listed.append(shlex.join(words))
+            return printed
+
+        words = shlex.split(line)
+        if line.endswith(' '):
+            words.append('')
+        return completion.complete(words, self.parser_of, run)
+
+    def words(self, line):
+        return [found.word for found in self.complete(line)]
+
+    def test_the_words_of_a_command_one_after_the_other(self):
+        self.assertEqual(['action', 'actionplan'], self.words('act'))
+        self.assertEqual(
+            [
+                Candidate('list', 'List the resources of a stack.'),
+                Candidate(
+                    'mark-unhealthy',
+                    'Mark a resource as unhealthy; the next update replaces it.',
+                ),
+                Candidate('metadata', 'Show the metadata of a resource.'),
+                Candidate('show', 'Show a resource.'),
+                Candidate('signal', 'Send a signal to a resource.'),
+                Candidate('type', ''),
+            ],
+            self.complete('stack resource '),
+        )
+
+    def test_options_in_front_of_a_command_and_behind_it(self):
+        self.assertEqual(['--version'], self.words('--ver'))
+        self.assertEqual(['audit', 'audittemplate'], self.words('--debug aud'))
+        self.assertEqual([], self.words('--config-file '))
+        self.assertEqual(['--state'], self.words('action update --st'))
+
+    def test_the_choices_of_an_option_and_of_an_argument(self):
+        self.assertEqual(['text', 'json'], self.words('run --output '))
+        self.assertEqual(['json'], self.words('run --output = j'))
+        self.assertEqual(['add'], self.words('audit update first a'))
+
+    def test_names_are_asked_of_the_api_that_the_line_names(self):
+        line = '--endpoint http://127.0.0.1:1 stack lock --wait s'
+
+        found = self.complete(line, json.dumps(STACKS))
+
+        self.assertEqual([Candidate('shop', 'CREATE_COMPLETE')], found)
+        self.assertEqual(
+            [
+                '--endpoint http://127.0.0.1:1 --timeout 2 stack list -f json '
+                "-c 'Stack Name' -c 'Stack Status' --limit 200"
+            ],
+            self.listed,
+        )
+
+    def test_a_part_is_asked_for_within_the_first_argument(self):
+        rows = [{'Resource Name': 'web', 'Resource Status': 'CREATE_COMPLETE'}]
+
+        found = self.complete(
+            'stack resource show --with-attr x shop w', json.dumps(rows)
+        )
+
+        self.assertEqual([Candidate('web', 'CREATE_COMPLETE')], found)
+        self.assertTrue(self.listed[0].endswith(" -c 'Resource Status' shop"))
+
+    def test_nothing_is_asked_for_what_is_new_or_for_too_many_arguments(self):
+        for line in ('stack create ', 'cluster create ', 'stack show shop '):
+            self.assertEqual([], self.complete(line))
+
+        self.assertEqual([], self.listed)
+
+    def test_an_api_that_does_not_answer_has_no_candidates(self):
+        self.assertEqual([], self.complete('cluster show '))
+        self.assertEqual(1, len(self.listed))
+
+    def test_every_collection_is_a_command_with_its_columns(self):
+        for found in (
+            *completion.FIRST_ARGUMENTS.values(),
+            *completion.VALUES.values(),
+        ):
+            factory = self.application.command_manager.find_command(
+                found.command.split()
+            )[0]
+            columns = COLUMNS.get(found.command) or factory.columns
+            labels = {column.label for column in columns}
+
+            wanted = {found.word, found.description, found.version} - {''}
+            self.assertEqual(set(), wanted - labels, found.command)
+            parser = self.parser_of(found.command)
+            self.assertEqual(
+                found.paged, '--limit' in parser._option_string_actions, found.command
+            )

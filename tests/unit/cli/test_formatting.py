@@ -1,0 +1,86 @@
+"""Values of the API in the cells of each format."""
+
+from tests import base
+from watcherlite.cli import formatting
+from watcherlite.cli.formatting import Column
+
+
+def cell(value, formatter, **options):
+    (found,) = formatting.cells([Column('A', 'a', **options)], {'a': value}, formatter)
+    return found
+
+
+class CellsTest(base.TestCase):
+    def test_formats_with_structure_get_the_value(self):
+        for value in (None, True, 1, 1.5, 'x', [], ['a'], {'b': [1]}):
+            for formatter in ('json', 'yaml'):
+                self.assertEqual(value, cell(value, formatter, text=str))
+
+    def test_formats_without_get_json_for_lists_and_objects(self):
+        for formatter in ('csv', 'value', 'shell'):
+            self.assertEqual('{"b": [1]}', cell({'b': [1]}, formatter))
+            self.assertEqual('[]', cell([], formatter))
+            self.assertEqual(True, cell(True, formatter))
+
+    def test_no_format_has_what_a_terminal_obeys(self):
+        for formatter in ('table', 'csv', 'value', 'shell'):
+            self.assertEqual(' [2Ja b\nc', cell('\x1b[2Ja\rb\nc', formatter), formatter)
+
+    def test_people_get_lines(self):
+        for value, expected in (
+            (['a', 'b'], 'a\nb'),
+            ([], ''),
+            ({}, ''),
+            ({'b': 1}, '{\n  "b": 1\n}'),
+            (1, 1),
+            (False, False),
+            ('a\tb\x1b[2J\nc', 'a b [2J\nc'),
+        ):
+            self.assertEqual(expected, cell(value, 'table'))
+
+    def test_null_may_have_a_word(self):
+        for formatter in ('table', 'json', 'csv'):
+            self.assertEqual(
+                [None, 'auto'],
+                [cell(None, formatter), cell(None, formatter, empty='auto')],
+            )
+
+    def test_what_is_not_told_has_no_column(self):
+        columns = [Column('A', 'a'), Column('B', 'b')]
+
+        self.assertEqual(columns[1:], formatting.known(columns, {'b': None, 'c': 1}))
+
+    def test_indicators(self):
+        self.assertEqual(
+            'a: 50.00 %\nb: 2\nc: None s',
+            formatting.indicators(
+                [
+                    {'name': 'a', 'value': 50.0, 'unit': '%'},
+                    {'name': 'b', 'value': 2, 'unit': None},
+                    {'name': 'c', 'value': None, 'unit': 's'},
+                ]
+            ),
+        )
+
+    def test_specifications(self):
+        self.assertEqual(
+            'a (%): What.\nb:',
+            formatting.specification(
+                [
+                    {'name': 'a', 'unit': '%', 'description': 'What.'},
+                    {'name': 'b', 'unit': None, 'description': None},
+                ]
+            ),
+        )
+        self.assertEqual('', formatting.specification(None))
+
+    def test_parameters(self):
+        self.assertEqual(
+            '{\n  "a": {}\n}', formatting.properties({'properties': {'a': {}}})
+        )
+        self.assertEqual('', formatting.properties({}))
+        self.assertEqual('', formatting.properties(None))
+
+    def test_needs(self):
+        self.assertEqual('x', formatting.needs('x'))
+        self.assertEqual('a: b\nc: d', formatting.needs([{'a': 'b'}, {'c': 'd'}]))

@@ -1,0 +1,75 @@
+"""What a terminal shows while a plan runs."""
+
+from rich.console import Console
+
+from tests import base, factories
+from tests.unit.cli.capturing import Lines, Stream
+from watcherlite.cli.live_progress import LiveProgress
+from watcherlite.cli.progress import clock_time
+from watcherlite.cli.state_changes import Change
+
+
+class LiveProgressTest(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.out = Lines(terminal=True)
+        self.progress = LiveProgress(self.out, 'Action plan nightly')
+        self.time = clock_time(factories.NOW)
+
+    def seen(self):
+        """Return the lines that are to be seen now, without the spinner."""
+        stream = Stream()
+        Console(file=stream, width=100, color_system=None).print(self.progress)
+        lines = stream.getvalue().splitlines()
+        return [''.join(c for c in line if c < '\u2800').strip() for line in lines]
+
+    def change(self, action_id, name, old, new, text=''):
+        return Change(factories.NOW, action_id, name, 'nop', old, new, text)
+
+    def test_the_actions_of_a_small_plan_stay_in_their_lines(self):
+        progress = self.progress
+        progress.known(self.change(1, 'drain', None, 'PENDING'))
+        progress.known(self.change(2, '[bold]evil[/]', None, 'PENDING'))
+        progress.changed(self.change(None, 'the action plan', 'PENDING', 'ONGOING'))
+        progress.changed(self.change(2, '[bold]evil[/]', 'PENDING', 'SKIPPED', 'why'))
+        progress.changed(self.change(1, 'drain', 'PENDING', 'ONGOING'))
+        progress.note('Cancelling\nnow')
+
+        lines = [' '.join(line.split()) for line in self.seen()]
+
+        self.assertEqual(
+            [
+                'Action plan nightly ONGOING',
+                f'drain nop ONGOING {self.time}',
+                f'[bold]evil[/] nop SKIPPED {self.time} why',
+                'Cancelling now',
+            ],
+            lines,
+        )
+
+    def test_a_large_plan_is_a_bar_and_its_last_changes(self):
+        plan = factories.make_plan(total=1000, unfinished=400, failed=1, active=8)
+        action = factories.make_action(
+            name='a7', status='FAILED', status_message='broke', updated_at=factories.NOW
+        )
+        self.progress.counted(plan, [action])
+
+        lines = [' '.join(line.split()) for line in self.seen()]
+
+        self.assertEqual(
+            'Action plan nightly ONGOING: 600 of 1000 actions ended, 1 FAILED, 8 under '
+            'way',
+            lines[0],
+        )
+        self.assertEqual(f'a7 nop FAILED {self.time} broke', lines[-1])
+
+    def test_the_last_notes_stay_when_the_table_has_gone(self):
+        with self.progress as progress:
+            progress.changed(self.change(1, 'drain', 'PENDING', 'ONGOING'))
+            for number in range(5):
+                progress.note(f'note {number}')
+
+        self.assertEqual(
+            ['note 2', 'note 3', 'note 4'],
+            [line[-6:] for line in self.out.lines[-3:]],
+        )

@@ -1,0 +1,166 @@
+"""What of the events of a plan is shown to people."""
+
+import datetime
+
+from tests import base, factories
+from watcherlite.cli.state_changes import Change, change_of, change_of_shown
+from watcherlite.domain import events
+from watcherlite.domain.events import StoredEvent
+
+
+def shown(event):
+    found = change_of(StoredEvent(1, event, 'uuid-1', 'restart', 'command'))
+    return found and (found.name, found.old, found.new, found.text)
+
+
+class ChangeTest(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.action = factories.make_action(id=7, plan_id=3)
+        self.plan = factories.make_plan(id=3)
+
+    def event(self, old, new, **values):
+        return factories.make_event(
+            self.action, old_status=old, new_status=new, **values
+        )
+
+    def test_a_change_has_all_that_there_is_to_show(self):
+        event = self.event('RUNNING', 'FAILED', message='it broke')
+
+        self.assertEqual(
+            Change(
+                when=event.occurred_at,
+                action_id=7,
+                name='restart',
+                action_type='command',
+                old='ONGOING',
+                new='FAILED',
+                text='it broke',
+            ),
+            change_of(StoredEvent(1, event, 'uuid-1', 'restart', 'command')),
+        )
+
+    def test_an_action_without_a_name_is_shown_by_its_uuid(self):
+        found = change_of(StoredEvent(1, self.event('INIT', 'SKIPPED'), 'uuid-1'))
+
+        self.assertEqual('uuid-1', found.name)
+
+    def test_states_are_shown_in_the_words_of_the_api(self):
+        for old, new, started, expected in (
+            ('INIT', 'READY', False, None),
+            ('WAITING', 'READY', False, None),
+            ('READY', 'RUNNING', False, ('PENDING', 'ONGOING')),
+            ('RUNNING', 'SUSPENDED', False, None),
+            ('RUNNING', 'WAITING', True, None),
+            ('WAITING', 'SUCCEEDED', True, ('ONGOING', 'SUCCEEDED')),
+            ('RUNNING', 'READY', False, ('ONGOING', 'PENDING')),
+            ('INIT', 'SKIPPED', False, ('PENDING', 'SKIPPED')),
+            ('READY', 'CANCELLED', False, ('PENDING', 'CANCELLED')),
+        ):
+            event = self.event(old, new, detail={'started': True} if started else None)
+            expected = expected and ('restart', *expected, '')
+            self.assertEqual(expected, shown(event), (old, new))
+
+    def test_a_signal_is_shown_as_what_was_asked(self):
+        event = self.event(
+            'RUNNING', 'RUNNING', kind=events.SIGNALLED, detail={'signal': 'CANCEL'}
+        )
+
+        self.assertEqual(('restart', None, 'ONGOING', 'CANCEL requested'), shown(event))
+
+    def test_a_new_message_is_shown_without_a_change_of_state(self):
+        event = self.event(
+            'SKIPPED', 'SKIPPED', kind=events.MESSAGE_CHANGED, message='why'
+        )
+
+        self.assertEqual(('restart', None, 'SKIPPED', 'why'), shown(event))
+
+    def test_a_new_action_is_there_and_changes_nothing(self):
+        event = self.event(None, 'INIT', kind=events.CREATED)
+
+        self.assertEqual(('restart', None, 'PENDING', ''), shown(event))
+
+    def test_of_the_plan_only_its_states_are_shown(self):
+        for kind, expected in (
+            (events.STATE_CHANGED, ('the action plan', 'ONGOING', 'FAILED', '')),
+            (events.MESSAGE_CHANGED, None),
+            (events.CREATED, None),
+            (events.DELETED, None),
+        ):
+            event = factories.make_event(
+                self.plan,
+                kind=kind,
+                old_status='ONGOING',
+                new_status='FAILED',
+                message='why',
+            )
+            self.assertEqual(expected, shown(event), kind)
+
+    def test_that_an_action_was_deleted_is_not_shown(self):
+        self.assertIsNone(shown(self.event('FAILED', 'FAILED', kind=events.DELETED)))
+
+
+class ShownTest(base.TestCase):
+    """The same of events as the API shows them."""
+
+    def event(self, **values):
+        return {
+            'sequence': 1,
+            'occurred_at': '2030-01-01T00:00:00+00:00',
+            'subject': 'action',
+            'kind': 'state_changed',
+            'action_uuid': 'uuid-1',
+            'action_name': 'restart',
+            'action_type': 'command',
+            'old_state': 'PENDING',
+            'new_state': 'ONGOING',
+            'message': None,
+            'detail': None,
+            **values,
+        }
+
+    def test_a_change_has_all_that_there_is_to_show(self):
+        self.assertEqual(
+            Change(
+                when=datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC),
+                action_id='uuid-1',
+                name='restart',
+                action_type='command',
+                old='PENDING',
+                new='ONGOING',
+                text='why',
+            ),
+            change_of_shown(self.event(message='why')),
+        )
+
+    def test_what_is_told_of_each_kind(self):
+        plan = {'subject': 'action_plan', 'action_uuid': None, 'action_name': None}
+        for values, expected in (
+            ({'new_state': 'PENDING'}, None),
+            (
+                {'old_state': 'ONGOING', 'suspended': True},
+                ('restart', None, 'ONGOING', 'suspended'),
+            ),
+            ({'kind': 'created', 'old_state': None}, ('restart', None, 'ONGOING', '')),
+            (
+                {'kind': 'message_changed', 'message': 'why'},
+                ('restart', None, 'ONGOING', 'why'),
+            ),
+            (
+                {'kind': 'signalled', 'detail': {'signal': 'CANCEL'}},
+                ('restart', None, 'ONGOING', 'CANCEL requested'),
+            ),
+            ({'action_name': None}, ('uuid-1', 'PENDING', 'ONGOING', '')),
+            (
+                {**plan, 'message': 'a paragraph'},
+                ('the action plan', 'PENDING', 'ONGOING', ''),
+            ),
+            ({**plan, 'kind': 'created'}, None),
+            ({**plan, 'kind': 'message_changed'}, None),
+            ({'kind': 'deleted'}, None),
+        ):
+            found = change_of_shown(self.event(**values))
+
+            self.assertEqual(
+                expected, found and (found.name, found.old, found.new, found.text)
+            )

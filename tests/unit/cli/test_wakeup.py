@@ -1,0 +1,80 @@
+"""Signals and waiting."""
+
+import contextlib
+import os
+import signal
+import threading
+
+from tests import base
+from watcherlite.cli.wakeup import Insistent, Interrupts, Wake
+
+
+class WakeTest(base.TestCase):
+    def test_a_wake_before_the_wait_is_not_lost(self):
+        wake = Wake()
+        wake.now()
+        wake.now()
+
+        wake.wait(60)
+
+    def test_a_wait_ends_by_itself(self):
+        Wake().wait(0)
+
+    def test_another_thread_wakes_it(self):
+        wake = Wake()
+        thread = threading.Thread(target=wake.now)
+        thread.start()
+
+        wake.wait(60)
+        thread.join()
+
+
+class InterruptsTest(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.left = []
+        self.wake = Wake()
+        self.before = {
+            number: signal.getsignal(number)
+            for number in (signal.SIGINT, signal.SIGTERM)
+        }
+
+    def test_the_first_is_noted_and_the_second_leaves(self):
+        with Interrupts(self.wake, self.left.append) as interrupts:
+            os.kill(os.getpid(), signal.SIGINT)
+            self.wake.wait(60)
+            self.assertEqual((signal.SIGINT, []), (interrupts.received, self.left))
+
+            os.kill(os.getpid(), signal.SIGTERM)
+            self.wake.wait(60)
+
+            self.assertEqual([143], self.left)
+
+    def test_handlers_are_given_back(self):
+        with Interrupts(self.wake, self.left.append):
+            self.assertNotEqual(self.before[signal.SIGINT], signal.getsignal(2))
+
+        self.assertEqual(
+            self.before,
+            {number: signal.getsignal(number) for number in self.before},
+        )
+
+
+class InsistentTest(base.TestCase):
+    def test_an_interrupt_that_was_dropped_ends_the_next_wait(self):
+        slept = []
+        with Insistent(slept.append) as insistent:
+            insistent.wait(1)
+            # As where the interpreter cleans up an object
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+            self.assertRaises(KeyboardInterrupt, insistent.wait, 2)
+
+        self.assertEqual([1], slept)
+
+    def test_the_handler_is_given_back(self):
+        before = signal.getsignal(signal.SIGINT)
+        with Insistent():
+            self.assertNotEqual(before, signal.getsignal(signal.SIGINT))
+
+        self.assertEqual(before, signal.getsignal(signal.SIGINT))

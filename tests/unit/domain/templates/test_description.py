@@ -1,0 +1,162 @@
+"""What users are told of a template."""
+
+from tests import base
+from tests.unit.domain.templates.worlds import parsed
+from watcherlite import exceptions
+from watcherlite.domain.templates import description, template
+
+OUTER = """
+    heat_template_version: pike
+    description: A shop
+    parameter_groups: [{label: Size, parameters: [size]}]
+    parameters:
+      size:
+        type: number
+        label: Size
+        description: How large
+        default: 2
+        tags: [x]
+        constraints:
+        - range: {min: 1, max: 9}
+          description: One digit.
+        - allowed_values: [1, 2, 3]
+      name:
+        type: string
+        constraints: [{length: {min: 1, max: 8}}, {allowed_pattern: '[a-z]+'}]
+      password: {type: string, hidden: true}
+      tree: {type: json, default: {a: 1}}
+    resources:
+      pool: {type: Pool}
+      other: {type: OS::Heat::None}
+    """
+INNER = """
+heat_template_version: pike
+parameters: {n: {type: boolean, default: true}}
+resources: {again: {type: inner.yaml}}
+"""
+
+
+class DescribedTest(base.TestCase):
+    def test_a_template_is_told_as_the_api_does(self):
+        found = description.describe(
+            template.load(parsed(OUTER)),
+            {'size': 3, 'password': 'hunter2'},
+            {'parameters': {'name': 'bob', 'password': 'hunter1'}},
+        )
+
+        self.assertEqual(
+            {
+                'Description': 'A shop',
+                'ParameterGroups': [{'label': 'Size', 'parameters': ['size']}],
+                'Environment': {'parameters': {'name': 'bob', 'password': '******'}},
+                'Parameters': {
+                    'size': {
+                        'Type': 'Number',
+                        'Label': 'Size',
+                        'Description': 'How large',
+                        'NoEcho': 'false',
+                        'Default': 2,
+                        'Value': 3,
+                        'Tags': ['x'],
+                        'MinValue': 1,
+                        'MaxValue': 9,
+                        'AllowedValues': [1, 2, 3],
+                        'ConstraintDescription': 'One digit.',
+                    },
+                    'name': {
+                        'Type': 'String',
+                        'Label': 'name',
+                        'Description': '',
+                        'NoEcho': 'false',
+                        'Value': 'bob',
+                        'MinLength': 1,
+                        'MaxLength': 8,
+                        'AllowedPattern': '[a-z]+',
+                    },
+                    'password': {
+                        'Type': 'String',
+                        'Label': 'password',
+                        'Description': '',
+                        'NoEcho': 'true',
+                        'Value': '******',
+                    },
+                    'tree': {
+                        'Type': 'Json',
+                        'Label': 'tree',
+                        'Description': '',
+                        'NoEcho': 'false',
+                        'Default': '{"a": 1}',
+                    },
+                },
+            },
+            found,
+        )
+
+    def test_nested_templates_are_told_to_the_level_asked_for(self):
+        told = {
+            'Type': 'inner.yaml',
+            'Description': '',
+            'Parameters': {
+                'n': {
+                    'Type': 'Boolean',
+                    'Label': 'n',
+                    'Description': '',
+                    'NoEcho': 'false',
+                    'Default': True,
+                }
+            },
+        }
+        loaded = template.load(parsed(OUTER))
+        environment = {'resource_registry': {'Pool': 'inner.yaml'}}
+        files = {'inner.yaml': INNER}
+
+        self.assertEqual(
+            [
+                None,
+                {'pool': told},
+                {'pool': {**told, 'NestedParameters': {'again': told}}},
+            ],
+            [
+                description.describe(loaded, {}, environment, files, levels).get(
+                    'NestedParameters'
+                )
+                for levels in (0, 1, 2)
+            ],
+        )
+
+    def test_a_nested_template_that_is_wrong_is_told_with_its_resource(self):
+        error = self.assertRaises(
+            exceptions.TemplateInvalid,
+            description.describe,
+            template.load(parsed(OUTER)),
+            {},
+            {'resource_registry': {'Pool': 'inner.yaml'}},
+            {'inner.yaml': 'resources: 5'},
+            1,
+        )
+
+        self.assertEqual(
+            [
+                'resources.pool: inner.yaml:1: Template version was not provided; '
+                'write heat_template_version: 2021-04-16',
+                'resources.pool: inner.yaml:1: resources: this is a number; it must be '
+                'a mapping',
+            ],
+            error.problems,
+        )
+
+    def test_nested_templates_without_an_end_are_refused(self):
+        many = 'heat_template_version: pike\nresources:\n' + ''.join(
+            f'  r{i}: {{type: inner.yaml}}\n' for i in range(20)
+        )
+        error = self.assertRaises(
+            exceptions.StackValidationFailed,
+            description.describe,
+            template.load(parsed(OUTER)),
+            {},
+            {'resource_registry': {'Pool': 'inner.yaml'}},
+            {'inner.yaml': many},
+            5,
+        )
+
+        self.assertIn('there are more than 1000 nested templates', str(error))

@@ -1,0 +1,54 @@
+from tests import base
+from watcherlite.domain import creators
+from watcherlite.domain.creators import LOCAL, NOBODY, Creator
+
+A = Creator('a user', 'a')
+B = Creator('another user', 'b')
+
+
+class TestCreator(base.TestCase):
+    def test_it_acts_in_its_project_or_everywhere_or_nowhere(self) -> None:
+        self.assertEqual(
+            [(True, False), (True, True), (False, False), (False, False)],
+            [
+                (creator.may_act_on('a'), creator.may_act_on(''))
+                for creator in (A, LOCAL, NOBODY, Creator(project_id=''))
+            ],
+        )
+
+    def test_lookups_are_narrowed_to_its_project(self) -> None:
+        self.assertEqual(
+            [('a', 'a', ''), (None, 'a', 'b'), ('', '', '')],
+            [
+                tuple(creator.narrowed(name) for name in (None, 'a', 'b'))
+                for creator in (A, LOCAL, NOBODY)
+            ],
+        )
+
+    def test_a_change_by_another_user_leaves_what_both_may(self) -> None:
+        self.assertEqual(
+            [A, Creator('a user'), A, Creator(None, 'a'), LOCAL, NOBODY],
+            [
+                before.limited_to(by)
+                for before, by in (
+                    *((A, A), (A, B), (A, LOCAL)),
+                    *((LOCAL, A), (LOCAL, LOCAL), (NOBODY, LOCAL)),
+                )
+            ],
+        )
+
+    def test_it_is_stored_and_read_again(self) -> None:
+        for creator in (A, LOCAL, NOBODY):
+            context = {creators.CREATOR: creator.as_mapping()}
+            self.assertEqual(creator, creators.of_context(context))
+
+    def test_what_was_stored_before_has_no_authority(self) -> None:
+        old = {'project_id': 'a', 'user_id': 'x', 'everywhere': True}
+        self.assertEqual(
+            [NOBODY] * 3,
+            [
+                creators.from_mapping(None),
+                creators.of_context(old),
+                creators.from_mapping({'everywhere': 'yes'}),
+            ],
+        )

@@ -1,0 +1,404 @@
+"""What users do with audits: what is accepted, and what is said about all else."""
+
+import datetime
+from typing import Any
+
+from tests.audit_worlds import AuditCase
+from watcherlite import exceptions
+from watcherlite.clock import EPOCH
+from watcherlite.domain.audits import Audit, NewAudit, NewAuditTemplate
+from watcherlite.domain.creators import LOCAL, Creator
+from watcherlite.states import audit as states
+from watcherlite.testing.clock import ManualClock
+
+NOW = ManualClock().now()
+HOUR = datetime.timedelta(hours=1)
+CONTINUOUS: dict[str, Any] = {'audit_type': 'CONTINUOUS', 'interval': '60'}
+
+
+class OperationsCase(AuditCase):
+    """A world without workers: what is asked for is stored, and stays so."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = self.an_audit_world()
+
+    def make(self, **keys: Any) -> Audit:
+        return self.world.audits.create(NewAudit(**{'audit_type': 'ONESHOT', **keys}))
+
+    def refused(self, error: type[Exception], said: str, **keys: Any) -> None:
+        raised = self.assertRaises(error, self.make, **keys)
+        self.assertIn(said, str(raised))
+        self.assertEqual([], self.world.events())
+
+    def update(self, audit: Audit, **changes: Any) -> Audit:
+        updated = self.world.audits.update(audit.uuid, changes)
+        self.assertEqual(updated, self.world.now(audit))
+        return updated
+
+    def not_updated(
+        self, audit: Audit, error: type[Exception], said: str, **changes: Any
+    ) -> None:
+        before = self.world.now(audit), self.world.events()
+        raised = self.assertRaises(error, self.world.audits.update, audit.uuid, changes)
+        self.assertIn(said, str(raised))
+        self.assertEqual(before, (self.world.now(audit), self.world.events()))
+
+    def in_state(self, state: str, **keys: Any) -> Audit:
+        """Return an audit that is in a state, whatever led there."""
+        audit = self.make(goal='dummy', **keys)
+        with self.world.store.transaction() as tx:
+            locked = tx.lock_audit(audit.uuid)
+            assert locked is not None
+            tx.save_audit(locked.evolve(state=state))
+        return self.world.now(audit)
+
+    def a_template(self, **keys: Any) -> Any:
+        wanted = {'name': 'a template', 'goal': 'dummy', 'strategy': 'dummy', **keys}
+        return self.world.templates.create(NewAuditTemplate(**wanted))
+
+
+class CreateTest(OperationsCase):
+    """New audits."""
+
+    def test_goal_and_strategy_are_named_in_any_case_by_uuid_or_by_id(self) -> None:
+        goal = self.world.store.find_goal('dummy').goal
+        strategy = self.world.store.find_strategy('dummy').strategy
+        for named in ('DUMMY', goal.uuid, str(goal.id)):
+            self.assertEqual(goal.id, self.make(goal=named).goal_id)
+        for named in ('Dummy', strategy.uuid, str(strategy.id)):
+            audit = self.make(goal='dummy', strategy=named)
+            self.assertEqual(strategy.id, audit.strategy_id)
+
+    def test_the_defaults_of_the_strategy_are_written_into_the_parameters(self) -> None:
+        for given, stored in (
+            (None, {'para1': 3.2, 'para2': 'hello'}),
+            ({'para1': 2}, {'para1': 2, 'para2': 'hello'}),
+        ):
+            audit = self.make(goal='dummy', strategy='dummy', parameters=given)
+            self.assertEqual(stored, audit.parameters)
+
+    def test_without_a_name_it_is_called_after_what_it_does_and_when(self) -> None:
+        self.a_template(name='t' * 63, strategy=None)
+        time = '2030-01-01T00:00:00'
+        for keys, prefix in (
+            ({'goal': 'dummy', 'strategy': 'dummy'}, 'dummy'),
+            ({'goal': 'unclassified'}, 'unclassified'),
+            ({'audit_template': 't' * 63}, 't' * 43),
+        ):
+            audit = self.make(**keys)
+            self.assertEqual(f'{prefix}-{time}', audit.name)
+            self.assertLessEqual(len(audit.name), 63)
+
+    def test_a_template_gives_what_the_request_leaves_out(self) -> None:
+        template = self.a_template(
+            scope=[{'compute': []}], default_parameters={'para1': 2}
+        )
+        audit = self.make(audit_template='A Template')
+        self.assertEqual(
+            (
+                template.goal_id,
+                template.strategy_id,
+                [{'compute': []}],
+                {'para1': 2, 'para2': 'hello'},
+            ),
+            (audit.goal_id, audit.strategy_id, audit.scope, audit.parameters),
+        )
+        other = self.make(
+            audit_template=template.uuid,
+            parameters={'para2': 'x'},
+            scope=[],
+            name='other',
+        )
+        self.assertEqual(
+            ([], {'para1': 3.2, 'para2': 'x'}), (other.scope, other.parameters)
+        )
+
+    def test_its_action_is_due_at_once_or_at_its_start(self) -> None:
+        for start, due in (
+            (None, EPOCH),
+            (NOW - HOUR, EPOCH),
+            (NOW + HOUR, NOW + HOUR),
+        ):
+            audit = (
+                self.make(goal='dummy', name=str(due), start_time=start, **CONTINUOUS)
+                if start
+                else self.make(goal='dummy', name='none', **CONTINUOUS)
+            )
+            key = audit.action_id or 0
+            action = self.world.store.actions_by_id([key])[key]
+            self.assertEqual((due, 'READY'), (action.not_before, action.status))
+
+    def test_what_is_refused_is_not_stored(self) -> None:
+        invalid, missing = exceptions.Invalid, exceptions.NotFound
+        dummy: dict[str, Any] = {'goal': 'dummy', 'strategy': 'dummy'}
+        for error, said, keys in (
+            (invalid, 'Audit type DAILY could not be found', {'audit_type': 'DAILY'}),
+            (missing, 'nothing', {'goal': 'nothing', 'strategy': None}),
+            (missing, 'nothing', {'strategy': 'nothing'}),
+            (
+                invalid,
+                "does not relate to the 'unclassified' goal",
+                {'goal': 'unclassified'},
+            ),
+            (
+                invalid,
+                'Interval of audit must not be set for ONESHOT.',
+                {'interval': '5'},
+            ),
+            (
+                invalid,
+                'Interval of audit must be specified for CONTINUOUS.',
+                {'audit_type': 'CONTINUOUS'},
+            ),
+            (
+                invalid,
+                'Start or End time of audit must not be set for ONESHOT.',
+                {'start_time': NOW},
+            ),
+            (
+                invalid,
+                'must be after its start',
+                {'start_time': NOW, 'end_time': NOW, **CONTINUOUS},
+            ),
+            (invalid, 'cron line', {'audit_type': 'CONTINUOUS', 'interval': 'soon'}),
+            (
+                invalid,
+                'no time that is still to come',
+                {'audit_type': 'CONTINUOUS', 'interval': '0 0 1 1 * 0 1999'},
+            ),
+            (
+                invalid,
+                'Audit parameter zz are not allowed',
+                {'parameters': {'zz': 1}},
+            ),
+            (
+                invalid,
+                'parameters.para1: 99 is greater than the maximum of 10.2',
+                {'parameters': {'para1': 99}},
+            ),
+            (
+                invalid,
+                'Specify parameters but no predefined strategy',
+                {'strategy': None, 'parameters': {'para1': 2}},
+            ),
+            (invalid, 'parameters.para2: ', {'parameters': {'para2': 'a\0b'}}),
+            (invalid, 'cannot be used: it has 1 to 63', {'name': 'n' * 64}),
+            (invalid, 'cannot be used', {'name': ''}),
+            (invalid, 'cannot be used', {'name': 'a\nb'}),
+            (invalid, 'is not a list of objects', {'scope': ['compute']}),
+        ):
+            self.refused(error, said, **{**dummy, **keys})
+
+    def test_one_of_goal_and_template_is_needed(self) -> None:
+        self.refused(
+            exceptions.Invalid, 'A valid goal or audit_template_id must be provided'
+        )
+        self.refused(
+            exceptions.Invalid,
+            'The audit template UUID or name specified is invalid',
+            audit_template='nobody',
+        )
+        self.a_template()
+        self.refused(
+            exceptions.Invalid,
+            'Either audit_template_uuid or goal should be provided.',
+            goal='dummy',
+            audit_template='a template',
+        )
+
+    def test_two_audits_cannot_share_a_name(self) -> None:
+        self.make(goal='dummy', name='x')
+        stored = self.world.events(), self.world._actions()
+        self.assertRaises(exceptions.Conflict, self.make, goal='dummy', name='x')
+        self.assertEqual(stored, (self.world.events(), self.world._actions()))
+
+
+class UpdateTest(OperationsCase):
+    """Changes of audits."""
+
+    def test_without_a_change_nothing_happens(self) -> None:
+        audit = self.make(goal='dummy', strategy='dummy')
+        before = self.world.events()
+        for changes in ({}, {'state': 'PENDING'}, {'force': False}):
+            self.assertEqual(audit, self.update(audit, **changes))
+        self.assertEqual(before, self.world.events())
+
+    def test_an_edit_is_told_and_is_no_change_of_state(self) -> None:
+        audit = self.make(goal='dummy', strategy='dummy')
+        changes: dict[str, Any] = {
+            'name': 'better',
+            'force': True,
+            'auto_trigger': True,
+            'scope': [{'storage': []}],
+            'parameters': {'para2': 'x'},
+        }
+        after = self.update(audit, **changes)
+        self.assertEqual(
+            ('better', True, True, [{'storage': []}], {'para1': 3.2, 'para2': 'x'}),
+            (
+                after.name,
+                after.force,
+                after.auto_trigger,
+                after.scope,
+                after.parameters,
+            ),
+        )
+        self.assertEqual(
+            ['created', 'message_changed'],
+            [line[0] for line in self.world.audit_story(audit)],
+        )
+
+    def test_the_state_machine_decides(self) -> None:
+        for source in states.STATES:
+            if source == states.DELETED:
+                continue
+            for target in states.STATES:
+                if target == source:
+                    continue
+                audit = self.in_state(source, name=f'{source} to {target}')
+                pending_run = (source, target) == (states.PENDING, states.ONGOING)
+                if target != states.DELETED and (
+                    states.MACHINE.allows(source, target) or pending_run
+                ):
+                    self.assertEqual(target, self.update(audit, state=target).state)
+                else:
+                    self.not_updated(
+                        audit,
+                        exceptions.TransitionNotAllowed,
+                        f'State transition not allowed: ({source} -> {target})',
+                        state=target,
+                    )
+
+    def test_only_its_webhook_runs_an_event_audit(self) -> None:
+        audit = self.make(goal='dummy', audit_type='EVENT')
+        self.not_updated(
+            audit, exceptions.TransitionNotAllowed, '-> ONGOING', state='ONGOING'
+        )
+
+    def test_what_makes_no_sense_is_refused(self) -> None:
+        audit = self.make(goal='dummy', strategy='dummy', name='x')
+        self.make(goal='dummy', name='taken')
+        invalid = exceptions.Invalid
+        for error, said, changes in (
+            (invalid, 'Invalid state: BOGUS', {'state': 'BOGUS'}),
+            (invalid, 'Invalid state: None', {'state': None}),
+            (invalid, 'hostname of an audit cannot be changed', {'hostname': 'x'}),
+            (invalid, 'para1', {'parameters': {'para1': 'x'}}),
+            (invalid, 'not allowed', {'parameters': {'zz': 'x'}}),
+            (invalid, 'an object', {'parameters': [1]}),
+            (invalid, 'true or false', {'force': 'yes'}),
+            (invalid, 'needs a name', {'name': None}),
+            (invalid, 'cannot be used', {'name': ' '}),
+            (invalid, 'must not be set', {'interval': '5'}),
+            (invalid, 'seconds or a cron line', {'interval': [5]}),
+            (invalid, 'could not be found', {'audit_type': 'DAILY'}),
+            (invalid, 'needs a goal', {'goal': None}),
+            (invalid, 'does not relate', {'goal': 'unclassified'}),
+            (exceptions.NotFound, 'nobody', {'strategy': 'nobody'}),
+            (exceptions.Conflict, '', {'name': 'taken'}),
+        ):
+            self.not_updated(audit, error, said, **changes)
+
+    def test_an_audit_that_is_not_there_is_not_found(self) -> None:
+        for call in (
+            lambda: self.world.audits.update('nobody', {}),
+            lambda: self.world.audits.delete('nobody'),
+        ):
+            self.assertRaises(exceptions.NotFound, call)
+
+    def test_another_type_before_the_first_run_changes_when_it_runs(self) -> None:
+        audit = self.make(goal='dummy', name='x')
+        audit = self.update(audit, audit_type='EVENT')
+        self.assertEqual('CANCELLED', self.world.action('x').status)
+        audit = self.update(audit, audit_type='CONTINUOUS', interval=60)
+        self.assertEqual(
+            ('READY', 60),
+            (self.world.action('x').status, self.world.action('x').interval),
+        )
+        ongoing = self.in_state('ONGOING', name='y')
+        self.not_updated(
+            ongoing,
+            exceptions.Conflict,
+            'only before its first run',
+            audit_type='EVENT',
+        )
+
+
+class CreatorTest(OperationsCase):
+    """The authority of an audit is at most that of everybody who shaped it."""
+
+    def changed(self, before: Creator, by: Creator, **changes: Any) -> Creator:
+        new = NewAudit('ONESHOT', goal='dummy', strategy='dummy')
+        audit = self.world.audits.create(new, creator=before)
+        self.world.audits.update(audit.uuid, changes, by=by)
+        return self.world.now(audit).creator
+
+    def test_who_changes_what_it_proposes_gives_it_no_more_than_they_have(self) -> None:
+        mine, other = Creator('me', 'a'), Creator('other', 'b')
+        changes: dict[str, Any] = {'parameters': {'para1': 7}}
+        self.assertEqual(
+            [mine, Creator('me'), Creator(None, 'b'), LOCAL],
+            [
+                self.changed(mine, LOCAL, **changes),
+                self.changed(mine, other, **changes),
+                self.changed(LOCAL, other, scope=[{'compute': []}]),
+                self.changed(LOCAL, LOCAL, **changes),
+            ],
+        )
+
+    def test_who_changes_when_it_runs_takes_nothing_from_it(self) -> None:
+        other = Creator('other', 'b')
+        for changes in ({'state': 'CANCELLED'}, {'auto_trigger': True}):
+            self.assertEqual(LOCAL, self.changed(LOCAL, other, **changes))
+
+
+class DeleteTest(OperationsCase):
+    """Deletion."""
+
+    def test_what_has_ended_can_be_deleted(self) -> None:
+        for state in states.STATES:
+            if state == states.DELETED:
+                continue
+            audit = self.in_state(state, name=state)
+            if states.MACHINE.allows(state, states.DELETED):
+                self.world.audits.delete(state)
+                self.assertRaises(
+                    exceptions.NotFound, self.world.store.find_audit, state
+                )
+                self.assertEqual(
+                    ('deleted', 'DELETED', None), self.world.audit_story(audit)[-1]
+                )
+            else:
+                error = self.assertRaises(
+                    exceptions.Invalid, self.world.audits.delete, state
+                )
+                self.assertEqual(
+                    f"Couldn't delete when state is '{state}'.", str(error)
+                )
+
+
+class MeanwhileTest(OperationsCase):
+    """Two changes of one audit at the same time."""
+
+    def test_a_strategy_that_is_taken_away_meanwhile_does_not_come_back(self) -> None:
+        audit = self.make(goal='dummy', strategy='dummy')
+        store = self.world.store
+        find = store.find_audit
+
+        def find_then_change(name: str, deleted: bool = False) -> Any:
+            found = find(name, deleted)
+            self.patch(store, 'find_audit', find)
+            self.world.audits.update(audit.uuid, {'strategy': None, 'parameters': {}})
+            return found
+
+        self.patch(store, 'find_audit', find_then_change)
+        error = self.assertRaises(
+            exceptions.Invalid,
+            self.world.audits.update,
+            audit.uuid,
+            {'parameters': {'para1': 2}},
+        )
+        self.assertIn('no predefined strategy', str(error))
+        found = self.world.now(audit)
+        self.assertEqual((None, {}), (found.strategy_id, found.parameters))

@@ -1,0 +1,115 @@
+"""Plans that expire; what is lost is in tests/specs/test_audits_lost_workers.py."""
+
+import datetime
+
+from tests.audit_worlds import AuditCase, AuditWorld
+from tests.factories import all_plans
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import ActionChange
+from watcherlite.engine.audits.reconciler import ROLE, ReconcilerSettings
+
+DAY = 24 * 3600
+
+
+class ExpiryTest(AuditCase):
+    """RECOMMENDED plans become SUPERSEDED."""
+
+    def plan(self, world: AuditWorld) -> ActionPlan:
+        return world.create(
+            *({'name': n, 'action_type': 'sleep', 'input_parameters': {}} for n in 'ab')
+        )
+
+    def states(self, world: AuditWorld) -> list[str]:
+        return [plan.state for plan in all_plans(world.store)]
+
+    def test_what_nobody_started_in_time_is_superseded(self) -> None:
+        world = self.an_audit_world()
+        old, started = self.plan(world), self.plan(world)
+        world.plans.start(started.uuid)
+        self.clock.advance(DAY)
+        self.plan(world)
+        self.assertEqual(0, world.reconciler.expire_plans())
+        self.clock.advance(1)
+        self.assertEqual(1, world.reconciler.expire_plans())
+        self.assertEqual(['SUPERSEDED', 'PENDING', 'RECOMMENDED'], self.states(world))
+        # As in Watcher, its actions stay as they are; nothing can start them.
+        self.assertEqual({'a': 'INIT', 'b': 'INIT'}, world.statuses(old))
+        self.assertEqual(
+            [
+                (
+                    'plan',
+                    'RECOMMENDED',
+                    'SUPERSEDED',
+                    'Nobody started it for 24 h after it was proposed.',
+                )
+            ],
+            world.story(old),
+        )
+
+    def test_zero_hours_are_for_ever(self) -> None:
+        world = self.an_audit_world(expiry=0)
+        self.plan(world)
+        self.clock.advance(100 * DAY)
+        self.assertEqual(0, world.reconciler.expire_plans())
+        self.assertEqual(['RECOMMENDED'], self.states(world))
+
+    def test_it_looks_at_its_start_and_every_interval(self) -> None:
+        world = self.an_audit_world()
+        self.plan(world)
+        self.clock.advance(2 * DAY)
+        world.reconciler.start()
+        self.addCleanup(world.reconciler.stop)
+        world.until(lambda: self.states(world) == ['SUPERSEDED'])
+        self.plan(world)
+        self.clock.until_waiting(1)
+        self.clock.advance(2 * DAY)
+        world.until(lambda: self.states(world) == ['SUPERSEDED', 'SUPERSEDED'])
+
+    def test_a_reload_looks_with_the_new_settings(self) -> None:
+        world = self.an_audit_world(expiry=0)
+        self.plan(world)
+        self.clock.advance(2 * DAY)
+        world.reconciler.start()
+        self.addCleanup(world.reconciler.stop)
+        self.clock.until_waiting(1)
+        self.assertEqual(['RECOMMENDED'], self.states(world))
+        world.reconciler.reconfigure(ReconcilerSettings(24.0))
+        world.until(lambda: self.states(world) == ['SUPERSEDED'])
+
+    def test_of_several_engines_one_looks(self) -> None:
+        world = self.an_audit_world()
+        self.plan(world)
+        self.clock.advance(2 * DAY)
+        world.store.take_role(ROLE, 'another engine', 100 * DAY)
+        world.reconciler.start()
+        self.addCleanup(world.reconciler.stop)
+        self.clock.until_waiting(1)
+        self.assertEqual(['RECOMMENDED'], self.states(world))
+
+
+class IntervalTest(AuditCase):
+    """The next run of an audit whose last one could not say how it went."""
+
+    def test_a_run_without_a_word_follows_the_interval_that_was_changed(self) -> None:
+        for interval, seconds in (('60', 60), ('*/5 * * * *', 300)):
+            world = self.an_audit_world()
+            audit = world.audit(name=interval, audit_type='CONTINUOUS', interval='3600')
+            world.audits.update(audit.uuid, {'state': 'ONGOING'})
+            world.audits.update(audit.uuid, {'interval': interval})
+            now = self.clock.now()
+            action = world.action(interval)
+            with world.store.transaction() as tx:
+                # As the worker leaves it that gave up on the strategy.
+                hung = action.evolve(
+                    start_time=now,
+                    end_time=now,
+                    status_message='It hung.',
+                    not_before=now + datetime.timedelta(hours=1),
+                )
+                tx.change_actions([ActionChange(action, hung)])
+                world.reconciler.settle(tx, audit.uuid)
+            found, due = world.now(audit), now + datetime.timedelta(seconds=seconds)
+            self.assertEqual('It hung.', found.status_message)
+            self.assertEqual(
+                (due, due), (found.next_run_time, world.action(interval).not_before)
+            )

@@ -1,0 +1,66 @@
+"""The actions on clusters and nodes, as clients know them."""
+
+import jsonschema
+
+from tests import base
+from watcherlite.domain.clusters import Node, Owner
+from watcherlite.engine.clusters import action_types
+from watcherlite.states import cluster as states
+
+TARGET = '1a2b3c4d-0000-4000-8000-000000000000'
+OWN = '5e6f7081-0000-4000-8000-000000000000'
+
+
+class TestActions(base.TestCase):
+    def test_there_are_those_of_the_spec_and_those_that_came_later(self):
+        self.assertEqual(15, len(action_types.CLUSTER_TYPES))
+        self.assertEqual(8, len(action_types.NODE_TYPES))
+        self.assertEqual(set(), action_types.CLUSTER_TYPES & action_types.NODE_TYPES)
+
+    def test_each_name_says_what_is_done_and_where(self):
+        for action_type, name in (
+            ('CLUSTER_CREATE', 'cluster_create_1a2b3c4d_5e6f7081'),
+            ('CLUSTER_DEL_NODES', 'cluster_del_nodes_1a2b3c4d_5e6f7081'),
+            ('CLUSTER_ATTACH_POLICY', 'attach_policy_1a2b3c4d_5e6f7081'),
+            ('NODE_DELETE', 'node_delete_1a2b3c4d_5e6f7081'),
+        ):
+            self.assertEqual(
+                name, action_types.action_name(action_type, TARGET, uuid=OWN)
+            )
+        self.assertEqual(
+            'node_reboot_1a2b3c4d_5e6f7081',
+            action_types.action_name('NODE_OPERATION', TARGET, 'reboot', OWN),
+        )
+
+    def test_no_two_actions_have_the_same_name(self):
+        names = {action_types.action_name('NODE_DELETE', TARGET) for _ in range(9)}
+        self.assertEqual(9, len(names))
+
+    def test_every_schema_can_be_used_and_knows_no_other_inputs(self):
+        for kind in action_types.DEFINITIONS.values():
+            with self.subTest(kind=kind.name):
+                jsonschema.Draft202012Validator.check_schema(kind.schema)
+                validator = jsonschema.Draft202012Validator(kind.schema)
+                needed = {name: ['x'] for name in kind.schema['required']}
+                self.assertFalse(validator.is_valid({**needed, 'bogus': 1}))
+
+    def test_their_statuses_are_such_that_end_with_them(self):
+        for kind in action_types.DEFINITIONS.values():
+            with self.subTest(kind=kind.name):
+                known = (
+                    states.CLUSTER_STATUSES if kind.on_cluster else states.NODE_STATUSES
+                )
+                self.assertIn(kind.status, {None, *states.TRANSIENT} & {None, *known})
+
+    def test_what_is_for_the_row_is_not_shown(self):
+        outputs = {'nodes_added': ['x'], '_node': {'kept': {}}, '_cluster': {}}
+
+        self.assertEqual({'nodes_added': ['x']}, action_types.public_outputs(outputs))
+        self.assertEqual({}, action_types.public_outputs(None))
+
+    def test_a_mark_is_read_from_the_data_of_a_node(self):
+        node = Node('u', 'n', Owner('t'), 1, 'h')
+
+        self.assertIsNone(action_types.unhealthy_mark(node))
+        marked = node.evolve(data={action_types.UNHEALTHY_MARK: 'bad smell'})
+        self.assertEqual('bad smell', action_types.unhealthy_mark(marked))

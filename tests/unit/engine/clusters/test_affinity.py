@@ -1,0 +1,109 @@
+"""Actions on what lives on one host are executed there."""
+
+from tests.cluster_worlds import ClusterCase, Outside, machine
+from watcherlite import exceptions
+from watcherlite.db.api import Worker
+from watcherlite.domain.resource_results import Ready
+from watcherlite.engine.clusters.action_types import (
+    NODE_CHECK,
+    NODE_CREATE,
+    NODE_OPERATION,
+)
+
+LONG = 3600
+HANDED_ON = 'Handed on to host-1, where its target is.'
+
+
+class TestAffinity(ClusterCase):
+    def setUp(self):
+        super().setUp()
+
+        def host(self, physical_id, data):
+            return 'host-1' if physical_id else None
+
+        kind = type('Homed', (machine(Outside()),), {'host': host})
+        self.world = self.a_cluster_world(handlers={'Homed': kind}, sweep_interval=LONG)
+        node = self.world.a_node(self.world.profile(type_='homed'), 'n')
+        # By the first worker, that of host-0
+        self.node = self.world.made(node)
+
+    def test_another_worker_hands_it_on_and_that_of_the_host_executes_it(self):
+        # It is alive, and has not come to it yet.
+        there = Worker('w', 'host-1', 'i', ('engine',))
+        self.world.store.register_worker(there, LONG)
+        asked = self.world.ask(NODE_CHECK, self.node)
+        self.world.until(
+            lambda: self.world.store.get_action(asked.uuid).status_message == HANDED_ON
+        )
+
+        self.world.worker()
+
+        self.assertEqual('SUCCEEDED', self.world.ended(asked).status)
+
+    def test_without_a_worker_of_its_host_any_other_says_what_it_can(self):
+        action = self.world.do(NODE_CHECK, self.node)
+
+        self.assertEqual(('SUCCEEDED', 1), (action.status, action.attempt))
+
+
+class TestWorkUnderWay(ClusterCase):
+    """A worker of another host has it, and cannot see how far it is."""
+
+    def setUp(self):
+        super().setUp()
+        self.outside = Outside()
+        self.unseen = LONG
+
+        def host(handler, physical_id, data):
+            return 'host-1' if physical_id else None
+
+        def poll(handler, context, operation, token):
+            self.outside.called('poll', context.resource_name)
+            self.unseen -= 1
+            if self.unseen >= 0:
+                self.register_other_host()
+                raise exceptions.StateUnknown('it is on host-1')
+            self.outside.things.setdefault(context.physical_id, {})
+            return Ready(context.physical_id)
+
+        def find(handler, context):
+            self.outside.called('find', context.resource_name)
+            return Ready(context.physical_id)
+
+        members = {'idempotent': False, 'host': host, 'poll': poll, 'find': find}
+        kind = machine(self.outside, **members)
+        self.world = self.a_cluster_world(handlers={'Homed': kind}, sweep_interval=LONG)
+        profile = self.world.profile(type_='homed', wait=1)
+        self.node = self.world.a_node(profile, 'n')
+
+    def register_other_host(self) -> None:
+        """Store a worker of host-1, which has not come to anything yet."""
+        there = Worker(f'w{self.unseen}', 'host-1', 'i', ('engine',))
+        self.world.store.register_worker(there, LONG)
+
+    def test_the_worker_of_its_host_finds_what_another_one_has_begun(self):
+        self.world.worker()
+        asked = self.world.ask(NODE_CREATE, self.node)
+        self.world.until(
+            lambda: self.world.store.get_action(asked.uuid).status_message == HANDED_ON
+        )
+
+        self.world.worker()
+
+        self.assertEqual('SUCCEEDED', self.world.ended(asked).status)
+        self.assertEqual('ACTIVE', self.world.now(self.node).status)
+        self.assertEqual(
+            [('create', 'n'), ('poll', 'n'), ('find', 'n')], self.outside.calls
+        )
+
+    def test_what_cannot_be_begun_again_is_looked_for_again(self):
+        self.unseen = 0
+        node = self.world.made(self.node)
+        self.unseen = 2
+
+        inputs = {'operation': 'paint', 'params': {'colour': 'red'}}
+        action = self.world.do(NODE_OPERATION, node, inputs)
+
+        self.assertEqual('SUCCEEDED', action.status)
+        self.assertEqual(['n'], self.outside.of('paint'))
+        self.assertEqual(4, len(self.outside.of('poll')))

@@ -1,0 +1,270 @@
+"""What is asked of nodes that are marked or adopted, and actions that users define."""
+
+import dataclasses
+import datetime
+from typing import Any
+
+from tests.cluster_worlds import BY
+from tests.operated_worlds import OperatedWorld
+from tests.unit.engine.clusters.operations_case import OperationsCase
+from watcherlite import exceptions
+from watcherlite.clock import EPOCH
+from watcherlite.db.clusters import ClusterEventQuery
+from watcherlite.domain import events
+from watcherlite.domain.clusters import Profile
+from watcherlite.domain.resource_results import Ready
+from watcherlite.engine.clusters.requests.clusters import ClusterOperations
+from watcherlite.engine.clusters.requests.values import NewAction, NewAdoption
+from watcherlite.engine.clusters.services import ClusterLimits
+
+URL = 'http://host/clustering/v1'
+
+
+class TestMarks(OperationsCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.cluster = self.world.a_cluster(self.profile, 1)
+        (node,) = self.world.nodes(self.cluster)
+        self.world.set(node, status='ACTIVE', status_reason='well')
+        self.node = self.world.now(node)
+
+    def mark(self, *values: Any) -> Any:
+        return self.operations.nodes.mark_unhealthy(self.node.uuid, BY, *values)
+
+    def test_a_mark_is_told_and_its_cluster_is_judged(self) -> None:
+        after = self.mark('true', 'it smokes')
+
+        self.assertEqual(
+            ('ERROR', 'it smokes', {'unhealthy': 'it smokes'}),
+            (after.status, after.status_reason, after.data),
+        )
+        cluster = self.world.now(self.cluster)
+        self.assertEqual(
+            (
+                'WARNING',
+                'NODE_UPDATE: number of active nodes is below desired_capacity (1).',
+            ),
+            (cluster.status, cluster.status_reason),
+        )
+        (told,) = self.world.store.list_cluster_events(ClusterEventQuery())
+        detail = told.event.detail or {}
+        action = self.world.store.get_action(detail['action']['uuid'])
+        self.assertEqual(
+            (
+                'NODE_UPDATE',
+                f'node_mark_unhealthy_{self.node.uuid[:8]}_',
+                'SUCCEEDED',
+                self.cluster.uuid,
+                {'mark_unhealthy': True, 'status_reason': 'it smokes'},
+            ),
+            (
+                action.action_type,
+                (action.name or '')[:-8],
+                action.status,
+                action.within,
+                action.inputs,
+            ),
+        )
+        self.assertEqual(
+            (events.NODE, 'ACTIVE', 'ERROR', 'it smokes', 'end', self.cluster.uuid),
+            (
+                told.event.subject,
+                told.event.old_status,
+                told.event.new_status,
+                told.event.message,
+                detail['phase'],
+                detail['cluster'],
+            ),
+        )
+
+    def test_a_mark_that_is_taken_back_gives_back_what_was_before(self) -> None:
+        self.mark(True, 'once')
+        self.mark(True, 'twice')
+        after = self.mark(False, 'a mistake')
+
+        self.assertEqual(
+            ('ACTIVE', 'a mistake', {}),
+            (after.status, after.status_reason, after.data),
+        )
+        self.assertEqual('ACTIVE', self.world.now(self.cluster).status)
+
+    def test_what_was_unwell_before_is_not_healed_by_that(self) -> None:
+        self.world.set(self.node, status='ERROR', status_reason='broken')
+        self.mark(True)
+        after = self.mark(False)
+
+        self.assertEqual(('ERROR', 'broken'), (after.status, after.status_reason))
+
+    def test_nothing_is_said_while_something_goes_on(self) -> None:
+        begun = self.operations.check('c', BY)
+
+        self.refused(
+            exceptions.ActionConflict,
+            f'The NODE_UPDATE action for target {self.node.uuid} conflicts '
+            f'with the following action(s): CLUSTER_CHECK {begun.action}.',
+            self.mark,
+            True,
+        )
+
+    def test_a_reason_that_cannot_be_kept_is_refused(self) -> None:
+        for reason in ('', 'x' * 256, 7):
+            self.refused(
+                exceptions.BadRequest,
+                'The value for status_reason must be text of 1 to 255 characters.',
+                self.mark,
+                True,
+                reason,
+            )
+
+
+class TestAdopting(OperationsCase):
+    def test_what_is_there_becomes_a_node_with_a_profile_of_its_own(self) -> None:
+        self.world.outside.things['here'] = {'value': 'x'}
+        wanted = NewAdoption(
+            'here', 'thing-1.0', 'n', 'master', overrides={'value': 'x'}
+        )
+        spec = {'type': 'thing', 'version': '1.0', 'properties': {'value': 'x'}}
+
+        self.assertEqual(spec, self.operations.nodes.preview(wanted, BY))
+        node = self.operations.nodes.adopt(wanted, BY)
+
+        profile = self.world.store.objects_by_id(Profile, [node.profile_id])
+        self.assertEqual(spec, profile[node.profile_id].spec)
+        self.assertEqual(
+            ('n', 'master', 'here', 'INIT'),
+            (node.name, node.role, node.physical_id, node.status),
+        )
+        self.world.worker()
+        self.world.quiet()
+        self.assertEqual('ACTIVE', self.world.now(node).status)
+
+    def test_its_type_takes_it_over_once(self) -> None:
+        world = OperatedWorld(self.make_store())
+        self.addCleanup(world.stop)
+
+        def adopt(handler: Any, context: Any) -> Ready:
+            world.outside.called('adopt', context.resource_name)
+            return Ready(data={'ours': True})
+
+        found = type(
+            'Found', (world.types.resource_types()['Thing'],), {'adopt': adopt}
+        )
+        world.types = world.types.of(resource_handlers={'Found': found})
+        parts = dataclasses.replace(world.cluster_parts, plugins=world.types)
+        operations = ClusterOperations(parts, world.clock, world._signal)
+        world.outside.things['here'] = {}
+
+        node = operations.nodes.adopt(NewAdoption('here', 'found', 'n'), BY)
+        world.worker()
+        world.quiet()
+        world.ended(operations.nodes.check('n', BY).action)
+        world.row(operations.nodes.delete('n', BY))
+
+        calls = [call for call, _ in world.outside.calls]
+        self.assertEqual(['adopt', 'check', 'delete'], calls)
+        self.assertEqual({'data': {'ours': True}}, world.now(node).kept)
+
+    def test_a_type_that_only_finds_what_it_made_takes_nothing_over(self) -> None:
+        known = self.world.types.resource_types()['Thing']
+        blind = type('Blind', (known,), {'adoptable': False})
+        types = self.world.types.of(resource_handlers={'Blind': blind})
+        parts = dataclasses.replace(self.world.cluster_parts, plugins=types)
+        nodes = ClusterOperations(parts, self.world.clock, self.world._signal).nodes
+
+        for ask in (nodes.preview, nodes.adopt):
+            text = (
+                'Nothing can be adopted as blind-1.0: its type only finds what it has'
+            )
+            text = f'{text} made itself.'
+            self.refused(
+                exceptions.BadRequest, text, ask, NewAdoption('x', 'blind'), BY
+            )
+        self.assertEqual([], self.world.outside.calls)
+
+    def test_what_is_not_there_is_an_unwell_node(self) -> None:
+        node = self.operations.nodes.adopt(NewAdoption('gone', 'thing'), BY)
+
+        self.world.worker()
+        self.world.quiet()
+
+        self.assertEqual('ERROR', self.world.now(node).status)
+
+    def test_what_makes_no_sense_is_refused(self) -> None:
+        for wanted, kind, text in (
+            (
+                NewAdoption('x', 'nope'),
+                exceptions.NotFound,
+                "The profile_type 'nope' could not be found. Known types: "
+                'os.heat.stack-1.0, plain-1.0, thing-1.0.',
+            ),
+            (
+                NewAdoption('x', 'thing', snapshot=True),
+                exceptions.BadRequest,
+                'No type of profile makes snapshots of what is adopted.',
+            ),
+            (
+                NewAdoption('', 'thing'),
+                exceptions.BadRequest,
+                'The identity of what is adopted is missing.',
+            ),
+        ):
+            with self.subTest(wanted=wanted):
+                self.refused(kind, text, self.operations.nodes.preview, wanted, BY)
+
+
+class TestUserActions(OperationsCase):
+    limits = ClusterLimits(user_actions=frozenset({'sleep'}))
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.cluster = self.world.a_cluster(self.profile)
+
+    def ask(self, **values: Any) -> Any:
+        given = {'action': 'sleep', 'target': 'c', 'inputs': {'duration': 0}, **values}
+        return self.operations.actions.create(NewAction(**given), BY)
+
+    def test_a_schedule_is_kept_with_it(self) -> None:
+        begun = self.ask(interval='60', not_before='2999-01-01T01:00:00+01:00')
+
+        action = self.world.store.get_action(begun.action)
+        self.assertEqual(
+            (60, datetime.datetime(2999, 1, 1, tzinfo=datetime.UTC), 3600),
+            (action.interval, action.not_before, action.timeout),
+        )
+        self.assertEqual(
+            -0, self.world.store.get_action(self.ask(interval=-1).action).interval
+        )
+
+    def test_a_time_that_is_over_since_long_is_now(self) -> None:
+        for value in ('1960-01-01T00:00:00', '0100-01-01T00:00:00+14:00'):
+            self.world.a_cluster(self.profile, name=f'in-{value[:4]}')
+            begun = self.ask(not_before=value, target=f'in-{value[:4]}')
+            action = self.world.store.get_action(begun.action)
+            self.assertEqual(EPOCH, action.not_before)
+
+    def test_only_what_the_installation_allows_is_done(self) -> None:
+        with self.assertRaises(exceptions.BadRequest) as caught:
+            self.ask(action='nop')
+
+        self.assertEqual(
+            "The action type 'nop' is not for clusters and nodes; those that this "
+            'installation allows are: sleep.',
+            str(caught.exception),
+        )
+
+    def test_a_target_that_is_neither_cluster_nor_node_is_refused(self) -> None:
+        self.refused(
+            exceptions.BadRequest,
+            "The specified target 'nope' could not be found: there is neither a "
+            'cluster nor a node of that name.',
+            lambda: self.ask(target='nope'),
+        )
+
+    def test_a_time_that_is_none_is_refused(self) -> None:
+        for value, text in (
+            ('soon', "The value for not_before is no time in ISO 8601: 'soon'."),
+            (7, 'The value for not_before must be a time, not a number.'),
+        ):
+            self.refused(
+                exceptions.BadRequest, text, lambda v=value: self.ask(not_before=v)
+            )

@@ -1,0 +1,197 @@
+"""Resources whose creation failed are deleted, however it failed."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from tests.stack_worlds import TENANT, BrokenThingError, StackWorld, StackWorldCase, res
+from watcherlite.domain.resource_results import NotYet, Property, Ready
+from watcherlite.domain.stacks import Stack
+from watcherlite.engine.stacks.services import StackLimits
+from watcherlite.plugins import base
+
+
+class HalfMade(base.ResourceHandler):
+    """Leaves something in the world before it is known whether it can be made.
+
+    Neither its physical id nor anything else is told of it until then: only its
+    properties say what there is.
+    """
+
+    world: ClassVar[StackWorld]
+    properties: ClassVar[Mapping[str, Property]] = {
+        'key': Property({'type': 'string'}),
+        'ends': Property({'type': 'boolean', 'default': True}),
+    }
+
+    def create(self, context: base.ResourceContext) -> Any:
+        outside = self.world.outside
+        outside.things[context.properties['key']] = {}
+        outside.called('create', context.resource_name)
+        return self.poll(context, 'create', None)
+
+    def poll(self, context: base.ResourceContext, operation: str, token: Any) -> Any:
+        if not context.properties['ends']:
+            return NotYet({}, 0.01)
+        return Ready(f'id-{context.properties["key"]}')
+
+    def check(self, context: base.ResourceContext) -> Any:
+        if context.properties['key'] not in self.world.outside.things:
+            raise BrokenThingError(f'{context.properties["key"]} is not there')
+
+    def delete(self, context: base.ResourceContext) -> Any:
+        self.world.outside.called('delete', context.resource_name)
+        self.world.outside.things.pop(context.properties['key'], None)
+
+
+Way = Callable[['TestHalfMade', StackWorld], Stack]
+
+
+def _error(case: 'TestHalfMade', world: StackWorld) -> Stack:
+    world.outside.fails.add(('create', 'a'))
+    return world.make({'a': half('1')})
+
+
+def _timeout(case: 'TestHalfMade', world: StackWorld) -> Stack:
+    return world.make({'a': half('1', ends=False)})
+
+
+def _cancel(case: 'TestHalfMade', world: StackWorld) -> Stack:
+    stack = world.begin({'a': half('1', ends=False)})
+    world.worker()
+    world.until(lambda: '1' in world.outside.things)
+    world.stacks.cancel(stack.uuid, TENANT, rollback=False)
+    return world.settled(stack)
+
+
+def _deletion(case: 'TestHalfMade', world: StackWorld) -> Stack:
+    gate = case.a_gate_at(world, 'create', 'a')
+    stack = world.begin({'a': half('1')})
+    world.worker()
+    gate.until_entered()
+    world.stacks.delete(stack.uuid, TENANT)
+    world.outside.fails.add(('create', 'a'))
+    gate.open()
+    return world.settled(stack)
+
+
+def _rollback(case: 'TestHalfMade', world: StackWorld) -> Stack:
+    world.outside.fails.add(('create', 'a'))
+    return world.make({'a': half('1')}, disable_rollback=False)
+
+
+def _replacement(case: 'TestHalfMade', world: StackWorld) -> Stack:
+    stack = world.make({'a': half('1')})
+    world.outside.fails.add(('create', 'a'))
+    return world.change(stack, {'a': half('2')})
+
+
+def _lost_worker(case: 'TestHalfMade', world: StackWorld) -> Stack:
+    gate = case.a_gate_at(world, 'create', 'a')
+    stack = world.begin({'a': half('1')})
+    doomed = world.worker()
+    gate.until_entered()
+    world.kill(doomed)
+    world.worker()
+    return world.settled(stack)
+
+
+#: way -> the states of the stack and of the resource then, and what there is
+WAYS: Mapping[str, tuple[Way, str, str | None, set[str]]] = {
+    'an error': (_error, 'CREATE_FAILED', 'CREATE_FAILED', {'1'}),
+    'a timeout': (_timeout, 'CREATE_FAILED', 'CREATE_FAILED', {'1'}),
+    'a cancel': (_cancel, 'CREATE_FAILED', 'CREATE_FAILED', {'1'}),
+    'a deletion': (_deletion, 'DELETE_COMPLETE', None, set()),
+    'a rollback': (_rollback, 'ROLLBACK_COMPLETE', None, set()),
+    'a replacement': (_replacement, 'UPDATE_FAILED', 'CREATE_FAILED', {'1', '2'}),
+    'a lost worker': (_lost_worker, 'CREATE_FAILED', 'CREATE_FAILED', {'1'}),
+}
+
+
+def half(key: str, **properties: Any) -> dict[str, Any]:
+    return res('HalfMade', key=key, **properties)
+
+
+class TestHalfMade(StackWorldCase):
+    def a_world(
+        self, members: Mapping[str, Any] | None = None, **settings: Any
+    ) -> StackWorld:
+        handler: Any = type('HalfMade', (HalfMade,), dict(members or {}))
+        world = self.a_stack_world({'HalfMade': handler}, **settings)
+        handler.world = world
+        return world
+
+    def test_it_is_deleted_with_its_stack_whatever_became_of_its_creation(self) -> None:
+        for name, (way, *expected) in WAYS.items():
+            with self.subTest(way=name):
+                settings = {'limits': StackLimits(timeout=1)} if way is _timeout else {}
+                world = self.a_world(**settings)
+                stack = way(self, world)
+                found = [
+                    world.now(stack).state.name,
+                    world.states(stack).get('a'),
+                    set(world.outside.things),
+                ]
+                self.assertEqual(expected, found, world.happened())
+                if stack.deleted_at is None:
+                    stack = world.act(stack, 'DELETE')
+                self.assertEqual('DELETE_COMPLETE', stack.state.name)
+                self.assertEqual({}, world.outside.things)
+                world.stop()
+
+    def test_its_row_says_from_the_beginning_what_it_is(self) -> None:
+        world = self.a_world()
+        world.outside.fails.add(('create', 'a'))
+        stack = world.make(
+            {
+                'b': res(value='x'),
+                'a': half('1', _depends_on='b', _metadata={'m': 1}),
+            }
+        )
+        row = world.resource(stack, 'a')
+        self.assertEqual(
+            ({'key': '1', 'ends': True}, {'m': 1}, ('b',), 'Delete', None),
+            (
+                row.properties,
+                row.metadata,
+                row.requires,
+                row.deletion_policy,
+                row.physical_id,
+            ),
+        )
+
+    def test_one_that_is_to_be_kept_is_kept(self) -> None:
+        world = self.a_world()
+        world.outside.fails.add(('create', 'a'))
+        stack = world.make({'a': half('1', _deletion_policy='Retain')})
+
+        world.act(stack, 'DELETE')
+
+        self.assertEqual({'1'}, set(world.outside.things))
+
+    def test_the_next_update_makes_it_and_leaves_nothing_behind(self) -> None:
+        world = self.a_world()
+        world.outside.fails.add(('create', 'a'))
+        stack = world.make({'a': half('1')})
+        world.outside.fails.clear()
+
+        stack = world.change(stack, {'a': half('2')})
+
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
+        self.assertEqual({'2'}, set(world.outside.things))
+
+    def test_one_that_is_not_replaced_is_made_again_as_what_it_is(self) -> None:
+        world = self.a_world({'replaces_failed': False})
+        world.outside.fails.add(('create', 'a'))
+        stack = world.make({'a': half('1')})
+        before = world.resource(stack, 'a').uuid
+        world.outside.fails.clear()
+
+        stack = world.change(stack)
+
+        row = world.resource(stack, 'a')
+        self.assertEqual(
+            (before, 'CREATE_COMPLETE', 'id-1'),
+            (row.uuid, row.state.name, row.physical_id),
+        )
+        self.assertEqual(['a', 'a'], world.outside.of('create'))
+        self.assertEqual([], world.outside.of('delete'))

@@ -1,0 +1,138 @@
+"""Resources that live on one host, in the hands of a worker of another one."""
+
+from typing import Any
+
+from tests.stack_worlds import Outside, StackWorld, StackWorldCase, res, thing
+from watcherlite import exceptions
+from watcherlite.db.api import Worker
+from watcherlite.domain.resource_results import Ready
+from watcherlite.states import stack as states
+
+LONG = 3600
+HANDED_ON = 'Handed on to host-1, where its target is.'
+
+
+class HostsCase(StackWorldCase):
+    """The first worker is that of host-0, and all things are on host-1."""
+
+    def setUp(self):
+        super().setUp()
+        self.outside = Outside()
+        #: How many looks see nothing
+        self.unseen = LONG
+
+    def a_world(self, **members: Any) -> StackWorld:
+        """Return a world whose things are seen by the next worker of host-1."""
+
+        def host(handler, physical_id, data):
+            return 'host-1' if physical_id else None
+
+        def look(handler, context):
+            self.outside.called('look', context.resource_name)
+            self.unseen -= 1
+            if self.unseen >= 0:
+                raise exceptions.StateUnknown('it is on host-1')
+            return Ready(context.physical_id)
+
+        def find(handler, context):
+            self.outside.called('find', context.resource_name)
+            return Ready(context.physical_id)
+
+        kind = type(
+            'Homed',
+            (thing(self.outside),),
+            {
+                'idempotent': False,
+                'host': host,
+                'find': find,
+                'check': look,
+                'poll': lambda handler, context, operation, token: look(
+                    handler, context
+                ),
+                **members,
+            },
+        )
+        world = self.a_stack_world({'Homed': kind}, sweep_interval=LONG)
+        world.worker()
+        return world
+
+    def register_other_host(self, world: StackWorld) -> None:
+        """Store a worker of host-1, which has not come to anything yet."""
+        world.store.register_worker(Worker('w', 'host-1', 'i', ('engine',)), LONG)
+
+    def until_handed_on(self, world: StackWorld) -> None:
+        world.until(
+            lambda: HANDED_ON in {a.status_message for a in world.store.list_actions()}
+        )
+
+
+class TestCreation(HostsCase):
+    def test_the_worker_of_its_host_finds_what_another_one_has_begun(self):
+        world = self.a_world()
+        self.register_other_host(world)
+        stack = world.begin({'a': res('Homed', wait=1)})
+        self.until_handed_on(world)
+
+        world.worker()
+
+        self.assertEqual('CREATE_COMPLETE', world.settled(stack).state.name)
+        self.assertEqual({'a': 'CREATE_COMPLETE'}, world.states(stack))
+        self.assertEqual(
+            [('create', 'a'), ('look', 'a'), ('find', 'a')], self.outside.calls
+        )
+
+    def test_without_a_worker_of_its_host_it_is_looked_for_again(self):
+        self.unseen = 2
+        world = self.a_world()
+
+        stack = world.make({'a': res('Homed', wait=1)})
+
+        self.assertEqual({'a': 'CREATE_COMPLETE'}, world.states(stack))
+        self.assertEqual([('create', 'a'), *[('look', 'a')] * 3], self.outside.calls)
+
+    def test_what_cannot_be_begun_again_is_not_handed_on(self):
+        self.unseen = 2
+        world = self.a_world(find=thing(self.outside).find)
+        self.register_other_host(world)
+
+        stack = world.make({'a': res('Homed', wait=1)})
+
+        self.assertEqual({'a': 'CREATE_COMPLETE'}, world.states(stack))
+        self.assertEqual(['a'], self.outside.of('create'))
+
+
+class TestCheck(HostsCase):
+    def test_a_failure_stays_until_somebody_has_looked(self):
+        world = self.a_world()
+        stack = world.make({'a': res('Homed')})
+        self.unseen = 0
+        self.outside.fails.add(('look', 'a'))
+        world.act(stack, states.CHECK)
+        failed = world.resource(stack, 'a').state
+
+        self.outside.fails.clear()
+        self.unseen = 2
+        told = []
+        for _ in range(3):
+            world.act(stack, states.CHECK)
+            told.append(world.resource(stack, 'a').state)
+
+        self.assertEqual('CHECK_FAILED', failed.name)
+        unknown = (
+            f'{failed.reason}; its state is unknown since: it is on host-1',
+            'CHECK_FAILED',
+        )
+        self.assertEqual(
+            [unknown, unknown, ('state changed', 'CHECK_COMPLETE')],
+            [(state.reason, state.name) for state in told],
+        )
+
+    def test_of_one_that_was_well_only_its_reason_says_that_nobody_knows(self):
+        world = self.a_world()
+        stack = world.make({'a': res('Homed')})
+
+        world.act(stack, states.CHECK)
+
+        state = world.resource(stack, 'a').state
+        self.assertEqual('CHECK_COMPLETE', state.name)
+        self.assertEqual('Its state is unknown: it is on host-1', state.reason)

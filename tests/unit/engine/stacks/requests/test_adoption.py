@@ -1,0 +1,415 @@
+"""Resources that are there already become those of a stack."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from tests.stack_worlds import TENANT, Group, StackWorld, StackWorldCase, res, template
+from tests.unit.engine.stacks.requests.test_template_validator import inner
+from watcherlite import exceptions
+from watcherlite.domain.resource_results import Expansion, NotYet, Property, Ready
+from watcherlite.domain.stacks import NewStack, Stack
+from watcherlite.plugins.base import ResourceHandler
+
+FILES = {
+    'n.yaml': inner(
+        {'deep': res(value={'get_param': 'p'})},
+        parameters={'p': {'type': 'string'}},
+        outputs={'o': {'value': {'get_attr': ['deep', 'output']}}},
+    )
+}
+
+
+class Slow(ResourceHandler):
+    """Has to look twice to see what is there."""
+
+    properties: ClassVar[Mapping[str, Property]] = {
+        'size': Property({'type': 'integer', 'default': 1})
+    }
+
+    def create(self, context: Any) -> Any:
+        return Ready('slow-1', attributes={'seen': 1}, data={'kept': 'here'})
+
+    def check(self, context: Any) -> Any:
+        return NotYet('again', 0.0)
+
+    def poll(self, context: Any, operation: str, token: Any) -> Any:
+        said = f'{operation} {context.physical_id} {context.data.get("kept")}'
+        return Ready(attributes={**context.attributes, 'said': said})
+
+    def delete(self, context: Any) -> Any:
+        return None
+
+    def reference(self, context: Any) -> str:
+        return f'ref-{context.physical_id}'
+
+
+class Keeper(Group):
+    """Remembers in which stack it was made first."""
+
+    def expand(self, context: Any, members: Any) -> Any:
+        data = {} if context.data else {'data': {'first': context.stack_uuid}}
+        return Expansion(super().expand(context, members), **data)
+
+
+class Asking(Keeper):
+    """Remembers how its members were."""
+
+    def adopted(self, context: Any, members: Any) -> Any:
+        data = {member.name: member.serving for member in members}
+        return Expansion(super().expand(context, members).batches, data)
+
+
+class AdoptingCase(StackWorldCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.world: StackWorld = self.a_stack_world(
+            {'Slow': Slow, 'Keeper': Keeper, 'Asking': Asking}
+        )
+        self.outside = self.world.outside
+
+    def adopt(self, data: Mapping[str, Any], name: str = 'adopted') -> Stack:
+        new = NewStack(name, None, adopt=data)
+        return self.world.settled(self.world.stacks.create(new, TENANT))
+
+
+class TestAdoption(AdoptingCase):
+    def test_what_one_stack_has_left_another_one_takes_over(self) -> None:
+        left = self.world.make(
+            {
+                'a': res(value='x'),
+                'b': res(value={'get_attr': ['a', 'output']}),
+                'slow': res('Slow'),
+            }
+        )
+        before = self.world.ids(left)
+        things = dict(self.outside.things)
+
+        data = self.world.stacks.abandon(left.uuid, TENANT)
+        stack = self.adopt(data)
+
+        self.assertRaises(exceptions.StackNotFound, self.world.named, 's')
+        self.assertEqual('ADOPT_COMPLETE', stack.state.name)
+        self.assertEqual(before, self.world.ids(stack))
+        self.assertEqual(things, self.outside.things)
+        self.assertEqual({'ADOPT_COMPLETE'}, set(self.world.states(stack).values()))
+        self.assertEqual(['a', 'b'], self.outside.of('create'))
+        b, slow = (self.world.resource(stack, name) for name in ('b', 'slow'))
+        self.assertEqual({'value': 'x', 'wait': 0}, b.properties)
+        self.assertEqual(
+            (
+                {'size': 1},
+                {'seen': 1, 'said': 'check slow-1 here'},
+                {'kept': 'here'},
+                'ref-slow-1',
+            ),
+            (slow.properties, slow.attributes, slow.data, slow.reference),
+        )
+
+    def test_parameters_go_with_it_and_count_less_than_what_is_sent(self) -> None:
+        declared = {name: {'type': 'string', 'default': '-'} for name in 'pq'}
+        left = self.world.make(
+            {'a': res(value={'get_param': 'p'}), 'b': res(value={'get_param': 'q'})},
+            sections={'parameters': declared},
+            parameters={'p': 'x', 'q': 'y'},
+        )
+        data = self.world.stacks.abandon(left.uuid, TENANT)
+
+        new = NewStack('adopted', None, parameters={'q': 'z'}, adopt=data)
+        stack = self.world.settled(self.world.stacks.create(new, TENANT))
+
+        self.assertEqual('ADOPT_COMPLETE', stack.state.name, stack.status_reason)
+        found = [self.world.resource(stack, n).properties['value'] for n in 'ab']
+        self.assertEqual(['x', 'z'], found)
+
+    def test_it_is_told_in_the_order_in_which_they_depend_on_each_other(self) -> None:
+        left = self.world.make({'a': res(), 'b': res(_depends_on='a')})
+
+        stack = self.adopt(self.world.stacks.abandon(left.uuid, TENANT))
+
+        self.assertEqual(
+            [
+                ('adopted', 'ADOPT_IN_PROGRESS'),
+                ('a', 'ADOPT_IN_PROGRESS'),
+                ('a', 'ADOPT_COMPLETE'),
+                ('b', 'ADOPT_IN_PROGRESS'),
+                ('b', 'ADOPT_COMPLETE'),
+                ('adopted', 'ADOPT_COMPLETE'),
+            ],
+            self.world.facts(stack),
+        )
+
+    def test_the_stacks_in_it_are_adopted_too(self) -> None:
+        left = self.world.make(
+            {'n': res('n.yaml', p='x'), 'g': res('Group', count=2)}, files=FILES
+        )
+        before = [self.world.ids(self.world.nested(left, name)) for name in 'ng']
+
+        stack = self.adopt(self.world.stacks.abandon(left.uuid, TENANT))
+
+        inside = [self.world.nested(stack, name) for name in 'ng']
+        self.assertEqual(before, [self.world.ids(one) for one in inside])
+        self.assertEqual(['ADOPT_COMPLETE'] * 2, [one.state.name for one in inside])
+        self.assertEqual({'o': 'x'}, self.world.resource(stack, 'n').attributes)
+        self.assertEqual(
+            {'refs': list(before[1].values())},
+            self.world.resource(stack, 'g').attributes,
+        )
+        self.assertEqual(3, len(self.outside.things))
+
+    def test_what_a_group_keeps_of_its_stack_goes_with_it(self) -> None:
+        left = self.world.make({'k': res('Keeper', count=1)})
+        kept = dict(self.world.resource(left, 'k').data)
+
+        stack = self.adopt(self.world.stacks.abandon(left.uuid, TENANT))
+
+        self.assertEqual([left.uuid], list(kept.values()))
+        self.assertEqual(kept, self.world.resource(stack, 'k').data)
+
+    def test_a_group_is_told_which_of_its_members_were_unwell(self) -> None:
+        left = self.world.make({'k': res('Asking', count=2)})
+        self.world.mark(self.world.nested(left, 'k'), 'm1')
+
+        stack = self.adopt(self.world.stacks.abandon(left.uuid, TENANT))
+
+        self.assertEqual(
+            {'m0': True, 'm1': False}, self.world.resource(stack, 'k').data
+        )
+
+    def test_what_was_adopted_is_updated_and_deleted_like_what_was_made(self) -> None:
+        left = self.world.make(
+            {'a': res(value='x'), 'g': res('Group', count=2)}, files=FILES
+        )
+        stack = self.adopt(self.world.stacks.abandon(left.uuid, TENANT))
+
+        self.world.change(stack, {'a': res(value='y'), 'g': res('Group', count=1)})
+
+        values = sorted(str(one.get('value')) for one in self.outside.things.values())
+        self.assertEqual(['a member', 'y'], values)
+        self.world.act(stack, 'DELETE')
+        self.assertEqual({}, self.outside.things)
+
+    def test_what_is_not_there_fails_and_the_next_update_makes_it(self) -> None:
+        left = self.world.make({'a': res(value='x'), 'b': res()})
+        ids = self.world.ids(left)
+        data = self.world.stacks.abandon(left.uuid, TENANT)
+        del self.outside.things[ids['a'] or '']
+        self.outside.calls.clear()
+
+        stack = self.adopt(data)
+
+        self.assertEqual('ADOPT_FAILED', stack.state.name)
+        self.assertIn(f'{ids["a"]} is not there', stack.status_reason)
+        self.assertEqual(
+            {'a': 'ADOPT_FAILED', 'b': 'ADOPT_COMPLETE'}, self.world.states(stack)
+        )
+        stack = self.world.change(stack)
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
+        self.assertEqual(['a'], self.outside.of('create'))
+        self.assertEqual(ids['b'], self.world.ids(stack)['b'])
+
+    def test_a_resource_of_which_nothing_is_known_fails_and_says_so(self) -> None:
+        self.world.worker()
+        whole = template({'a': res()})
+
+        stack = self.adopt({'template': whole, 'resources': {}})
+
+        self.assertEqual('ADOPT_FAILED', stack.state.name)
+        self.assertIn('resource_id is missing', stack.status_reason)
+
+
+class TestRecord(AdoptingCase):
+    """Only what the service itself has abandoned is adopted, as its record says."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        left = self.world.make({'a': res(), 'slow': res('Slow')})
+        self.foreign = self.world.make({'a': res(value='mine')}, name='foreign')
+        self.left = left
+        self.data = self.world.stacks.abandon(left.uuid, TENANT)
+
+    def refused(self, data: Mapping[str, Any], tenant: str = TENANT) -> str:
+        """Return why a document is refused; nothing is stored then."""
+        stacks = self.world.stacks
+        error = self.assertRaises(
+            exceptions.StackValidationFailed,
+            stacks.create,
+            NewStack('adopted', None, adopt=data),
+            tenant,
+        )
+        self.assertRaises(exceptions.StackNotFound, self.world.named, 'adopted')
+        return str(error)
+
+    def test_what_a_client_invents_is_refused(self) -> None:
+        mine = self.world.ids(self.foreign)['a']
+        entries = self.data['resources']
+        forged = {**self.data, 'resources': {'a': {'resource_id': mine}}}
+        unknown = {**self.data, 'resources': {**entries, 'b': {}}}
+        twice = {**self.data, 'resources': {**entries, 'b': entries['a']}}
+        no_such = 'has no such resource'
+        for name, data, tenant, text in (
+            ('an id of a resource of somebody else', forged, TENANT, no_such),
+            ('a resource that was not there', unknown, TENANT, no_such),
+            ('one resource under two names', twice, TENANT, no_such),
+            ('no id', {**self.data, 'id': None}, TENANT, 'must be the id'),
+            ('of nobody', {**self.data, 'id': 'x'}, TENANT, 'abandoned no stack x'),
+            ('of another project', self.data, 'other', 'abandoned no stack'),
+            (
+                'a stack that is there',
+                {**self.data, 'id': self.foreign.uuid},
+                TENANT,
+                'abandon it first',
+            ),
+        ):
+            with self.subTest(name=name):
+                told = self.refused(data, tenant)
+                self.assertIn(text, told)
+                self.assertNotIn(str(mine), told)
+        self.assertEqual('ADOPT_COMPLETE', self.adopt(self.data).state.name)
+        self.assertEqual({'value': 'mine', 'wait': 0}, self.outside.things[mine or ''])
+
+    def test_what_it_says_of_a_resource_has_no_effect(self) -> None:
+        entry = self.data['resources']['slow']
+        entry |= {'resource_data': {'kept': 'forged'}, 'attributes': {'seen': 99}}
+
+        stack = self.adopt(self.data)
+
+        row = self.world.resource(stack, 'slow')
+        self.assertEqual(
+            ('slow-1', {'kept': 'here'}, 1),
+            (row.physical_id, row.data, row.attributes['seen']),
+        )
+
+    def test_it_is_adopted_once(self) -> None:
+        self.adopt(self.data)
+
+        self.world.act(self.world.named('adopted'), 'DELETE')
+
+        self.assertIn('another stack has adopted it', self.refused(self.data))
+
+    def test_it_stays_of_the_type_that_it_was(self) -> None:
+        self.data['template']['resources']['a'] = res('Slow')
+
+        stack = self.adopt(self.data)
+
+        self.assertEqual('ADOPT_FAILED', stack.state.name)
+        self.assertIn('has the type Thing, and the template', stack.status_reason)
+        self.assertIsNone(self.world.resource(stack, 'a').physical_id)
+
+    def test_what_could_not_be_adopted_is_not_lost(self) -> None:
+        self.outside.fails.add(('check', 'a'))
+        stack = self.adopt(self.data)
+        self.assertEqual('ADOPT_FAILED', stack.state.name)
+        self.outside.fails.clear()
+
+        again = self.adopt(self.world.stacks.abandon(stack.uuid, TENANT), 'again')
+
+        self.world.act(again, 'DELETE')
+        mine = self.world.ids(self.foreign)['a']
+        self.assertEqual({mine}, set(self.outside.things))
+
+
+class TestExternal(AdoptingCase):
+    """What has an external id is looked at, and never changed or deleted."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.outside.things |= {'one': {'value': 'mine'}, 'two': {}}
+        self.world.worker()
+
+    def external(self, external_id: Any, **properties: Any) -> dict[str, Any]:
+        return {'a': res(_external_id=external_id, **properties)}
+
+    def test_it_is_adopted_and_looked_at_instead_of_made(self) -> None:
+        stack = self.world.make(self.external('one'))
+
+        self.assertEqual({'a': 'ADOPT_COMPLETE'}, self.world.states(stack))
+        self.assertEqual({'a': 'one'}, self.world.ids(stack))
+        self.assertEqual([('check', 'a')], self.outside.calls)
+
+    def test_it_can_come_from_a_parameter(self) -> None:
+        sections = {'parameters': {'p': {'type': 'string', 'default': ''}}}
+        resources = self.external({'get_param': 'p'})
+        for given, state in (('one', 'ADOPT_COMPLETE'), ('', 'CREATE_COMPLETE')):
+            stack = self.world.make(
+                resources,
+                name=f's{given}',
+                sections=sections,
+                parameters={'p': given},
+            )
+            self.assertEqual({'a': state}, self.world.states(stack))
+
+    def test_no_other_resource_says_what_it_is(self) -> None:
+        error = self.assertRaises(
+            exceptions.StackValidationFailed,
+            self.world.begin,
+            {**self.external({'get_resource': 'b'}), 'b': res()},
+        )
+        self.assertIn('external_id: it cannot depend on other', str(error))
+
+    def test_no_operation_on_its_stack_does_anything_to_it(self) -> None:
+        stack = self.world.make(self.external('one'))
+
+        for operation in ('SUSPEND', 'RESUME', 'LOCK', 'UNLOCK', 'CHECK'):
+            stack = self.world.act(stack, operation)
+            self.assertEqual(f'{operation}_COMPLETE', stack.state.name)
+
+        self.assertEqual([('check', 'a')] * 2, self.outside.calls)
+        self.assertFalse(self.world.resource(stack, 'a').protected)
+
+    def test_neither_an_update_nor_a_delete_touches_it(self) -> None:
+        stack = self.world.make(self.external('one'))
+
+        self.world.change(stack, self.external('one', fixed='x'))
+        self.world.change(stack, {'b': res()})
+
+        self.assertEqual({'b': 'CREATE_COMPLETE'}, self.world.states(stack))
+        self.world.change(stack, self.external('one'))
+        self.world.act(stack, 'DELETE')
+        self.assertEqual({'one': {'value': 'mine'}, 'two': {}}, self.outside.things)
+        self.assertEqual(['b'], self.outside.of('create'))
+        self.assertEqual(['b'], self.outside.of('delete'))
+
+    def test_another_one_takes_its_place_without_any_being_deleted(self) -> None:
+        stack = self.world.make(self.external('one'))
+
+        self.world.change(stack, self.external('two'))
+
+        self.assertEqual({'a': 'two'}, self.world.ids(stack))
+        self.assertEqual({'a': 'ADOPT_COMPLETE'}, self.world.states(stack))
+        self.assertEqual([], self.outside.of('delete'))
+
+    def test_one_takes_the_place_of_what_was_made_which_is_deleted(self) -> None:
+        stack = self.world.make({'a': res()})
+        (made,) = set(self.outside.things) - {'one', 'two'}
+
+        self.world.change(stack, self.external('one'))
+
+        self.assertEqual({'a': 'one'}, self.world.ids(stack))
+        self.assertNotIn(made, self.outside.things)
+
+    def test_one_that_is_marked_unhealthy_is_looked_at_again(self) -> None:
+        stack = self.world.make(self.external('one'))
+        self.world.mark(stack, 'a')
+
+        self.world.change(stack)
+
+        self.assertEqual({'a': 'ADOPT_COMPLETE'}, self.world.states(stack))
+        self.assertEqual(['a', 'a'], self.outside.of('check'))
+
+    def test_one_that_is_not_there_fails(self) -> None:
+        stack = self.world.make(self.external('gone'))
+
+        self.assertEqual('CREATE_FAILED', stack.state.name)
+        self.assertEqual({'a': 'ADOPT_FAILED'}, self.world.states(stack))
+        stack = self.world.change(stack, self.external('one'))
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
+        self.assertEqual({'a': 'one'}, self.world.ids(stack))
+
+    def test_one_that_has_to_be_looked_at_twice_is_held_by_no_thread(self) -> None:
+        stack = self.world.make({'a': res('Slow', _external_id='far')})
+
+        row = self.world.resource(stack, 'a')
+        self.assertEqual(
+            ('ADOPT_COMPLETE', 'far', {'said': 'check far None'}, 'ref-far'),
+            (row.state.name, row.physical_id, row.attributes, row.reference),
+        )

@@ -1,0 +1,233 @@
+"""What becomes of what is sent: of a new stack, of a changed one, of an adopted one."""
+
+from typing import Any, ClassVar
+
+from tests import base
+from tests.stack_worlds import res, template
+from watcherlite import exceptions
+from watcherlite.domain.stacks import Definition, NewStack, Resource, Stack
+from watcherlite.engine.stacks.requests import abandonment, definition_merge
+from watcherlite.testing.memory_store import MemoryStore
+
+TEMPLATE = template({'a': res()}, parameters={'p': {}, 'q': {}, 'r': {}})
+BEFORE = Definition(
+    TEMPLATE,
+    {
+        'parameters': {'p': 'environment', 'q': 'environment'},
+        'parameter_defaults': {'d': 1},
+        'resource_registry': {
+            'A': 'old.yaml',
+            'B': 'kept.yaml',
+            'resources': {'x': {'A': 'x.yaml'}},
+        },
+        'encrypted_param_names': ['p'],
+    },
+    {'one': '1', 'two': '2'},
+    {'q': 'given', 'r': 'given'},
+    id=7,
+)
+
+
+def merged(**keys: Any) -> Definition:
+    """Return what becomes of BEFORE by an update of what there is."""
+    given = {'template': None, 'existing': True, **keys}
+    return definition_merge.merge_update(BEFORE, NewStack('s', **given))
+
+
+class TestNew(base.TestCase):
+    def test_it_is_what_was_sent(self) -> None:
+        new = NewStack('s', TEMPLATE, {'parameters': {'p': 1}}, {'f': 'x'}, {'q': 2})
+
+        self.assertEqual(
+            Definition(TEMPLATE, {'parameters': {'p': 1}}, {'f': 'x'}, {'q': 2}),
+            definition_merge.build_definition(new),
+        )
+
+    def test_what_makes_no_sense_is_refused(self) -> None:
+        for place, keys in (
+            ('template', {'template': None}),
+            ('template', {'template': []}),
+            ('files.x', {'files': {'x': {}}}),
+            ('files', {'files': ['x']}),
+            ('parameters', {'parameters': ['x']}),
+            ('environment', {'environment': {'parameters': []}}),
+            ('adopt_stack_data', {'adopt': 'x'}),
+        ):
+            with self.subTest(place=place, keys=keys):
+                new: Any = NewStack('s', **{'template': TEMPLATE, **keys})
+                error = self.assertRaises(
+                    exceptions.StackValidationFailed,
+                    definition_merge.build_definition,
+                    new,
+                )
+                self.assertEqual(place, error.problems[0].partition(':')[0])
+
+
+class TestReplacing(base.TestCase):
+    def test_nothing_is_left_of_what_there_was(self) -> None:
+        new = NewStack('s', TEMPLATE, files={'f': 'x'}, parameters={'p': 1})
+
+        self.assertEqual(
+            Definition(TEMPLATE, {}, {'f': 'x'}, {'p': 1}),
+            definition_merge.merge_update(BEFORE, new),
+        )
+
+
+class TestMerging(base.TestCase):
+    def test_no_change_is_none(self) -> None:
+        self.assertEqual(BEFORE.digest, merged().digest)
+
+    def test_what_is_sent_goes_over_what_there_was(self) -> None:
+        found = merged(
+            environment={
+                'parameters': {'q': 'now'},
+                'parameter_defaults': {'e': 2},
+                'resource_registry': {
+                    'A': 'new.yaml',
+                    'resources': {'y': {'A': 'y.yaml'}},
+                },
+                'encrypted_param_names': ['r', 'p'],
+            },
+            files={'two': 'II', 'three': 'III'},
+            parameters={'r': 'now'},
+        )
+
+        self.assertEqual(
+            Definition(
+                TEMPLATE,
+                {
+                    'parameters': {'p': 'environment', 'q': 'now'},
+                    'parameter_defaults': {'d': 1, 'e': 2},
+                    'resource_registry': {
+                        'A': 'new.yaml',
+                        'B': 'kept.yaml',
+                        'resources': {'x': {'A': 'x.yaml'}, 'y': {'A': 'y.yaml'}},
+                    },
+                    'encrypted_param_names': ['p', 'r'],
+                },
+                {'one': '1', 'two': 'II', 'three': 'III'},
+                {'r': 'now'},
+            ),
+            found,
+        )
+
+    def test_cleared_parameters_are_forgotten_wherever_they_were(self) -> None:
+        found = merged(clear_parameters=('p', 'q'), parameters={'q': 'again'})
+
+        self.assertNotIn('parameters', found.environment)
+        self.assertEqual({'r': 'given', 'q': 'again'}, found.parameters)
+
+    def test_parameters_that_a_new_template_does_not_have_are_forgotten(self) -> None:
+        changed = template({'b': res()}, parameters={'q': {}})
+
+        found = merged(template=changed)
+
+        self.assertEqual(changed, found.template)
+        self.assertEqual({'q': 'environment'}, found.environment['parameters'])
+        self.assertEqual({'q': 'given'}, found.parameters)
+
+    def test_a_parameter_that_is_unknown_is_not_forgotten_but_refused_later(
+        self,
+    ) -> None:
+        found = merged(parameters={'unknown': 1})
+
+        self.assertEqual(1, found.parameters['unknown'])
+
+
+class TestAdopting(base.TestCase):
+    DATA: ClassVar[Any] = {
+        'name': 'other',
+        'template': TEMPLATE,
+        'environment': {'parameters': {'p': 'then', 'q': 'then'}},
+        'files': {'f': 'x'},
+        'resources': {
+            'a': {
+                'name': 'a',
+                'resource_id': 'id-a',
+                'resource_data': {'d': 1},
+                'attributes': {'o': 2},
+                'status': 'COMPLETE',
+            },
+            'n': {
+                'resource_id': 'id-n',
+                'template': {'resources': {'m': {'type': 'T'}, 'never': {}}},
+                'resources': {'m': {'resource_id': 'id-m'}, 'k': {}},
+            },
+        },
+    }
+
+    def test_what_is_sent_goes_over_what_was_left(self) -> None:
+        new = NewStack('s', None, {'parameters': {'q': 'now'}}, adopt=self.DATA)
+
+        self.assertEqual(
+            Definition(TEMPLATE, {'parameters': {'p': 'then', 'q': 'now'}}, {'f': 'x'}),
+            definition_merge.build_definition(new),
+        )
+
+    def test_only_what_is_needed_of_the_resources_is_kept(self) -> None:
+        self.assertEqual(
+            {
+                'a': {
+                    'resource_id': 'id-a',
+                    'resource_data': {'d': 1},
+                    'attributes': {'o': 2},
+                    'status': 'COMPLETE',
+                },
+                'n': {
+                    'resource_id': 'id-n',
+                    'resources': {
+                        'm': {'resource_id': 'id-m', 'definition': {'type': 'T'}},
+                        'k': {},
+                    },
+                },
+            },
+            abandonment.adopted_resources(NewStack('s', None, adopt=self.DATA)),
+        )
+
+    def test_a_stack_that_is_made_adopts_nothing(self) -> None:
+        self.assertIsNone(abandonment.adopted_resources(NewStack('s', TEMPLATE)))
+
+    def test_what_makes_no_sense_is_refused_with_its_place(self) -> None:
+        for place, resources in (
+            ('adopt_stack_data.resources', []),
+            ('adopt_stack_data.resources.a', {'a': 'id'}),
+            ('adopt_stack_data.resources.a.resource_data', {'a': {'resource_data': 1}}),
+            (
+                'adopt_stack_data.resources.a.resources.b',
+                {'a': {'resources': {'b': 5}}},
+            ),
+            (
+                'adopt_stack_data.resources.a.template.resources.b',
+                {'a': {'resources': {'b': {}}, 'template': {'resources': {'b': 'T'}}}},
+            ),
+        ):
+            with self.subTest(place=place):
+                error = self.assertRaises(
+                    exceptions.StackValidationFailed,
+                    abandonment.adopted_resources,
+                    NewStack('s', None, adopt={'resources': resources}),
+                )
+                self.assertEqual(place, str(error).partition(':')[0])
+
+    def test_what_was_replaced_is_not_handed_on(self) -> None:
+        store = MemoryStore()
+        with store.transaction() as tx:
+            known = tx.insert_definition(Definition(TEMPLATE))
+            stack = tx.insert_stack(Stack('u', 's', 'a-project', known.id or 0))
+        rows = [
+            Resource('1', stack.id or 0, 'a', 'T', 'T', id=1, physical_id='back'),
+            Resource(
+                '2',
+                stack.id or 0,
+                'a',
+                'T',
+                'T',
+                id=2,
+                physical_id='was not wanted',
+                superseded_by=1,
+            ),
+        ]
+
+        found = abandonment.export_stack(store, stack, [stack], rows)
+
+        self.assertEqual('back', found['resources']['a']['resource_id'])

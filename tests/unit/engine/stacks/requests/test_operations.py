@@ -1,0 +1,124 @@
+"""What users ask for is checked as a whole, and stored at once or not at all."""
+
+from typing import Any, ClassVar
+
+from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, template
+from watcherlite import exceptions
+from watcherlite.domain.stacks import Definition, NewStack
+
+
+class TestCreating(StackWorldCase):
+    def test_what_is_wrong_leaves_nothing(self) -> None:
+        world = self.a_stack_world()
+
+        for name, resources in (('1', {}), ('s', {'a': res('Think')})):
+            self.assertRaises(
+                exceptions.StackValidationFailed, world.begin, resources, name=name
+            )
+
+        self.assertRaises(exceptions.StackNotFound, world.named, 's')
+        self.assertEqual([], world.store.list_actions(limit=10))
+
+    def test_a_name_is_taken_once_in_a_project(self) -> None:
+        world = self.a_stack_world()
+        world.begin({'a': res()})
+
+        self.assertRaises(exceptions.StackExists, world.begin, {'a': res()})
+
+    def test_what_is_stored_says_what_was_asked_for(self) -> None:
+        world = self.a_stack_world()
+
+        stack = world.begin(
+            {'a': res()},
+            sections={'description': 'it'},
+            tags=('t',),
+            timeout_mins=2,
+        )
+
+        self.assertEqual(stack, world.named('s'))
+        self.assertEqual(
+            ('CREATE_IN_PROGRESS', 'it', ('t',), 120, 'a user'),
+            (
+                stack.state.name,
+                stack.description,
+                stack.tags,
+                stack.timeout,
+                stack.user,
+            ),
+        )
+
+
+class Meddling(StackWorld):
+    """Another update comes between the look at a stack and the change of it."""
+
+    def __init__(self, *arguments: Any, **keys: Any) -> None:
+        super().__init__(*arguments, **keys)
+        self.meddle: Any = None
+
+    def parts(self, store: Any) -> Any:
+        found = super().parts(store)
+        world, own = self, found.store
+
+        class Store:
+            def __getattr__(self, name: str) -> Any:
+                return getattr(own, name)
+
+            def get_definition(self, definition_id: int) -> Definition:
+                definition = own.get_definition(definition_id)
+                if world.meddle is not None:
+                    call, world.meddle = world.meddle, None
+                    call()
+                return definition
+
+        return type(found)(
+            Store(), found.handlers, found.blueprints, found.tell, found.limits
+        )
+
+
+class TestUpdating(StackWorldCase):
+    SECTIONS: ClassVar[Any] = {
+        'parameters': {
+            name: {'type': 'string', 'default': 'old'} for name in ('p', 'q')
+        }
+    }
+
+    def test_two_that_merge_at_the_same_time_both_count(self) -> None:
+        world = Meddling(self.make_store())
+        self.addCleanup(world.stop)
+        stack = world.begin({'a': res()}, sections=self.SECTIONS)
+        world.meddle = lambda: world.begin_change(stack, parameters={'q': 'new'})
+
+        world.begin_change(stack, parameters={'p': 'new'})
+
+        definition = world.store.get_definition(world.now(stack).definition_id)
+        self.assertEqual({'p': 'new', 'q': 'new'}, definition.parameters)
+
+    def test_tags_and_timeout_change_with_it(self) -> None:
+        world = self.a_stack_world()
+        stack = world.begin({'a': res()}, tags=('t',))
+
+        kept = world.begin_change(stack, timeout_mins=5)
+        gone = world.begin_change(
+            stack, {'a': res()}, {'description': 'new'}, disable_rollback=False
+        )
+
+        self.assertEqual((('t',), 300), (kept.tags, kept.timeout))
+        self.assertEqual(
+            ((), 300, False, 'new'),
+            (gone.tags, gone.timeout, gone.disable_rollback, gone.description),
+        )
+
+    def test_what_is_wrong_changes_nothing(self) -> None:
+        world = self.a_stack_world()
+        stack = world.begin({'a': res()})
+
+        new = NewStack('s', template({'a': res(valeu=1)}))
+        self.assertRaises(
+            exceptions.StackValidationFailed,
+            world.stacks.update,
+            stack.uuid,
+            TENANT,
+            new,
+        )
+
+        self.assertEqual(stack, world.now(stack))

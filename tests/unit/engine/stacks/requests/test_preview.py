@@ -1,0 +1,237 @@
+"""What would be done is told, and nothing is done."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, template
+from tests.unit.engine.stacks.requests.test_template_validator import inner
+from watcherlite import exceptions
+from watcherlite.domain.stacks import NewStack, Stack
+from watcherlite.engine.stacks.requests.preview import PlannedResource
+from watcherlite.engine.stacks.services import StackLimits
+
+FILES = {
+    'n.yaml': inner(
+        {'deep': res(value={'get_param': 'p'})}, parameters={'p': {'type': 'string'}}
+    )
+}
+Names = dict[str, list[tuple[str | None, str]]]
+
+
+def names(changes: Mapping[str, Sequence[PlannedResource]]) -> Names:
+    """Return what becomes of which resources, without what becomes of none."""
+    return {
+        kind: sorted((p.parent or '', p.name) for p in planned)
+        for kind, planned in changes.items()
+        if planned
+    }
+
+
+class TestCreation(StackWorldCase):
+    def planned(self, resources: Any, **keys: Any) -> list[PlannedResource]:
+        world = self.a_stack_world()
+        new = NewStack('s', template(resources, **keys), files=FILES)
+        stack, planned = world.stacks.preview(new, TENANT)
+        self.assertEqual('s', stack.name)
+        self.assertEqual([], world.store.list_actions(limit=10))
+        return planned
+
+    def test_all_of_it_is_told_with_the_stacks_in_it(self) -> None:
+        a, n, g = self.planned(
+            {
+                'a': res(value='x', _description='the first', _metadata={'k': 'v'}),
+                'n': res('n.yaml', p={'get_attr': ['a', 'output']}),
+                'g': res('Group', count=2, _depends_on='a'),
+            }
+        )
+
+        self.assertEqual(
+            ('a', 'Thing', 'INIT_COMPLETE', {'value': 'x'}, {'k': 'v'}, 'the first'),
+            (a.name, a.type, a.state.name, a.properties, a.metadata, a.description),
+        )
+        self.assertEqual(('n', 'g'), a.required_by)
+        self.assertIsNone(a.nested)
+        self.assertEqual(
+            [[('deep', 'n')], [('m0', 'g'), ('m1', 'g')]],
+            [[(p.name, p.parent) for p in one.nested or ()] for one in (n, g)],
+        )
+
+    def test_what_is_shown_and_evaluated_has_a_limit(self) -> None:
+        long = {'str_replace': {'template': 'x' * 400, 'params': {'y': ''}}}
+        new = NewStack('s', template({name: res(value=long) for name in 'ab'}))
+        problems = []
+        for limits in (StackLimits(shown=500), StackLimits(evaluated=500)):
+            world = self.a_stack_world(limits=limits)
+            error = self.assertRaises(
+                exceptions.RequestLimitExceeded, world.stacks.preview, new, TENANT
+            )
+            problems.append(str(error))
+
+        self.assertEqual(
+            [
+                'the resources of the preview have more than 500 bytes together',
+                'the functions of the template make more than 500 characters and '
+                'values for one request; make less',
+            ],
+            problems,
+        )
+
+    def test_what_is_not_known_before_is_null(self) -> None:
+        _, n = self.planned(
+            {'a': res(), 'n': res('n.yaml', p={'get_attr': ['a', 'output']})}
+        )
+
+        self.assertEqual([{'value': None}], [p.properties for p in n.nested or ()])
+
+    def test_hidden_parameters_are_masked(self) -> None:
+        (a,) = self.planned(
+            {'a': res(value={'get_param': 'p'})},
+            parameters={'p': {'type': 'string', 'hidden': True, 'default': 'secret'}},
+        )
+
+        self.assertEqual({'value': '******'}, a.properties)
+
+
+class TestUpdate(StackWorldCase):
+    RESOURCES: ClassVar[Any] = {
+        'a': res(value='x'),
+        'b': res(value={'get_attr': ['a', 'output']}),
+        'n': res('n.yaml', p='x'),
+        'g': res('Group', count=2),
+        'z': res('Nothing'),
+    }
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.world: StackWorld = self.a_stack_world()
+        self.stack: Stack = self.world.make(self.RESOURCES, files=FILES)
+
+    def preview(self, resources: Any = None, nested: bool = False) -> Names:
+        whole = template(resources) if resources is not None else None
+        new = NewStack('s', whole, files=FILES, existing=whole is None)
+        before = len(self.world.store.list_actions(limit=1000))
+        found = self.world.stacks.preview_update(self.stack.uuid, TENANT, new, nested)
+        self.assertEqual(before, len(self.world.store.list_actions(limit=1000)))
+        return names(found)
+
+    def test_no_change_is_none(self) -> None:
+        own = [('', name) for name in sorted(self.RESOURCES)]
+        inside = [('g', 'm0'), ('g', 'm1'), ('n', 'deep')]
+
+        self.assertEqual({'unchanged': own}, self.preview())
+        self.assertEqual({'unchanged': own + inside}, self.preview(nested=True))
+
+    def test_what_depends_on_what_is_replaced_counts_as_changed(self) -> None:
+        self.assertEqual(
+            {
+                'unchanged': [('', 'n'), ('', 'z')],
+                'updated': [('', 'b'), ('', 'g')],
+                'replaced': [('', 'a')],
+            },
+            self.preview(
+                {
+                    **self.RESOURCES,
+                    'a': res(value='x', fixed='y'),
+                    'g': res('Group', count=3),
+                }
+            ),
+        )
+
+    def test_what_is_added_and_deleted_is_told_of_the_stacks_in_it_too(self) -> None:
+        changed = {**self.RESOURCES, 'new': res(), 'g': res('Group', count=1)}
+        del changed['z']
+
+        self.assertEqual(
+            {
+                'unchanged': [
+                    ('', 'a'),
+                    ('', 'b'),
+                    ('', 'n'),
+                    ('g', 'm0'),
+                    ('n', 'deep'),
+                ],
+                'updated': [('', 'g')],
+                'added': [('', 'new')],
+                'deleted': [('', 'z'), ('g', 'm1')],
+            },
+            self.preview(changed, nested=True),
+        )
+
+    def test_a_stack_counts_as_changed_by_its_properties_too(self) -> None:
+        # That is what its members have without it.
+        group = res('Group', count=2, value='a member')
+
+        self.assertEqual(
+            {
+                'unchanged': [
+                    ('', 'a'),
+                    ('', 'b'),
+                    ('', 'n'),
+                    ('', 'z'),
+                    ('g', 'm0'),
+                    ('g', 'm1'),
+                    ('n', 'deep'),
+                ],
+                'updated': [('', 'g')],
+            },
+            self.preview({**self.RESOURCES, 'g': group}, nested=True),
+        )
+
+    def test_what_is_marked_unhealthy_would_be_replaced(self) -> None:
+        self.world.mark(self.stack, 'b')
+        self.world.mark(self.world.nested(self.stack, 'g'), 'm1')
+
+        found = self.preview(nested=True)
+
+        self.assertEqual([('', 'b'), ('g', 'm1')], found['replaced'])
+        self.assertEqual([('', 'g')], found['updated'])
+
+    def test_what_was_never_made_would_be_added(self) -> None:
+        self.world.outside.fails.add(('create', 'one'))
+        changed = {'one': res(), 'two': res(_depends_on='one')}
+        self.world.change(self.stack, changed)
+
+        self.assertEqual(
+            {'added': [('', 'two')], 'replaced': [('', 'one')]},
+            {
+                kind: found
+                for kind, found in self.preview(changed).items()
+                if kind != 'deleted'
+            },
+        )
+
+    def test_a_change_that_is_not_possible_is_refused(self) -> None:
+        changed = {**self.RESOURCES, 'a': res(value='x', final='y')}
+
+        self.assertRaises(exceptions.Invalid, self.preview, changed)
+
+    def test_a_resource_is_shown_as_it_is(self) -> None:
+        new = NewStack('s', None, existing=True)
+
+        found = self.world.stacks.preview_update(self.stack.uuid, TENANT, new)
+
+        a = next(one for one in found['unchanged'] if one.name == 'a')
+        self.assertEqual(
+            ('CREATE_COMPLETE', self.world.ids(self.stack)['a'], {'output': 'x'}),
+            (a.state.name, a.physical_id, a.attributes),
+        )
+
+    def test_it_says_what_an_update_does(self) -> None:
+        changed = {
+            **self.RESOURCES,
+            'a': res(value='x', fixed='y'),
+            'g': res('Group', count=3, value='v'),
+        }
+        told = self.preview(changed, nested=True)
+        before = self.world.ids(self.stack)
+
+        self.world.change(self.stack, changed, files=FILES)
+
+        after = self.world.ids(self.stack)
+        replaced = [name for name in before if before[name] != after[name]]
+        self.assertEqual([('', name) for name in replaced], told['replaced'])
+        self.assertEqual(
+            [('g', name) for name in ('m0', 'm1')],
+            [pair for pair in told['updated'] if pair[0] == 'g'],
+        )
+        self.assertEqual(['m0', 'm1'], sorted(self.world.outside.of('update')[-2:]))

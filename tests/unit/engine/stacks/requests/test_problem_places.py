@@ -1,0 +1,157 @@
+"""What is wrong with a template is told with its place in it."""
+
+from tests.stack_worlds import VERSION, res, template
+from tests.unit.engine.stacks.requests.test_template_validator import (
+    CheckingCase,
+    inner,
+)
+from watcherlite.domain.stacks import Definition
+from watcherlite.domain.templates import document
+
+
+class TestAttributes(CheckingCase):
+    """An attribute that a type does not have is refused where it is asked for."""
+
+    def test_it_is_told_with_its_place_and_what_there_is(self) -> None:
+        text = (
+            f'heat_template_version: {VERSION}\n'
+            'resources:\n'
+            '  a:\n'
+            '    type: Thing\n'
+            '  b:\n'
+            '    type: Careful\n'
+            '    properties:\n'
+            '      value: {get_attr: [a, outptu]}\n'
+            'outputs:\n'
+            '  one:\n'
+            '    value:\n'
+            '      - {get_attr: [a, output, 0]}\n'
+            '      - {get_attr: [b, anything]}\n'
+        )
+
+        found = self.wrong(Definition(document.parse(text)))
+
+        self.assertEqual(
+            [
+                'template:8: resources.b.properties.value.get_attr: The Referenced '
+                'Attribute (a outptu) is incorrect: Thing has no such attribute; it '
+                'has output',
+                'template:13: outputs.one.value[1].get_attr: The Referenced Attribute '
+                '(b anything) is incorrect: Careful has no such attribute; it has none',
+            ],
+            found,
+        )
+
+    def test_a_stack_has_the_outputs_of_its_template(self) -> None:
+        files = {'n.yaml': inner({'a': res()}, outputs={'o': {'value': 'x'}})}
+        resources = {name: res('n.yaml') for name in 'nm'} | {
+            'right': res(value={'get_attr': ['n', 'o']}),
+            'all': res(value={'get_attr': ['n', 'show']}),
+            'member': res(value={'get_attr': ['n', 'resource.a', 'output']}),
+        }
+
+        self.assertEqual([], self.check(resources, files))
+        resources['wrong'] = res(value={'get_attr': ['m', 'p']})
+        (problem,) = self.check(resources, files)
+        self.assertIn('(m p) is incorrect: n.yaml has no such attribute', problem)
+
+    def test_only_stacks_have_members(self) -> None:
+        resources = {'a': res(), 'b': res(value={'get_attr': ['a', 'resource.0']})}
+
+        (problem,) = self.check(resources)
+
+        self.assertIn('(a resource.0) is incorrect', problem)
+
+    def test_some_have_whatever_is_asked_for(self) -> None:
+        asked = {'get_attr': ['g', 'anything']}
+
+        for of in (res('Group', count=1), res('Whatever')):
+            self.assertEqual([], self.check({'g': of, 'a': res(value=asked)}))
+
+    def test_a_name_that_is_a_parameter_is_not_shown(self) -> None:
+        declared = {'p': {'type': 'string', 'hidden': True, 'default': 'secret'}}
+        asked = {'get_attr': ['a', {'get_param': 'p'}]}
+
+        definition = Definition(
+            template({'a': res(), 'b': res(value=asked)}, parameters=declared)
+        )
+        (problem,) = self.wrong(definition)
+
+        self.assertIn('(a of that name) is incorrect', problem)
+        self.assertNotIn('secret', problem)
+
+    def test_of_what_is_wrong_itself_nothing_more_is_said(self) -> None:
+        asked = {'get_attr': ['a', 'anything']}
+
+        (problem,) = self.check({'a': res(valeu='x'), 'b': res(value=asked)})
+
+        self.assertTrue(problem.startswith('resources.a.properties.valeu'), problem)
+
+
+class TestLines(CheckingCase):
+    """What handlers find is told with the line where it is written."""
+
+    def test_of_properties_of_policies_and_of_types(self) -> None:
+        text = (
+            f'heat_template_version: {VERSION}\n'
+            'resources:\n'
+            '  a:\n'
+            '    type: Thing\n'
+            '    properties:\n'
+            '      value: x\n'
+            '      wait: often\n'
+            '  b: {type: Think}\n'
+            '  c:\n'
+            '    type: Choosy\n'
+            '    properties: {count: 1}\n'
+            '    update_policy:\n'
+            '      rolling: {}\n'
+            '  d:\n'
+            '    type: Thing\n'
+            '    properties:\n'
+            '      value: {str_split: [",", {get_param: "OS::stack_name"}, 7]}\n'
+        )
+        found = self.wrong(Definition(document.parse(text, 'web.yaml')))
+
+        self.assertEqual(
+            [
+                'web.yaml:7: resources.a.properties.wait',
+                'web.yaml:8: resources.b.type',
+                'web.yaml:12: resources.c.update_policy.batch',
+                'web.yaml:13: resources.c.update_policy.rolling',
+                'web.yaml:17: resources.d.properties.value.str_split',
+            ],
+            sorted(
+                (': '.join(text.split(': ')[:2]) for text in found),
+                key=lambda told: int(told.split(':')[1]),
+            ),
+            found,
+        )
+
+    def test_what_a_group_makes_is_told_with_the_line_of_the_group(self) -> None:
+        text = (
+            f'heat_template_version: {VERSION}\n'
+            'resources:\n'
+            '  deep:\n'
+            '    type: Wrapper\n'
+            '    properties:\n'
+            '      resources: {m: {type: Think}}\n'
+        )
+        (problem,) = self.check({'n': res('n.yaml')}, {'n.yaml': text})
+
+        self.assertTrue(
+            problem.startswith(
+                'resources.n: n.yaml:3: resources.deep: resources.m.type: '
+            ),
+            problem,
+        )
+
+    def test_a_text_is_read_once_for_all_that_is_wrong_with_it(self) -> None:
+        many = '\n'.join(f'  r{at}: {{type: Think}}' for at in range(500))
+        text = f'heat_template_version: {VERSION}\nresources:\n{many}\n'
+
+        found = self.check({'n': res('n.yaml')}, {'n.yaml': text})
+
+        self.assertEqual(101, len(found))
+        self.assertIn('n.yaml:102: resources.r99.type', found[99])
+        self.assertEqual('and 400 more problems', found[100])

@@ -1,0 +1,406 @@
+"""Everything that is wrong with a stack is told before anything of it is made."""
+
+import json
+from typing import Any, ClassVar
+
+from tests.stack_worlds import VERSION, Group, StackWorld, StackWorldCase, res, template
+from watcherlite import exceptions
+from watcherlite.domain.resource_results import Batch, Expansion
+from watcherlite.domain.stacks import Definition, Stack
+from watcherlite.engine.stacks.requests import validation
+from watcherlite.engine.stacks.requests.unknown_parameters import mask_unknown
+from watcherlite.engine.stacks.services import StackLimits
+from watcherlite.plugins.base import ResourceHandler
+
+
+def inner(resources: Any, **sections: Any) -> str:
+    """Return the text of a template."""
+    return json.dumps(template(resources, **sections))
+
+
+class Careless(ResourceHandler):
+    """Does not expect what it gets."""
+
+    accepts_any = True
+
+    def validate(self, properties: Any) -> None:
+        raise KeyError('a secret')
+
+    def create(self, context: Any) -> Any:
+        return None
+
+    def delete(self, context: Any) -> Any:
+        return None
+
+
+class Careful(ResourceHandler):
+    """Takes anything, and tells nothing."""
+
+    accepts_any = True
+
+    def create(self, context: Any) -> Any:
+        return None
+
+    def delete(self, context: Any) -> Any:
+        return None
+
+
+class Whatever(Careful):
+    """Has whatever is asked for."""
+
+    def attribute_names(self, properties: Any) -> Any:
+        return None
+
+
+class Surprised(Group):
+    """Does not know what it is made of."""
+
+    def expand(self, context: Any, members: Any) -> Any:
+        raise exceptions.Invalid('count: there are too many')
+
+
+class Choosy(Group):
+    """Takes no policies."""
+
+    def expand(self, context: Any, members: Any) -> Any:
+        raise exceptions.StackValidationFailed(
+            ['update_policy.batch: is unknown', 'update_policy.rolling: is unknown']
+        )
+
+
+class Wrapper(Group):
+    """Is a stack of what it is told."""
+
+    properties: ClassVar[Any] = {}
+    accepts_any = True
+
+    def expand(self, context: Any, members: Any) -> Any:
+        return [Batch(template(context.properties['resources']))]
+
+
+class Keeper(Group):
+    """Remembers how many it was asked for."""
+
+    def adjust(self, context: Any, members: Any, details: Any) -> Any:
+        return Expansion(super().adjust(context, members, details), dict(details))
+
+
+class CheckingCase(StackWorldCase):
+    def world(self, **limits: Any) -> StackWorld:
+        return self.a_stack_world(
+            {
+                'Whatever': Whatever,
+                'Careful': Careful,
+                'Careless': Careless,
+                'Choosy': Choosy,
+                'Keeper': Keeper,
+                'Surprised': Surprised,
+                'Wrapper': Wrapper,
+            },
+            limits=StackLimits(**limits),
+        )
+
+    def check(
+        self, members: Any, files: Any = None, environment: Any = None, **limits: Any
+    ) -> list[str]:
+        """Return what is wrong with a stack of these resources."""
+        definition = Definition(template(members), environment or {}, files or {})
+        return self.wrong(definition, **limits)
+
+    def wrong(self, definition: Definition, **limits: Any) -> list[str]:
+        """Return what is wrong with a stack of this definition."""
+        world = self.world(**limits)
+        try:
+            validation.validate_stack(
+                world.parts(world.store), Stack('u', 's', 'tenant', 0), definition
+            )
+        except exceptions.StackValidationFailed as error:
+            return error.problems
+        return []
+
+
+class TestResources(CheckingCase):
+    def test_all_problems_are_told_at_once_with_their_places(self) -> None:
+        found = self.check(
+            {
+                'a': res('Think'),
+                'b': res(valeu='x', wait='often'),
+                'c': res('Careless', x=1),
+                'd': res('Surprised', count=1),
+                'e': res('missing.yaml'),
+                'f': res(value='right'),
+            }
+        )
+
+        self.assertEqual(
+            [
+                'resources.a.type',
+                'resources.b.properties.valeu',
+                'resources.b.properties.wait',
+                'resources.c.properties',
+                'resources.d.properties',
+                'resources.e.type',
+            ],
+            sorted(problem.partition(': ')[0] for problem in found),
+            found,
+        )
+        self.assertIn('Did you mean Thing?', found[0])
+        self.assertNotIn('a secret', str(found))
+
+    def test_what_depends_on_other_resources_is_not_known_yet(self) -> None:
+        self.assertEqual(
+            [],
+            self.check(
+                {
+                    'a': res(),
+                    'b': res(
+                        value={'get_attr': ['a', 'output']},
+                        wait={'get_attr': ['a', 'output']},
+                    ),
+                    'c': res(
+                        wait={
+                            'str_replace': {
+                                'template': 'xN',
+                                'params': {'N': {'get_attr': ['a', 'output']}},
+                            }
+                        }
+                    ),
+                    'g': res('Group', count={'get_attr': ['a', 'output']}),
+                }
+            ),
+        )
+
+    def test_a_resource_that_is_there_already_needs_no_properties(self) -> None:
+        self.assertEqual([], self.check({'a': res(_external_id='x', wait='odd')}))
+
+    def test_a_stack_cannot_be_one_that_is_there_already(self) -> None:
+        (problem,) = self.check({'g': res('Group', _external_id='x', count=1)})
+
+        self.assertTrue(problem.startswith('resources.g.external_id: '), problem)
+
+
+class TestObscured(StackWorldCase):
+    def test_only_what_depends_on_others_is_not_known(self) -> None:
+        refers = {'get_attr': ['a', 'b']}
+        written = {
+            'plain': {'x': [1, 2]},
+            'text': {'str_replace': {'template': 't', 'params': {'p': refers}}},
+            'list': [1, refers, {'k': refers, 'l': 2}],
+            'given': {'get_param': 'unknown'},
+            'known': {'get_param': ['known', 'k']},
+        }
+        value = {
+            'plain': {'x': [1, 2]},
+            'text': 't',
+            'list': [1, None, {'k': None, 'l': 2}],
+            'given': '',
+            'known': 3,
+        }
+
+        self.assertEqual(
+            {
+                'plain': {'x': [1, 2]},
+                'text': None,
+                'list': [1, None, {'k': None, 'l': 2}],
+                'given': None,
+                'known': 3,
+            },
+            mask_unknown(written, value, frozenset({'unknown'})),
+        )
+
+
+class TestNested(CheckingCase):
+    PARAMETER: ClassVar[Any] = {
+        'p': {'type': 'string', 'constraints': [{'allowed_values': ['x', 'y']}]}
+    }
+
+    def test_what_is_wrong_in_a_nested_template_is_told_with_its_line(self) -> None:
+        text = (
+            f'heat_template_version: {VERSION}\n'
+            'resources:\n'
+            '  deep:\n'
+            '    type: Thing\n'
+            '    properties:\n'
+            '      value: {get_param: nothing}\n'
+        )
+        (problem,) = self.check({'n': res('n.yaml')}, {'n.yaml': text})
+
+        self.assertTrue(
+            problem.startswith('resources.n: n.yaml:6: resources.deep'), problem
+        )
+
+    def test_the_properties_of_a_template_are_its_parameters(self) -> None:
+        files = {'n.yaml': inner({'a': res()}, parameters=self.PARAMETER)}
+
+        self.assertEqual([], self.check({'n': res('n.yaml', p='x')}, files))
+        for properties in ({}, {'p': 'z'}, {'p': 'x', 'q': 1}):
+            with self.subTest(properties=properties):
+                (problem,) = self.check({'n': res('n.yaml', **properties)}, files)
+                self.assertTrue(problem.startswith('resources.n: parameters.'), problem)
+
+    def test_nothing_is_said_of_parameters_that_are_not_known_yet(self) -> None:
+        files = {
+            'n.yaml': inner(
+                {
+                    'a': res(value={'get_param': 'p'}),
+                    'm': res('m.yaml', p={'get_param': 'p'}),
+                },
+                parameters=self.PARAMETER,
+            ),
+            'm.yaml': inner(
+                {'a': res(wait={'get_param': 'p'})}, parameters=self.PARAMETER
+            ),
+        }
+        unknown = res('n.yaml', p={'get_attr': ['a', 'output']})
+
+        self.assertEqual([], self.check({'a': res(), 'n': unknown}, files))
+        (problem,) = self.check({'n': res('n.yaml', p='x')}, files)
+        self.assertTrue(
+            problem.startswith(
+                'resources.n: resources.m: m.yaml:1: resources.a.properties.wait'
+            ),
+            problem,
+        )
+
+    def test_templates_that_contain_each_other_are_refused(self) -> None:
+        files = {
+            'a.yaml': inner({'x': res('b.yaml')}),
+            'b.yaml': inner({'y': res('a.yaml')}),
+        }
+        (problem,) = self.check({'n': res('a.yaml')}, files)
+
+        self.assertEqual(
+            'resources.n: resources.x: b.yaml:1: resources.y: templates contain each '
+            'other in a circle: a.yaml -> b.yaml -> a.yaml',
+            problem,
+        )
+
+    def test_what_types_stand_for_counts_in_nested_templates_too(self) -> None:
+        files = {'n.yaml': inner({'a': res('My::Thing', value='x')})}
+        environment = {'resource_registry': {'My::*': 'Thing'}}
+
+        (problem,) = self.check({'n': res('n.yaml')}, files)
+        self.assertTrue(
+            problem.startswith('resources.n: n.yaml:1: resources.a.type'), problem
+        )
+        found = self.check({'n': res('n.yaml')}, files, environment=environment)
+        self.assertEqual([], found)
+
+    def test_what_a_group_would_be_made_of_is_checked(self) -> None:
+        (problem,) = self.check({'g': res('Wrapper', resources={'m': res('Think')})})
+
+        self.assertTrue(problem.startswith('resources.g: resources.m.type: '), problem)
+
+    def test_each_problem_of_a_policy_is_told_with_its_own_place(self) -> None:
+        self.assertEqual(
+            [
+                'resources.g.update_policy.batch: is unknown',
+                'resources.g.update_policy.rolling: is unknown',
+            ],
+            self.check({'g': res('Choosy', count=1)}),
+        )
+
+
+class TestLimits(CheckingCase):
+    def assert_too_much(self, text: str, *arguments: Any, **limits: Any) -> None:
+        error = self.assertRaises(
+            exceptions.RequestLimitExceeded, self.check, *arguments, **limits
+        )
+        self.assertIn(text, str(error))
+
+    def test_stacks_are_in_each_other_only_so_deep(self) -> None:
+        files = {
+            'a.yaml': inner({'x': res('b.yaml')}),
+            'b.yaml': inner({'y': res()}),
+        }
+
+        self.assertEqual([], self.check({'n': res('a.yaml')}, files, depth=2))
+        self.assert_too_much(
+            'resources.n: resources.x: this is 2 stacks deep',
+            {'n': res('a.yaml')},
+            files,
+            depth=1,
+        )
+
+    def test_resources_are_counted_with_those_of_the_stacks_in_it(self) -> None:
+        files = {'a.yaml': inner({'x': res(), 'g': res('Group', count=3)})}
+        resources = {'n': res('a.yaml'), 'm': res('a.yaml')}
+
+        self.assertEqual([], self.check(resources, files, resources=12))
+        self.assert_too_much('at most 11', resources, files, resources=11)
+
+    def test_a_text_that_is_too_large_is_named(self) -> None:
+        self.assert_too_much(
+            'files.big', {'a': res()}, {'big': 'x' * 200}, template=199
+        )
+        self.assert_too_much('template: ', {'a': res(value='x' * 200)}, template=199)
+
+
+class TestRuntime(CheckingCase):
+    """A group that grows later is held to the same limit."""
+
+    def test_a_signal_does_not_make_a_stack_too_large(self) -> None:
+        world = self.world(resources=4)
+        stack = world.make({'k': res('Keeper', count=2)})
+
+        for count in (3, 4):
+            world.stacks.signal(stack.uuid, stack.tenant, 'k', {'count': count})
+            world.settled(stack)
+
+        told = world.states(world.nested(stack, 'k'))
+        self.assertEqual(['m0', 'm1', 'm2'], sorted(told))
+        self.assertEqual('CREATE_COMPLETE', world.states(stack)['k'])
+        # What it was refused is not remembered either.
+        self.assertEqual({'count': 3}, world.resource(stack, 'k').data)
+
+    def test_one_that_is_too_large_already_may_become_smaller(self) -> None:
+        world = self.world(resources=4)
+        stack = world.make({'k': res('Keeper', count=3)})
+        stricter = StackWorld(
+            world.store, {'Keeper': Keeper}, limits=StackLimits(resources=2)
+        )
+        self.addCleanup(stricter.stop)
+        world.stop()
+        world.workers.clear()
+        stricter.worker()
+
+        stricter.stacks.signal(stack.uuid, stack.tenant, 'k', {'count': 2})
+        stricter.settled(stack)
+
+        told = stricter.states(stricter.nested(stack, 'k'))
+        self.assertEqual(['m0', 'm1'], sorted(told))
+
+    def test_a_signal_does_not_put_stacks_deeper_into_each_other_than_they_may_be(
+        self,
+    ) -> None:
+        class Digger(Group):
+            def adjust(self, context: Any, members: Any, details: Any) -> Any:
+                return [Batch(template({'deeper': res('Group', count=1)}))]
+
+        world = self.a_stack_world({'Digger': Digger}, limits=StackLimits(depth=1))
+        stack = world.make({'g': res('Digger', count=1)})
+        within = world.nested(stack, 'g')
+
+        world.stacks.signal(stack.uuid, stack.tenant, 'g', {})
+        world.settled(stack)
+
+        after = world.now(within)
+        self.assertEqual('UPDATE_FAILED', after.state.name)
+        self.assertIn(
+            'deeper is 2 stacks deep; at most 1 may be in each other',
+            after.status_reason,
+        )
+        self.assertIsNone(world.resource(within, 'deeper').nested_id)
+
+    def test_what_conditions_leave_out_is_not_counted(self) -> None:
+        world = self.world(resources=4)
+        text = inner(
+            {'x': res(), 'y': res(_condition='no'), 'z': res(_condition='no')},
+            conditions={'no': False},
+        )
+
+        stack = world.make(
+            {'n': res('n.yaml'), 'm': res('n.yaml')}, files={'n.yaml': text}
+        )
+
+        self.assertEqual('CREATE_COMPLETE', stack.state.name, stack.status_reason)

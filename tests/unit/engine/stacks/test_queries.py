@@ -1,0 +1,239 @@
+"""What is shown of stacks."""
+
+from typing import Any
+
+from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res
+from tests.unit.engine.stacks.requests.test_template_validator import inner
+from watcherlite import exceptions
+from watcherlite.db.stacks import StackEventQuery
+from watcherlite.domain.stacks import Definition, Stack
+from watcherlite.engine.stacks.queries import StackQueries
+
+FILES = {
+    'n.yaml': inner(
+        {'deep': res(value={'get_param': 'p'}), 'm': res('m.yaml')},
+        parameters={'p': {'type': 'string'}},
+        outputs={'o': {'value': {'get_attr': ['deep', 'output']}}},
+    ),
+    'm.yaml': inner({'deeper': res()}),
+}
+RESOURCES: Any = {
+    'a': res(value={'get_param': 'secret'}, _description='the first'),
+    'b': res(value={'get_attr': ['a', 'output']}, _depends_on='g'),
+    'n': res('n.yaml', p='x'),
+    'g': res('Group', count=2, value='v'),
+}
+SECTIONS: Any = {
+    'parameters': {
+        'open': {'type': 'string', 'default': 'yes'},
+        'secret': {'type': 'string', 'hidden': True},
+    },
+    'outputs': {
+        'good': {'value': {'get_attr': ['n', 'o']}, 'description': 'of it'},
+        'member': {'value': {'get_attr': ['g', 'resource.m1.output']}},
+        'bad': {'value': {'get_attr': ['g', 'resource.m7']}},
+    },
+}
+
+
+class ReadingCase(StackWorldCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.world: StackWorld = self.a_stack_world()
+        self.stack: Stack = self.world.make(
+            RESOURCES,
+            sections=SECTIONS,
+            files=FILES,
+            environment={'parameters': {'secret': 'one'}},
+            parameters={'secret': 'two'},
+        )
+        parts = self.world.parts(self.world.store)
+        self.reading = StackQueries(parts.store, parts.handlers, parts.blueprints)
+
+
+class TestStack(ReadingCase):
+    def test_parameters_are_shown_and_the_hidden_ones_masked(self) -> None:
+        shown = self.reading.show(self.stack)
+
+        self.assertIsNone(shown.owner)
+        self.assertEqual(
+            {
+                'OS::stack_name': 's',
+                'OS::stack_id': self.stack.uuid,
+                'OS::project_id': TENANT,
+                'open': 'yes',
+                'secret': '******',
+            },
+            dict(shown.parameters),
+        )
+
+    def test_outputs_are_resolved_and_one_that_cannot_be_says_why(self) -> None:
+        good, member, bad = self.reading.show(self.stack).outputs
+
+        self.assertEqual(
+            ('good', 'x', 'of it', None),
+            (good.key, good.value, good.description, good.error),
+        )
+        self.assertEqual(('v', None), (member.value, member.error))
+        self.assertIsNone(bad.value)
+        self.assertIn('g has no member m7', bad.error or '')
+
+    def test_outputs_are_left_out_when_they_are_not_wanted(self) -> None:
+        self.assertEqual((), self.reading.show(self.stack, with_outputs=False).outputs)
+
+    def test_one_output_can_be_asked_for(self) -> None:
+        self.assertEqual('x', self.reading.output(self.stack, 'good').value)
+        self.assertRaises(
+            exceptions.NotFound, self.reading.output, self.stack, 'unknown'
+        )
+
+    def test_what_it_is_made_of_is_shown_without_what_is_hidden(self) -> None:
+        self.assertEqual(RESOURCES, self.reading.template(self.stack)['resources'])
+        self.assertEqual(FILES, self.reading.files(self.stack))
+        self.assertEqual(
+            {'parameters': {'secret': '******'}, 'parameter_defaults': {}},
+            self.reading.environment(self.stack),
+        )
+
+    def test_what_is_secret_to_a_stack_in_it_is_not_shown_either(self) -> None:
+        stack = self.world.make(
+            {'a': res()},
+            name='t',
+            environment={
+                'parameter_defaults': {'password': 'p', 'size': 1},
+                'encrypted_param_names': ['password'],
+            },
+        )
+
+        self.assertEqual(
+            {'password': '******', 'size': 1},
+            self.reading.environment(stack)['parameter_defaults'],
+        )
+
+    def test_nothing_is_shown_where_nobody_knows_what_is_hidden(self) -> None:
+        definition = Definition(
+            {'heat_template_version': '1999-01-01'},
+            {'parameters': {'a': 1}, 'parameter_defaults': {'b': 2}},
+            parameters={'c': 3},
+        )
+        store = self.world.store
+        with store.transaction() as tx:
+            known = tx.insert_definition(definition)
+        stack = self.stack.evolve(definition_id=known.id or 0)
+
+        self.assertEqual(
+            {
+                'parameters': {'a': '******', 'c': '******'},
+                'parameter_defaults': {'b': '******'},
+            },
+            self.reading.environment(stack),
+        )
+
+    def test_a_nested_one_names_the_stacks_around_it(self) -> None:
+        n = self.world.nested(self.stack, 'n')
+        m = self.world.nested(n, 'm')
+
+        self.assertEqual(n.uuid, getattr(self.reading.show(m).owner, 'uuid', None))
+        self.assertEqual(self.stack.uuid, self.reading.root(m).uuid)
+        self.assertEqual(self.stack.uuid, self.reading.root(self.stack).uuid)
+
+    def test_a_lock_is_shown_with_the_stack_that_was_locked(self) -> None:
+        self.assertIsNone(self.reading.lock_owner(self.stack))
+
+        locked = self.world.act(self.stack, 'LOCK', 'stacks')
+
+        m = self.world.nested(self.world.nested(self.stack, 'n'), 'm')
+        self.assertEqual(
+            [self.stack.uuid] * 2, [self.reading.lock_owner(s) for s in (locked, m)]
+        )
+
+    def test_what_is_exported_is_what_abandoning_would_return(self) -> None:
+        exported = self.reading.export(self.stack)
+
+        self.assertEqual(exported, self.world.stacks.abandon(self.stack.uuid, TENANT))
+        self.assertEqual('two', exported['environment']['parameters']['secret'])
+        self.assertEqual({}, exported['resources']['n']['files'])
+
+
+class TestResources(ReadingCase):
+    def names(self, depth: int) -> list[tuple[str | None, str]]:
+        found = self.reading.resources(self.stack, depth)
+        return sorted((one.parent or '', one.row.name) for one in found)
+
+    def test_those_of_the_stacks_in_it_are_shown_as_deep_as_asked_for(self) -> None:
+        own = [('', name) for name in 'abgn']
+        first = [('g', 'm0'), ('g', 'm1'), ('n', 'deep'), ('n', 'm')]
+
+        self.assertEqual(own, self.names(0))
+        self.assertEqual([*own, *first], self.names(1))
+        self.assertEqual([*own, *first[:2], ('m', 'deeper'), *first[2:]], self.names(2))
+
+    def test_each_names_those_that_depend_on_it_and_the_stack_that_it_is(self) -> None:
+        found = {one.row.name: one for one in self.reading.resources(self.stack)}
+
+        self.assertEqual(
+            {'a': ('b',), 'b': (), 'g': ('b',), 'n': ()},
+            {name: one.required_by for name, one in found.items()},
+        )
+        self.assertEqual(
+            self.world.nested(self.stack, 'n').uuid,
+            getattr(found['n'].nested, 'uuid', None),
+        )
+        self.assertIsNone(found['a'].nested)
+
+    def test_one_is_found_by_its_name_and_by_its_physical_id(self) -> None:
+        by_name = self.reading.resource(self.stack, 'a')
+        physical_id = by_name.row.physical_id or ''
+
+        self.assertEqual(by_name, self.reading.resource(self.stack, physical_id))
+        self.assertEqual('the first', by_name.description)
+        self.assertEqual(('b',), by_name.required_by)
+        self.assertRaises(
+            exceptions.ResourceNotFound, self.reading.resource, self.stack, 'deep'
+        )
+
+    def test_attributes_are_those_of_the_type_and_what_else_is_asked_for(self) -> None:
+        a = self.reading.resource(self.stack, 'a')
+        g = self.reading.resource(self.stack, 'g')
+        m0, m1 = self.world.ids(self.world.nested(self.stack, 'g')).values()
+
+        self.assertEqual({'output': 'two'}, self.reading.attributes(a))
+        self.assertEqual(
+            {
+                'refs': [m0, m1],
+                'resource.m1.output': 'v',
+                'resource.m0': m0,
+                'resource.m9': None,
+            },
+            self.reading.attributes(
+                g, ['resource.m1.output', 'resource.m0', 'resource.m9']
+            ),
+        )
+
+
+class TestEvents(ReadingCase):
+    def told(self, depth: int = 0, **keys: Any) -> list[tuple[str, str, str]]:
+        query = StackEventQuery((), descending=False, **keys)
+        return [
+            (told.stack.name, told.resource['name'], told.stored.event.new_status or '')
+            for told in self.reading.events(self.stack, query, depth)
+        ]
+
+    def test_those_of_the_stack_and_of_its_resources_are_told(self) -> None:
+        found = self.told()
+
+        self.assertEqual(('s', 's', 'CREATE_IN_PROGRESS'), found[0])
+        self.assertEqual(('s', 's', 'CREATE_COMPLETE'), found[-1])
+        self.assertEqual({*'sabgn'}, {name for _, name, _ in found})
+
+    def test_those_of_the_stacks_in_it_are_told_as_deep_as_asked_for(self) -> None:
+        inside = [self.world.nested(self.stack, name).name for name in 'ng']
+
+        stacks = {name for name, _, _ in self.told(depth=1)}
+
+        self.assertEqual({'s', *inside}, stacks)
+
+    def test_what_the_query_says_counts(self) -> None:
+        self.assertEqual(
+            [('s', 'a', 'CREATE_IN_PROGRESS')], self.told(resource='a', limit=1)
+        )

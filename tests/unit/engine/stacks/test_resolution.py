@@ -1,0 +1,93 @@
+"""What templates are resolved with."""
+
+from typing import cast
+
+from tests import base
+from watcherlite.db.api import Store
+from watcherlite.domain.stacks import Definition, Resource, Stack
+from watcherlite.engine.stacks import resolution
+from watcherlite.engine.stacks.resolution import (
+    Blueprints,
+    RowReferences,
+    definition_size,
+)
+
+STACK = Stack('u', 's', 't', 1, id=1)
+
+
+class Definitions:
+    """A store of definitions, each with one text in it."""
+
+    def __init__(self, length: int = 1) -> None:
+        self.read: list[int] = []
+        self._text = 'x' * length
+
+    def get_definition(self, definition_id: int) -> Definition:
+        self.read.append(definition_id)
+        template = {
+            'heat_template_version': '2021-04-16',
+            'description': self._text,
+        }
+        return Definition(template, id=definition_id)
+
+
+class TestBlueprints(base.TestCase):
+    def asked(
+        self, store: Definitions, ids: list[int], largest: int = resolution.MAX_SIZE
+    ) -> list[int]:
+        blueprints = Blueprints(cast(Store, store), largest)
+        for definition_id in ids:
+            made = blueprints.by_id(STACK, definition_id)
+            self.assertEqual(definition_id, made.definition.id)
+        return store.read
+
+    def test_one_that_is_asked_for_again_and_again_is_made_once(self) -> None:
+        others = range(2, resolution.MAX_BLUEPRINTS + 10)
+        ids = [one for other in others for one in (1, other)]
+
+        self.assertEqual([1, *others], self.asked(Definitions(), ids))
+
+    def test_many_large_ones_are_not_kept(self) -> None:
+        few = resolution.MIN_BLUEPRINTS
+        again = [*range(few + 2), 0, few + 1]
+
+        read = self.asked(Definitions(10_000), again, largest=20_000)
+
+        self.assertEqual([*range(few + 2), 0], read)
+
+    def test_as_many_are_kept_as_there_is_room_for(self) -> None:
+        last = [*range(28, 40)]
+
+        read = self.asked(Definitions(10_000), [*range(40), *last], largest=150_000)
+
+        self.assertEqual([*range(40)], read)
+
+    def test_a_size_is_that_of_all_texts_and_values(self) -> None:
+        one = Definition({'a': ['bc', 1]}, {'d': None}, {'n.yaml': 'text'}, {'e': 'f'})
+        values = 3 + 3 + 1 + 1
+
+        self.assertEqual(values * 64 + len('abcdetextf'), definition_size(one))
+
+
+class Members:
+    """The members of every group; `read` are the groups whose members were read."""
+
+    def __init__(self, rows: list[Resource]) -> None:
+        self.rows = rows
+        self.read: list[str] = []
+
+    def members(self, row: Resource) -> list[Resource]:
+        self.read.append(row.name)
+        return self.rows
+
+
+class TestMembers(base.TestCase):
+    def test_the_members_of_a_group_are_read_once(self) -> None:
+        group = Resource('g', 1, 'g', 'G', 'G', 'CREATE', 'COMPLETE', nested_id=2)
+        member = Resource('m', 2, 'm', 'T', 'T', attributes={'a': 1}, reference='r')
+        members = Members([member])
+        references = RowReferences({'g': group}, members)
+
+        self.assertEqual('r', references.attribute('g', ['resource.m']))
+        self.assertEqual(1, references.attribute('g', ['resource.m', 'a']))
+        self.assertEqual(['g'], members.read)

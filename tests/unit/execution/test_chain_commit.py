@@ -1,0 +1,209 @@
+"""A chain gets on without transactions, and tells the same story as with them."""
+
+from tests import factories
+from tests.unit.execution.test_committer import AWAY, DONE, CommitterCase
+from watcherlite.domain import outcomes
+from watcherlite.execution import results
+from watcherlite.execution.group_commit import PendingCommit
+from watcherlite.execution.in_flight import Attempt
+from watcherlite.execution.results import Conclusion
+from watcherlite.states import action as states
+from watcherlite.states import action_plan as plan_states
+from watcherlite.testing.memory_store import MemoryStore
+
+FAILED = outcomes.Failed('no')
+
+
+class ChainStore(MemoryStore):
+    """Writes links as PostgreSQL does, in a transaction instead of one statement."""
+
+    def write_link(self, link):
+        before, after = link.plan
+        parent, child = link.ended.before, link.started.after
+        with self.transaction() as tx:
+            plan = tx.lock_plans([before.id]).get(before.id)
+            found = self.actions_by_id([child.id]).get(child.id)
+            if (
+                plan != before
+                or found is None
+                or (found.pending, found.attempt) != (1, child.attempt - 1)
+                or found.owner is not None
+                or found.status not in (states.INIT, states.WAITING)
+                or not tx.change_actions([link.ended])
+            ):
+                return False
+            tx.release_dependents(
+                [parent.id],
+                started=True,
+                handovers={child.id: child},
+                now=factories.NOW,
+            )
+            tx.save_plans([after])
+            tx.add_events(link.events)
+        return True
+
+
+class ChainCase(CommitterCase):
+    """A plan of five actions in a row, of which this worker executes the first."""
+
+    def make_store(self):
+        return ChainStore(self.clock)
+
+    def setUp(self):
+        super().setUp()
+        actions = [factories.make_action(name='a')]
+        for name in 'bcde':
+            parent = actions[-1].uuid
+            actions.append(factories.make_action(name=name, parents=(parent,)))
+        self.plan, self.actions = factories.store_plan(self.store, *actions, active=1)
+        with self.store.transaction() as tx:
+            tx.claim(worker='me', limit=1, now=factories.NOW, plan_id=self.plan.id)
+        self.committer.start()
+        self.attempt = Attempt(self.store.get_action(actions[0].uuid))
+        self.write(Conclusion(results.start(self.attempt.action, self.clock.now())))
+
+    def write(self, conclusion, handover=None):
+        """Write what the attempt came to, and wait for that."""
+        item = PendingCommit(self.attempt, conclusion, self.tell, handover)
+        self.told.clear()
+        self.queue.submit(item)
+        # The clock stands still while the committer waits for a database.
+        self.turn_until_told(1, 0.1)
+        return item
+
+    def step(self, outcome=DONE):
+        """End the action that runs, and start the next; say whether that was so."""
+        ended = results.conclude(
+            self.attempt.action, outcome, results.EXECUTE, self.clock.now()
+        )
+        names = [action.name for action in self.actions]
+        following = names.index(self.attempt.action.name) + 1
+        if following == len(names):
+            return self.write(ended).handed_over
+        taken = self.actions[following].evolve(
+            status=states.READY, owner='me', attempt=1, pending=0
+        )
+        child = Attempt(taken)
+        start = Conclusion(results.start(taken, self.clock.now()))
+        handed_over = self.write(ended, (child, start)).handed_over
+        if handed_over:
+            child.action = start.action
+            self.attempt = child
+        return handed_over
+
+    def stored_plan(self):
+        return self.store.get_plan(self.plan.uuid)
+
+    def story(self):
+        """Return every change of state, and how the plan stands."""
+        names = {action.id: action.name for action in self.actions}
+        plan = self.stored_plan()
+        return (
+            [
+                (names.get(e.event.action_id, 'plan'), e.event.new_status)
+                for e in self.store.pending_events(100)
+            ],
+            (plan.state, plan.unfinished, plan.active, plan.failed),
+        )
+
+
+WHOLE = (
+    [
+        ('a', 'RUNNING'),
+        ('a', 'SUCCEEDED'),
+        ('b', 'RUNNING'),
+        ('b', 'SUCCEEDED'),
+        ('c', 'RUNNING'),
+        ('c', 'SUCCEEDED'),
+        ('d', 'RUNNING'),
+        ('d', 'SUCCEEDED'),
+        ('e', 'RUNNING'),
+        ('e', 'SUCCEEDED'),
+        ('plan', 'SUCCEEDED'),
+    ],
+    ('SUCCEEDED', 0, 0, 0),
+)
+
+
+class TestChains(ChainCase):
+    def test_a_step_of_a_plan_that_nobody_else_works_on_needs_no_transaction(self):
+        self.assertEqual([True] * 4 + [False], [self.step() for _ in 'abcde'])
+
+        # The start, the first end, which finds the plan as it was left, the last end.
+        self.assertEqual(([1, 1, 1], [True] * 3), (self.fragile.sizes, self.links()))
+        self.assertEqual(WHOLE, self.story())
+
+    def test_without_links_the_story_is_the_same(self):
+        self.fragile.writes_links = False
+        for _ in 'abcde':
+            self.step()
+
+        self.assertEqual(([1] * 6, []), (self.fragile.sizes, self.links()))
+        self.assertEqual(WHOLE, self.story())
+
+    def links(self):
+        return self.fragile.links
+
+    def test_when_others_change_the_plan_a_transaction_finds_out(self):
+        self.step()
+        self.change_plan(status_message='edited by somebody')
+        self.assertTrue(self.step())
+
+        self.assertEqual([False], self.links())
+        self.assertEqual('edited by somebody', self.stored_plan().status_message)
+        self.step()
+        self.step()
+        self.step()
+        self.assertEqual([False, True], self.links())
+        self.assertEqual(WHOLE, self.story())
+
+    def test_a_plan_that_is_cancelled_starts_nothing_more(self):
+        self.step()
+        self.change_plan(state=plan_states.CANCELLING)
+
+        self.assertFalse(self.step())
+        self.assertEqual(
+            (
+                WHOLE[0][:4],
+                (plan_states.CANCELLING, 3, 0, 0),
+            ),
+            self.story(),
+        )
+
+    def test_a_failure_is_counted_and_the_plan_goes_on(self):
+        self.step()
+        self.assertTrue(self.step(FAILED))
+
+        self.assertEqual([True], self.links())
+        self.assertEqual(
+            (('ONGOING', 3, 1, 1), 'no'),
+            (self.story()[1], self.stored_plan().fault['message']),
+        )
+
+    def test_a_lost_answer_does_not_look_like_a_lost_action(self):
+        self.step()
+        self.fragile.after.append(AWAY)
+        handed_over = self.step()
+
+        self.assertEqual((True, [AWAY]), (handed_over, self.links()))
+        self.assertEqual(([('b', True)], [True]), (self.told, self.fragile.asked))
+        for _ in 'cde':
+            self.step()
+        self.assertEqual(WHOLE, self.story())
+
+    def test_what_did_not_arrive_is_written_again(self):
+        self.step()
+        self.fragile.before.append(AWAY)
+        handed_over = self.step()
+
+        self.assertEqual((True, [AWAY, True]), (handed_over, self.links()))
+        self.assertEqual([False], self.fragile.asked)
+        for _ in 'cde':
+            self.step()
+        self.assertEqual(WHOLE, self.story())
+
+    def change_plan(self, **values):
+        """Change the plan as another process would."""
+        with self.store.transaction() as tx:
+            plan = tx.lock_plans([self.plan.id])[self.plan.id]
+            tx.save_plans([plan.evolve(**values)])

@@ -1,0 +1,157 @@
+"""Where a worker takes its actions from, and when it asks."""
+
+from typing import Any
+
+from tests import base
+from tests.factories import make_plan
+from watcherlite.execution.claim_queues import ClaimQueue, ClaimQueues
+from watcherlite.execution.commit_queue import CommitQueue
+from watcherlite.execution.group_commit import ClaimRequest, ClaimResult
+from watcherlite.execution.services import CoreServices
+from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.testing.clock import ManualClock
+from watcherlite.testing.memory_store import MemoryStore
+
+
+def asked(wanted: list[ClaimRequest]) -> list[tuple[Any, int]]:
+    return [(w.lane or w.plan_id, w.limit) for w in wanted]
+
+
+def queues(*lanes: str) -> ClaimQueues:
+    clock = ManualClock()
+    services = CoreServices(MemoryStore(clock), clock, ExecutionSettings(), 'w')
+    return ClaimQueues(services, lanes, CommitQueue(services))
+
+
+class ClaimQueuesTest(base.TestCase):
+    """A worker of one lane that has an eye on plans."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.queues = queues('applier')
+        self.empty('applier')
+
+    def empty(self, *names: Any) -> None:
+        """Let claims find nothing at these."""
+        for source in self.queues:
+            if (source.lane or source.plan_id) in names:
+                source.more = source.hinted = False
+
+    def claim(
+        self, wanted: ClaimRequest, more: bool, limited: bool = False
+    ) -> ClaimQueue | None:
+        return self.queues.apply_claim(ClaimResult(wanted, [], more, limited))
+
+    def plan(self, key: int) -> ClaimQueue:
+        source = self.queues.find(key, None)
+        assert source is not None
+        return source
+
+    def test_what_nobody_has_looked_at_may_have_something(self) -> None:
+        found = queues('applier', 'engine')
+        self.assertEqual([('applier', 5), ('engine', 5)], asked(found.share(10)))
+        self.assertTrue(found.serves('engine'))
+        self.assertFalse(self.queues.serves('engine'))
+
+    def test_without_more_there_is_nothing_to_ask(self) -> None:
+        self.assertFalse(self.queues.any_more())
+        self.assertEqual([], self.queues.share(10))
+
+    def test_the_room_is_shared_out_whole(self) -> None:
+        for key in (1, 2, 3):
+            self.queues.hint_plan(key, f'plan-{key}')
+        self.assertEqual([(1, 3), (2, 3), (3, 4)], asked(self.queues.share(10)))
+
+    def test_where_there_is_little_room_they_take_turns(self) -> None:
+        for key in (1, 2, 3):
+            self.queues.hint_plan(key, f'plan-{key}')
+        first = [asked(self.queues.share(1)) for _ in range(4)]
+        self.assertEqual([[(1, 1)], [(2, 1)], [(3, 1)], [(1, 1)]], first)
+
+    def test_a_lane_has_its_turn_among_plans_that_are_more_than_there_is_room(
+        self,
+    ) -> None:
+        found = queues('applier')
+        for key in (1, 2, 3):
+            found.hint_plan(key, f'plan-{key}')
+        self.assertEqual(
+            [[('applier', 1), (1, 1)], [(2, 1), (3, 1)], [('applier', 1), (1, 1)]],
+            [asked(found.share(2)) for _ in range(3)],
+        )
+
+    def test_what_does_not_divide_goes_to_another_one_each_time(self) -> None:
+        for key in (1, 2):
+            self.queues.hint_plan(key, f'plan-{key}')
+        self.assertEqual(
+            [[(1, 1), (2, 2)], [(2, 1), (1, 2)]],
+            [asked(self.queues.share(3)) for _ in range(2)],
+        )
+
+    def test_a_claim_that_found_enough_is_followed_by_another(self) -> None:
+        self.queues.hint_plan(1, 'plan-1')
+        (wanted,) = self.queues.share(10)
+        self.claim(wanted, more=True)
+        self.assertTrue(self.queues.any_more())
+        self.claim(wanted, more=False)
+        self.assertFalse(self.queues.any_more())
+
+    def test_each_claim_takes_more_than_the_last_while_there_is_more(self) -> None:
+        self.queues.hint_plan(1, 'plan-1')
+        taken = []
+        for more in (True, True, True, False):
+            (wanted,) = self.queues.share(600)
+            taken.append(wanted.limit)
+            self.claim(wanted, more)
+        self.queues.hint_plan(1, 'plan-1')
+        (wanted,) = self.queues.share(600)
+        self.assertEqual([32, 128, 512, 600], taken)
+        self.assertEqual(32, wanted.limit)
+
+    def test_a_hint_outlives_a_claim_that_was_on_its_way(self) -> None:
+        self.queues.hint_plan(1, 'plan-1')
+        (wanted,) = self.queues.share(10)
+        self.queues.hint_plan(1, 'plan-1')
+        self.claim(wanted, more=False)
+        self.assertTrue(self.queues.any_more())
+        (wanted,) = self.queues.share(10)
+        self.claim(wanted, more=False)
+        self.assertFalse(self.queues.any_more())
+
+    def test_what_became_free_in_the_transaction_of_a_claim_does_not(self) -> None:
+        self.queues.hint_plan(1, 'plan-1')
+        (wanted,) = self.queues.share(10)
+        self.plan(1).more = True
+        self.claim(wanted, more=False)
+        self.assertFalse(self.queues.any_more())
+
+    def test_a_plan_at_its_limit_waits_until_one_of_it_ends(self) -> None:
+        self.queues.hint_plan(1, 'plan-1')
+        (wanted,) = self.queues.share(10)
+        self.claim(wanted, more=True, limited=True)
+        self.assertFalse(self.queues.any_more())
+        self.queues.update_plan(make_plan(id=1, max_parallel=3, active=3))
+        self.assertFalse(self.queues.any_more())
+        self.queues.update_plan(make_plan(id=1, max_parallel=3, active=2))
+        self.assertTrue(self.queues.any_more())
+
+    def test_a_plan_that_is_over_or_stops_is_let_go_of(self) -> None:
+        for values in ({'state': 'SUCCEEDED'}, {'stage': 'stopping'}):
+            self.queues.hint_plan(1, 'plan-1')
+            self.queues.update_plan(make_plan(id=1, **values))
+            self.assertIsNone(self.queues.find(1, 'applier'))
+        self.assertIsNone(self.claim(ClaimRequest(1, None, 5), more=True))
+
+    def test_plans_of_others_are_no_sources(self) -> None:
+        self.queues.update_plan(make_plan(id=7))
+        self.assertIsNone(self.queues.find(7, 'applier'))
+        lane = self.queues.find(None, 'applier')
+        assert lane is not None
+        self.assertEqual('applier', lane.lane)
+
+    def test_hints(self) -> None:
+        self.queues.hint_plan(1, 'plan-1')
+        self.empty(1)
+        self.queues.hint_lane('applier')
+        self.assertEqual([('applier', 9)], asked(self.queues.share(9)))
+        self.queues.hint_all()
+        self.assertEqual([(1, 4), ('applier', 5)], asked(self.queues.share(9)))

@@ -1,0 +1,198 @@
+"""Which outcomes can be kept, and what is said of the others."""
+
+import datetime
+from typing import Any
+
+from tests import base
+from watcherlite.clock import EPOCH
+from watcherlite.domain.outcomes import (
+    Cancelled,
+    Derived,
+    DerivedAction,
+    Done,
+    Failed,
+    Fault,
+    InProgress,
+    Outcome,
+    Retry,
+    Skipped,
+    TimedOut,
+)
+from watcherlite.execution.results import indexed, json_problem, validated
+
+
+class SoundTest(base.TestCase):
+    """Outcomes."""
+
+    def test_what_is_sound_comes_back_as_it_is(self) -> None:
+        x = DerivedAction('x', 'nop', {'a': [1]})
+        y = DerivedAction('y', 'nop', parents=('x',), needs='completion', timeout=3)
+        for outcome in (
+            Done(),
+            Done({}),
+            Done(again_at=EPOCH),
+            Failed('x', again_at=EPOCH),
+            Done({'a': {'b': [1, 2.5, None, True, 'ž', '😀', '\\u0000']}}),
+            Failed(''),
+            Failed('x', Fault('a', 'b', 'c', 'd'), {'n': 1}),
+            Skipped('x'),
+            Retry('x'),
+            Retry('x', 1),
+            Retry('x', 0.5),
+            Cancelled(),
+            TimedOut('x'),
+            InProgress({'job': 1}),
+            InProgress(0, 0),
+            InProgress('', 3600.0),
+            Derived((x, y)),
+            Derived((y, x)),
+        ):
+            self.assertIs(outcome, validated(outcome))
+
+    def assert_refused(self, outcome: Any, said: str) -> None:
+        self.assertEqual(
+            Failed(f'its {type(outcome).__name__} {said}'), validated(outcome)
+        )
+
+    def test_the_next_run_is_at_a_time_with_a_zone(self) -> None:
+        for again in ('tomorrow', 5, datetime.datetime(2030, 1, 1)):
+            self.assert_refused(
+                Done(again_at=again),  # type: ignore[arg-type]
+                'has an again_at that is no time with a time zone',
+            )
+
+    def test_outputs_are_a_mapping_of_json(self) -> None:
+        self.assert_refused(Done('x'), 'has outputs that are text, not a mapping')
+        self.assert_refused(
+            Failed('no', None, [1]),  # type: ignore[arg-type]
+            'has outputs that are a list, not a mapping',
+        )
+        self.assert_refused(
+            Done({'a': {'b': object()}}),
+            'has outputs that are not JSON: a.b: this is a object, which JSON does not '
+            'have',
+        )
+        self.assert_refused(
+            Done({'a': float('inf')}),
+            'has outputs that are not JSON: a: inf is not a number in JSON',
+        )
+        self.assert_refused(
+            Done({'a': 'x\0'}),
+            'has outputs that are not JSON: a: this text has a NUL character, which '
+            'databases cannot store',
+        )
+        self.assert_refused(
+            Done({'a': '\ud800'}),
+            'has outputs that are not JSON: a: this text has half of a surrogate pair, '
+            'which is not a character',
+        )
+
+    def test_what_contains_itself_is_refused(self) -> None:
+        loop: dict[str, Any] = {}
+        loop['again'] = loop
+        outcome = validated(Done(loop))
+        assert isinstance(outcome, Failed)
+        self.assertIn('nested deeper than', outcome.reason)
+
+    def test_reasons_are_text(self) -> None:
+        for outcome in (Failed(7), Skipped(7), Retry(7), Cancelled(7), TimedOut(7)):  # type: ignore[arg-type]
+            self.assert_refused(outcome, 'has a reason that is a number, not text')
+
+    def test_text_that_databases_refuse_is_made_readable(self) -> None:
+        fault = Fault('Error', 'a\0b', 'm', '\ud800')
+        self.assertEqual(
+            Failed('a?b ?', Fault('Error', 'a?b', 'm', '?'), {'n': 1}),
+            validated(Failed('a\0b \ud800', fault, {'n': 1})),
+        )
+        self.assertEqual(Skipped('a?'), validated(Skipped('a\0')))
+
+    def test_faults_are_faults(self) -> None:
+        self.assert_refused(Failed('x', 'boom'), 'has a fault that is text')  # type: ignore[arg-type]
+        self.assert_refused(
+            Failed('x', Fault('a', 7, 'c', 'd')),  # type: ignore[arg-type]
+            'has a fault that is a Fault',
+        )
+
+    def test_delays_are_numbers_that_a_clock_can_count(self) -> None:
+        for delay, shown in (
+            (-1, '-1'),
+            (float('inf'), 'inf'),
+            (float('nan'), 'nan'),
+            (1e12, '1000000000000.0'),
+            (None, 'nothing'),
+            ('1', 'text'),
+            (True, 'true or false'),
+        ):
+            said = f'has a delay of {shown}; it must be a number of seconds, at least 0'
+            self.assert_refused(Retry('x', delay), said)  # type: ignore[arg-type]
+            self.assert_refused(InProgress('job', delay), said)  # type: ignore[arg-type]
+
+    def test_a_token_is_there_and_json(self) -> None:
+        self.assert_refused(InProgress(None), 'has no token; poll is called with it')
+        self.assert_refused(
+            InProgress({'a': {1}}),
+            'has a token that is not JSON: a: this is a set, which JSON does not have',
+        )
+
+    def test_derived_actions_can_be_stored_and_can_all_run(self) -> None:
+        def derived(*actions: Any) -> Outcome:
+            return Derived(actions)
+
+        x = DerivedAction('x', 'nop')
+        for outcome, said in (
+            (Derived(()), 'has no actions'),
+            (Derived(None), 'has no actions'),  # type: ignore[arg-type]
+            (derived(x, 'y'), 'has text where a DerivedAction belongs'),
+            (derived(x, x), 'has two actions with one key'),
+            (
+                derived(DerivedAction('y', 'nop', parents=('x',))),
+                'has an action y with a parent x that is not there',
+            ),
+            (
+                derived(x, DerivedAction('y', 'nop', parents=('x', 'x'))),
+                'has an action y that names a parent twice',
+            ),
+            (
+                derived(DerivedAction('y', 'nop', parents=('y',))),
+                'has actions that wait for each other: y',
+            ),
+            (
+                derived(DerivedAction('', 'nop')),
+                'has an action whose key, action_type or parents are not text',
+            ),
+            (
+                derived(DerivedAction('y', None)),  # type: ignore[arg-type]
+                'has an action whose key, action_type or parents are not text',
+            ),
+            (
+                derived(DerivedAction('y', 'nop', target=7)),  # type: ignore[arg-type]
+                'has an action y whose name, target or lane is not text',
+            ),
+            (
+                derived(DerivedAction('y', 'nop', needs='luck')),
+                'has an action y that needs neither success nor completion',
+            ),
+            (
+                derived(DerivedAction('y', 'nop', timeout=-1)),
+                'has an action y whose timeout is no number of seconds',
+            ),
+            (
+                derived(DerivedAction('y', 'nop', inputs=[1])),  # type: ignore[arg-type]
+                'has an action y whose inputs are not a mapping',
+            ),
+            (
+                derived(DerivedAction('y', 'nop', inputs={'a': b''})),
+                'has an action y whose inputs are not JSON: a: this is a bytes, which '
+                'JSON does not have',
+            ),
+        ):
+            self.assert_refused(outcome, said)
+
+    def test_the_graph_of_derived_actions(self) -> None:
+        x = DerivedAction('x', 'nop', parents=('y',))
+        y = DerivedAction('y', 'nop')
+        self.assertEqual([[1], []], indexed([x, y]))
+
+    def test_json_is_json(self) -> None:
+        self.assertIsNone(json_problem({'a': [1, 'ž']}))
+        self.assertEqual('this is a set, which JSON does not have', json_problem({1}))

@@ -1,0 +1,95 @@
+"""Threads for what waits outside: shared out, and none lost."""
+
+from tests import base
+from watcherlite.execution.pool import CLUSTER, PROJECT, ProbePool
+from watcherlite.execution.settings import ExecutionSettings
+
+
+class TestProbePool(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.threads = []
+        self.begun = []
+        self.jobs = {}
+
+    def a_pool(self, size=8, cluster=8, project=8):
+        settings = ExecutionSettings(
+            max_probes=size,
+            max_probes_per_cluster=cluster,
+            max_probes_per_project=project,
+        )
+        # A thread is what the test has not called yet.
+        return ProbePool(settings, self.threads.append)
+
+    def submit(self, pool, name, cluster='c', project='p'):
+        self.jobs[name] = lambda: self.begun.append(name)
+        pool.submit(self.jobs[name], ((CLUSTER, cluster), (PROJECT, project)))
+
+    def finish(self, at=0):
+        """Let a thread do its job, and all that it finds after that."""
+        self.threads.pop(at)()
+        return self.begun
+
+    def test_no_more_run_than_may(self):
+        pool = self.a_pool(size=2)
+        for name in 'abc':
+            self.submit(pool, name, cluster=name, project=name)
+
+        self.assertEqual(2, len(self.threads))
+        self.assertEqual(['a', 'c'], self.finish())
+
+    def test_a_cluster_leaves_room_for_the_others(self):
+        pool = self.a_pool(cluster=1)
+        self.submit(pool, 'a', cluster='slow')
+        self.submit(pool, 'b', cluster='slow')
+        self.submit(pool, 'c', cluster='quick')
+
+        self.assertEqual(2, len(self.threads))
+        self.assertEqual(['c'], self.finish(1))
+        self.assertEqual(['c', 'a', 'b'], self.finish())
+
+    def test_a_project_leaves_room_for_the_others(self):
+        pool = self.a_pool(project=1)
+        self.submit(pool, 'a', cluster='1', project='p')
+        self.submit(pool, 'b', cluster='2', project='p')
+        self.submit(pool, 'c', cluster='3', project='q')
+
+        self.assertEqual(2, len(self.threads))
+        self.assertEqual(['c'], self.finish(1))
+
+    def test_a_thread_that_is_lost_leaves_its_place(self):
+        pool = self.a_pool(size=1)
+        self.submit(pool, 'a')
+        self.submit(pool, 'b')
+
+        pool.lose_thread(self.jobs['a'])
+
+        self.assertEqual(2, len(self.threads))
+        self.assertTrue(pool.runs(self.jobs['a']))
+        self.finish()
+        self.assertFalse(pool.runs(self.jobs['a']))
+        self.assertEqual(['a', 'b'], self.finish())
+
+    def test_what_waits_can_be_taken_back(self):
+        pool = self.a_pool(size=1)
+        for name in 'abc':
+            self.submit(pool, name)
+        jobs = self.jobs
+
+        withdrawn = pool.withdraw({jobs['a'], jobs['b']})
+
+        self.assertEqual([jobs['b']], withdrawn)
+        self.assertEqual(['a', 'c'], self.finish())
+
+    def test_a_job_that_raises_leaves_its_place_too(self):
+        pool = self.a_pool(size=1)
+
+        def broken():
+            raise RuntimeError('broken')
+
+        pool.submit(broken, ())
+        self.submit(pool, 'a')
+
+        with self.assertLogs('watcherlite.execution', 'ERROR'):
+            self.finish()
+        self.assertEqual(['a'], self.begun)

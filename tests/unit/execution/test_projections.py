@@ -1,0 +1,102 @@
+"""Several kinds of subjects, each told only of its own."""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tests import base
+from tests.factories import NOW, make_action
+from watcherlite.db.api import Transaction
+from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.domain.events import Event
+from watcherlite.execution.projections import CompositeProjection, NoProjection
+from watcherlite.states import action as states
+from watcherlite.testing.memory_store import MemoryStore
+
+
+class OfType:
+    """The subjects of actions of one type."""
+
+    def __init__(self, action_type: str, told: list[Any]) -> None:
+        self._type = action_type
+        self._told = told
+
+    def is_affected_by(self, action: Action) -> bool:
+        return action.action_type == self._type
+
+    def lock(self, tx: Transaction, actions: Sequence[Action]) -> Any:
+        self._told.append(('lock', self._type, [a.name for a in actions]))
+        return f'held by {self._type}'
+
+    def apply(
+        self,
+        tx: Transaction,
+        held: Any,
+        changes: Sequence[tuple[ActionChange, Mapping[str, Any] | None]],
+        now: datetime.datetime,
+    ) -> list[Event]:
+        names = [change.after.name for change, _ in changes]
+        self._told.append(('follow', held, names))
+        return [
+            Event(self._type, 'followed', None, None, None, 'X', name, None, None, now)
+            for name in names
+        ]
+
+
+class CompositeProjectionTest(base.TestCase):
+    """Stacks and clusters, as it were, and actions of neither."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.told: list[Any] = []
+        self.projection = CompositeProjection(
+            OfType('stack', self.told), NoProjection(), OfType('cluster', self.told)
+        )
+
+    def apply(self, *types: str) -> list[Any]:
+        actions = [
+            make_action(name=f'{kind}-{n}', action_type=kind)
+            for n, kind in enumerate(types)
+        ]
+        changes = [
+            (ActionChange(action, action.evolve(status=states.RUNNING)), None)
+            for action in actions
+        ]
+        with MemoryStore().transaction() as tx:
+            held = self.projection.lock(tx, actions)
+            followed = self.projection.apply(tx, held, changes, NOW)
+        return [(event.subject, event.message) for event in followed]
+
+    def test_what_concerns_none_of_them_concerns_nobody(self) -> None:
+        self.assertEqual(
+            [True, True, False],
+            [
+                self.projection.is_affected_by(make_action(action_type=kind))
+                for kind in ('stack', 'cluster', 'nop')
+            ],
+        )
+
+    def test_each_is_told_of_its_own_in_the_order_of_locking(self) -> None:
+        self.assertEqual(
+            [('stack', 'stack-1'), ('cluster', 'cluster-0'), ('cluster', 'cluster-2')],
+            self.apply('cluster', 'stack', 'cluster'),
+        )
+        self.assertEqual(
+            [
+                ('lock', 'stack', ['stack-1']),
+                ('lock', 'cluster', ['cluster-0', 'cluster-2']),
+                ('follow', 'held by stack', ['stack-1']),
+                ('follow', 'held by cluster', ['cluster-0', 'cluster-2']),
+            ],
+            self.told,
+        )
+
+    def test_one_that_has_none_of_its_own_is_left_alone(self) -> None:
+        self.assertEqual([('cluster', 'cluster-0')], self.apply('cluster'))
+        self.assertEqual(
+            [
+                ('lock', 'cluster', ['cluster-0']),
+                ('follow', 'held by cluster', ['cluster-0']),
+            ],
+            self.told,
+        )

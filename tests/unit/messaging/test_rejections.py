@@ -1,0 +1,44 @@
+"""Warnings about rejected messages."""
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.messaging.rejections import INTERVAL, RejectionLog
+
+ERROR = exceptions.Invalid('It is not JSON.')
+
+
+class TestRejectionLog(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.now = 100.0
+        self.log = RejectionLog(lambda: self.now)
+
+    def warn(self, times):
+        """Return the warnings about so many rejected messages."""
+        with self.assertLogs('watcherlite', 'DEBUG') as found:
+            for _ in range(times):
+                self.log.report('A broadcast', ERROR)
+        return [record.getMessage() for record in found.records]
+
+    def test_many_in_a_row_are_one_warning(self):
+        self.assertEqual(
+            ['A broadcast was rejected: It is not JSON.'], self.warn(10_000)
+        )
+
+    def test_the_next_one_counts_those_that_were_left_out(self):
+        self.warn(10)
+        self.now += INTERVAL
+
+        self.assertEqual(
+            [
+                'A broadcast was rejected: It is not JSON. '
+                '(9 more were rejected since the last warning)'
+            ],
+            self.warn(3),
+        )
+
+    def test_without_any_in_between_nothing_is_counted(self):
+        self.warn(1)
+        self.now += INTERVAL
+
+        self.assertEqual(['A broadcast was rejected: It is not JSON.'], self.warn(1))

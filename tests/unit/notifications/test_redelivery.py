@@ -1,0 +1,128 @@
+"""Redelivery of what a lost queue held."""
+
+from tests.unit.notifications.relay_case import AWAY, END, TAKE, RelayTestCase, started
+
+INFO = 'versioned_notifications.info'
+ERROR = 'versioned_notifications.error'
+HOUR = 3600.0
+
+
+class TestRedelivery(RelayTestCase):
+    def setUp(self):
+        super().setUp()
+        self.relay = self.new_relay(redelivery_window=HOUR)
+        self.publisher.empty = {INFO, ERROR}
+
+    def lose(self, *keys):
+        def happens():
+            self.publisher.lost = set(keys)
+
+        return happens
+
+    def hold(self):
+        """Let the queues hold what is published from now on."""
+        self.publisher.empty = set()
+
+    def run_after(self, *script):
+        """Return what is done after the first inspection and batch."""
+        self.store.add(started(1))
+        first = ['inspect', 'read [1]', 'publish 2 within 30 s', 'mark [1]']
+        done = [line for line in self.run_script(*script) if line != TAKE]
+        self.assertEqual(first, done[: len(first)])
+        return done[len(first) : -len(END)]
+
+    def test_what_was_published_since_a_queue_was_empty_is_published_again(self):
+        done = self.run_after(
+            (None, self.hold),
+            (None, self.stored(started(2), started(3))),
+            (None, self.lose(INFO)),
+        )
+
+        self.assertEqual(
+            [
+                *('inspect', 'read []', 'keep alive'),
+                *('inspect', 'read [2, 3]', 'publish 4 within 30 s', 'mark [2, 3]'),
+                *('inspect', 'read again [1, 2, 3]', 'publish 6 within 30 s'),
+                *('restored', 'read []', 'keep alive'),
+            ],
+            done,
+        )
+        ids = self.ids()
+        self.assertEqual(ids[:6], ids[6:])
+
+    def test_what_was_seen_to_be_taken_is_not(self):
+        done = self.run_after((None, None), (None, self.lose(INFO, ERROR)))
+
+        self.assertEqual(
+            [
+                *('inspect', 'read []', 'keep alive'),
+                *('inspect', 'restored', 'read []', 'keep alive'),
+            ],
+            done,
+        )
+
+    def test_only_what_was_in_the_lost_queue_is(self):
+        done = self.run_after((None, self.hold), (None, self.lose(ERROR)))
+
+        self.assertEqual(['inspect', 'restored', 'read []', 'keep alive'], done[-4:])
+
+    def test_a_relay_that_knows_no_queue_yet_publishes_all_of_the_window(self):
+        self.clock.seconds = 2 * HOUR
+        self.store.add(started(1), started(2))
+        self.store.mark_published([1], self.clock.now())
+        self.clock.seconds += HOUR + 1
+        self.store.mark_published([2], self.clock.now())
+        self.story.clear()
+        self.hold()
+        self.lose(INFO, ERROR)()
+
+        done = self.run_script()
+
+        self.assertEqual(
+            [TAKE, 'inspect', 'read again [2]', 'publish 2 within 30 s', 'restored'],
+            done[:5],
+        )
+
+    def test_it_goes_in_batches_and_begins_anew_after_an_outage(self):
+        self.relay = self.new_relay(redelivery_window=HOUR, batch_size=2)
+        self.hold()
+        self.lose(INFO)()
+        self.store.add(*(started(n) for n in range(1, 5)))
+        self.store.mark_published([1, 2, 3, 4], self.clock.now())
+        self.story.clear()
+        self.story.fail('publish', None, AWAY)
+
+        done = self.run_script((None, None))
+
+        again = ['read again [1, 2]', 'publish 4 within 30 s', 'read again [3, 4]']
+        self.assertEqual(
+            [
+                *(TAKE, 'inspect', *again),
+                'publish 4 within 30 s: BrokerUnavailable',
+                'drop relay',
+                *(TAKE, 'inspect', *again, 'publish 4 within 30 s'),
+                *('read again []', 'restored', 'read []', 'keep alive'),
+            ],
+            done[: -len(END)],
+        )
+
+    def test_another_relay_in_between_makes_it_forget_what_it_knew(self):
+        def lose_the_role():
+            self.store.relay = 'worker-2'
+
+        def have_it_again():
+            self.store.relay = None
+            self.store.published = [started(7)]
+            self.store.marked[7] = self.clock.now()
+            self.lose(INFO)()
+
+        done = self.run_script((45.0, lose_the_role), (45.0, have_it_again))
+
+        self.assertIn('read again [7]', done)
+
+    def test_it_is_off_without_a_window_and_where_nothing_is_sent(self):
+        for options in ({'redelivery_window': 0}, {'level': ''}):
+            self.relay = self.new_relay(**{'redelivery_window': HOUR, **options})
+            self.lose(INFO)()
+
+            self.assertNotIn('inspect', self.run_script())

@@ -1,0 +1,101 @@
+"""All hosts count by the clock of the database, whatever their own clocks show."""
+
+import datetime
+import threading
+
+from tests import base
+from watcherlite import exceptions
+from watcherlite.db.database_clock import EVERY, DatabaseClock
+from watcherlite.testing.clock import ManualClock
+
+PATIENCE = 10.0
+
+
+class Host(ManualClock):
+    """A clock of a host that is wrong.
+
+    :ivar wrong: seconds by which it is ahead
+    """
+
+    wrong = 0.0
+
+    def now(self) -> datetime.datetime:
+        return self.true() + datetime.timedelta(seconds=self.wrong)
+
+    def true(self) -> datetime.datetime:
+        return super().now()
+
+
+class DatabaseClockTest(base.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.host = Host()
+        self.takes = 0.0
+        self.away = False
+        self.asked = threading.Semaphore(0)
+        self.clock = DatabaseClock(self.host, self.ask)
+
+    def ask(self) -> datetime.datetime:
+        self.host.advance(self.takes / 2)
+        told = self.host.true()
+        self.host.advance(self.takes / 2)
+        self.asked.release()
+        if self.away:
+            raise exceptions.StoreUnavailable('away')
+        return told
+
+    def off(self) -> float:
+        """Return by how many seconds the clock is ahead of the database's."""
+        return (self.clock.now() - self.host.true()).total_seconds()
+
+    def test_a_host_that_is_an_hour_wrong_counts_as_the_database_does(self) -> None:
+        for wrong in (3600.0, -3600.0):
+            self.host.wrong = wrong
+            self.clock = DatabaseClock(self.host, self.ask)
+            self.assertEqual(wrong, self.off())
+            self.clock.measure()
+            self.host.advance(60)
+            self.assertEqual(0.0, self.off())
+
+    def test_a_step_of_the_clock_of_the_host_changes_nothing(self) -> None:
+        self.clock.measure()
+        self.host.wrong = 3600.0
+        self.assertEqual(0.0, self.off())
+        self.clock.measure()
+        self.assertEqual(0.0, self.off())
+
+    def test_what_the_question_may_have_taken_is_no_difference(self) -> None:
+        self.host.wrong = 0.04
+        self.takes = 0.1
+        self.clock.measure()
+        self.assertAlmostEqual(0.04, self.off())
+        self.takes = 0.01
+        self.clock.measure()
+        self.assertAlmostEqual(0.0, self.off())
+
+    def test_a_difference_is_warned_of_once(self) -> None:
+        self.host.wrong = -90.0
+        with self.assertLogs('watcherlite.db.database_clock', 'WARNING') as logs:
+            for _ in range(3):
+                self.clock.measure()
+        (line,) = logs.output
+        self.assertIn('differs from that of the database by -90.0 s', line)
+
+    def test_it_is_compared_again_and_counts_on_while_the_database_is_away(
+        self,
+    ) -> None:
+        self.host.wrong = 3600.0
+        self.clock.start()
+        self.addCleanup(self.clock.stop)
+        for self.away in (True, False):
+            self.host.until_waiting()
+            self.assertTrue(self.asked.acquire(timeout=PATIENCE))
+            self.host.advance(EVERY)
+        self.assertTrue(self.asked.acquire(timeout=PATIENCE))
+        self.host.until_waiting()
+        self.assertEqual(0.0, self.off())
+
+    def test_one_that_cannot_be_compared_at_the_start_says_so(self) -> None:
+        self.away = True
+        with self.assertRaises(exceptions.StoreUnavailable):
+            self.clock.start()

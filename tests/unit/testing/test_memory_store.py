@@ -1,0 +1,159 @@
+"""The store in memory, where it differs from a store on an SQLite file.
+
+The contract suite runs on SQLite files: both have the same statements.
+"""
+
+import concurrent.futures
+import threading
+
+from tests import base
+from tests.factories import (
+    NOW,
+    at,
+    make_action,
+    make_audit,
+    make_goal,
+    make_worker,
+    store_actions,
+    store_plan,
+)
+from watcherlite import exceptions
+from watcherlite.testing import MemoryStore
+from watcherlite.testing.clock import ManualClock
+from watcherlite.testing.memory_store import LOCKING, SAVING
+
+#: Seconds after which threads that wait for each other count as stuck.
+DEADLINE = 60
+
+
+class MemoryStoreTest(base.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.store = MemoryStore()
+        self.addCleanup(self.store.close)
+
+    def test_its_schema_is_the_current_one(self) -> None:
+        self.store.check()
+
+    def test_each_store_has_its_own_rows(self) -> None:
+        store_plan(self.store)
+        other = MemoryStore()
+        self.addCleanup(other.close)
+        self.assertEqual([], other.active_plans(9))
+        self.assertEqual(1, len(self.store.active_plans(9)))
+
+    def test_what_json_cannot_hold_is_refused(self) -> None:
+        with self.assertRaises(TypeError):
+            store_actions(self.store, make_action(inputs={'x': object()}))
+        self.assertEqual([], self.store.list_actions())
+
+    def test_secrets_can_be_stored(self) -> None:
+        (action,) = store_actions(self.store, make_action(inputs={'password': 'x'}))
+        self.assertEqual({'password': 'x'}, self.store.get_action(action.uuid).inputs)
+
+    def test_a_plan_that_was_not_locked_cannot_be_saved(self) -> None:
+        plan, _ = store_plan(self.store)
+        with (
+            self.assertRaisesRegex(ValueError, plan.uuid),
+            self.store.transaction() as tx,
+        ):
+            tx.save_plans([plan.evolve(total=5)])
+        self.assertEqual(plan, self.store.get_plan(plan.uuid))
+
+    def test_an_audit_that_was_not_locked_cannot_be_saved(self) -> None:
+        with self.store.transaction() as tx:
+            goal = tx.ensure_goal(make_goal())
+            audit = tx.insert_audit(make_audit(goal.id or 0))
+        with (
+            self.assertRaisesRegex(ValueError, audit.uuid),
+            self.store.transaction() as tx,
+        ):
+            tx.save_audit(audit)
+
+    def test_the_methods_that_are_checked_exist(self) -> None:
+        with self.store.transaction() as tx:
+            for name in LOCKING | SAVING.keys():
+                self.assertTrue(callable(getattr(tx, name)), name)
+
+    def test_a_rollback_undoes_everything(self) -> None:
+        plan, actions = store_plan(self.store, make_action(), make_action())
+        with (
+            self.assertRaises(ZeroDivisionError),
+            self.store.transaction() as tx,
+        ):
+            more = make_action(plan_id=plan.id, not_before=at(5), parents=('x',))
+            tx.insert_actions([more], [])
+            tx.claim(worker='w', limit=9, now=at(9), plan_id=plan.id)
+            tx.take_locks({'node-1': actions[0].id or 0})
+            tx.end_not_started(plan.id or 0, 'CANCELLED', None, 1, at(9))
+            tx.save_plans([tx.lock_plans([1])[1].evolve(state='SUCCEEDED')])
+            raise ZeroDivisionError
+        self.assertEqual([plan], self.store.active_plans(9))
+        self.assertEqual({'INIT': 2}, self.store.count_actions(plan.id or 0))
+        self.assertEqual([], self.store.owned_ids('w'))
+        self.assertIsNone(self.store.next_not_before('applier', at(0)))
+        with self.store.transaction() as tx:
+            claimed = tx.claim(worker='v', limit=9, now=at(9), plan_id=plan.id)
+            self.assertEqual([a.id for a in actions], [a.id for a in claimed])
+            self.assertEqual({'node-1'}, tx.take_locks({'node-1': 2}))
+
+    def test_threads_take_turns(self) -> None:
+        barrier = threading.Barrier(4)
+
+        def insert() -> None:
+            barrier.wait(DEADLINE)
+            for _ in range(10):
+                store_actions(self.store, make_action())
+                self.store.list_actions(limit=1)
+
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for future in [pool.submit(insert) for _ in range(4)]:
+                future.result(DEADLINE)
+        self.assertEqual(40, len(self.store.list_actions()))
+
+    def test_a_thread_can_read_beside_its_transaction(self) -> None:
+        with self.store.transaction() as tx:
+            tx.insert_actions([make_action()], [])
+            self.assertEqual(1, len(self.store.list_actions()))
+        self.assertEqual(1, len(self.store.list_actions()))
+
+    def test_a_closed_store_says_so(self) -> None:
+        self.store.close()
+        with self.assertRaisesRegex(exceptions.StoreUnavailable, 'closed'):
+            self.store.list_actions()
+
+
+class LeaseTest(base.TestCase):
+    """Leases by a clock that a test turns."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.clock = ManualClock(NOW)
+        self.store = MemoryStore(self.clock)
+        self.addCleanup(self.store.close)
+
+    def live_and_expired(self) -> tuple[int, int]:
+        """Return how many workers have a lease, and how many had one."""
+        return len(self.store.live_workers()), len(self.store.expired_workers())
+
+    def test_a_lease_ends_at_its_end_unless_it_is_renewed_before(self) -> None:
+        worker = self.store.register_worker(make_worker(), 30)
+        self.assertEqual((at(0), at(30)), (worker.started_at, worker.lease_until))
+        self.clock.advance(29.999999)
+        self.assertEqual((1, 0), self.live_and_expired())
+        self.assertTrue(self.store.renew_lease(worker.uuid, 30))
+        self.clock.advance(29.999999)
+        self.assertEqual((1, 0), self.live_and_expired())
+        self.clock.advance(0.000001)
+        self.assertEqual((0, 1), self.live_and_expired())
+        self.assertFalse(self.store.renew_lease(worker.uuid, 30))
+        self.assertTrue(self.store.remove_worker(worker.uuid))
+        self.assertEqual((0, 0), self.live_and_expired())
+
+    def test_a_role_is_free_again_at_the_end_of_its_time(self) -> None:
+        self.assertTrue(self.store.take_role('relay', 'first', 30))
+        self.clock.advance(29)
+        self.assertFalse(self.store.take_role('relay', 'second', 30))
+        self.clock.advance(1)
+        self.assertTrue(self.store.take_role('relay', 'second', 30))
+        self.assertFalse(self.store.take_role('relay', 'first', 30))

@@ -1,0 +1,43 @@
+"""The caller of a request, as the context of operations on clusters."""
+
+from watcherlite import exceptions
+from watcherlite.api.operation import Request
+from watcherlite.domain.clusters import Owner
+from watcherlite.engine.clusters.requests.values import RequestContext
+
+#: The project of callers that are authenticated without projects.
+DEFAULT_PROJECT = 'default'
+
+
+def context_of(request: Request) -> RequestContext:
+    """Return the context of the caller, who sees the objects of their project.
+
+    Without projects, as with noauth, the caller sees all objects.
+
+    :raises Forbidden: the token has no project
+    """
+    caller = request.caller
+    everywhere = caller.in_all_projects
+    tenant = caller.project_id or (DEFAULT_PROJECT if everywhere else None)
+    if tenant is None:
+        raise exceptions.Forbidden(
+            'The token has no project; clusters and their objects belong to projects. '
+            'Use a token that is scoped to a project'
+        )
+    return RequestContext(Owner(tenant, caller.user_id), everywhere, request.context)
+
+
+def admin_context(request: Request) -> RequestContext | None:
+    """Return the context of a caller who sees all projects; None for others."""
+    if not request.sees_all_projects:
+        return None
+    caller = request.caller
+    tenant = caller.project_id or DEFAULT_PROJECT
+    return RequestContext(Owner(tenant, caller.user_id), True, request.context)
+
+
+def project_scope(request: Request) -> str | None:
+    """Return the project whose objects are listed; None: all projects."""
+    if request.query.get('global_project'):
+        return None
+    return context_of(request).tenant

@@ -1,0 +1,79 @@
+"""Lookup of objects by uuid, name or short id, in the projects the caller may see."""
+
+import contextlib
+from typing import TypeVar
+
+from watcherlite import exceptions
+from watcherlite.api.clustering import caller
+from watcherlite.api.operation import Request
+from watcherlite.db.clusters import ListedAction
+from watcherlite.domain.clusters import (
+    Cluster,
+    Node,
+    PolicyObject,
+    Profile,
+    Receiver,
+)
+from watcherlite.engine.clusters.requests.values import RequestContext
+
+Noun = TypeVar('Noun', Profile, PolicyObject, Cluster, Node, Receiver)
+
+
+def get(request: Request, kind: type[Noun], name: str) -> Noun:
+    """Return the object with this uuid, name or short id that the caller may see.
+
+    For administrators, their own project is searched first, then all projects.
+
+    :raises NotFound: there is none
+    :raises Ambiguous: there are several
+    """
+    return find(request, kind, name)[0]
+
+
+def find(request: Request, kind: type[Noun], name: str) -> tuple[Noun, RequestContext]:
+    """Return the object, and the context of the caller in the project of the object.
+
+    Further objects of the request are looked up in that project: an object of another
+    project would be missing for the owner.
+    """
+    found, by = _find(request, kind, name)
+    return found, by.within(found.owner.tenant)
+
+
+def _find(request: Request, kind: type[Noun], name: str) -> tuple[Noun, RequestContext]:
+    *before, last = search_contexts(request)
+    for by in before:
+        with contextlib.suppress(exceptions.NotFound):
+            return request.services.store.find_object(kind, name, by.tenant), by
+    return request.services.store.find_object(kind, name, last.tenant), last
+
+
+def get_action(request: Request, name: str) -> ListedAction:
+    """Return the action with this uuid, name or short id that the caller may see."""
+    *before, last = search_contexts(request)
+    for by in before:
+        with contextlib.suppress(exceptions.NotFound):
+            return request.services.store.find_cluster_action(name, by.tenant)
+    return request.services.store.find_cluster_action(name, last.tenant)
+
+
+def search_contexts(request: Request) -> list[RequestContext]:
+    """Return the contexts of the caller in the order in which they are searched."""
+    everywhere = caller.admin_context(request)
+    if everywhere is None:
+        return [caller.context_of(request)]
+    if request.caller.project_id is None:
+        return [everywhere]
+    by = caller.context_of(request)
+    return [by] if by.everywhere else [by, everywhere]
+
+
+def get_referenced_cluster(request: Request, name: str) -> Cluster:
+    """Return the cluster that an argument names.
+
+    :raises BadRequest: there is none
+    """
+    try:
+        return get(request, Cluster, name)
+    except exceptions.NotFound:
+        raise exceptions.BadRequest(f'Cannot find the given cluster: {name}') from None

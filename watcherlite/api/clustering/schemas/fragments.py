@@ -1,0 +1,153 @@
+"""Schema fragments of the clustering API."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from watcherlite.api import fragments
+from watcherlite.api.operation import Schema, Versioned, unversioned
+
+TEXT = fragments.TEXT
+TEXT_OR_NULL = fragments.TEXT_OR_NULL
+BOOLEAN = fragments.BOOLEAN
+INTEGER = fragments.INTEGER
+OBJECT = fragments.OBJECT
+ANYTHING = fragments.ANYTHING
+TEXTS = fragments.TEXTS
+SEVERAL = fragments.SEVERAL
+TIME = fragments.TIME
+NULL = fragments.NULL
+closed = fragments.closed
+under = fragments.under
+
+NAME: Schema = {
+    'type': 'string',
+    'description': '1 to 255 letters, digits and . _ ~ -',
+}
+#: A whole number, which clients may send as text.
+NUMBER: Schema = {'type': ['integer', 'string'], 'pattern': '^[+-]?[0-9]{1,12}$'}
+NUMBER_OR_NULL: Schema = {**NUMBER, 'type': ['integer', 'string', 'null']}
+#: Likewise true or false.
+FLAG: Schema = {
+    'type': ['boolean', 'string'],
+    'pattern': '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$',
+}
+FLAG_OR_NULL: Schema = {**FLAG, 'type': ['boolean', 'string', 'null']}
+OBJECT_OR_NULL: Schema = {'type': ['object', 'null']}
+SPEC: Schema = {
+    'type': 'object',
+    'description': 'type, version and properties; a type may also be written with its '
+    'version: local.process-1.0.',
+}
+#: An existing object: uuid, name or short id.
+REFERENCE: Schema = {'type': 'string', 'minLength': 1}
+#: Clients send null for members that do not change.
+NAME_OR_NULL: Schema = {**NAME, 'type': ['string', 'null']}
+REFERENCE_OR_NULL: Schema = {**REFERENCE, 'type': ['string', 'null']}
+SEVERAL_OBJECTS: Schema = {'type': 'array', 'items': REFERENCE}
+
+WAIT: Mapping[str, Schema] = {
+    'wait': {
+        'type': 'boolean',
+        'description': 'Queue behind the running action of the target instead of '
+        'failing with a conflict.',
+    }
+}
+NOT_BEFORE: Mapping[str, Schema] = {
+    'not_before': {
+        'type': 'string',
+        'maxLength': 64,
+        'description': 'A time in ISO 8601 before which the action is not begun; in '
+        'UTC unless it says otherwise.',
+    }
+}
+LISTED: Mapping[str, Schema] = {
+    'limit': {
+        'type': 'integer',
+        'minimum': 0,
+        'description': 'Most rows of a page; 0: none.',
+    },
+    'marker': {
+        'type': 'string',
+        'format': 'uuid',
+        'description': 'The page begins after the row of this id.',
+    },
+    'sort': {
+        'type': 'string',
+        'description': 'Keys separated by commas, each with :asc or :desc behind it.',
+    },
+    'global_project': {
+        'type': 'boolean',
+        'description': 'Whether those of all projects are listed.',
+    },
+}
+LINKS = fragments.links('next')
+
+
+def arguments(properties: Mapping[str, Schema], title: str | None = None) -> Schema:
+    """Return the schema of the arguments of a URL."""
+    named = {} if title is None else {'title': title}
+    return {
+        **named,
+        'type': 'object',
+        'properties': dict(properties),
+        'additionalProperties': False,
+    }
+
+
+#: Of operations that an action carries out.
+QUEUED_OR_SCHEDULED: Versioned = {
+    (1, 0): arguments({}),
+    (1, 15): arguments({**WAIT, **NOT_BEFORE}),
+}
+#: Of such operations that never conflict.
+SCHEDULED: Versioned = {(1, 0): arguments({}), (1, 15): arguments(NOT_BEFORE)}
+#: Of such operations whose body has the time.
+QUEUED: Versioned = unversioned(arguments(WAIT))
+
+
+def filters(*names: str) -> dict[str, Schema]:
+    """Return filters that may be given several times."""
+    return dict.fromkeys(names, SEVERAL)
+
+
+def one_of(values: Sequence[str]) -> Schema:
+    """Return a filter by some of these values that may be given several times."""
+    return {'type': 'array', 'items': {'type': 'string', 'enum': list(values)}}
+
+
+def list_arguments(
+    properties: Mapping[str, Schema], title: str | None = None
+) -> dict[str, Any]:
+    """Return the schema of the arguments of a list with these filters."""
+    return dict(arguments({**LISTED, **properties}, title))
+
+
+def wrapped(name: str, members: Mapping[str, Schema], *required: str) -> Schema:
+    """Return the schema of a body that has one object under its name."""
+    return {
+        'type': 'object',
+        'properties': {
+            name: {
+                'type': 'object',
+                'properties': dict(members),
+                'required': list(required),
+                'additionalProperties': False,
+            }
+        },
+        'required': [name],
+    }
+
+
+def page(noun: str, one: Schema) -> Schema:
+    """Return the schema of a page of a list."""
+    return closed({noun: {'type': 'array', 'items': one}}, {'links': LINKS})
+
+
+#: The response to a request that an action carries out.
+ACTION: Versioned = under('action', TEXT)
+#: The owner of an object.
+OWNED: Mapping[str, Schema] = {
+    'user': TEXT_OR_NULL,
+    'project': TEXT,
+    'domain': TEXT_OR_NULL,
+}

@@ -1,0 +1,174 @@
+"""Pages of collections of the infra-optim API."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+from urllib import parse
+
+from watcherlite import exceptions
+from watcherlite.api.infra_optim import attributes, links
+from watcherlite.api.infra_optim.versions import DELETED
+from watcherlite.api.operation import Request, Response, Schema, Versioned, unversioned
+from watcherlite.api.pages import page_size
+from watcherlite.db.api import Store
+from watcherlite.db.query import ASCENDING, DESCENDING, FILTERS, SORT_KEYS, Query
+from watcherlite.states import action, action_plan, audit
+
+T = TypeVar('T')
+
+Call = Callable[[Request], Response]
+
+UUID: Schema = {'type': 'string', 'format': 'uuid'}
+TEXT: Schema = {'type': 'string'}
+_NO_FILTERS: Mapping[str, Schema] = {}
+#: The schemas of filters, whichever noun has them.
+_FILTERS: Mapping[str, Schema] = {
+    'goal': {'type': 'string', 'description': 'Uuid or name of a goal.'},
+    'strategy': {'type': 'string', 'description': 'Uuid or name of a strategy.'},
+    'audit_uuid': UUID,
+    'action_plan_uuid': UUID,
+    'action_type': {'type': 'string', 'description': 'Name of an action type.'},
+    'target': {'type': 'string', 'description': 'What an action acts on.'},
+}
+_STATES: Mapping[str, Iterable[str]] = {
+    'audits': audit.STATES,
+    'action_plans': action_plan.STATES,
+    'actions': dict.fromkeys(action.INFRA_OPTIM.values()),
+}
+
+
+def query_schema(noun: str) -> Versioned:
+    """Return the schema of the arguments of a collection.
+
+    :param noun: one of `db.query.SORT_KEYS`
+    """
+    filters = {name: _FILTERS[name] for name in FILTERS[noun] if name in _FILTERS}
+    if noun in _STATES:
+        filters['state'] = {'type': 'string', 'enum': list(_STATES[noun])}
+    marker = {**UUID, 'description': 'The page begins after the object of this uuid.'}
+    return paging(SORT_KEYS[noun], marker, filters)
+
+
+def paging(
+    keys: Sequence[str], marker: Schema, filters: Mapping[str, Schema] = _NO_FILTERS
+) -> Versioned:
+    """Return the schema of the arguments of any collection.
+
+    :param keys: the sort keys
+    :param marker: the schema of the marker
+    """
+    return unversioned(
+        {
+            'type': 'object',
+            'properties': {
+                'limit': {
+                    'type': 'integer',
+                    'minimum': 1,
+                    'description': 'Most rows of a page; the service may give fewer.',
+                },
+                'marker': marker,
+                'sort_key': {
+                    'type': 'string',
+                    'description': f'One of {", ".join(keys)}.',
+                },
+                'sort_dir': {'type': 'string', 'enum': [ASCENDING, DESCENDING]},
+                **filters,
+            },
+            'additionalProperties': False,
+        }
+    )
+
+
+def sort_order(request: Request, keys: Sequence[str]) -> tuple[str, str]:
+    """Return the sort key and the direction of a request; Invalid.
+
+    :param keys: the valid sort keys
+    """
+    sort_key = request.query.get('sort_key', 'id')
+    if sort_key not in keys:
+        raise exceptions.Invalid(
+            f'Invalid sort key: {sort_key}. Sort keys are {", ".join(keys)}'
+        )
+    return sort_key, request.query.get('sort_dir', ASCENDING)
+
+
+def list_handlers(
+    noun: str,
+    fetch: Callable[[Store], Callable[[Query], Sequence[T]]],
+    represent: Callable[[Request, T, bool], dict[str, Any]],
+) -> tuple[Call, Call]:
+    """Return the handlers of the pages of a collection, without and with details.
+
+    :param fetch: returns the method of the store; for the rest see `page`
+    """
+
+    def index(request: Request) -> Response:
+        return page(request, noun, fetch(request.services.store), represent)
+
+    def detail(request: Request) -> Response:
+        return page(request, noun, fetch(request.services.store), represent, True)
+
+    return index, detail
+
+
+def page(
+    request: Request,
+    noun: str,
+    fetch: Callable[[Query], Sequence[T]],
+    represent: Callable[[Request, T, bool], dict[str, Any]],
+    detail: bool = False,
+) -> Response:
+    """Return one page of a collection.
+
+    The body has the rows under the noun, and `next` if there are more. That address
+    has every argument of this one, so that the next page is of the same rows.
+
+    :param noun: one of `db.query.SORT_KEYS`; also the name in the address
+    :param fetch: the method of the store; asked for one row more than is shown
+    :param represent: (request, row, detail) -> JSON object with a `uuid`
+    :raises Invalid: there is no such sort key
+    :raises NotFound: there is no object with the uuid of the marker
+    """
+    wanted = query(request, noun)
+    rows = fetch(dataclasses.replace(wanted, limit=wanted.limit + 1))
+    shown = [represent(request, row, detail) for row in rows[: wanted.limit]]
+    body: dict[str, Any] = {noun: shown}
+    if len(rows) > wanted.limit:
+        arguments = {
+            'sort_key': wanted.sort_key,
+            'sort_dir': wanted.sort_dir,
+            **wanted.filters,
+            'limit': wanted.limit,
+            'marker': shown[-1]['uuid'],
+        }
+        body['next'] = next_url(request, noun, arguments, detail)
+    return Response(body)
+
+
+def query(request: Request, noun: str) -> Query:
+    """Return the query of a request; Invalid."""
+    asked = request.query
+    sort_key, sort_dir = sort_order(request, SORT_KEYS[noun])
+    marker = asked.get('marker')
+    return Query(
+        filters={
+            name: _filter(name, asked[name]) for name in FILTERS[noun] if name in asked
+        },
+        sort_key=sort_key,
+        sort_dir=sort_dir,
+        after=marker and attributes.uuid('marker', marker),
+        limit=page_size(request),
+        deleted=request.show_deleted or asked.get('state') == DELETED,
+    )
+
+
+def _filter(name: str, value: Any) -> Any:
+    return attributes.uuid(name, value) if _FILTERS.get(name) is UUID else value
+
+
+def next_url(
+    request: Request, noun: str, arguments: Mapping[str, Any], detail: bool
+) -> str:
+    """Return the address of the page with these arguments."""
+    place = links.url(request, noun, *(('detail',) if detail else ()))
+    return f'{place}?{parse.urlencode(arguments)}'

@@ -1,1 +1,0 @@
-"""From rows to what clients read: one module per noun."""

@@ -1,0 +1,117 @@
+"""Bodies of requests to create and update stacks, parsed."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.api.operation import Request
+from watcherlite.domain.stacks import NewStack
+from watcherlite.domain.templates import document
+from watcherlite.domain.templates import environment as environments
+
+#: Members that do not describe the stack.
+_ADDRESSING = frozenset({'stack_name', 'converge'})
+
+
+def new_stack(request: Request, name: str, existing: bool = False) -> NewStack:
+    """Return the stack that the body describes.
+
+    :param existing: members that are not given keep their values
+    :raises Invalid: the template, an environment or an option is wrong
+    """
+    body = request.body or {}
+    _refuse_url(body)
+    parsed = template(request, body)
+    if parsed is None and not existing and not body.get('adopt_stack_data'):
+        raise exceptions.StackValidationFailed('No template specified')
+    files = dict(body.get('files') or {})
+    return NewStack(
+        name=name,
+        template=parsed,
+        environment=environment(body, parsed),
+        files=files,
+        parameters=dict(body.get('parameters') or {}),
+        timeout_mins=_minutes(body.get('timeout_mins')),
+        disable_rollback=_boolean(body.get('disable_rollback')),
+        tags=_tags(body.get('tags')),
+        existing=existing,
+        clear_parameters=tuple(body.get('clear_parameters') or ()),
+        adopt=_adopted(body.get('adopt_stack_data')),
+    )
+
+
+def changes_nothing(body: Mapping[str, Any]) -> bool:
+    """Return whether an update of an existing stack changes nothing."""
+    # No tags are a change, as a text that is empty and as a list.
+    return not any(
+        value is not None and (value not in ({}, [], '') or name == 'tags')
+        for name, value in body.items()
+        if name not in _ADDRESSING
+    )
+
+
+def template(request: Request, body: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the template of a body, parsed; None if it has none.
+
+    :raises TemplateInvalid: it is none
+    :raises RequestLimitExceeded: it is too large
+    """
+    given = body.get('template')
+    limit = request.services.stacks.limits.template
+    if given is None or given == '':
+        return None
+    if isinstance(given, str):
+        return document.parse(given, 'template', limit)
+    size = len(json.dumps(given).encode())
+    if size > limit:
+        raise exceptions.RequestLimitExceeded(
+            f'Template size ({size} bytes) exceeds maximum allowed size '
+            f'({limit} bytes).'
+        )
+    return dict(given)
+
+
+def environment(
+    body: Mapping[str, Any], parsed: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return the environment of a body: all that it has, merged.
+
+    :raises StackValidationFailed: one is wrong, or is not among the files
+    """
+    return environments.merge(
+        body.get('environment'),
+        body.get('files') or {},
+        body.get('environment_files') or (),
+        parsed,
+    )
+
+
+def _refuse_url(body: Mapping[str, Any]) -> None:
+    if body.get('template_url') and body.get('template') is None:
+        raise exceptions.NotSupported(
+            'template_url is not supported: this service fetches no URLs. Send the '
+            'template as template, and the files that it refers to as files.'
+        )
+
+
+def _minutes(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
+def _boolean(value: Any) -> bool | None:
+    """Return what a schema made sure to be true or false, perhaps as text."""
+    return value.lower() == 'true' if isinstance(value, str) else value
+
+
+def _tags(value: Any) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    found = value.split(',') if isinstance(value, str) else value
+    return tuple(dict.fromkeys(tag.strip() for tag in found if tag.strip()))
+
+
+def _adopted(value: Any) -> Mapping[str, Any] | None:
+    if isinstance(value, str):
+        value = document.parse(value, 'adopt_stack_data') if value.strip() else None
+    return value or None

@@ -1,0 +1,1 @@
+"""The commands of audits, audit templates, goals and strategies."""

@@ -1,0 +1,111 @@
+"""`watcherlite goal`, `strategy` and `scoringengine`."""
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from watcherlite.cli import formatting
+from watcherlite.cli.commands import base
+from watcherlite.cli.commands.base import Filter
+from watcherlite.cli.formatting import Column, Row
+
+if TYPE_CHECKING:
+    from watcherlite.cli.http.client import Client
+
+GOALS = (
+    Column('UUID', 'uuid'),
+    Column('Name', 'name'),
+    Column('Display name', 'display_name'),
+)
+GOAL = (
+    *GOALS,
+    Column(
+        'Efficacy specification', 'efficacy_specification', formatting.specification
+    ),
+)
+STRATEGIES = (
+    Column('UUID', 'uuid'),
+    Column('Name', 'name'),
+    Column('Display name', 'display_name'),
+    Column('Goal', 'goal_name'),
+)
+STRATEGY = (
+    *STRATEGIES,
+    Column('Parameters spec', 'parameters_spec', formatting.properties),
+)
+STRATEGY_STATE = (
+    Column('Type', 'type'),
+    Column('State', 'state', formatting.needs),
+    Column('Mandatory', 'mandatory'),
+    Column('Comment', 'comment'),
+)
+SCORING_ENGINES = (
+    Column('UUID', 'uuid'),
+    Column('Name', 'name'),
+    Column('Description', 'description'),
+)
+SCORING_ENGINE = (*SCORING_ENGINES, Column('Metainfo', 'metainfo'))
+
+
+class GoalList(base.List):
+    """List goals."""
+
+    collection = 'goals'
+    columns = GOALS
+    detail_columns = GOAL
+
+
+class GoalShow(base.ShowFound):
+    """Show a goal."""
+
+    collection = 'goals'
+    identifier = 'UUID or name'
+    columns = GOAL
+
+
+class StrategyList(base.List):
+    """List strategies."""
+
+    collection = 'strategies'
+    columns = STRATEGIES
+    detail_columns = STRATEGY
+    filters = (Filter('--goal', 'goal', 'GOAL', 'filter by goal: UUID or name'),)
+
+
+class StrategyShow(base.ShowFound):
+    """Show a strategy."""
+
+    collection = 'strategies'
+    identifier = 'UUID or name'
+    columns = STRATEGY
+
+
+class StrategyState(base.Rows):
+    """Show the requirements of a strategy, and which of them are met."""
+
+    columns = STRATEGY_STATE
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        base.add_identifier(parser, 'UUID or name')
+        return parser
+
+    def rows(self, client: 'Client', parsed: argparse.Namespace) -> Sequence[Row]:
+        """Return a row for each requirement."""
+        return client.get_rows('strategies', parsed.identifier, 'state')
+
+
+class ScoringEngineList(base.List):
+    """List scoring engines."""
+
+    collection = 'scoring_engines'
+    columns = SCORING_ENGINES
+    detail_columns = SCORING_ENGINE
+
+
+class ScoringEngineShow(base.ShowFound):
+    """Show a scoring engine."""
+
+    collection = 'scoring_engines'
+    identifier = 'UUID or name'
+    columns = SCORING_ENGINE

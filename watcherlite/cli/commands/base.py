@@ -1,0 +1,525 @@
+"""Base classes of the commands that talk to the API.
+
+Whatever takes long to load waits until the command line makes sense.
+"""
+
+import abc
+import argparse
+import contextlib
+import io
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TextIO
+
+from cliff import lister, show
+from cliff.formatters import base as formatters
+from cliff.formatters import commaseparated
+
+from watcherlite import exceptions
+from watcherlite.cli import formatting
+from watcherlite.cli.command import Command
+from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.http import access
+from watcherlite.cli.output import Output
+from watcherlite.cmd import arguments, exits
+
+if TYPE_CHECKING:
+    from watcherlite.cli.http.client import Client
+
+NAME = 'watcherlite'
+
+
+class Filter(NamedTuple):
+    """An option that says which rows of a collection are wanted.
+
+    :param argument: what the API calls it
+    """
+
+    option: str
+    argument: str
+    metavar: str
+    help: str
+
+    @property
+    def dest(self) -> str:
+        return f'filter_{self.argument}'
+
+
+class Remote(Command):
+    """A command that talks to the API.
+
+    :cvar service: the vocabulary that it speaks
+    :cvar not_connecting: options of the connection that mean something else here
+    """
+
+    service: ClassVar[str] = access.INFRA_OPTIM
+    not_connecting: ClassVar[frozenset[str]] = frozenset()
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add where the API is and who asks; the configuration is the daemons'."""
+        access.add_options(parser, self.not_connecting)
+        arguments.add_debug_option(parser.add_argument_group('diagnostics'))
+        # Taken before the command, too, where it is not known yet which one it is.
+        arguments.add_configuration_options(parser, argparse.SUPPRESS)
+
+    def api(self, client: 'Client') -> Any:
+        """Return the API that the command uses, made of a client."""
+        return client
+
+    @contextlib.contextmanager
+    def connect(self, parsed: argparse.Namespace) -> Iterator[Any]:
+        """Yield `api` of a client, which is closed at the end."""
+        connecting = {
+            name: value
+            for name, value in vars(parsed).items()
+            if name not in self.not_connecting
+        }
+        options = access.merged(self.app_args, argparse.Namespace(**connecting))
+        found = access.find(options, service=self.service)
+        # Loading requests takes as long as all the rest of a command
+        from watcherlite.cli.http import client
+
+        if self.debug(parsed):
+            client.log_to(sys.stderr)
+        with contextlib.closing(client.Client(found)) as made:
+            yield self.api(made)
+
+    def for_each(
+        self,
+        names: Iterable[str],
+        call: Callable[[str], object],
+        parsed: argparse.Namespace,
+    ) -> int:
+        """Call with every name; report errors, and return the first exit code."""
+        code = exits.SUCCESS
+        for name in names:
+            try:
+                call(name)
+            except exceptions.ApiUnavailable:
+                raise
+            except exceptions.WatcherliteError as error:
+                reported = exits.tell(NAME, error, self.debug(parsed))
+                code = code or reported
+        return code
+
+    def say(self, text: str) -> None:
+        """Show a line on standard error."""
+        Output(sys.stderr).line(f'{NAME}: {exits.one_line(text)}')
+
+
+class Printed:
+    """How results are printed: by cliff, all at once, whatever the terminal takes."""
+
+    app: Any
+    _formatter_plugins: Any
+    _formatter_group: Any
+    _normalize_column_name: Any
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)  # type: ignore[misc]
+        self._formatter_group.add_argument(
+            '-o',
+            '--output',
+            dest='formatter',
+            choices=sorted(self._formatter_plugins.names()),
+            default=argparse.SUPPRESS,
+            help='the same as --format',
+        )
+        return parser
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
+    ) -> int:
+        """Print; a reader that goes away is no error."""
+        out, self.app.stdout = self.app.stdout, io.StringIO()
+        try:
+            super().produce_output(parsed_args, column_names, data)  # type: ignore[misc]
+            text = self.app.stdout.getvalue()
+        finally:
+            self.app.stdout = out
+        Output(out).write(text)
+        return exits.SUCCESS
+
+    def _generate_columns_and_selector(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str]
+    ) -> Any:
+        normalized = self._normalize_column_name
+        known = {normalized(name) for name in column_names}
+        unknown = [c for c in parsed_args.columns if normalized(c) not in known]
+        if unknown:
+            # cliff would leave them out, unless there is no other.
+            raise exits.UsageError(
+                f'unknown column {", ".join(unknown)}; the columns are '
+                f'{", ".join(column_names)}'
+            )
+        return super()._generate_columns_and_selector(  # type: ignore[misc]
+            parsed_args, column_names
+        )
+
+
+class Rows(Printed, Remote, lister.Lister):
+    """A command that prints a table.
+
+    :cvar columns: the columns of the table
+    """
+
+    columns: Sequence[Column]
+
+    def take_action(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
+        """Return the columns and the rows."""
+        with self.connect(parsed_args) as api:
+            rows = self.rows(api, parsed_args)
+        return table(self.columns_of(parsed_args, rows), rows, parsed_args.formatter)
+
+    @abc.abstractmethod
+    def rows(self, api: Any, parsed: argparse.Namespace) -> Sequence[Row]:
+        """Send the request; return the rows."""
+
+    def columns_of(
+        self, parsed: argparse.Namespace, rows: Sequence[Row]
+    ) -> Sequence[Column]:
+        """Return the columns of these rows."""
+        return self.columns
+
+    def first_page(
+        self, found: tuple[Sequence[Row], bool], parsed: argparse.Namespace
+    ) -> Sequence[Row]:
+        """Return the rows of a list; report that there are more.
+
+        :param found: the rows, and whether there are more
+        """
+        rows, more = found
+        if more and parsed.limit is None:
+            self.say(f'these are the first {len(rows)}; --limit 0 shows all')
+        return rows
+
+
+class List(Rows):
+    """A command that prints rows of a collection.
+
+    :cvar collection: its name in the URL
+    :cvar detail_columns: the columns of --detail
+    """
+
+    collection: str
+    detail_columns: Sequence[Column]
+    filters: Sequence[Filter] = ()
+    has_marker = True
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        add_filters(parser, self.filters)
+        parser.add_argument('--detail', action='store_true', help='show all columns')
+        add_limit(parser)
+        parser.add_argument(
+            '--sort-key',
+            metavar='FIELD',
+            help='field or column to sort by; default: creation order',
+        )
+        parser.add_argument(
+            '--sort-dir', choices=('asc', 'desc'), help='sort direction; default: asc'
+        )
+        if self.has_marker:
+            parser.add_argument(
+                '--marker', metavar='UUID', help='list the rows after this one'
+            )
+        parser.add_argument(
+            '--deleted',
+            action='store_true',
+            help='include deleted rows that are not purged yet',
+        )
+        return parser
+
+    def rows(self, api: 'Client', parsed: argparse.Namespace) -> Sequence[Row]:
+        """Return the rows of the collection."""
+        path = [self.collection, *(['detail'] if parsed.detail else [])]
+        query = {
+            **filter_query(self.filters, parsed),
+            'sort_key': self._sort_key(parsed.sort_key),
+            'sort_dir': parsed.sort_dir,
+            'marker': getattr(parsed, 'marker', None),
+        }
+        found = api.list(
+            *path, query=given(query), limit=parsed.limit, deleted=parsed.deleted
+        )
+        return self.first_page(found, parsed)
+
+    def columns_of(
+        self, parsed: argparse.Namespace, rows: Sequence[Row]
+    ) -> Sequence[Column]:
+        """Return the columns, with --detail all of them."""
+        return self.detail_columns if parsed.detail else self.columns
+
+    def _sort_key(self, given: str | None) -> str | None:
+        """Return the field that is meant; the API knows which it can sort by."""
+        for column in (*self.detail_columns, *self.columns):
+            if given is not None and column.label.lower() == given.lower():
+                return column.field
+        return given
+
+
+class Show(Printed, Remote, show.ShowOne):
+    """A command that prints one object.
+
+    :cvar columns: the rows of the output
+    """
+
+    columns: Sequence[Column]
+
+    def take_action(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[Sequence[str], Sequence[Any]]:
+        """Return the columns and the values."""
+        with self.connect(parsed_args) as api:
+            found = self.fetch(api, parsed_args)
+        columns = formatting.known(self.columns, found)
+        return (
+            [column.label for column in columns],
+            formatting.cells(columns, found, parsed_args.formatter),
+        )
+
+    @abc.abstractmethod
+    def fetch(self, api: Any, parsed: argparse.Namespace) -> Row:
+        """Send the request; return the object to print."""
+
+    def _load_formatter_plugins(self) -> Any:
+        return _WithCsv(super()._load_formatter_plugins())
+
+
+class ShowFound(Show):
+    """A command that prints one object of a collection.
+
+    :cvar identifier: what names it
+    """
+
+    collection: str
+    identifier: str
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        add_identifier(parser, self.identifier)
+        return parser
+
+    def fetch(self, api: Any, parsed: argparse.Namespace) -> Row:
+        """Return the object."""
+        return api.get(self.collection, parsed.identifier)
+
+
+class Update(ShowFound):
+    """A command that changes one object by `add|replace|remove path[=value]`.
+
+    :cvar as_text: the attributes whose values are taken as they are written
+    """
+
+    as_text: frozenset[str] = frozenset()
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            'op',
+            metavar='OP',
+            choices=('add', 'replace', 'remove'),
+            help='operation on the attributes',
+        )
+        parser.add_argument(
+            'attributes',
+            metavar='PATH=VALUE',
+            nargs='+',
+            help='attributes to change; a value is parsed as JSON if possible, '
+            'otherwise it is text; remove takes only the PATH',
+        )
+        return parser
+
+    def fetch(self, api: 'Client', parsed: argparse.Namespace) -> Row:
+        """Change the object; return it as it is then."""
+        changes = [change(parsed.op, text, self.as_text) for text in parsed.attributes]
+        return api.patch(self.collection, parsed.identifier, changes=changes)
+
+
+class Delete(Remote):
+    """A command that deletes objects of a collection."""
+
+    collection: str
+    identifier: str
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        add_identifier(parser, self.identifier, nargs='+')
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> int:
+        """Delete what can be deleted; tell what cannot."""
+        with self.connect(parsed_args) as client:
+            return self.for_each(
+                parsed_args.identifier,
+                lambda identifier: client.delete(self.collection, identifier),
+                parsed_args,
+            )
+
+
+class _WithCsv:
+    """The formatters of one object, and csv, which cliff has for lists only."""
+
+    def __init__(self, loaded: Any) -> None:
+        self._loaded = {found.name: found for found in loaded}
+        self._loaded['csv'] = _Loaded('csv', _CsvOne())
+
+    def names(self) -> list[str]:
+        return list(self._loaded)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._loaded.values())
+
+    def __getitem__(self, name: str) -> Any:
+        return self._loaded[name]
+
+
+class _Loaded:
+    """A formatter in the shape in which cliff finds the others."""
+
+    def __init__(self, name: str, obj: formatters.SingleFormatter) -> None:
+        self.name = name
+        self.obj = obj
+
+
+class _CsvOne(commaseparated.CSVLister, formatters.SingleFormatter):
+    """One object as a heading and a line."""
+
+    def emit_one(
+        self,
+        column_names: Sequence[str],
+        data: Sequence[Any],
+        stdout: TextIO,
+        parsed_args: argparse.Namespace,
+    ) -> None:
+        self.emit_list(column_names, [data], stdout, parsed_args)
+
+
+def table(
+    columns: Sequence[Column], rows: Sequence[Row], formatter: str
+) -> tuple[Sequence[str], list[list[Any]]]:
+    """Return headings and rows; without what an early version does not tell."""
+    shown = formatting.known(columns, rows[0]) if rows else list(columns)
+    return (
+        [column.label for column in shown],
+        [formatting.cells(shown, row, formatter) for row in rows],
+    )
+
+
+def add_filters(
+    parser: argparse.ArgumentParser, filters: Iterable[Filter], **further: Any
+) -> None:
+    """Add the options of filters."""
+    for one in filters:
+        parser.add_argument(
+            one.option, dest=one.dest, metavar=one.metavar, help=one.help, **further
+        )
+
+
+def filter_query(
+    filters: Iterable[Filter], parsed: argparse.Namespace
+) -> dict[str, Any]:
+    """Return the arguments of the request for the filters that are given."""
+    return given({one.argument: getattr(parsed, one.dest) for one in filters})
+
+
+def given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that are not None."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def add_limit(parser: argparse.ArgumentParser) -> None:
+    """Add the option that limits the rows of a list."""
+    parser.add_argument(
+        '--limit',
+        type=limit,
+        metavar='N',
+        help='maximum number of rows; 0: all; default: one page of the API',
+    )
+
+
+def add_long(parser: argparse.ArgumentParser, text: str = 'show more columns') -> None:
+    """Add the option for more columns."""
+    parser.add_argument('--long', action='store_true', help=text)
+
+
+def add_yes(parser: argparse.ArgumentParser) -> None:
+    """Add the option that skips the confirmation of a deletion."""
+    parser.add_argument(
+        '-y', '--yes', action='store_true', help='do not ask for confirmation'
+    )
+
+
+def confirm_deletion(names: Sequence[str], parsed: argparse.Namespace) -> bool:
+    """Return whether to delete; on a terminal without --yes, ask the user."""
+    if parsed.yes or not sys.stdin.isatty():
+        return True
+    return exits.confirm(f'Delete {", ".join(names)}? [y/N] ')
+
+
+def add_identifier(
+    parser: argparse.ArgumentParser, identifier: str, nargs: str | None = None
+) -> None:
+    """Add the argument that says which object is meant.
+
+    :param identifier: `UUID`, or `UUID or name`
+    """
+    parser.add_argument(
+        'identifier',
+        metavar=identifier.split()[0] if ' ' not in identifier else 'ID',
+        nargs=nargs,
+        help=f'{identifier} of the object',
+    )
+
+
+def change(op: str, text: str, as_text: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Return a line of a patch: `name=x` adds or replaces, `name` removes.
+
+    :param as_text: the attributes whose values are taken as they are written
+    :raises UsageError: there is no value
+    """
+    if op == 'remove':
+        return {'op': op, 'path': f'/{text.removeprefix("/")}'}
+    name, value = assignment(text, as_text)
+    return {'op': op, 'path': f'/{name}', 'value': value}
+
+
+def assignment(text: str, as_text: frozenset[str] = frozenset()) -> tuple[str, Any]:
+    """Return the name and the value of `name=value`; UsageError without an `=`."""
+    name, equals, value = text.partition('=')
+    name = name.removeprefix('/')
+    if not equals or not name:
+        raise exits.UsageError(f'{text!r} is not of the form NAME=VALUE')
+    if name in as_text:
+        return name, value
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def parameters(texts: Iterable[str]) -> dict[str, Any]:
+    """Return the parameters that `name=value` each say; the last one counts."""
+    return dict(assignment(text) for text in texts)
+
+
+def intermixed(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Return a parser that also takes a last, optional argument behind options."""
+    parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
+    return parser
+
+
+def limit(text: str) -> int:
+    """Return a number of rows; 0 stands for all."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise argparse.ArgumentTypeError(
+            f'{text!r} is not a number of rows; 0 stands for all'
+        )
+    return number

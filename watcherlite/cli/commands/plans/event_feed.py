@@ -1,0 +1,118 @@
+"""The events of one action plan, from a stream or by polling, until it has ended.
+
+Events come as a stream where the API has one to give, else they are asked for. A
+connection that is lost is made again, and goes on where it was.
+"""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from watcherlite import exceptions
+from watcherlite.cli.commands.poll import Outage
+from watcherlite.cli.http import server_sent_events
+from watcherlite.domain import events
+from watcherlite.states import action_plan as states
+
+if TYPE_CHECKING:
+    from watcherlite.cli.http.client import Client
+
+#: Seconds between two questions while there is no stream.
+POLL = 1.0
+#: Questions after which a stream is tried again.
+TRY_STREAM = 10
+#: Events that are asked for at a time.
+PAGE = 1000
+END = 'end'
+
+Event = Mapping[str, Any]
+
+
+class Feed:
+    """The events of one plan, each once, in their order.
+
+    :param note: shows a line that is no event
+    :param wait: waits for some seconds
+    :param monotonic: seconds
+    """
+
+    def __init__(
+        self,
+        client: 'Client',
+        uuid: str,
+        *,
+        note: Callable[[str], None],
+        wait: Callable[[float], object],
+        monotonic: Callable[[], float],
+    ) -> None:
+        self._client = client
+        self._place = ('action_plans', uuid, 'events')
+        self._wait = wait
+        self._outage = Outage(note, monotonic)
+        self._last = 0
+        self._over = False
+
+    def __iter__(self) -> Iterator[Event]:
+        """Yield what has happened, and what happens.
+
+        :raises NotFound: there is no such plan
+        :raises ApiUnavailable: the API was away for too long
+        """
+        while not self._over:
+            try:
+                yield from self._streamed()
+            except (exceptions.ApiUnavailable, exceptions.NotFound, exceptions.Invalid):
+                # No stream for now, or none at all: then there are questions
+                yield from self._polled()
+
+    def _streamed(self) -> Iterator[Event]:
+        pieces = self._client.stream(*self._place, after=str(self._last))
+        if pieces is None:
+            self._over = True
+            return
+        self._outage.end()
+        with contextlib.closing(pieces):
+            for sent in server_sent_events.parse(pieces):
+                if sent.event == END:
+                    self._over = True
+                    return
+                yield from self._new(json.loads(sent.data))
+        # It broke off without an end
+        self._wait(POLL)
+
+    def _polled(self) -> Iterator[Event]:
+        for _ in range(TRY_STREAM):
+            try:
+                page, more = self._page()
+            except exceptions.ApiUnavailable as error:
+                self._outage.tolerate(error)
+                page, more = [], False
+            else:
+                self._outage.end()
+            ended = False
+            for event in page:
+                ended = ended or _ends(event)
+                yield from self._new(event)
+            self._over = ended and not more
+            if self._over:
+                return
+            if not more:
+                self._wait(POLL)
+
+    def _page(self) -> tuple[list[dict[str, Any]], bool]:
+        query = {'after': self._last, 'limit': PAGE}
+        return next(self._client.pages(*self._place, query=query))
+
+    def _new(self, event: Event) -> Iterator[Event]:
+        if event['sequence'] > self._last:
+            self._last = event['sequence']
+            yield event
+
+
+def _ends(event: Event) -> bool:
+    return (
+        event['subject'] == events.ACTION_PLAN
+        and event['new_state'] in states.ENDED
+        and event['old_state'] != event['new_state']
+    )

@@ -1,0 +1,312 @@
+"""`watcherlite actionplan watch`."""
+
+import argparse
+import collections
+import dataclasses
+import datetime
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from watcherlite.cli import action_table, wakeup
+from watcherlite.cli.commands import base
+from watcherlite.cli.commands.plans.event_feed import Event, Feed
+from watcherlite.cli.output import Output
+from watcherlite.cli.progress import PlainProgress, Progress
+from watcherlite.cli.state_changes import Change, change_of_shown
+from watcherlite.cli.text import action_count, capitalized, plan_label
+from watcherlite.cmd import exits
+from watcherlite.cmd.exits import one_line
+from watcherlite.domain import events
+from watcherlite.states import action as action_states
+from watcherlite.states import action_plan as states
+
+if TYPE_CHECKING:
+    from watcherlite.cli.http.client import Client
+
+EPILOG = """\
+Exit codes: 0 the plan SUCCEEDED; 1 it did not; 2 the command line is invalid, or the
+plan does not exist; 3 the API is unavailable; 130 Ctrl-C: the plan continues.
+"""
+#: A plan with more actions than this is counted; its changes are not shown each.
+MANY = 50
+#: How many of the last changes of a large plan are shown.
+RECENT = 8
+#: Rows that are asked for at a time.
+PAGE = 1000
+#: The states of actions, in the order in which they are counted.
+_WORDS = tuple(dict.fromkeys(action_states.INFRA_OPTIM.values()))
+_NOT_SUCCEEDED = ('FAILED', 'CANCELLED', 'SKIPPED')
+_ENDED = ('SUCCEEDED', *_NOT_SUCCEEDED)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Seen:
+    """An action as lines about it show it; see `progress.Seen`."""
+
+    uuid: str
+    name: str | None
+    action_type: str
+    state: str
+    status_message: str | None = None
+    created_at: datetime.datetime | None = None
+    updated_at: datetime.datetime | None = None
+
+
+class Tally:
+    """How far a plan is, by the events that came; see `progress.Counted`.
+
+    The thread that draws reads it while events come.
+    """
+
+    def __init__(self, state: str) -> None:
+        self.state = state
+        self._states: dict[str, str] = {}
+        self._counts = dict.fromkeys(_WORDS, 0)
+
+    def knows(self, uuid: str, state: str) -> None:
+        """Count an action; again, if its state has changed."""
+        before = self._states.get(uuid)
+        if before is not None:
+            self._counts[before] -= 1
+        self._states[uuid] = state
+        self._counts[state] = self._counts.get(state, 0) + 1
+
+    def take(self, event: Event) -> None:
+        """Count what an event changes."""
+        new = event['new_state']
+        if event['subject'] == events.ACTION_PLAN:
+            self.state = new or self.state
+        elif event['action_uuid'] and new:
+            self.knows(event['action_uuid'], new)
+
+    @property
+    def total(self) -> int:
+        return len(self._states)
+
+    @property
+    def unfinished(self) -> int:
+        return self.total - sum(self._counts[state] for state in _ENDED)
+
+    @property
+    def failed(self) -> int:
+        return self._counts['FAILED']
+
+    @property
+    def skipped(self) -> int:
+        return self._counts['SKIPPED']
+
+    @property
+    def active(self) -> int:
+        return self._counts['ONGOING']
+
+    def counted(self) -> str:
+        """Return how many actions are in each state."""
+        found = [f'{n} {state}' for state, n in self._counts.items() if n]
+        return ', '.join(found) or '0 actions'
+
+
+class Watch:
+    """Follows one plan: shows every change of a small plan, and counts a large one.
+
+    :param verbose: show every change and every action of a large plan too
+    :param wait: waits for some seconds
+    :param monotonic: seconds
+    """
+
+    def __init__(
+        self,
+        client: 'Client',
+        uuid: str,
+        out: Output,
+        err: Output,
+        *,
+        verbose: bool = False,
+        wait: Callable[[float], object] = time.sleep,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._client = client
+        self._uuid = uuid
+        self._out = out
+        self._err = err
+        self._verbose = verbose
+        self._wait = wait
+        self._monotonic = monotonic
+        self._recent: collections.deque[Seen] = collections.deque(maxlen=RECENT)
+
+    def run(self) -> int:
+        """Follow the plan to its end; return the exit code."""
+        plan = self._client.get('action_plans', self._uuid)
+        actions = self._first_actions()
+        large = len(actions) > MANY
+        tally = Tally(plan['state'])
+        for uuid, state in self._all_actions(large, actions):
+            tally.knows(uuid, state)
+        name = plan_label(plan['uuid'], plan.get('name'))
+        self._out.line(f'{capitalized(name)}: {action_count(tally.total)}')
+        if plan['state'] == states.RECOMMENDED:
+            self._out.line('To start it: watcherlite actionplan start ' + plan['uuid'])
+        details = self._verbose or not large
+        with self._progress(name, actions, details) as progress:
+            for event in self._feed(progress):
+                tally.take(event)
+                self._show(progress, tally, event, details)
+        return self._end(tally, every=details)
+
+    def _first_actions(self) -> list[dict[str, Any]]:
+        query = {'action_plan_uuid': self._uuid}
+        found, _ = self._client.list('actions', 'detail', query=query, limit=MANY + 1)
+        return found
+
+    def _all_actions(
+        self, large: bool, first: Iterable[Mapping[str, Any]]
+    ) -> Iterator[tuple[str, str]]:
+        if not large:
+            yield from ((row['uuid'], row['state']) for row in first)
+            return
+        query = {'action_plan_uuid': self._uuid, 'limit': PAGE}
+        for rows, _ in self._client.pages('actions', query=query):
+            yield from ((row['uuid'], row['state']) for row in rows)
+
+    def _feed(self, progress: Progress) -> Feed:
+        return Feed(
+            self._client,
+            self._uuid,
+            note=progress.note,
+            wait=self._wait,
+            monotonic=self._monotonic,
+        )
+
+    def _progress(
+        self, name: str, actions: Iterable[Mapping[str, Any]], details: bool
+    ) -> Progress:
+        if not self._out.is_terminal:
+            return PlainProgress(self._out, self._monotonic)
+        # rich takes a while to load, and only terminals need it
+        from watcherlite.cli import live_progress
+
+        parents = {row['uuid']: row['parents'] for row in actions} if details else {}
+        tree = live_progress.LiveTree(self._out, capitalized(name), parents)
+        for row in actions if details else ():
+            tree.known(_as_known(row))
+        return tree
+
+    def _show(
+        self, progress: Progress, tally: Tally, event: Event, details: bool
+    ) -> None:
+        change = change_of_shown(event)
+        if details:
+            if change is not None:
+                progress.changed(change)
+            return
+        if change is not None and change.action_id is not None:
+            self._recent.append(_as_seen(change))
+        progress.counted(tally, list(self._recent))
+
+    def _end(self, tally: Tally, every: bool) -> int:
+        plan = self._client.get('action_plans', self._uuid)
+        state = plan['state']
+        actions = self._actions(None) if every else self._not_succeeded()
+        started = action_table.Started(actions)
+        shown = actions if every else started
+        for line in action_table.table(shown, self._out.has_colours):
+            self._out.line(line)
+        omitted = started.line()
+        if omitted is not None:
+            self._out.line(omitted)
+        name = plan_label(plan['uuid'], plan.get('name'))
+        said = action_table.coloured(state, state, self._out.has_colours)
+        self._out.line(f'{capitalized(name)}: {said}, {tally.counted()}')
+        if plan.get('status_message'):
+            self._out.line(one_line(plan['status_message']))
+        if state == states.SUCCEEDED:
+            return exits.SUCCESS
+        failed = next(self._actions('FAILED'), None) if tally.failed else None
+        why = (
+            f': {failed.name or failed.uuid}: {failed.status_message}' if failed else ''
+        )
+        self._err.line(one_line(f'watcherlite: the {name} is {state}{why}'))
+        return exits.FAILURE
+
+    def _not_succeeded(self) -> Iterator[Seen]:
+        for state in _NOT_SUCCEEDED:
+            yield from self._actions(state)
+
+    def _actions(self, state: str | None) -> Iterator[Seen]:
+        query = {'action_plan_uuid': self._uuid, 'limit': PAGE}
+        if state is not None:
+            query['state'] = state
+        for rows, _ in self._client.pages('actions', 'detail', query=query):
+            for row in rows:
+                yield Seen(
+                    row['uuid'],
+                    row.get('name'),
+                    row['action_type'],
+                    row['state'],
+                    row.get('status_message'),
+                )
+
+
+def _as_known(row: Mapping[str, Any]) -> Change:
+    """Return an action as it is before anything is told of it."""
+    return Change(
+        when=datetime.datetime.now(datetime.UTC),
+        action_id=row['uuid'],
+        name=row.get('name') or row['uuid'],
+        action_type=row['action_type'],
+        old=None,
+        new=row['state'],
+        text=row.get('status_message') or '',
+    )
+
+
+def _as_seen(change: Change) -> Seen:
+    return Seen(
+        uuid=str(change.action_id),
+        name=change.name,
+        action_type=change.action_type or '',
+        state=change.new,
+        status_message=change.text,
+        updated_at=change.when,
+    )
+
+
+class ActionPlanWatch(base.Remote):
+    """Follow an action plan until it has ended.
+
+    On a terminal the actions are shown as a tree that changes in place, otherwise each
+    change is printed on a line. Ctrl-C stops watching; the plan continues.
+    """
+
+    def get_epilog(self) -> str:
+        return EPILOG
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        base.add_identifier(parser, 'UUID')
+        parser.add_argument(
+            '-v',
+            '--verbose',
+            action='store_true',
+            help='show every change and every action, even of a large plan',
+        )
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> int:
+        """Follow the plan; return the exit code."""
+        uuid = parsed_args.identifier
+        with self.connect(parsed_args) as client, wakeup.Insistent() as insistent:
+            watch = Watch(
+                client,
+                uuid,
+                Output(sys.stdout),
+                Output(sys.stderr),
+                verbose=parsed_args.verbose,
+                wait=insistent.wait,
+            )
+            try:
+                return watch.run()
+            except KeyboardInterrupt:
+                self.say(f'the plan continues; watcherlite actionplan watch {uuid}')
+                return exits.INTERRUPTED

@@ -1,0 +1,124 @@
+"""`watcherlite stack` check, suspend, resume, lock, unlock and cancel."""
+
+import argparse
+from typing import Any
+
+from watcherlite.cli.commands.poll import add_wait
+from watcherlite.cli.commands.stacks import stack_command
+from watcherlite.cli.commands.stacks.stack_client import Stacks
+from watcherlite.cli.commands.stacks.stack_command import StackShow, StackWaiting
+from watcherlite.cli.formatting import Column, Row
+from watcherlite.states import stack as states
+
+SHOWN = (
+    Column('ID', 'id'),
+    Column('Stack Name', 'stack_name'),
+    Column('Creation Time', 'creation_time'),
+    Column('Updated Time', 'updated_time'),
+    Column('Stack Status', 'stack_status'),
+    Column('Stack Status Reason', 'stack_status_reason'),
+    Column('Base Status', 'stack_base_status'),
+    Column('Lock Level', 'lock_level'),
+)
+
+
+class _Action(StackWaiting, StackShow):
+    """A command that asks for an action of a stack."""
+
+    columns = SHOWN
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        stack_command.add_stack(parser)
+        add_wait(parser, 'stack')
+        return parser
+
+    def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
+        """Ask for the action; return the stack."""
+        place = stacks.find(parsed.stack)
+        marker = stacks.last_event(place) if parsed.wait else None
+        stacks.begin(place, **{self.action.lower(): self.argument(parsed)})
+        if parsed.wait:
+            self.wait(stacks, place, parsed, marker)
+        return stacks.show(place, outputs=False)
+
+    def argument(self, parsed: argparse.Namespace) -> Any:
+        """Return the argument of the action."""
+        return None
+
+
+class StackCheck(_Action):
+    """Check the health of a stack's resources."""
+
+    action = states.CHECK
+
+
+class StackSuspend(_Action):
+    """Suspend the resources of a stack."""
+
+    action = states.SUSPEND
+
+
+class StackResume(_Action):
+    """Resume a suspended stack."""
+
+    action = states.RESUME
+
+
+class StackLock(_Action):
+    """Lock a stack against changes.
+
+    Operations on the stack, on its nested stacks and on its resources fail until it is
+    unlocked. Actions of plans that target it are skipped. A locked stack can be locked
+    again to change the level.
+    """
+
+    action = states.LOCK
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--level',
+            choices=states.LEVELS,
+            default=states.ALL,
+            help='stacks: lock the stack and its nested stacks; all (default): '
+            'protect their physical resources as well, where the resource type '
+            'supports it',
+        )
+        return parser
+
+    def argument(self, parsed: argparse.Namespace) -> Any:
+        """Return the level."""
+        return {'level': parsed.level}
+
+
+class StackUnlock(_Action):
+    """Unlock a stack."""
+
+    action = states.UNLOCK
+
+
+class StackCancel(StackShow):
+    """Cancel the update or the creation of a stack.
+
+    The stack is rolled back unless --no-rollback is given.
+    """
+
+    columns = SHOWN
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        stack_command.add_stack(parser)
+        parser.add_argument(
+            '--no-rollback',
+            action='store_true',
+            help='do not roll back; required to cancel a creation',
+        )
+        return parser
+
+    def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
+        """Cancel it; return the stack."""
+        place = stacks.find(parsed.stack)
+        name = 'cancel_without_rollback' if parsed.no_rollback else 'cancel_update'
+        stacks.begin(place, **{name: None})
+        return stacks.show(place, outputs=False)

@@ -1,0 +1,271 @@
+"""`watcherlite stack` create, adopt and update."""
+
+import argparse
+from typing import Any
+
+from watcherlite.cli import formatting
+from watcherlite.cli.commands.poll import add_wait
+from watcherlite.cli.commands.stacks import stack_command
+from watcherlite.cli.commands.stacks.stack_client import Stacks
+from watcherlite.cli.commands.stacks.stack_command import StackShow, StackWaiting
+from watcherlite.cli.commands.stacks.stacks import SHOWN
+from watcherlite.cli.formatting import Column, Row
+from watcherlite.cmd import exits
+from watcherlite.cmd.arguments import usage
+from watcherlite.states import stack as states
+
+#: The additional columns of a preview.
+_PLANNED = (
+    Column('Resources', 'resources', formatting.resources),
+    *(
+        Column(name.capitalize(), name, formatting.resources)
+        for name in ('unchanged', 'updated', 'replaced', 'added', 'deleted')
+    ),
+)
+
+
+class _Change(StackWaiting, StackShow):
+    """A command that defines a stack."""
+
+    columns = (*SHOWN, *_PLANNED)
+    # A time limit of the operation, as in other clients
+    not_connecting = frozenset({'timeout'})
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        stack_command.add_parameters(parser)
+        parser.add_argument(
+            '--parameter-file',
+            action='append',
+            default=[],
+            dest='parameter_files',
+            metavar='NAME=FILE',
+            help='parameter whose value is read from a file; may be repeated',
+        )
+        parser.add_argument(
+            '--timeout',
+            type=_minutes,
+            dest='timeout_mins',
+            metavar='MINUTES',
+            help='time limit of the operation. (To set the timeout of API requests, '
+            'give --timeout before the command, or set WATCHERLITE_TIMEOUT.)',
+        )
+        parser.add_argument(
+            '--tags',
+            metavar='TAG,TAG...',
+            help='tags of the stack, separated by commas',
+        )
+        add_wait(parser, 'stack')
+        return parser
+
+    def body(self, parsed: argparse.Namespace) -> dict[str, Any]:
+        """Return the request body that the command line defines."""
+        # Help needs no YAML
+        from watcherlite.cli.commands.stacks import template_files
+
+        collection = template_files.Collection()
+        body: dict[str, Any] = {
+            'parameters': template_files.values(
+                parsed.parameters, parsed.parameter_files
+            )
+        }
+        if parsed.template is not None:
+            body['template'] = collection.template(parsed.template)
+        if parsed.environments:
+            body['environment_files'] = [
+                collection.environment(name) for name in parsed.environments
+            ]
+        body['files'] = collection.files
+        if parsed.timeout_mins is not None:
+            body['timeout_mins'] = parsed.timeout_mins
+        if parsed.tags is not None:
+            body['tags'] = parsed.tags
+        return body
+
+
+class StackCreate(_Change):
+    """Create a stack.
+
+    The template, the environments and all files that they refer to are read locally
+    and sent to the API. Nothing is fetched from other hosts.
+    """
+
+    action = states.CREATE
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('name', metavar='NAME', help='name of the stack')
+        parser.add_argument(
+            '-t',
+            '--template',
+            metavar='FILE',
+            required=True,
+            help='template, YAML or JSON; - for standard input',
+        )
+        parser.add_argument(
+            '--enable-rollback',
+            action='store_true',
+            help='roll back if the creation, or a later update, fails',
+        )
+        parser.add_argument(
+            '--dry-run',
+            action='store_true',
+            help='validate the request and show the stack; create nothing',
+        )
+        return parser
+
+    def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
+        """Create the stack; return it."""
+        body = {
+            'stack_name': parsed.name,
+            'disable_rollback': not parsed.enable_rollback,
+            **self.body(parsed),
+        }
+        if parsed.dry_run:
+            found = stacks.ask_all('POST', 'stacks', 'preview', body=body)
+            return dict(stacks.member(found, 'stack'))
+        made = stacks.member(stacks.ask_all('POST', 'stacks', body=body), 'stack')
+        place = stacks.find(made['id'])
+        if parsed.wait:
+            self.wait(stacks, place, parsed, None)
+        return stacks.show(place)
+
+
+class StackAdopt(_Change):
+    """Create a stack from the resources of an abandoned stack.
+
+    The output of `stack abandon` contains the resources and the template.
+    """
+
+    action = states.ADOPT
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('name', metavar='NAME', help='name of the stack')
+        parser.add_argument(
+            '--adopt-file',
+            metavar='FILE',
+            required=True,
+            help='file with the output of `stack abandon`',
+        )
+        parser.add_argument(
+            '-t',
+            '--template',
+            metavar='FILE',
+            help='template that replaces the one in the file',
+        )
+        parser.add_argument(
+            '--enable-rollback',
+            action='store_true',
+            help='roll back if a later update fails',
+        )
+        return parser
+
+    def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
+        """Adopt the resources; return the new stack."""
+        # Help needs no YAML
+        from watcherlite.cli.commands.stacks import template_files
+
+        body = {
+            'stack_name': parsed.name,
+            'disable_rollback': not parsed.enable_rollback,
+            **self.body(parsed),
+            'adopt_stack_data': template_files.data(f'@{parsed.adopt_file}'),
+        }
+        made = stacks.member(stacks.ask_all('POST', 'stacks', body=body), 'stack')
+        place = stacks.find(made['id'])
+        if parsed.wait:
+            self.wait(stacks, place, parsed, None)
+        return stacks.show(place)
+
+
+class StackUpdate(_Change):
+    """Update a stack.
+
+    The template and the parameters replace the current ones; parameters that are not
+    given are reset to their defaults. With --existing, everything that is not given is
+    kept. Resources that have FAILED or are marked as unhealthy are replaced.
+    """
+
+    action = states.UPDATE
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        stack_command.add_stack(parser)
+        parser.add_argument(
+            '-t',
+            '--template',
+            metavar='FILE',
+            help='template, YAML or JSON; - for standard input',
+        )
+        parser.add_argument(
+            '--existing',
+            action='store_true',
+            help='keep the template, environment and parameters that are not given',
+        )
+        parser.add_argument(
+            '--clear-parameter',
+            action='append',
+            default=[],
+            dest='clear_parameters',
+            metavar='NAME',
+            help='with --existing, reset this parameter to its default; may be '
+            'repeated',
+        )
+        parser.add_argument(
+            '--rollback',
+            choices=('enabled', 'disabled', 'keep'),
+            default='keep',
+            help='roll back if the update fails; default: keep the current setting',
+        )
+        parser.add_argument(
+            '--dry-run',
+            action='store_true',
+            help='validate the request and show the changes; change nothing',
+        )
+        parser.add_argument(
+            '--show-nested',
+            action='store_true',
+            help='with --dry-run, show the resources of nested stacks as well',
+        )
+        return parser
+
+    def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
+        """Update the stack; return it."""
+        body = self._body(parsed)
+        method = 'PATCH' if parsed.existing else 'PUT'
+        place = stacks.find(parsed.stack)
+        if parsed.dry_run:
+            query = {'show_nested': 'true'} if parsed.show_nested else None
+            found = stacks.ask(method, place, 'preview', query=query, body=body)
+            changes = dict(stacks.member(found, 'resource_changes'))
+            return {'id': place.uuid, 'stack_name': place.name, **changes}
+        marker = stacks.last_event(place) if parsed.wait else None
+        stacks.ask(method, place, body=body)
+        if parsed.wait:
+            self.wait(stacks, place, parsed, marker)
+        return stacks.show(place)
+
+    def _body(self, parsed: argparse.Namespace) -> dict[str, Any]:
+        if parsed.template is None and not parsed.existing:
+            raise _usage('give -t TEMPLATE, --existing, or both')
+        if parsed.clear_parameters and not parsed.existing:
+            raise _usage('--clear-parameter needs --existing')
+        if parsed.show_nested and not parsed.dry_run:
+            raise _usage('--show-nested needs --dry-run')
+        body = self.body(parsed)
+        if parsed.rollback != 'keep':
+            body['disable_rollback'] = parsed.rollback == 'disabled'
+        if parsed.clear_parameters:
+            body['clear_parameters'] = parsed.clear_parameters
+        return body
+
+
+def _usage(text: str) -> exits.UsageError:
+    return exits.UsageError(usage('watcherlite stack update', text))
+
+
+def _minutes(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f'{text!r} is not a number of minutes')
+    return int(text)

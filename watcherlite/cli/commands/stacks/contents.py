@@ -1,0 +1,227 @@
+"""`watcherlite stack` template, environment, outputs and failures."""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from watcherlite.cli import formatting
+from watcherlite.cli.commands import base
+from watcherlite.cli.commands.stacks import stack_command
+from watcherlite.cli.commands.stacks.stack_client import Stacks
+from watcherlite.cli.commands.stacks.stack_command import (
+    StackRemote,
+    StackRows,
+    StackShow,
+)
+from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.output import Output
+from watcherlite.cmd import exits
+
+#: More levels than stacks are in each other.
+_DEPTH = 100
+FAILURES = (
+    Column('Resource', 'path'),
+    Column('Resource Type', 'resource_type'),
+    Column('Physical Resource ID', 'physical_resource_id'),
+    Column('Resource Status', 'resource_status'),
+    Column('Resource Status Reason', 'resource_status_reason'),
+)
+OUTPUTS = (
+    Column('Output Key', 'output_key'),
+    Column('Description', 'description'),
+)
+OUTPUT = (
+    *OUTPUTS,
+    Column('Output Value', 'output_value', formatting.plain),
+    Column('Output Error', 'output_error'),
+)
+
+
+class _Document(StackRemote):
+    """A command that prints a document of a stack.
+
+    :cvar part: where it is, below the stack
+    """
+
+    part: ClassVar[str]
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        stack_command.add_stack(parser)
+        parser.add_argument(
+            '-f',
+            '--format',
+            choices=('yaml', 'json'),
+            default='yaml',
+            help='output format; default: yaml',
+        )
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> int:
+        """Print the document; return the exit code."""
+        with self.connect(parsed_args) as stacks:
+            place = stacks.find(parsed_args.stack)
+            found = stacks.ask('GET', place, self.part)
+        if parsed_args.format == 'json':
+            Output(sys.stdout).line(json.dumps(found, indent=2))
+            return exits.SUCCESS
+        # Help needs no YAML
+        import yaml
+
+        text = yaml.safe_dump(found, sort_keys=False, allow_unicode=True)
+        Output(sys.stdout).write(text)
+        return exits.SUCCESS
+
+
+class StackTemplateShow(_Document):
+    """Show the template of a stack."""
+
+    part = 'template'
+
+
+class StackEnvironmentShow(_Document):
+    """Show the environment and the parameters of a stack."""
+
+    part = 'environment'
+
+
+class StackFailuresList(StackRows):
+    """List the failed resources of a stack and of its nested stacks.
+
+    A nested stack is omitted if its failed resources are listed.
+    """
+
+    columns = FAILURES
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        stack_command.add_stack(parser)
+        return parser
+
+    def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
+        """Return the resources that have failed."""
+        place = stacks.find(parsed.stack)
+        query = {'nested_depth': _DEPTH}
+        return failures(stacks.members('resources', place, 'resources', query=query))
+
+
+def failures(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return those of resources that have failed, each with its path.
+
+    :param rows: as the API lists them, with those of nested stacks
+    """
+    owners = {
+        _link(row, 'nested'): row for row in rows if _link(row, 'nested') is not None
+    }
+    failed = [row for row in rows if row['resource_status'].endswith('_FAILED')]
+    explained = {_link(row, 'stack') for row in failed}
+    return [
+        {**row, 'path': _path(row, owners)}
+        for row in failed
+        if _link(row, 'nested') not in explained
+    ]
+
+
+def _path(
+    row: Mapping[str, Any], owners: Mapping[str | None, Mapping[str, Any]]
+) -> str:
+    names = [row['resource_name']]
+    owner = owners.get(_link(row, 'stack'))
+    while owner is not None and len(names) <= _DEPTH:
+        names.insert(0, owner['resource_name'])
+        owner = owners.get(_link(owner, 'stack'))
+    return '.'.join(names)
+
+
+def _link(row: Mapping[str, Any], rel: str) -> str | None:
+    hrefs = (link['href'] for link in row.get('links') or () if link['rel'] == rel)
+    return next(hrefs, None)
+
+
+class StackOutputList(StackRows):
+    """List the outputs of a stack."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        stack_command.add_stack(parser)
+        base.add_long(parser, 'show the values as well')
+        return parser
+
+    def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
+        """Return the outputs."""
+        place = stacks.find(parsed.stack)
+        if parsed.long:
+            return stacks.show(place).get('outputs') or []
+        return stacks.members('outputs', place, 'outputs')
+
+    def columns_of(
+        self, parsed: argparse.Namespace, rows: Sequence[Row]
+    ) -> Sequence[Column]:
+        """Return the columns, with --long the values as well."""
+        return OUTPUT[:-1] if parsed.long else OUTPUTS
+
+
+class StackOutputShow(StackShow):
+    """Show an output of a stack."""
+
+    columns = OUTPUT
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        stack_command.add_stack(parser)
+        parser.add_argument('output', metavar='OUTPUT', help='output key')
+        return parser
+
+    def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
+        """Return the output."""
+        place = stacks.find(parsed.stack)
+        return stacks.one('output', place, 'outputs', parsed.output)
+
+
+class StackTemplateValidate(StackShow):
+    """Validate a template and show its parameters."""
+
+    columns = (
+        Column('Description', 'Description'),
+        Column('Parameters', 'Parameters'),
+        Column('Parameter Groups', 'ParameterGroups'),
+        Column('Environment', 'Environment'),
+        Column('Nested Parameters', 'NestedParameters'),
+    )
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '-t',
+            '--template',
+            metavar='FILE',
+            required=True,
+            help='template, YAML or JSON; - for standard input',
+        )
+        stack_command.add_parameters(parser)
+        parser.add_argument(
+            '--show-nested',
+            action='store_true',
+            help='show the parameters of nested templates as well',
+        )
+        return parser
+
+    def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
+        """Have it checked; return what it is."""
+        # Help needs no YAML
+        from watcherlite.cli.commands.stacks import template_files
+
+        collection = template_files.Collection()
+        body: dict[str, Any] = {'template': collection.template(parsed.template)}
+        if parsed.environments:
+            body['environment_files'] = [
+                collection.environment(name) for name in parsed.environments
+            ]
+        if parsed.parameters:
+            given = template_files.values(parsed.parameters, [])
+            body['environment'] = {'parameters': given}
+        body['files'] = collection.files
+        query = {'show_nested': 'true'} if parsed.show_nested else None
+        return dict(stacks.ask_all('POST', 'validate', query=query, body=body))

@@ -1,0 +1,254 @@
+"""`watcherlite stack resource` and `stack resource type`."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from watcherlite.cli.commands import base
+from watcherlite.cli.commands.base import Filter
+from watcherlite.cli.commands.stacks import stack_command
+from watcherlite.cli.commands.stacks.stack_client import Place, Stacks, stack_name_of
+from watcherlite.cli.commands.stacks.stack_command import (
+    StackRemote,
+    StackRows,
+    StackShow,
+)
+from watcherlite.cli.formatting import Column, Row
+from watcherlite.cmd import exits
+
+LISTED = (
+    Column('Resource Name', 'resource_name'),
+    Column('Physical Resource ID', 'physical_resource_id'),
+    Column('Resource Type', 'resource_type'),
+    Column('Resource Status', 'resource_status'),
+    Column('Updated Time', 'updated_time'),
+)
+SHOWN = (
+    Column('Resource Name', 'resource_name'),
+    Column('Physical Resource ID', 'physical_resource_id'),
+    Column('Resource Type', 'resource_type'),
+    Column('Description', 'description'),
+    Column('Creation Time', 'creation_time'),
+    Column('Updated Time', 'updated_time'),
+    Column('Resource Status', 'resource_status'),
+    Column('Resource Status Reason', 'resource_status_reason'),
+    Column('Base Status', 'resource_base_status'),
+    Column('Required By', 'required_by'),
+    Column('Parent Resource', 'parent_resource'),
+    # By a lock of level all
+    Column('Protected', 'protected'),
+    Column('Attributes', 'attributes'),
+)
+TYPES = (
+    Column('Resource Type', 'resource_type'),
+    Column('Description', 'description'),
+)
+TYPE = (
+    *TYPES,
+    Column('Properties', 'properties'),
+    Column('Attributes', 'attributes'),
+)
+
+
+class StackResourceList(StackRows):
+    """List the resources of a stack."""
+
+    filters = (
+        Filter('--name', 'name', 'NAME', 'filter by name'),
+        Filter('--type', 'type', 'TYPE', 'filter by type'),
+        Filter(
+            '--status', 'status', 'STATUS', 'filter by status: COMPLETE, FAILED ...'
+        ),
+        Filter(
+            '--action', 'action', 'ACTION', 'filter by last action: CREATE, UPDATE ...'
+        ),
+        Filter(
+            '--physical-id',
+            'physical_resource_id',
+            'ID',
+            'filter by physical resource ID',
+        ),
+    )
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        stack_command.add_stack(parser)
+        base.add_filters(parser, self.filters)
+        parser.add_argument(
+            '-n',
+            '--nested-depth',
+            type=base.limit,
+            metavar='N',
+            help='include the resources of nested stacks, up to this depth',
+        )
+        base.add_long(parser)
+        return parser
+
+    def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
+        """Return the resources."""
+        query = base.filter_query(self.filters, parsed)
+        if parsed.nested_depth:
+            query['nested_depth'] = parsed.nested_depth
+        place = stacks.find(parsed.stack)
+        rows = stacks.members('resources', place, 'resources', query=query)
+        # Resources of nested stacks alone have some of the fields.
+        fields = {column.field: None for column in SHOWN if _has(rows, column)}
+        return [{**fields, **row, 'stack_name': stack_name_of(row)} for row in rows]
+
+    def columns_of(
+        self, parsed: argparse.Namespace, rows: Sequence[Row]
+    ) -> Sequence[Column]:
+        """Return the columns that a row has; of nested stacks, the stack as well."""
+        columns: Sequence[Column] = SHOWN[:-2] if parsed.long else LISTED
+        if parsed.nested_depth:
+            columns = (*columns, Column('Stack Name', 'stack_name'))
+        return [column for column in columns if not rows or _has(rows, column)]
+
+
+def _has(rows: Sequence[Row], column: Column) -> bool:
+    return any(column.field in row for row in rows)
+
+
+class _OfResource(StackRemote):
+    """A command on one resource."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        stack_command.add_stack(parser)
+        parser.add_argument(
+            'resource', metavar='RESOURCE', help='resource: name or physical ID'
+        )
+        return parser
+
+
+class StackResourceShow(_OfResource, StackShow):
+    """Show a resource."""
+
+    columns = SHOWN
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--with-attr',
+            action='append',
+            default=[],
+            metavar='NAME',
+            help='show this attribute as well, even if its type does not list it; may '
+            'be repeated',
+        )
+        return parser
+
+    def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
+        """Return the resource."""
+        place = stacks.find(parsed.stack)
+        return _resource(stacks, place, parsed.resource, parsed.with_attr)
+
+
+class StackResourceMetadata(_OfResource, StackShow):
+    """Show the metadata of a resource."""
+
+    columns = (Column('Metadata', 'metadata'),)
+
+    def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
+        """Return the metadata."""
+        place = stacks.find(parsed.stack)
+        found = stacks.ask('GET', place, 'resources', parsed.resource, 'metadata')
+        return {'metadata': stacks.member(found, 'metadata')}
+
+
+class StackResourceMarkUnhealthy(_OfResource, StackShow):
+    """Mark a resource as unhealthy; the next update replaces it.
+
+    For failures that a health check does not detect. --reset removes the mark.
+    """
+
+    columns = SHOWN
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('reason', metavar='REASON', nargs='?', help='reason')
+        parser.add_argument('--reset', action='store_true', help='remove the mark')
+        return base.intermixed(parser)
+
+    def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
+        """Mark it; return it as it is then."""
+        place = stacks.find(parsed.stack)
+        body: dict[str, Any] = {'mark_unhealthy': not parsed.reset}
+        if parsed.reason is not None:
+            body['resource_status_reason'] = parsed.reason
+        stacks.ask('PATCH', place, 'resources', parsed.resource, body=body)
+        return _resource(stacks, place, parsed.resource)
+
+
+class StackResourceSignal(_OfResource):
+    """Send a signal to a resource."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--data',
+            metavar='JSON',
+            help='data of the signal, JSON; @FILE reads it from a file',
+        )
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> int:
+        """Send the signal; return the exit code."""
+        body = None
+        if parsed_args.data is not None:
+            # Help needs no YAML
+            from watcherlite.cli.commands.stacks import template_files
+
+            body = template_files.data(parsed_args.data)
+        with self.connect(parsed_args) as stacks:
+            place = stacks.find(parsed_args.stack)
+            stacks.ask(
+                'POST', place, 'resources', parsed_args.resource, 'signal', body=body
+            )
+        return exits.SUCCESS
+
+
+def _resource(
+    stacks: Stacks, place: Place, name: str, attributes: Sequence[str] = ()
+) -> Row:
+    query = {'with_attr': list(attributes)} if attributes else None
+    return stacks.one('resource', place, 'resources', name, query=query)
+
+
+class StackResourceTypeList(StackRows):
+    """List resource types."""
+
+    columns = TYPES
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            '--name',
+            metavar='REGEX',
+            help='filter by name: a regular expression, matched at the start',
+        )
+        return parser
+
+    def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
+        """Return the types."""
+        query = {'with_description': 'true'}
+        if parsed.name is not None:
+            query['name'] = parsed.name
+        found = stacks.ask_all('GET', 'resource_types', query=query)
+        return list(stacks.member(found, 'resource_types'))
+
+
+class StackResourceTypeShow(StackShow):
+    """Show a resource type with its properties and attributes."""
+
+    columns = TYPE
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument('type', metavar='TYPE', help='name of the type')
+        return parser
+
+    def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
+        """Return the type."""
+        query = {'with_description': 'true'}
+        return dict(stacks.ask_all('GET', 'resource_types', parsed.type, query=query))

@@ -1,0 +1,242 @@
+"""Templates and environments with all files that they name, as the API takes them.
+
+The API reads no files and fetches nothing: what a template refers to is read here and
+sent along. Names become absolute `file://` URLs, so that two templates in different
+directories may both name a `server.yaml`.
+"""
+
+import base64
+import json
+import os
+import pathlib
+import re
+import sys
+from collections.abc import Mapping
+from typing import Any
+from urllib import parse, request
+
+from watcherlite import exceptions
+from watcherlite.domain import markup
+from watcherlite.domain.markup import path_text
+from watcherlite.domain.templates import document
+from watcherlite.domain.yaml_values import Path
+
+#: How the name of a type ends that is a template in a file.
+TEMPLATE_ENDINGS = ('.yaml', '.yml', '.json', '.template')
+#: Keys of a registry whose values are no types.
+_NO_TYPES = frozenset({'base_url', 'hooks', 'restricted_actions'})
+_VERSION = 'heat_template_version'
+_SCHEME = re.compile(r'([a-z][a-z0-9+.-]*):', re.IGNORECASE)
+
+
+class Collection:
+    """What the documents of one request name.
+
+    :ivar files: absolute URL -> text; what is no text is in base64
+    """
+
+    def __init__(self) -> None:
+        self.files: dict[str, str] = {}
+        #: How many references were written otherwise than they are.
+        self._turned = 0
+
+    def template(self, name: str) -> str | dict[str, Any]:
+        """Return the template in a file, or in standard input for `-`.
+
+        Its references are absolute then, and what they name is in `files`. One that
+        has none is the text as it is: what is wrong with it is told with its line.
+
+        :raises Invalid: it, or a file that it names, cannot be read, is no template,
+            or is on another machine
+        """
+        text, directory = _document(name, 'template')
+        return self._resolved(text, name, directory)
+
+    def environment(self, name: str) -> str:
+        """Take in an environment; return its name among the files.
+
+        :raises Invalid: as of a template
+        """
+        text, directory = _document(name, 'environment')
+        found = document.parse(text, name) if text.strip() else {}
+        registry = found.get('resource_registry')
+        if isinstance(registry, dict):
+            self._registry(registry, name, ('resource_registry',), directory)
+        url = 'file:///dev/stdin' if name == '-' else _url(_path(name, os.getcwd()))
+        self.files[url] = json.dumps(found)
+        return url
+
+    def _resolved(self, text: str, name: str, directory: str) -> str | dict[str, Any]:
+        found, before = document.parse(text, name), self._turned
+        self._references(found, name, (), directory)
+        return text if self._turned == before else found
+
+    def _references(self, value: Any, name: str, path: Path, directory: str) -> None:
+        """Take in what a part of a template refers to."""
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                self._references(item, name, (*path, index), directory)
+        if not isinstance(value, dict):
+            return
+        for key, item in value.items():
+            here = (*path, key)
+            if not isinstance(item, str):
+                self._references(item, name, here, directory)
+            elif key == 'get_file' or (
+                key == 'type' and item.endswith(TEMPLATE_ENDINGS)
+            ):
+                value[key] = self._add(item, name, here, directory)
+                self._turned += value[key] != item
+
+    def _registry(
+        self, types: dict[str, Any], name: str, path: Path, directory: str
+    ) -> None:
+        """Take in the templates that types of an environment stand for."""
+        base = types.get('base_url')
+        if isinstance(base, str):
+            directory = _path(base, directory, f'{name}: {path_text(path)}.base_url')
+        for key, target in types.items():
+            here = (*path, key)
+            if isinstance(target, dict):
+                self._registry(target, name, here, directory)
+            elif (
+                isinstance(target, str)
+                and target
+                and key not in _NO_TYPES
+                and '::' not in target
+            ):
+                types[key] = self._add(target, name, here, directory)
+
+    def _add(self, target: str, name: str, path: Path, directory: str) -> str:
+        """Take in a file, and what it names if it is a template; return its URL."""
+        place = f'{name}: {path_text(path)}'
+        found = _path(target, directory, place)
+        url = _url(found)
+        if url in self.files:
+            return url
+        content = _read(found, 'file', place)
+        try:
+            text = content.decode()
+        except UnicodeDecodeError:
+            self.files[url] = base64.encodebytes(content).decode()
+            return url
+        # Before what it names: it may name itself
+        self.files[url] = text
+        if path[-1] != 'get_file' or _is_template(text, found):
+            inner = self._resolved(text, found, os.path.dirname(found))
+            self.files[url] = inner if isinstance(inner, str) else json.dumps(inner)
+        return url
+
+
+def values(given: list[str], in_files: list[str]) -> dict[str, str]:
+    """Return parameters: `NAME=VALUE` each, or `NAME=FILE`; the last one counts.
+
+    They stay text: the template knows their types.
+
+    :raises Invalid: one is not of this form, or its file cannot be read
+    """
+    found = dict(_assignment(text) for text in given)
+    for text in in_files:
+        name, file = _assignment(text)
+        content = _read(_path(file, os.getcwd()), 'file')
+        try:
+            found[name] = content.decode()
+        except UnicodeDecodeError:
+            raise exceptions.Invalid(
+                f'{file}, the value of parameter {name}, is not UTF-8 text'
+            ) from None
+    return found
+
+
+def data(text: str) -> Any:
+    """Return the value of JSON text, or of the file that `@FILE` names.
+
+    :raises Invalid: it is no JSON
+    """
+    what = 'the data'
+    if text.startswith('@'):
+        what = text[1:]
+        text, _ = _document(what, 'file')
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise exceptions.Invalid(f'{what}: invalid JSON: {error}') from None
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition('=')
+    if not equals or not name:
+        raise exceptions.Invalid(f'{text!r} is not of the form NAME=VALUE')
+    return name, value
+
+
+def _is_template(text: str, name: str) -> bool:
+    """Say whether a file that is used as text is a template for a nested stack."""
+    if _VERSION not in text:
+        return False
+    try:
+        found: Mapping[str, Any] = document.parse(text, name)
+    except exceptions.TemplateInvalid:
+        return False
+    return _VERSION in found
+
+
+def _document(name: str, what: str) -> tuple[str, str]:
+    """Return the text of a document and the directory that its names begin in."""
+    if name == '-':
+        content = sys.stdin.buffer.read(markup.MAX_BYTES + 1)
+        directory = os.getcwd()
+    else:
+        found = _path(name, os.getcwd())
+        content = _read(found, what)
+        directory = os.path.dirname(found)
+    try:
+        return content.decode('utf-8-sig'), directory
+    except UnicodeDecodeError:
+        raise exceptions.Invalid(f'{name}: not UTF-8 text') from None
+
+
+def _path(target: str, directory: str, place: str = '') -> str:
+    """Return the absolute path that a path or a `file://` URL means.
+
+    :param place: where it is written, if not on the command line
+    """
+    before = f'{place}: ' if place else ''
+    scheme = _SCHEME.match(target)
+    if scheme and scheme[1].lower() == 'file':
+        url = parse.urlsplit(target)
+        if url.netloc not in ('', 'localhost'):
+            raise exceptions.Invalid(
+                f'{before}{target} is on another host; use a local file'
+            )
+        target = request.url2pathname(url.path)
+    elif scheme and target[scheme.end() :].startswith('//'):
+        raise exceptions.Invalid(
+            f'{before}{target} is not fetched: save it as a file, and refer to that'
+        )
+    if '\x00' in target:
+        raise exceptions.Invalid(f'{before}{target!r} is not a path')
+    return os.path.normpath(os.path.join(directory, target))
+
+
+def _url(path: str) -> str:
+    return pathlib.PurePosixPath(path).as_uri()
+
+
+def _read(path: str, what: str, place: str = '') -> bytes:
+    before = f'{place}: ' if place else ''
+    try:
+        with open(path, 'rb') as file:
+            content = file.read(markup.MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise exceptions.Invalid(f'{before}the {what} {path} does not exist') from None
+    except OSError as error:
+        raise exceptions.Invalid(
+            f'{before}the {what} {path} cannot be read: {error.strerror}'
+        ) from None
+    if len(content) > markup.MAX_BYTES:
+        raise exceptions.Invalid(
+            f'{before}the {what} {path} is larger than '
+            f'{markup.MAX_BYTES // 1024**2} MiB'
+        )
+    return content

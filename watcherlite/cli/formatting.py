@@ -1,0 +1,135 @@
+"""Formatting of values of the API in the cells of the output."""
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+#: Formats that have lists and objects themselves.
+STRUCTURED = frozenset({'json', 'yaml'})
+TABLE = 'table'
+
+Row = Mapping[str, Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Column:
+    """One column.
+
+    :param label: its heading
+    :param field: of the representation
+    :param text: how its value is told to people; None: the usual way
+    :param empty: what stands for null, whatever the format
+    """
+
+    label: str
+    field: str
+    text: Callable[[Any], str] | None = None
+    empty: str | None = None
+
+
+def known(columns: Sequence[Column], row: Row) -> list[Column]:
+    """Return the columns that a representation has: early versions lack some."""
+    return [column for column in columns if column.field in row]
+
+
+def cells(columns: Sequence[Column], row: Row, formatter: str) -> list[Any]:
+    """Return a row as a formatter is to print it."""
+    return [_cell(column, row.get(column.field), formatter) for column in columns]
+
+
+def _cell(column: Column, value: Any, formatter: str) -> Any:
+    if value is None:
+        return column.empty
+    if formatter in STRUCTURED:
+        return value
+    if formatter == TABLE:
+        return printable(column.text(value) if column.text else _usual(value))
+    # Whatever the format, a terminal would obey what a text from elsewhere holds.
+    return json.dumps(value) if isinstance(value, dict | list) else printable(value)
+
+
+def _usual(value: Any) -> Any:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return '\n'.join(value)
+    if isinstance(value, dict | list):
+        return json.dumps(value, indent=2) if value else ''
+    return value
+
+
+def printable(value: Any) -> Any:
+    """Return a value; a text without what moves the cursor, its lines kept."""
+    if not isinstance(value, str):
+        return value
+    return ''.join(c if c.isprintable() or c == '\n' else ' ' for c in value)
+
+
+def properties(schema: Any) -> str:
+    """Return what people read of the schema of a strategy: its parameters."""
+    found = schema.get('properties') if isinstance(schema, dict) else schema
+    return json.dumps(found, indent=2) if found else ''
+
+
+def indicators(found: Any) -> str:
+    """Return efficacy indicators, one a line: `released_nodes: 50.00 %`."""
+    return '\n'.join(_indicator(one) for one in found if isinstance(one, dict))
+
+
+def _indicator(one: Row) -> str:
+    value, unit = one.get('value'), one.get('unit')
+    if isinstance(value, float) and unit:
+        value = f'{value:.2f}'
+    return f'{one.get("name")}: {value}{f" {unit}" if unit else ""}'
+
+
+def specification(found: Any) -> str:
+    """Return which indicators a goal has, one a line."""
+    lines = []
+    for one in found if isinstance(found, list) else []:
+        unit = f' ({one["unit"]})' if one.get('unit') else ''
+        lines.append(
+            f'{one.get("name")}{unit}: {one.get("description") or ""}'.rstrip()
+        )
+    return '\n'.join(lines)
+
+
+def needs(found: Any) -> str:
+    """Return what a strategy needs and how that is, one a line."""
+    if not isinstance(found, list):
+        return str(found)
+    pairs = [pair for one in found if isinstance(one, dict) for pair in one.items()]
+    return '\n'.join(f'{name}: {state}' for name, state in pairs)
+
+
+def outputs(found: Any) -> str:
+    """Return outputs, one a line: `url: http://127.0.0.1:8000/`."""
+    return '\n'.join(
+        f'{one.get("output_key")}: {_value(one)}'
+        for one in found
+        if isinstance(one, dict)
+    )
+
+
+def _value(output: dict[str, Any]) -> str:
+    if output.get('output_error'):
+        return f'({output["output_error"]})'
+    return plain(output.get('output_value'))
+
+
+def plain(value: Any) -> str:
+    """Return a value: a text as it is, all else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, indent=2)
+
+
+def parameters(found: Any) -> str:
+    """Return parameters, one a line."""
+    return '\n'.join(f'{name}: {plain(value)}' for name, value in found.items())
+
+
+def resources(found: Any) -> str:
+    """Return resources, one a line: `web (Local::Process)`."""
+    return '\n'.join(
+        f'{one.get("resource_name")} ({one.get("resource_type")})'
+        for one in found
+        if isinstance(one, dict)
+    )

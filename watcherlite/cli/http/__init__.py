@@ -1,0 +1,1 @@
+"""The connection to the API: endpoint, credentials, client and event stream."""

@@ -1,0 +1,110 @@
+"""Input files of commands: plans and other documents."""
+
+import contextlib
+import difflib
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.cmd import exits
+from watcherlite.domain import documents, markup
+
+
+def read(
+    path: str, validator: Callable[[], documents.Validate] | None = None
+) -> documents.PlanDocument:
+    """Return the plan in a file, or in standard input for `-`.
+
+    :param validator: called only for a plan with mistakes: what checks its inputs,
+        so that their mistakes are told together with these
+    :raises Invalid: it cannot be read
+    :raises InvalidDocument: with all that is wrong with it
+    """
+    draft = _draft(path)
+    try:
+        return draft.finished()
+    except exceptions.InvalidDocument:
+        # A configuration that is wrong as well is not what is asked about
+        with contextlib.suppress(exceptions.WatcherliteError):
+            if draft.document is not None and validator is not None:
+                draft.check_inputs(validator())
+    return draft.finished()
+
+
+def value(path: str) -> Any:
+    """Return what the YAML or JSON of a file says, of standard input for `-`.
+
+    :raises Invalid: it cannot be read
+    :raises InvalidDocument: with all that is wrong with it
+    """
+    found = markup.Markup(*_text(path, 'file'))
+    if found.problems:
+        raise exceptions.InvalidDocument(
+            [
+                ': '.join(
+                    part
+                    for part in (
+                        found.source if line is None else f'{found.source}:{line}',
+                        markup.path_text(place),
+                        text,
+                    )
+                    if part
+                )
+                for line, place, text in found.problems
+            ]
+        )
+    return found.value
+
+
+def _draft(path: str) -> documents.Draft:
+    return documents.draft(*_text(path, 'plan file'))
+
+
+def _text(path: str, what: str) -> tuple[bytes, str]:
+    """Return what a file holds, and how messages name it."""
+    limit = markup.MAX_BYTES + 1
+    try:
+        if path == '-':
+            return sys.stdin.buffer.read(limit), 'standard input'
+        with open(path, 'rb') as file:
+            return file.read(limit), path
+    except FileNotFoundError:
+        raise exceptions.Invalid(f'the {what} {path} does not exist') from None
+    except OSError as error:
+        raise exceptions.Invalid(
+            f'the {what} {path} cannot be read: {error.strerror}'
+        ) from None
+
+
+def skips(options: Iterable[str], names: Iterable[str]) -> dict[str, str | None]:
+    """Return what to skip: name -> reason or None.
+
+    :param options: NAME or NAME=REASON each; a name may have an = itself
+    :param names: of the actions of the plan
+    :raises UsageError: there is no such action, or it is named twice
+    """
+    known = set(names)
+    found: dict[str, str | None] = {}
+    for option in options:
+        name, reason = _split(option, known)
+        if name not in known:
+            near = difflib.get_close_matches(name, sorted(known), n=1)
+            hint = f'; did you mean {near[0]}?' if near else ''
+            raise exits.UsageError(f'--skip: the plan has no action {name!r}{hint}')
+        if name in found:
+            raise exits.UsageError(f'--skip: {name} is given twice')
+        found[name] = reason or None
+    return found
+
+
+def _split(option: str, known: set[str]) -> tuple[str, str]:
+    """Split at the = that comes behind the longest name that is known."""
+    if option in known:
+        return option, ''
+    end = len(option)
+    while (end := option.rfind('=', 0, end)) != -1:
+        if option[:end] in known:
+            return option[:end], option[end + 1 :]
+    name, _, reason = option.partition('=')
+    return name, reason

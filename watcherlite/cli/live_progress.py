@@ -1,0 +1,211 @@
+"""Progress on a terminal: a table or a tree that changes in place."""
+
+import collections
+import datetime
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from watcherlite.cli.output import Output
+from watcherlite.cli.progress import Counted, Seen, clock_time, counts
+from watcherlite.cli.state_changes import Change
+from watcherlite.cmd.exits import one_line
+
+#: What actions are known by: their ids in the store, or their uuids.
+Key = TypeVar('Key', int, str)
+#: How a state looks; also used by the summary.
+STYLES = {
+    'ONGOING': 'cyan',
+    'SUCCEEDED': 'green',
+    'FAILED': 'bold red',
+    'CANCELLED': 'yellow',
+    'SKIPPED': 'yellow',
+}
+#: How many of the last notes stay in sight.
+NOTES = 3
+_PER_SECOND = 8
+
+
+class LiveProgress:
+    """Shows every action of a small plan, and counts those of a large one.
+
+    The table vanishes at the end, when the summary takes its place.
+    """
+
+    def __init__(self, out: Output, title: str) -> None:
+        self._title = one_line(title)
+        self._console = Console(file=out.stream, highlight=False)
+        self._rows: dict[int | str, Change] = {}
+        self._counted: tuple[Counted, Sequence[Seen]] | None = None
+        self._notes: collections.deque[str] = collections.deque(maxlen=NOTES)
+        self._state = ''
+        self._spinner = Spinner('dots', style=STYLES['ONGOING'])
+        # Drawn by a thread of rich, changed by ours
+        self._lock = threading.Lock()
+        self._live = Live(
+            console=self._console,
+            get_renderable=self.__rich__,
+            refresh_per_second=_PER_SECOND,
+            transient=True,
+            vertical_overflow='ellipsis',
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._live.stop()
+        for note in self._notes:
+            self._console.print(Text(note), soft_wrap=True)
+
+    def note(self, text: str) -> None:
+        """See Progress."""
+        with self._lock:
+            self._notes.append(one_line(text))
+
+    def known(self, change: Change) -> None:
+        """See Progress."""
+        self.changed(change)
+
+    def changed(self, change: Change) -> None:
+        """See Progress."""
+        with self._lock:
+            if change.action_id is None:
+                self._state = change.new
+            else:
+                self._rows[change.action_id] = change
+
+    def counted(self, plan: Counted, recent: Sequence[Seen]) -> None:
+        """See Progress."""
+        with self._lock:
+            self._counted = (plan, recent)
+
+    def __rich__(self) -> RenderableType:
+        """Return what is to be seen now."""
+        with self._lock:
+            notes = [Text(note) for note in self._notes]
+            if self._counted is not None:
+                return Group(*_counters(self._title, *self._counted), *notes)
+            title = Text.assemble(self._title, ' ', (self._state, 'bold'))
+            return Group(title, self._table(), *notes)
+
+    def _lines(self) -> Iterable[tuple[str, Change]]:
+        """Return what stands before the name of each action, and its last change."""
+        return [('', change) for change in self._rows.values()]
+
+    def _table(self) -> Table:
+        table = _grid()
+        for branch, change in self._lines():
+            ongoing = change.new == 'ONGOING'
+            table.add_row(
+                self._spinner if ongoing else Text(' '),
+                Text.assemble((branch, 'dim'), one_line(change.name)),
+                Text(change.action_type or '', style='dim'),
+                Text(change.new, style=STYLES.get(change.new, 'dim')),
+                Text(clock_time(change.when) if change.old else '', style='dim'),
+                Text(one_line(change.text)),
+            )
+        return table
+
+
+def _counters(
+    title: str, plan: Counted, recent: Sequence[Seen]
+) -> list[RenderableType]:
+    table = _grid()
+    for action in recent:
+        when = action.updated_at or action.created_at
+        table.add_row(
+            Text(' '),
+            Text(one_line(action.name or action.uuid)),
+            Text(action.action_type, style='dim'),
+            Text(action.state, style=STYLES.get(action.state, 'dim')),
+            Text(_time(when), style='dim'),
+            Text(one_line(action.status_message or '')),
+        )
+    ended = plan.total - plan.unfinished
+    bar = Table.grid(expand=True)
+    bar.add_row(ProgressBar(total=max(plan.total, 1), completed=ended))
+    return [Text(f'{title} {counts(plan)}'), bar, table]
+
+
+def _grid() -> Table:
+    table = Table.grid(padding=(0, 1))
+    for _ in range(5):
+        table.add_column(no_wrap=True)
+    table.add_column(overflow='fold')
+    return table
+
+
+def _time(when: datetime.datetime | None) -> str:
+    return '' if when is None else clock_time(when)
+
+
+class LiveTree(LiveProgress):
+    """Shows each action below the one that it waits for.
+
+    An action that waits for several is below the last of them.
+
+    :param parents: key -> the keys of what it waits for, in the order of the plan
+    """
+
+    def __init__(
+        self, out: Output, title: str, parents: Mapping[Key, Sequence[Key]]
+    ) -> None:
+        self._branches: Mapping[Any, str] = branches(parents)
+        super().__init__(out, title)
+
+    def _lines(self) -> Iterable[tuple[str, Change]]:
+        rows = self._rows
+        known = [
+            (branch, rows[uuid])
+            for uuid, branch in self._branches.items()
+            if uuid in rows
+        ]
+        # What was derived while the plan ran
+        return known + [
+            ('', change) for key, change in rows.items() if key not in self._branches
+        ]
+
+
+def branches(parents: Mapping[Key, Sequence[Key]]) -> dict[Key, str]:
+    """Return what stands before each node of a tree, in the order of its lines.
+
+    :param parents: see LiveTree; one that is not a key is passed over
+    """
+    place = {node: index for index, node in enumerate(parents)}
+    children: dict[Key | None, list[Key]] = {None: []}
+    for node, above in parents.items():
+        known = [parent for parent in above if parent in place]
+        parent = max(known, key=lambda name: place[name], default=None)
+        children.setdefault(parent, []).append(node)
+    found: dict[Key, str] = {}
+    # A stack and no recursion: a chain may be longer than that goes
+    waiting = [(node, '', '') for node in reversed(children[None])]
+    while waiting:
+        node, branch, below = waiting.pop()
+        found[node] = branch
+        under = children.get(node, [])
+        for child in reversed(under):
+            last = child == under[-1]
+            waiting.append(
+                (
+                    child,
+                    below + ('└─ ' if last else '├─ '),
+                    below + ('   ' if last else '│  '),
+                )
+            )
+    return found

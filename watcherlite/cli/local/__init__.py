@@ -1,0 +1,1 @@
+"""The commands that work in this process, without the API."""

@@ -1,0 +1,124 @@
+"""A follower of one plan in the store."""
+
+import collections
+from collections.abc import Callable, Sequence
+
+from watcherlite import exceptions
+from watcherlite.cli.progress import Progress
+from watcherlite.cli.state_changes import Change, change_of
+from watcherlite.cli.wakeup import Wake
+from watcherlite.db.api import Store
+from watcherlite.domain import events
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.events import Event
+from watcherlite.states import action_plan as states
+
+#: A plan with more actions than this is counted, its changes are not read.
+MANY = 50
+#: How many of the last changes of a large plan are shown.
+RECENT = 8
+#: Seconds between two looks at the store, for what other processes change.
+LOOK = 1.0
+#: The same for a large plan, whose every transaction is not worth a look.
+COUNT = 0.25
+#: Events that are read at a time.
+PAGE = 1000
+
+
+class Follower:
+    """Reads what happens to a plan and shows it.
+
+    :param details: show every change; None: only those of a plan that is not large
+    :param monotonic: seconds
+    :param patience: seconds for which the store may be away
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        plan: ActionPlan,
+        progress: Progress,
+        wake: Wake,
+        monotonic: Callable[[], float],
+        *,
+        details: bool | None = None,
+        patience: float = 30.0,
+    ) -> None:
+        self._store = store
+        self._plan = plan
+        self._progress = progress
+        self._wake = wake
+        self._monotonic = monotonic
+        self._details = plan.total <= MANY if details is None else details
+        self._patience = patience
+        self._away_since: float | None = None
+        self._sequence = 0
+        self._recent: collections.deque[int] = collections.deque(maxlen=RECENT)
+
+    def listen(self, stored: Sequence[Event]) -> None:
+        """Take the events of a transaction of this process; quick, in any thread."""
+        if self._details or not stored:
+            self._wake.now()
+            return
+        for event in stored[-RECENT:]:
+            if event.action_id is not None:
+                self._recent.append(event.action_id)
+        if any(event.subject == events.ACTION_PLAN for event in stored):
+            self._wake.now()
+
+    def pass_over(self) -> None:
+        """Take what has happened so far as known: it is not shown as news."""
+        while self._details and self._read(self._progress.known):
+            continue
+
+    def follow(self, each_time: Callable[[], None]) -> ActionPlan:
+        """Show what happens until the plan has ended; return it as it is then.
+
+        :param each_time: called before each look; may raise to end this
+        :raises StoreUnavailable: the store was away for too long
+        """
+        while True:
+            each_time()
+            plan = self._look()
+            if plan.state in states.ENDED:
+                return plan
+            self._wake.wait(LOOK if self._details else COUNT)
+
+    def _look(self) -> ActionPlan:
+        try:
+            # In this order: the events of an ended plan are all there
+            plan = self._store.get_plan(self._plan.uuid)
+            if self._details:
+                while self._read(self._progress.changed):
+                    continue
+            else:
+                found = self._store.actions_by_id(list(self._recent))
+                self._progress.counted(plan, list(found.values()))
+        except exceptions.StoreUnavailable as error:
+            self._be_patient(error)
+            return self._plan
+        if self._away_since is not None:
+            self._away_since = None
+            self._progress.note('the database is available again')
+        self._plan = plan
+        return plan
+
+    def _read(self, show: Callable[[Change], None]) -> bool:
+        """Read a page of events and show it; return whether there may be more."""
+        page = self._store.list_events(
+            plan_id=self._plan.id, after=self._sequence, limit=PAGE
+        )
+        for stored in page:
+            self._sequence = stored.sequence
+            change = change_of(stored)
+            if change is not None:
+                show(change)
+        return len(page) == PAGE
+
+    def _be_patient(self, error: exceptions.StoreUnavailable) -> None:
+        now = self._monotonic()
+        if self._away_since is None:
+            self._away_since = now
+            self._progress.note(f'waiting for the database: {error}')
+        if now - self._away_since > self._patience:
+            raise error

@@ -1,0 +1,46 @@
+"""`watcherlite plugin list`: the installed plugins and their errors."""
+
+import argparse
+import logging
+from collections.abc import Iterable, Sequence
+
+from cliff import lister
+
+from watcherlite.cli.command import Command
+from watcherlite.cli.commands import base
+
+COLUMNS = (
+    'Namespace',
+    'Name',
+    'Distribution',
+    'Version',
+    'Target',
+    'Status',
+)
+
+
+class PluginList(base.Printed, Command, lister.Lister):
+    """List the installed plugins and their errors."""
+
+    def take_action(
+        self, parsed_args: argparse.Namespace
+    ) -> tuple[Sequence[str], Iterable[Sequence[str]]]:
+        """Return the columns and a row for each entry point."""
+        # The plugins' own imports take as long as they like
+        from watcherlite.plugins import loader
+
+        if not self.debug(parsed_args):
+            # What is wrong with a plugin is in the list
+            logging.getLogger().addHandler(logging.NullHandler())
+        plugins = loader.load(options=self.configuration(parsed_args))
+        return COLUMNS, [
+            (
+                entry.namespace,
+                entry.name,
+                entry.distribution,
+                entry.version,
+                entry.target,
+                entry.error or 'ok',
+            )
+            for entry in plugins.entries()
+        ]

@@ -1,0 +1,111 @@
+"""`watcherlite run`: executes one action plan."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from watcherlite.cli import input_files
+from watcherlite.cli.command import Command
+from watcherlite.cmd import exits
+from watcherlite.cmd.arguments import usage
+
+if TYPE_CHECKING:
+    from watcherlite.domain.documents import Validate
+
+EPILOG = """\
+Exit codes: 0 the plan SUCCEEDED; 1 it did not; 2 the command line, the plan or the
+configuration is invalid; 3 the database is unavailable, or its schema does not match;
+130 the plan was cancelled by Ctrl-C, 143 by SIGTERM. While the broker is unavailable,
+plans run, and their notifications wait in the database.
+"""
+
+
+class Run(Command):
+    """Execute an action plan.
+
+    The plan is stored before it is started. Ctrl-C cancels the plan and waits until its
+    running actions have stopped; a second Ctrl-C terminates immediately. --resume
+    continues a plan whose process was lost.
+    """
+
+    def get_epilog(self) -> str:
+        return EPILOG
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            'plan',
+            nargs='?',
+            metavar='PLAN',
+            help='plan document, YAML or JSON; - for standard input',
+        )
+        parser.add_argument(
+            '--resume',
+            metavar='UUID',
+            help='resume a stored plan; `last`: the newest plan that has not ended',
+        )
+        parser.add_argument(
+            '--skip',
+            action='append',
+            default=[],
+            metavar='NAME[=REASON]',
+            help='skip this action; may be repeated',
+        )
+        parser.add_argument(
+            '--dry-run',
+            action='store_true',
+            help='validate the plan and show the order of its actions; change nothing',
+        )
+        parser.add_argument(
+            '-o',
+            '--output',
+            choices=('text', 'json'),
+            default='text',
+            help='output format; json: one document on standard output at the end, '
+            'progress on standard error',
+        )
+        parser.add_argument(
+            '-v',
+            '--verbose',
+            action='store_true',
+            help='show every change and every action, even of a large plan',
+        )
+        return parser
+
+    def take_action(self, parsed_args: argparse.Namespace) -> int:
+        """Run the plan; return the exit code."""
+        if (parsed_args.plan is None) == (parsed_args.resume is None):
+            raise exits.UsageError(
+                usage('watcherlite run', 'give either a PLAN file or --resume UUID')
+            )
+        if parsed_args.dry_run and parsed_args.resume:
+            raise exits.UsageError('--dry-run needs a PLAN file, not --resume')
+        document = None
+        if parsed_args.plan is not None:
+            document = input_files.read(
+                parsed_args.plan, lambda: self._validator(parsed_args)
+            )
+            input_files.skips(parsed_args.skip, (a.name for a in document.actions))
+        # The database's libraries wait until the command line makes sense
+        from watcherlite.cli.local import execution
+
+        configuration = self.configuration(parsed_args)
+        request = execution.Request(
+            skip=parsed_args.skip,
+            dry_run=parsed_args.dry_run,
+            as_json=parsed_args.output == 'json',
+            verbose=parsed_args.verbose,
+            debug=self.debug(parsed_args),
+        )
+        if document is None:
+            return execution.resume(configuration, request, parsed_args.resume).run()
+        prepared = execution.prepare(configuration, request, document)
+        # A large one takes more memory than its execution
+        del document
+        return prepared.run() if prepared is not None else exits.SUCCESS
+
+    def _validator(self, parsed_args: argparse.Namespace) -> 'Validate':
+        from watcherlite.cli.local import execution
+
+        return execution.validator(
+            self.configuration(parsed_args), self.debug(parsed_args)
+        )

@@ -1,0 +1,185 @@
+"""The execution of one plan in this process."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from watcherlite import bootstrap, conf, exceptions
+from watcherlite.cli import input_files
+from watcherlite.cli.local import summary
+from watcherlite.cli.local.plan_follower import Follower
+from watcherlite.cli.progress import Progress
+from watcherlite.cli.wakeup import Interrupts, Wake
+from watcherlite.db.query import DESCENDING, Query
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.creators import LOCAL
+from watcherlite.domain.documents import PlanDocument
+from watcherlite.plugins.loader import Plugins
+from watcherlite.states import action_plan as states
+
+#: The word that stands for the newest plan that has not ended.
+LAST = 'last'
+#: Seconds for what has just ended to be written.
+CLOSING = 1.0
+
+
+def create(
+    configuration: conf.Configuration,
+    plugins: Plugins,
+    document: PlanDocument,
+    skipped: Mapping[str, str | None],
+) -> ActionPlan:
+    """Store a plan, skip what is to be skipped, and return it.
+
+    :param skipped: name of an action -> reason or None
+    :raises InvalidDocument: its inputs are not right; nothing is stored
+    """
+    runtime = bootstrap.build(configuration, lanes=(), plugins=plugins)
+    try:
+        runtime.store.check()
+        plan = runtime.plans.create(document, creator=LOCAL)
+        skip(runtime, plan, skipped)
+        return runtime.store.get_plan(plan.uuid)
+    finally:
+        runtime.stop(0)
+
+
+def skip(
+    runtime: bootstrap.Runtime, plan: ActionPlan, skipped: Mapping[str, str | None]
+) -> None:
+    """Skip actions by their names; raises Conflict once the plan is under way."""
+    if not skipped:
+        return
+    for action in summary.actions(runtime.store, plan, None):
+        name = action.name or ''
+        if name in skipped:
+            runtime.plans.skip_action(action.uuid, skipped[name])
+
+
+def skip_stored(
+    configuration: conf.Configuration,
+    plugins: Plugins,
+    plan: ActionPlan,
+    options: Sequence[str],
+) -> None:
+    """Skip actions of a plan that is stored and not under way.
+
+    :param options: NAME or NAME=REASON each
+    :raises Invalid, Conflict: they cannot be skipped
+    """
+    runtime = bootstrap.build(configuration, lanes=(), plugins=plugins)
+    try:
+        found = summary.actions(runtime.store, plan, None)
+        skip(runtime, plan, input_files.skips(options, (a.name or '' for a in found)))
+    finally:
+        runtime.stop(0)
+
+
+def find(configuration: conf.Configuration, text: str) -> ActionPlan:
+    """Return the plan of a uuid, or the newest that has not ended for `last`.
+
+    :raises NotFound: there is none
+    """
+    store = bootstrap.open_store(configuration)
+    try:
+        store.check()
+        if text != LAST:
+            return store.get_plan(text.lower())
+        found = [
+            listed.plan
+            for state in states.ACTIVE
+            for listed in store.list_action_plans(
+                Query(filters={'state': state}, sort_dir=DESCENDING, limit=1)
+            )
+        ]
+        newest = max(found, key=lambda plan: plan.id or 0, default=None)
+        if newest is None:
+            raise exceptions.NotFound('all action plans have ended')
+        return newest
+    finally:
+        store.close()
+
+
+class Session:
+    """Executes one plan and shows it.
+
+    :param leave: ends the process at once; see Interrupts
+    """
+
+    def __init__(
+        self,
+        configuration: conf.Configuration,
+        plugins: Plugins,
+        plan: ActionPlan,
+        leave: Callable[[int], None],
+    ) -> None:
+        self.wake = Wake()
+        self.interrupts = Interrupts(self.wake, leave)
+        self.leave = leave
+        self.plan = plan
+        self._lost = False
+        self._asked = False
+        self._lease = configuration.applier.lease
+        self.runtime = bootstrap.build(
+            configuration, plugins=plugins, only_plan=plan.uuid, lost=self._lose
+        )
+
+    def execute(
+        self, progress: Progress, details: bool | None
+    ) -> tuple[ActionPlan, float]:
+        """Start the plan, or go on with it; return it ended, and the seconds.
+
+        :param details: see Follower
+        :raises LeaseLost: this process may not go on; the plan can
+        """
+        began = time.monotonic()
+        follower = Follower(
+            self.runtime.store,
+            self.plan,
+            progress,
+            self.wake,
+            time.monotonic,
+            details=details,
+            patience=self._lease,
+        )
+        follower.pass_over()
+        self.runtime.expire_dead_workers()
+        self.runtime.start()
+        self.runtime.add_listener(follower.listen)
+        if self.plan.state == states.RECOMMENDED:
+            self.runtime.plans.start(self.plan.uuid)
+        self.plan = follower.follow(lambda: self._heed(progress))
+        return self.plan, time.monotonic() - began
+
+    def close(self) -> None:
+        """Publish what is left to publish, and close everything.
+
+        Nothing of the plan runs any more, or nobody waits for it any more.
+        """
+        self.runtime.stop(CLOSING)
+
+    def _heed(self, progress: Progress) -> None:
+        """Do what signals ask for, in the thread that follows the plan."""
+        if self._lost:
+            raise exceptions.LeaseLost(
+                'this process could not renew its lease in time; other workers may '
+                'have taken over its actions'
+            )
+        if self.interrupts.received is None or self._asked:
+            return
+        try:
+            self.runtime.plans.cancel(self.plan.uuid)
+        except exceptions.Conflict:
+            # It has just ended
+            self._asked = True
+        except (exceptions.StoreUnavailable, exceptions.StoreConflict) as error:
+            progress.note(f'the action plan cannot be cancelled yet: {error}')
+        else:
+            self._asked = True
+            progress.note(
+                'Cancelling: running actions are told to stop, no further actions '
+                'start. Interrupt again to terminate immediately.'
+            )
+
+    def _lose(self) -> None:
+        self._lost = True
+        self.wake.now()

@@ -1,0 +1,120 @@
+"""Wake-ups of a waiting thread, and the signals that interrupt it."""
+
+import os
+import queue
+import signal
+import time
+from collections.abc import Callable, Mapping
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+from watcherlite.cmd import exits
+
+CODES: Mapping[int, int] = {
+    signal.SIGINT: exits.INTERRUPTED,
+    signal.SIGTERM: exits.TERMINATED,
+}
+
+
+class Wake:
+    """Wakes one waiting thread; safe in signal handlers and other threads.
+
+    A SimpleQueue is: its `put` may interrupt its own `get`, where an Event would
+    wait for a lock that the interrupted thread holds.
+    """
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[None] = queue.SimpleQueue()
+
+    def now(self) -> None:
+        """Wake it."""
+        if self._queue.empty():
+            self._queue.put(None)
+
+    def wait(self, timeout: float) -> None:
+        """Wait until woken, or for `timeout` seconds."""
+        try:
+            self._queue.get(timeout=timeout)
+        except queue.Empty:
+            return
+
+
+class Interrupts:
+    """Takes SIGINT and SIGTERM: the first is noted, the second leaves at once.
+
+    :ivar received: the first signal, or None
+    :param leave: called in the handler of the second, with the exit code; it does
+        not return
+    """
+
+    def __init__(self, wake: Wake, leave: Callable[[int], None]) -> None:
+        self.received: int | None = None
+        self._wake = wake
+        self._leave = leave
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        for number in CODES:
+            self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self.received is not None:
+            self._leave(CODES[number])
+        self.received = number
+        self._wake.now()
+
+
+class Insistent:
+    """Lets Ctrl-C end a wait even if the KeyboardInterrupt of it came to nothing.
+
+    It comes wherever the main thread is, and Python drops what is raised while it
+    cleans up an object, a stream that broke off for example.
+    """
+
+    def __init__(self, sleep: Callable[[float], object] = time.sleep) -> None:
+        self._sleep = sleep
+        self._interrupted = False
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        self._before = signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def wait(self, seconds: float) -> None:
+        """Wait; raises KeyboardInterrupt if there was one before, or is one now."""
+        if self._interrupted:
+            raise KeyboardInterrupt
+        self._sleep(seconds)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._interrupted = True
+        raise KeyboardInterrupt
+
+
+def leave_at_once(code: int, text: str) -> None:
+    """End the process without waiting for anything, saying why.
+
+    Plugins that still run cannot be stopped in any other way. Nothing here takes
+    a lock: the thread that was interrupted may hold it.
+    """
+    show_cursor = '\x1b[?25h' if os.isatty(2) else ''
+    os.write(2, f'{show_cursor}\n{text}\n'.encode())
+    os._exit(code)

@@ -1,0 +1,331 @@
+"""SQL constructs that each database compiles differently.
+
+Parameters that stand for many values are one parameter: a statement has the same
+text for one value and for a thousand, and a server prepares it once.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.sqlite import base as sqlite
+from sqlalchemy.ext import compiler as compiling
+from sqlalchemy.sql import functions
+
+from watcherlite.db.sqlalchemy.dialects import dumps
+from watcherlite.db.sqlalchemy.tables.types import TIME, Convert
+
+Hinted = TypeVar('Hinted', sa.Select[Any], sa.Update, sa.Delete)
+_Compiler = Any
+
+#: Numbers and texts that are in the words of a statement, not among its parameters:
+#: the condition of a partial index, and the limit of a search that ends at once.
+ZERO, ONE = sa.literal_column('0', sa.Integer), sa.literal_column('1', sa.Integer)
+EMPTY = sa.literal_column("''", sa.String)
+LIMIT = sa.bindparam('limit', type_=sa.Integer)
+
+# the clock of the database
+
+
+class now(functions.FunctionElement[Any]):
+    """The time by the clock of the database, in UTC."""
+
+    type = TIME
+    inherit_cache = True
+
+
+class from_now(functions.FunctionElement[Any]):
+    """The time by that clock in some seconds: `from_now(sa.bindparam('lease'))`."""
+
+    type = TIME
+    inherit_cache = True
+
+
+@compiling.compiles(now, 'postgresql')
+def _now_postgresql(element: now, compiler: _Compiler, **options: Any) -> str:
+    return "(clock_timestamp() AT TIME ZONE 'UTC')"
+
+
+@compiling.compiles(now, 'mysql')
+def _now_mysql(element: now, compiler: _Compiler, **options: Any) -> str:
+    return 'utc_timestamp(6)'
+
+
+@compiling.compiles(now, 'sqlite')
+def _now_sqlite(element: now, compiler: _Compiler, **options: Any) -> str:
+    # Text, in the form in which times are stored; exact to the millisecond.
+    return "strftime('%Y-%m-%d %H:%M:%f000', 'now')"
+
+
+@compiling.compiles(from_now, 'postgresql')
+def _from_now_postgresql(element: from_now, compiler: _Compiler, **options: Any) -> str:
+    seconds = compiler.process(element.clauses, **options)
+    now_text = _now_postgresql(now(), compiler)
+    return f'{now_text} + make_interval(secs => {seconds})'
+
+
+@compiling.compiles(from_now, 'mysql')
+def _from_now_mysql(element: from_now, compiler: _Compiler, **options: Any) -> str:
+    seconds = compiler.process(element.clauses, **options)
+    return (
+        f'utc_timestamp(6) + INTERVAL CAST({seconds} * 1000000 AS SIGNED) MICROSECOND'
+    )
+
+
+@compiling.compiles(from_now, 'sqlite')
+def _from_now_sqlite(element: from_now, compiler: _Compiler, **options: Any) -> str:
+    seconds = compiler.process(element.clauses, **options)
+    return f"strftime('%Y-%m-%d %H:%M:%f000', 'now', {seconds} || ' seconds')"
+
+
+# one of many
+
+
+class _IdArray(sa.types.UserDefinedType[Any]):
+    """Many ids as one parameter."""
+
+    cache_ok = True
+
+    def bind_processor(self, dialect: sa.Dialect) -> Convert:
+        return _ID_ARRAYS[dialect.name]
+
+
+class _TextArray(sa.types.UserDefinedType[Any]):
+    """Many texts as one parameter."""
+
+    cache_ok = True
+
+    def bind_processor(self, dialect: sa.Dialect) -> Convert:
+        return _TEXT_ARRAYS[dialect.name]
+
+
+def _postgresql_ids(values: Iterable[int]) -> str:
+    # As text: psycopg would else choose the width of the integers by their values,
+    # and prepare the statement anew for each.
+    return '{' + ','.join(map(str, values)) + '}'
+
+
+def _sqlite_array(values: Iterable[Any]) -> str:
+    return dumps(list(values))
+
+
+_ID_ARRAYS: Mapping[str, Convert] = {
+    'postgresql': _postgresql_ids,
+    'sqlite': _sqlite_array,
+    # PyMySQL puts parameters into the text itself: a tuple becomes a list.
+    'mysql': tuple,
+}
+_TEXT_ARRAYS: Mapping[str, Convert] = {
+    'postgresql': list,
+    'sqlite': _sqlite_array,
+    'mysql': tuple,
+}
+
+
+class _OneOf(functions.FunctionElement[Any]):
+    """That a column has one of the values of a parameter."""
+
+    inherit_cache = True
+
+
+class _OneOfIds(_OneOf):
+    inherit_cache = True
+    array = 'bigint[]'
+
+
+class _OneOfTexts(_OneOf):
+    inherit_cache = True
+    array = 'text[]'
+
+
+def id_in(column: sa.ColumnElement[Any], parameter: str) -> sa.ColumnElement[Any]:
+    """Return that an id is one of many, an iterable; MySQL takes at least one."""
+    return _OneOfIds(column, sa.bindparam(parameter, type_=_IdArray()))
+
+
+def text_in(column: sa.ColumnElement[Any], parameter: str) -> sa.ColumnElement[Any]:
+    """Return that a text is one of many, likewise."""
+    return _OneOfTexts(column, sa.bindparam(parameter, type_=_TextArray()))
+
+
+def _operands(element: _OneOf, compiler: _Compiler, options: Any) -> tuple[str, str]:
+    column, values = element.clauses
+    return compiler.process(column, **options), compiler.process(values, **options)
+
+
+@compiling.compiles(_OneOfIds, 'postgresql')
+@compiling.compiles(_OneOfTexts, 'postgresql')
+def _one_of_postgresql(element: Any, compiler: _Compiler, **options: Any) -> str:
+    column, values = _operands(element, compiler, options)
+    return f'{column} = ANY (CAST({values} AS {element.array}))'
+
+
+@compiling.compiles(_OneOfIds, 'sqlite')
+@compiling.compiles(_OneOfTexts, 'sqlite')
+def _one_of_sqlite(element: Any, compiler: _Compiler, **options: Any) -> str:
+    column, values = _operands(element, compiler, options)
+    return f'{column} IN (SELECT value FROM json_each({values}))'
+
+
+@compiling.compiles(_OneOfIds, 'mysql')
+@compiling.compiles(_OneOfTexts, 'mysql')
+def _one_of_mysql(element: Any, compiler: _Compiler, **options: Any) -> str:
+    column, values = _operands(element, compiler, options)
+    return f'{column} IN {values}'
+
+
+# rows as one document
+
+
+class _Document(sa.types.UserDefinedType[Any]):
+    """JSON that was written already."""
+
+    cache_ok = True
+
+
+class RowSource(sa.TableClause):
+    """A table of rows, named `r`, that are handed over as one JSON parameter.
+
+    >>> rows = RowSource(locks.c.target, locks.c.action_id)
+    >>> sa.insert(locks).from_select(['target', 'action_id'], sa.select(rows))
+
+    See `Session.execute_rows`. The values are converted as the types of the columns
+    say, and their names are those of the columns.
+
+    :param columns: in the order of the values of a row; a label names it otherwise
+    """
+
+    inherit_cache = True
+    #: The name of the parameter.
+    parameter = 'rows'
+
+    def __init__(self, *columns: sa.ColumnElement[Any]) -> None:
+        super().__init__('r', *(sa.column(_name(c), c.type) for c in columns))
+
+    def document(self, dialect: sa.Dialect, rows: Iterable[Sequence[Any]]) -> str:
+        """Return the document of rows, each with the values of the columns."""
+        converts = [_conversion(column.type, dialect) for column in self.c]
+        written = (
+            [
+                value if convert is None else convert(value)
+                for value, convert in zip(row, converts, strict=True)
+            ]
+            for row in rows
+        )
+        if dialect.name != 'postgresql':
+            return dumps(list(written))
+        names = [c.name for c in self.c]
+        return dumps([dict(zip(names, row, strict=True)) for row in written])
+
+
+def _name(column: sa.ColumnElement[Any]) -> str:
+    name: str = column.name
+    return name
+
+
+def _conversion(kind: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> Convert | None:
+    """Return how a value becomes one of JSON; None: it is one."""
+    if isinstance(kind, sa.types.TypeDecorator):
+        return kind.bind_processor(dialect)
+    return None
+
+
+#: By what types are called in a source of rows: integers, times, and texts.
+_SOURCE_TYPES: Mapping[str, tuple[str, str, str]] = {
+    'postgresql': ('bigint', 'timestamp', 'text'),
+    'mysql': ('BIGINT', 'DATETIME(6)', 'LONGTEXT'),
+}
+
+
+def _source_type(column: sa.ColumnElement[Any], dialect: str) -> str:
+    integer, time, text = _SOURCE_TYPES[dialect]
+    affinity = column.type._type_affinity
+    if affinity is sa.Boolean:
+        return 'boolean' if dialect == 'postgresql' else integer
+    if affinity is not None and issubclass(affinity, sa.Integer):
+        return integer
+    return time if affinity is sa.DateTime else text
+
+
+def _source_parameter(source: RowSource, compiler: _Compiler, options: Any) -> str:
+    options.pop('asfrom', None)
+    parameter = sa.bindparam(source.parameter, type_=_Document())
+    text: str = compiler.process(parameter, **options)
+    return text
+
+
+@compiling.compiles(RowSource, 'postgresql')
+def _source_postgresql(source: RowSource, compiler: _Compiler, **options: Any) -> str:
+    items = ', '.join(f'{c.name} {_source_type(c, "postgresql")}' for c in source.c)
+    parameter = _source_parameter(source, compiler, {})
+    return f'json_to_recordset({parameter}) AS {source.name}({items})'
+
+
+@compiling.compiles(RowSource, 'sqlite')
+def _source_sqlite(source: RowSource, compiler: _Compiler, **options: Any) -> str:
+    items = ', '.join(
+        f'value ->> {at} AS {column.name}' for at, column in enumerate(source.c)
+    )
+    parameter = _source_parameter(source, compiler, {})
+    return f'(SELECT {items} FROM json_each({parameter})) AS {source.name}'
+
+
+@compiling.compiles(RowSource, 'mysql')
+def _source_mysql(source: RowSource, compiler: _Compiler, **options: Any) -> str:
+    items = ', '.join(
+        f"{column.name} {_source_type(column, 'mysql')} PATH '$[{at}]'"
+        for at, column in enumerate(source.c)
+    )
+    parameter = _source_parameter(source, compiler, {})
+    return f"JSON_TABLE({parameter}, '$[*]' COLUMNS ({items})) AS {source.name}"
+
+
+# statements
+
+
+class InsertIgnore(sa.Insert):
+    """An INSERT that leaves out the rows that are there already."""
+
+    inherit_cache = True
+
+
+def insert_ignore(table: sa.Table) -> InsertIgnore:
+    """Return an INSERT that leaves out the rows that are there already."""
+    statement = InsertIgnore(table)
+    # Inline: what is left out has no id to return.
+    statement = statement.inline().prefix_with('OR IGNORE', dialect='sqlite')
+    return statement.prefix_with('IGNORE', dialect='mysql')
+
+
+@compiling.compiles(InsertIgnore, 'postgresql')
+def _ignore_postgresql(
+    statement: InsertIgnore, compiler: _Compiler, **options: Any
+) -> str:
+    return f'{compiler.visit_insert(statement, **options)} ON CONFLICT DO NOTHING'
+
+
+#: Databases that can be told which index to use -> how.
+_HINTS: Mapping[str, str] = {'mysql': 'FORCE INDEX ({})', 'sqlite': 'INDEXED BY {}'}
+
+
+def use_index(
+    statement: Hinted, table: sa.Table, index: str, *databases: str
+) -> Hinted:
+    """Return a statement that finds the rows of a table by an index.
+
+    :param databases: which of `mysql` and `sqlite` do not find it themselves
+    """
+    for database in databases:
+        hint = _HINTS[database].format(index)
+        if isinstance(statement, sa.Select):
+            statement = statement.with_hint(table, hint, database)
+        else:
+            statement = statement.with_hint(hint, table, database)
+    return statement
+
+
+class SqliteCompiler(sqlite.SQLiteCompiler):
+    """The compiler for SQLite, which lets a statement name its index."""
+
+    def get_from_hint_text(self, table: Any, text: str | None) -> str | None:
+        return text

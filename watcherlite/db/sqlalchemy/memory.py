@@ -1,0 +1,120 @@
+"""SQLite databases in memory, each a copy of a template that has the schema.
+
+They are for tests: what they hold is gone when they are closed.
+"""
+
+import datetime
+import functools
+import sqlite3
+import threading
+from typing import Any
+
+import sqlalchemy as sa
+
+from watcherlite import exceptions
+from watcherlite.clock import UTC, Clock
+from watcherlite.db.sqlalchemy import errors, migration
+from watcherlite.db.sqlalchemy.constructs import SqliteCompiler
+
+#: Seconds that a thread waits for the others.
+TIMEOUT = 60
+#: Bytes. A schema of many small indexes is copied faster in small pages.
+_PAGE_SIZE = 512
+#: What was compiled for one database serves all others.
+_COMPILED: dict[Any, Any] = {}
+
+
+class _OneConnection(sa.Pool):
+    """A pool of one connection, which the threads of the process take in turn.
+
+    A transaction holds it from its begin to its end. A thread that reads beside its
+    own transaction gets the connection once more, and sees what it has changed.
+    """
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        super().__init__(_creator(database), reset_on_return=None)
+        self._database = database
+        self._lock = threading.RLock()
+        self._closed = False
+
+    def _do_get(self) -> sa.pool.ConnectionPoolEntry:
+        if not self._lock.acquire(timeout=TIMEOUT):
+            raise sa.exc.TimeoutError
+        if self._closed:
+            self._lock.release()
+            raise exceptions.StoreUnavailable('The database in memory is closed')
+        return self._create_connection()
+
+    def _do_return_conn(self, record: sa.pool.ConnectionPoolEntry) -> None:
+        self._lock.release()
+
+    def dispose(self) -> None:
+        with self._lock:
+            self._closed = True
+            self._database.close()
+
+    def recreate(self) -> sa.Pool:
+        return self
+
+
+def _creator(database: sqlite3.Connection) -> Any:
+    return lambda: database
+
+
+def make_engine(clock: Clock | None = None) -> sa.Engine:
+    """Return an engine on a new database with the current schema.
+
+    :param clock: the clock of the database; default: the clock of the machine
+    """
+    database = _connect()
+    database.deserialize(_template())
+    database.execute('PRAGMA foreign_keys = ON')
+    if clock is not None:
+        _use_clock(database, clock)
+    return _engine(database)
+
+
+@functools.cache
+def _template() -> bytes:
+    """Return a serialised database with the current schema and no rows."""
+    database = _connect()
+    database.execute(f'PRAGMA page_size = {_PAGE_SIZE}')
+    engine = _engine(database)
+    try:
+        migration.upgrade(engine)
+        return database.serialize()
+    finally:
+        engine.dispose()
+
+
+def _connect() -> sqlite3.Connection:
+    return sqlite3.connect(':memory:', isolation_level=None, check_same_thread=False)
+
+
+def _engine(database: sqlite3.Connection) -> sa.Engine:
+    model = _model()
+    return sa.Engine(
+        _OneConnection(database), model.dialect, model.url, hide_parameters=True
+    ).execution_options(compiled_cache=_COMPILED, preserve_rowcount=True)
+
+
+@functools.cache
+def _model() -> sa.Engine:
+    """Return the engine whose dialect all others share."""
+    engine = sa.create_engine('sqlite://', isolation_level='AUTOCOMMIT')
+    engine.connect().close()
+    engine.dialect.statement_compiler = SqliteCompiler
+    engine.dialect.skip_autocommit_rollback = True
+    errors.listen(engine)
+    return engine
+
+
+def _use_clock(database: sqlite3.Connection, clock: Clock) -> None:
+    """Have statements that ask for the time of the database get that of a clock."""
+
+    def strftime(_form: str, _now: str, offset: str = '0 seconds') -> str:
+        seconds = float(offset.removesuffix(' seconds'))
+        time = clock.now() + datetime.timedelta(seconds=seconds)
+        return time.astimezone(UTC).strftime('%Y-%m-%d %H:%M:%S.%f')
+
+    database.create_function('strftime', -1, strftime)

@@ -1,0 +1,94 @@
+"""Rows and their dataclasses, matched by the names of columns and fields.
+
+What a value is in the database is for the type of its column to say.
+"""
+
+import dataclasses
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+import sqlalchemy as sa
+
+Object = TypeVar('Object')
+
+
+class RowMapper(Generic[Object]):
+    """The columns that the fields of a dataclass are stored in.
+
+    :ivar columns: in the order of the fields, for a SELECT or RETURNING; a row of
+        them is what `read` takes
+    :ivar names: of these columns
+
+    :param renamed: field -> column, where their names differ
+    :param groups: field -> the dataclass whose fields are columns of the same row
+    """
+
+    def __init__(
+        self,
+        kind: type[Object],
+        table: sa.Table,
+        renamed: Mapping[str, str] | None = None,
+        groups: Mapping[str, type] | None = None,
+    ) -> None:
+        self.kind = kind
+        self.table = table
+        renamed = renamed or {}
+        columns: list[sa.Column[Any]] = []
+        fields: list[str] = []
+        self._groups: list[tuple[int, int, type]] = []
+        for field in dataclasses.fields(kind):  # type: ignore[arg-type]
+            inner = (groups or {}).get(field.name)
+            if inner is None:
+                names = {field.name: field.name}
+            else:
+                names = {f'{field.name}.{f.name}': f.name for f in _fields(inner)}
+                self._groups.append((len(fields), len(names), inner))
+            for path, name in names.items():
+                fields.append(path)
+                columns.append(table.c[renamed.get(name, name)])
+        self.columns = tuple(columns)
+        self.names = tuple(column.name for column in columns)
+        self._get = operator.attrgetter(*fields)
+        self._key = self.names.index('id') if 'id' in self.names else 0
+
+    def read(self, row: Sequence[Any]) -> Object:
+        """Return the object of a row of the columns."""
+        if not self._groups:
+            return self.kind(*row)
+        values = list(row)
+        for begin, length, kind in reversed(self._groups):
+            values[begin : begin + length] = [kind(*values[begin : begin + length])]
+        return self.kind(*values)
+
+    def values(self, item: Object) -> tuple[Any, ...]:
+        """Return the values of an object, in the order of the columns."""
+        values: tuple[Any, ...] = self._get(item)
+        return values
+
+    def by_column(self, item: Object) -> dict[str, Any]:
+        """Return the values of an object by column, but for its id."""
+        found = dict(zip(self.names, self._get(item), strict=True))
+        found.pop('id', None)
+        return found
+
+    def is_absent(self, row: Sequence[Any]) -> bool:
+        """Return whether an outer join found no row for these columns."""
+        return row[self._key] is None
+
+    def select(self) -> sa.Select[Any]:
+        """Return a SELECT of the columns."""
+        return sa.select(*self.columns)
+
+
+def _fields(kind: type) -> tuple[dataclasses.Field[Any], ...]:
+    return dataclasses.fields(kind)
+
+
+def split(row: Sequence[Any], *mappers: RowMapper[Any]) -> Iterator[Any]:
+    """Yield the object of each mapper, of a row of the columns of all; None: absent."""
+    begin = 0
+    for mapper in mappers:
+        part = row[begin : begin + len(mapper.columns)]
+        begin += len(mapper.columns)
+        yield None if mapper.is_absent(part) else mapper.read(part)

@@ -1,0 +1,287 @@
+"""The types of columns: how a value is stored, and what is read of it.
+
+A column says by its type what its values are in Python. A document of rows, see
+`constructs.RowSource`, is written with the same conversions.
+"""
+
+import datetime
+import json
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import mysql
+
+from watcherlite.clock import UTC
+from watcherlite.db.sqlalchemy.dialects import dumps, to_text
+from watcherlite.db.sqlalchemy.encryption import cipher_of
+from watcherlite.domain.actions import MESSAGE_LENGTH, cut
+from watcherlite.domain.creators import Creator, from_mapping
+from watcherlite.states.stack import State
+
+Convert = Callable[[Any], Any]
+
+NAME_LENGTH = 255
+#: SQLite makes nothing but an INTEGER its row id.
+BIG = sa.BigInteger().with_variant(sa.Integer(), 'sqlite')
+UUID = sa.String(36)
+NAME = sa.String(NAME_LENGTH)
+WORD = sa.String(32)
+#: A SHA-256 digest, in hexadecimal digits.
+DIGEST = sa.String(64)
+#: A number that only the database computes, or that may be NULL for neither.
+FLAG = sa.SmallInteger()
+
+
+class _Converted(sa.types.TypeDecorator[Any]):
+    """A type that converts without what its implementation would do besides."""
+
+    impl: Any = sa.Text
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # SQLAlchemy asks each class by itself whether statements with it are cached.
+        cls.cache_ok = True
+
+    def to_database(self, dialect: sa.Dialect) -> Convert | None:
+        """Return the conversion of a value that is not None; None: there is none."""
+        return None
+
+    def from_database(self, dialect: sa.Dialect) -> Convert | None:
+        """Return the conversion of what is read, NULL included; None: there is none.
+
+        One call for each value of each row: it is not wrapped in another one.
+        """
+        return None
+
+    def bind_processor(self, dialect: sa.Dialect) -> Convert | None:
+        return _unless_null(self.to_database(dialect))
+
+    def result_processor(self, dialect: sa.Dialect, coltype: Any) -> Convert | None:
+        return self.from_database(dialect)
+
+
+def _unless_null(convert: Convert | None) -> Convert | None:
+    if convert is None:
+        return None
+
+    def process(value: Any) -> Any:
+        return None if value is None else convert(value)
+
+    return process
+
+
+class UtcTime(_Converted):
+    """An aware time in UTC, stored naive, exact to the microsecond."""
+
+    impl = sa.DateTime
+
+    def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[Any]:
+        # DATETIME of MySQL has whole seconds unless told otherwise.
+        kind = mysql.DATETIME(fsp=6) if dialect.name == 'mysql' else sa.DateTime()
+        return kind
+
+    def to_database(self, dialect: sa.Dialect) -> Convert | None:
+        return to_text
+
+    def from_database(self, dialect: sa.Dialect) -> Convert | None:
+        return _parse_time if dialect.name == 'sqlite' else _make_aware
+
+
+def _parse_time(value: str | None) -> datetime.datetime | None:
+    return None if value is None else datetime.datetime.fromisoformat(value + '+00:00')
+
+
+def _make_aware(value: datetime.datetime | None) -> datetime.datetime | None:
+    return None if value is None else value.replace(tzinfo=UTC)
+
+
+class LongText(_Converted):
+    """Text of any length, without NUL, which no database keeps in it."""
+
+    def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[Any]:
+        # TEXT of MySQL ends at 64 KiB.
+        kind = mysql.LONGTEXT() if dialect.name == 'mysql' else sa.Text()
+        return kind
+
+    def to_database(self, dialect: sa.Dialect) -> Convert | None:
+        return _clean
+
+
+def _clean(text: str) -> str:
+    return text.replace('\x00', '?') if '\x00' in text else text
+
+
+class Message(_Converted):
+    """A message to people, cut at its length."""
+
+    impl = sa.String(MESSAGE_LENGTH)
+
+    def to_database(self, dialect: sa.Dialect) -> Convert | None:
+        return cut
+
+
+class Flag(_Converted):
+    """True or False as a number: not all databases have a type for them."""
+
+    impl = sa.SmallInteger
+
+    def to_database(self, dialect: sa.Dialect) -> Convert | None:
+        return int
+
+    def from_database(self, dialect: sa.Dialect) -> Convert | None:
+        return _to_bool
+
+
+def _to_bool(value: int | None) -> bool | None:
+    return None if value is None else bool(value)
+
+
+class Json(LongText):
+    """A value as JSON text: nobody searches in it, and databases change their own."""
+
+    def to_database(self, dialect: sa.Dialect) -> Convert | None:
+        return _to_json
+
+    def from_database(self, dialect: sa.Dialect) -> Convert | None:
+        return _from_json
+
+
+def _to_json(value: Any) -> str:
+    return '{}' if value == {} else dumps(value)
+
+
+def _from_json(text: str | None) -> Any:
+    if text is None:
+        return None
+    return {} if text == '{}' else json.loads(text)
+
+
+class JsonTuple(Json):
+    """A tuple of texts as JSON text."""
+
+    def from_database(self, dialect: sa.Dialect) -> Convert | None:
+        return _to_tuple
+
+
+def _to_tuple(text: str | None) -> tuple[Any, ...] | None:
+    if text is None:
+        return None
+    return () if text == '[]' else tuple(json.loads(text))
+
+
+class JsonList(Json):
+    """A list as JSON text; NULL, in rows from before there were any, is empty."""
+
+    def from_database(self, dialect: sa.Dialect) -> Convert | None:
+        return _to_list
+
+
+def _to_list(text: str | None) -> list[Any]:
+    return [] if text is None else json.loads(text)
+
+
+class CreatorJson(Json):
+    """A creator as JSON text; NULL in rows from before there were any."""
+
+    def to_database(self, dialect: sa.Dialect) -> Convert | None:
+        return _creator_text
+
+    def from_database(self, dialect: sa.Dialect) -> Convert | None:
+        return _to_creator
+
+
+def _creator_text(creator: Creator) -> str:
+    return _to_json(creator.as_mapping())
+
+
+def _to_creator(text: str | None) -> Creator:
+    return from_mapping(None if text is None else json.loads(text))
+
+
+class StackState(Json):
+    """An action, a status and its reason, see `states.stack`, as JSON text."""
+
+    def to_database(self, dialect: sa.Dialect) -> Convert | None:
+        return _state_text
+
+    def from_database(self, dialect: sa.Dialect) -> Convert | None:
+        return _to_state
+
+
+def _state_text(state: State) -> str:
+    return dumps([state.action, state.status, state.reason])
+
+
+def _to_state(text: str | None) -> State | None:
+    return None if text is None else State(*json.loads(text))
+
+
+class Ciphertext(str):
+    """A text that is stored as it is, in a column that would else encrypt it."""
+
+    __slots__ = ()
+
+
+class EncryptedText(LongText):
+    """A text that is encrypted when it is stored, and read in clear.
+
+    :param always: whatever it says, unless it is empty; otherwise only what
+        `conf.masking` would not show
+    """
+
+    def __init__(self, always: bool = True) -> None:
+        super().__init__()
+        self.always = always
+
+    def to_database(self, dialect: sa.Dialect) -> Convert | None:
+        cipher, always = cipher_of(dialect), self.always
+
+        def encrypt(text: str) -> str | None:
+            if isinstance(text, Ciphertext):
+                return text
+            return cipher.stored(_clean(text), always)
+
+        return encrypt
+
+    def from_database(self, dialect: sa.Dialect) -> Convert | None:
+        opened = cipher_of(dialect).opened
+
+        def decrypt(text: str | None) -> str | None:
+            return None if text is None else opened(text)
+
+        return decrypt
+
+
+class EncryptedJson(LongText):
+    """A value as JSON text that is encrypted likewise."""
+
+    def __init__(self, always: bool = True) -> None:
+        super().__init__()
+        self.always = always
+
+    def to_database(self, dialect: sa.Dialect) -> Convert | None:
+        cipher, always = cipher_of(dialect), self.always
+
+        def encrypt(value: Any) -> str:
+            if isinstance(value, Ciphertext):
+                return value
+            return cipher.document(value, always)
+
+        return encrypt
+
+    def from_database(self, dialect: sa.Dialect) -> Convert | None:
+        loads = cipher_of(dialect).loads
+
+        def decrypt(text: str | None) -> Any:
+            if text is None:
+                return None
+            return {} if text == '{}' else loads(text)
+
+        return decrypt
+
+
+TEXT = LongText()
+JSON = Json()
+TIME = UtcTime()
+MESSAGE = Message()

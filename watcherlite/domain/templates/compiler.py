@@ -1,0 +1,240 @@
+"""The compiler from the values of a template to nodes."""
+
+import dataclasses
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from watcherlite.domain.document_values import Findings
+from watcherlite.domain.json_values import kind
+from watcherlite.domain.templates import functions, versions
+from watcherlite.domain.templates.functions import Function
+from watcherlite.domain.templates.nodes import (
+    Call,
+    Choice,
+    EvaluationFailed,
+    Listed,
+    Mapped,
+    Named,
+    NamedCondition,
+    Node,
+    Static,
+    truth,
+)
+from watcherlite.domain.templates.scope import MAX_MADE, Scope
+from watcherlite.domain.yaml_values import Path
+
+#: The pseudo parameters of every stack.
+PSEUDO = ('OS::stack_name', 'OS::stack_id', 'OS::project_id')
+#: The budget for functions with constant arguments, which are evaluated early.
+_TRIED = MAX_MADE
+
+
+class Compiler:
+    """Compiles the values of one template.
+
+    Whatever is wrong is noted in `findings`, and something harmless returned.
+
+    :param date: the version of the template
+    :param parameters, resources, conditions: what can be named; None: there is
+        something wrong with all of them, so that nothing is said about names
+    """
+
+    def __init__(
+        self,
+        findings: Findings,
+        date: str,
+        parameters: Collection[str] | None,
+        resources: Collection[str] | None,
+        conditions: Collection[str] | None,
+    ) -> None:
+        self._findings = findings
+        self._date = date
+        self._functions = functions.of(date)
+        self._conditions = functions.conditions_of(date)
+        self._missing = functions.missing_of(date)
+        self._known = {
+            'parameter': None if parameters is None else {*parameters, *PSEUDO},
+            'resource': None if resources is None else set(resources),
+            'condition': None if conditions is None else set(conditions),
+        }
+        self._left = _TRIED
+        #: The references of the condition that is being compiled; None: no condition.
+        self._within: list[str] | None = None
+
+    # values
+
+    def value(self, written: Any, path: Path) -> Node:
+        """Return the node of a value."""
+        if isinstance(written, dict):
+            if len(written) == 1:
+                name = next(iter(written))
+                if name in self._missing:
+                    text = f'the function {name} is not supported here; '
+                    self._findings.add(path, text + self._missing[name])
+                    return Static(None)
+                if name in self._functions:
+                    return self._call(self._functions[name], written[name], path)
+            nodes = {key: self.value(v, (*path, key)) for key, v in written.items()}
+            if all(isinstance(node, Static) for node in nodes.values()):
+                return Static(written)
+            return Mapped(tuple(nodes.items()))
+        if isinstance(written, list):
+            items = [self.value(v, (*path, i)) for i, v in enumerate(written)]
+            if all(isinstance(node, Static) for node in items):
+                return Static(written)
+            return Listed(tuple(items))
+        return Static(written)
+
+    def _call(self, function: Function, written: Any, path: Path) -> Node:
+        place = (*path, function.name)
+        problem = function.shape(written)
+        if problem:
+            self._findings.add(place, problem)
+            return Static(None)
+        if function.call is None:
+            return self._choice(written, place)
+        if function.refers == 'resource' and self._within is not None:
+            text = 'a condition is decided before anything is made; use get_param'
+            self._findings.add(place, text)
+            return Static(None)
+        self._check_name(function, written, place)
+        arguments = self.value(written, place)
+        node = Call(function.name, function.call, arguments, place, function.refers)
+        if function.pure and isinstance(arguments, Static):
+            self._try(node)
+        return node
+
+    def _check_name(self, function: Function, written: Any, place: Path) -> None:
+        first = written[:1] if isinstance(written, list) else [written]
+        name = first[0] if first else None
+        if function.name == 'get_param':
+            self._named('parameter', name, place)
+        elif function.refers == 'resource':
+            self._named('resource', name, place)
+
+    def _named(self, noun: str, name: Any, place: Path) -> None:
+        known = self._known[noun]
+        if known is None or not isinstance(name, str) or name in known:
+            return
+        near = self._findings.nearest(name, known)
+        hint = f'did you mean {near}?' if near else f'name a {noun} of the template'
+        self._findings.add(place, f'there is no {noun} {name}; {hint}')
+
+    def _try(self, node: Call) -> None:
+        """Report a function with constant arguments that fails."""
+        if self._left <= 0:
+            return
+        scope = Scope(left=min(self._left, MAX_MADE))
+        before = scope.left
+        try:
+            node.value(scope)
+        except EvaluationFailed as error:
+            # A function that exceeds only the remaining budget is valid.
+            if scope.left >= 0 or before == MAX_MADE:
+                self._findings.add(error.path, error.text)
+        self._left -= before - scope.left
+
+    def _choice(self, written: Any, place: Path) -> Node:
+        if not isinstance(written, list):
+            usage = 'if: [CONDITION, VALUE, OTHERWISE]'
+            text = f'its arguments are {kind(written)}, not a list; write {usage}'
+            self._findings.add(place, text)
+            return Static(None)
+        if len(written) == 2 and self._date < versions.OPEN_IF:
+            self._findings.add(
+                place,
+                'it has 2 arguments, not 3; add the value for when the condition does '
+                f'not hold, or use {versions.KEY} {versions.OPEN_IF}',
+            )
+            return Static(None)
+        condition = self.condition(written[0], (*place, 0))
+        then = self.value(written[1], (*place, 1))
+        otherwise = None
+        if len(written) == 3:
+            otherwise = self.value(written[2], (*place, 2))
+        return Choice(condition, then, otherwise, place)
+
+    # conditions
+
+    def definition(self, written: Any, path: Path) -> tuple[Node, tuple[str, ...]]:
+        """Return the node of a named condition, and those that it refers to."""
+        self._within = []
+        try:
+            node = self.condition(written, path)
+            return node, tuple(dict.fromkeys(self._within))
+        finally:
+            self._within = None
+
+    def condition(self, written: Any, path: Path) -> Node:
+        """Return the node of a condition: a name, true or false, or a function."""
+        if isinstance(written, bool):
+            return Static(written)
+        if isinstance(written, str):
+            self._named('condition', written, path)
+            if self._within is not None:
+                self._within.append(written)
+            return NamedCondition(written)
+        if not isinstance(written, dict) or len(written) != 1:
+            self._findings.add(
+                path,
+                f'this is {kind(written)}; a condition is a name of one, true or '
+                'false, or one function like {equals: [{get_param: size}, small]}',
+            )
+            return Static(False)
+        outer = self._within
+        self._within = [] if outer is None else outer
+        try:
+            return self._decision(*next(iter(written.items())), written, path)
+        finally:
+            self._within = outer
+
+    def _decision(self, name: str, arguments: Any, written: Any, path: Path) -> Node:
+        place = (*path, name)
+        function = self._conditions.get(name)
+        if function is None:
+            if name not in self._functions and name not in self._missing:
+                known = sorted({*self._conditions, *self._functions})
+                text = f'there is no function {name}; known are {", ".join(known)}'
+                self._findings.add(path, text)
+                return Static(False)
+            return self.value(written, path)
+        if function.call is not None:
+            return self._call(function, arguments, path)
+        problem = function.shape(arguments)
+        if not problem and name != 'not' and not isinstance(arguments, list):
+            problem = f'its arguments are {kind(arguments)}; they must be a list'
+        if problem:
+            self._findings.add(place, problem)
+            return Static(False)
+        if name == 'not':
+            node = self.condition(arguments, place)
+            return Call(name, _negated, _Truths((node,), place), place)
+        each = [self.condition(a, (*place, i)) for i, a in enumerate(arguments)]
+        decide = _both if name == 'and' else _either
+        return Call(name, decide, _Truths(tuple(each), place), place)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Truths:
+    """Conditions that are evaluated when they are read."""
+
+    items: tuple[Node, ...]
+    place: Path
+
+    def value(self, scope: Scope) -> Any:
+        return (truth(node, scope, self.place) for node in self.items)
+
+    def refer(self, scope: Scope, named: Named) -> None:
+        """Do nothing: conditions cannot refer to resources."""
+
+
+def _negated(given: Iterator[bool], scope: Scope) -> bool:
+    return not next(given)
+
+
+def _both(given: Iterator[bool], scope: Scope) -> bool:
+    return all(given)
+
+
+def _either(given: Iterator[bool], scope: Scope) -> bool:
+    return any(given)

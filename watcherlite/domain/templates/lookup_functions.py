@@ -1,0 +1,71 @@
+"""The functions of templates that read parameters, resources and files."""
+
+from typing import Any
+
+from watcherlite.domain.json_values import kind
+from watcherlite.domain.templates.scope import EvaluationError, Scope
+from watcherlite.domain.templates.text_functions import as_list
+
+
+def get_param(given: Any, scope: Scope) -> Any:
+    """Return a parameter, or the part at a path in it; empty text if there is none."""
+    name, *path = [given] if isinstance(given, str) else as_list(given, 'its path', 1)
+    if not isinstance(name, str) or name not in scope.parameters:
+        raise EvaluationError(
+            'there is no parameter of that name; name one of the template'
+        )
+    value = scope.parameters[name]
+    for step in path:
+        try:
+            value = _inside(value, step)
+        except (LookupError, TypeError, ValueError, OverflowError):
+            return ''
+    return scope.made(value)
+
+
+def _inside(value: Any, step: Any) -> Any:
+    if isinstance(value, dict):
+        return value[step] if isinstance(step, str) else value[str(step)]
+    if isinstance(value, list):
+        return value[int(step)]
+    raise KeyError(step)
+
+
+def get_resource(given: Any, scope: Scope) -> Any:
+    """Return the reference of a resource."""
+    if not isinstance(given, str):
+        raise EvaluationError(
+            f'its argument is {kind(given)}; it must be the name of a resource'
+        )
+    return scope.made(scope.references.reference(given))
+
+
+def get_attr(given: Any, scope: Scope) -> Any:
+    """Return an attribute of a resource, or the part at a path in it."""
+    name, *path = [given] if isinstance(given, str) else as_list(given, 'its path', 1)
+    if not isinstance(name, str):
+        raise EvaluationError(
+            f'it begins with {kind(name)}; it must be the name of a resource'
+        )
+    if any(step is None for step in path):
+        return None
+    for step in path:
+        if not isinstance(step, (str, int, float)):
+            raise EvaluationError(
+                f'a step of its path is {kind(step)}; it must be text'
+            )
+    # Without an attribute the value is a mapping of all.
+    return scope.made(scope.references.attribute(name, path or ['show']))
+
+
+def get_file(given: Any, scope: Scope) -> str:
+    """Return the text of a file of the stack."""
+    if not isinstance(given, str):
+        raise EvaluationError(
+            f'its argument is {kind(given)}; it must be the name of a file'
+        )
+    text = scope.files.get(given)
+    if not isinstance(text, str):
+        raise EvaluationError('there is no file of that name; send its text in files')
+    scope.spend(len(text))
+    return text

@@ -1,0 +1,1 @@
+"""Audits: requests, runs and the plans that they propose."""

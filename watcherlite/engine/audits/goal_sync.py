@@ -1,0 +1,87 @@
+"""Synchronisation of the installed goals and strategies with their rows."""
+
+import logging
+import uuid
+
+from watcherlite import exceptions
+from watcherlite.clock import Clock
+from watcherlite.db.api import Store
+from watcherlite.domain.audits import Goal, Strategy
+from watcherlite.engine.audits.plugins import GOALS, STRATEGIES, ProposalPlugins
+from watcherlite.execution.retries import retry_on_conflict
+
+LOG = logging.getLogger(__name__)
+
+
+def sync(store: Store, proposers: ProposalPlugins, clock: Clock) -> None:
+    """Insert new goals and strategies, and update those that have changed.
+
+    Plans that were proposed before do not change. A plugin that is not installed
+    here keeps its row, because another host may have it; a run fails on a host that
+    does not.
+    """
+    goals = installed_goals(proposers)
+    strategies = installed_strategies(proposers, {goal.name for goal in goals})
+    try:
+        _store(store, goals, strategies, clock)
+    except exceptions.Conflict:
+        # Another process has inserted the same rows: compare with them.
+        _store(store, goals, strategies, clock)
+    LOG.info(
+        'Synchronised %d goals and %d strategies',
+        len(goals),
+        sum(len(found) for found in strategies.values()),
+    )
+
+
+@retry_on_conflict
+def _store(
+    store: Store,
+    goals: list[Goal],
+    strategies: dict[str, list[Strategy]],
+    clock: Clock,
+) -> None:
+    now = clock.now()
+    with store.transaction() as tx:
+        tx.sync_goals(goals, now)
+        tx.sync_strategies(strategies, now)
+
+
+def installed_goals(proposers: ProposalPlugins) -> list[Goal]:
+    """Return the rows of the installed goals."""
+    return [
+        Goal(
+            str(uuid.uuid4()),
+            name,
+            kind.display_name or name,
+            [indicator.to_mapping() for indicator in kind.indicators],
+        )
+        for name, kind in proposers.loadable(GOALS).items()
+    ]
+
+
+def installed_strategies(
+    proposers: ProposalPlugins, goals: set[str]
+) -> dict[str, list[Strategy]]:
+    """Return the rows of the installed strategies, by goal.
+
+    A strategy whose goal is not installed is skipped, with a warning.
+    """
+    found: dict[str, list[Strategy]] = {}
+    for name, kind in proposers.loadable(STRATEGIES).items():
+        if kind.goal not in goals:
+            LOG.warning(
+                'Ignoring strategy %s: its goal %s is not installed',
+                name,
+                kind.goal,
+            )
+            continue
+        found.setdefault(kind.goal, []).append(
+            Strategy(
+                str(uuid.uuid4()),
+                name,
+                kind.display_name or name,
+                parameters_spec=dict(kind.schema),
+            )
+        )
+    return found

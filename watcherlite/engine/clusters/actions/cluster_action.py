@@ -1,0 +1,153 @@
+"""The base of actions on clusters, which run in stages.
+
+A stage is a step of the action and the actions that it derives. The next stage starts
+when all of them have ended, so that nothing of an action runs any more when its lock is
+released.
+"""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from watcherlite import exceptions
+from watcherlite.domain import commands
+from watcherlite.domain.actions import Action
+from watcherlite.domain.clusters import Cluster, Profile
+from watcherlite.domain.outcomes import (
+    Cancelled,
+    Failed,
+    Fault,
+    InProgress,
+    Outcome,
+)
+from watcherlite.engine.clusters import action_types
+from watcherlite.engine.clusters.actions import derivation
+from watcherlite.engine.clusters.actions.cluster_stage import TIMED_OUT, ClusterStage
+from watcherlite.engine.clusters.services import ClusterServices, no_worker_error
+from watcherlite.execution.retries import retry_while_unavailable
+from watcherlite.plugins.base import ActionContext, ActionType, DerivedResult
+
+DELETED = 'The cluster is deleted.'
+
+
+class ClusterAction(ActionType):
+    """An action on a cluster.
+
+    :cvar kind: its definition
+    :param parts: None for an instance that only validates inputs
+    """
+
+    kind: ClassVar[action_types.ActionDefinition]
+    # A repeated action finds the nodes that it has stored, and derives the rest.
+    idempotent = True
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if 'kind' in cls.__dict__:
+            cls.schema = cls.kind.schema
+            cls.description = cls.kind.description
+
+    def __init__(
+        self, options: Any = None, parts: ClusterServices | None = None
+    ) -> None:
+        super().__init__(options)
+        self._services = parts
+
+    @property
+    def parts(self) -> ClusterServices:
+        """Return the services of the worker."""
+        if self._services is None:
+            raise no_worker_error()
+        return self._services
+
+    def execute(self, context: ActionContext) -> Outcome:
+        """Run the first stage."""
+        return self._run_stage(context, ())
+
+    def complete(
+        self, context: ActionContext, results: Sequence[DerivedResult]
+    ) -> Outcome:
+        """Run the next stage, or conclude."""
+        return self._run_stage(context, results, begun=True)
+
+    def overdue(
+        self, context: ActionContext, results: Sequence[DerivedResult]
+    ) -> Outcome:
+        """Fail with the results so far when the timeout has passed."""
+        said = {
+            **derivation.outputs(derivation.node_results(results)),
+            action_types.REASON: TIMED_OUT,
+        }
+        return Failed(TIMED_OUT, Fault('TimedOut', TIMED_OUT, '', ''), said)
+
+    def poll(self, context: ActionContext, token: Any) -> Outcome:
+        """Continue when a pause is over; see `ClusterStage.pause`."""
+        until = datetime.datetime.fromisoformat(token['until'])
+        left = (until - context.now()).total_seconds()
+        if left > 0:
+            # It was suspended, or claimed by another worker.
+            return InProgress(token, left)
+        return self._run_stage(context, (), token)
+
+    def _run_stage(
+        self,
+        context: ActionContext,
+        results: Sequence[DerivedResult],
+        token: Mapping[str, Any] | None = None,
+        begun: bool = False,
+    ) -> Outcome:
+        store = self.parts.store
+
+        def written() -> Outcome:
+            action = store.get_action(context.uuid)
+            # Outside the transaction, which must not need a second connection.
+            profile = self._profile(action)
+            ended, now = derivation.node_results(results), context.now()
+            with store.transaction() as tx:
+                stage = ClusterStage.lock(
+                    self.parts,
+                    action,
+                    profile,
+                    tx,
+                    ended,
+                    now,
+                    remaining=context.remaining(),
+                )
+                if stage is None:
+                    return self.target_deleted()
+                if token is not None:
+                    return self.resume(stage, token)
+                return self.advance(stage) if begun else self.start(stage)
+
+        what = f'The action {context.uuid} on a cluster'
+        try:
+            outcome = retry_while_unavailable(context, what, written)
+        except (exceptions.Invalid, exceptions.NotFound) as error:
+            outcome = Failed(str(error), outputs={action_types.REASON: str(error)})
+        self.parts.tell(None, commands.EventsStored())
+        return outcome
+
+    def _profile(self, action: Action) -> Profile | None:
+        uuid = action.target or ''
+        cluster = self.parts.store.clusters_by_uuid([uuid]).get(uuid)
+        return None if cluster is None else self.profile(action, cluster)
+
+    def profile(self, action: Action, cluster: Cluster) -> Profile:
+        """Return the profile of new nodes after this action."""
+        return self.parts.profile(cluster.profile_id)
+
+    def target_deleted(self) -> Outcome:
+        """Return the outcome for a deleted cluster."""
+        return Cancelled(DELETED)
+
+    def start(self, stage: ClusterStage) -> Outcome:
+        """Derive the actions of the first stage."""
+        raise NotImplementedError
+
+    def advance(self, stage: ClusterStage) -> Outcome:
+        """Derive the actions of the next stage, or conclude."""
+        raise NotImplementedError
+
+    def resume(self, stage: ClusterStage, token: Mapping[str, Any]) -> Outcome:
+        """Continue after a pause."""
+        raise NotImplementedError

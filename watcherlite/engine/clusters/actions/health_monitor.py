@@ -1,0 +1,339 @@
+"""The health monitor: a repeated action per binding of a health policy.
+
+Each run inserts an action for one round, so that the actions that the round derives
+can be purged. A round checks the nodes and recovers unhealthy ones by derived actions,
+which lock the cluster like those of users. A round is skipped while the cluster has
+other actions; nothing has to be disabled for that.
+
+Only rounds with findings are kept: the actions of an uneventful round are deleted when
+the next one starts, and its checks record no events.
+"""
+
+import datetime
+import functools
+import logging
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from watcherlite import exceptions
+from watcherlite.domain import commands, events
+from watcherlite.domain.actions import ENGINE, LOOKED_AFTER, Action, ActionChange
+from watcherlite.domain.clusters import Bound, Cluster, Node
+from watcherlite.domain.outcomes import Derived, DerivedAction, Done, Outcome
+from watcherlite.engine.clusters import action_types, lock_admission
+from watcherlite.engine.clusters.requests import admission
+from watcherlite.engine.clusters.services import ClusterLimits, ClusterServices
+from watcherlite.execution.retries import retry_while_unavailable
+from watcherlite.plugins.base import ActionContext, ActionType, DerivedResult
+from watcherlite.states import action as action_states
+from watcherlite.states import cluster as states
+
+LOG = logging.getLogger(__name__)
+
+#: The action type; plans and plugins cannot name it.
+CLUSTER_HEALTH = 'cluster_health'
+# Keys of the derived actions
+CHECK = 'check'
+RECOVER = 'recover'
+#: Statuses of nodes that are recovered.
+UNHEALTHY_STATUSES = frozenset({states.ERROR, states.WARNING})
+STOPPED = 'The cluster is not looked after any more.'
+HEALTHY = 'all is well'
+SKIPPED = 'left out: '
+# Outputs of a run, and of a round
+ROUND = 'round'
+#: uuid of the last round.
+LAST = 'last'
+#: Whether a node changed in the round.
+CHANGED = 'changed'
+#: Default seconds between two runs.
+INTERVAL = 60
+
+
+class ClusterHealth(ActionType):
+    """Checks the nodes of a cluster, and recovers unhealthy ones."""
+
+    description = 'Monitors the health of a cluster.'
+    # The derived actions lock the cluster and find what is done already.
+    idempotent = True
+    schema: ClassVar[Mapping[str, Any]] = {
+        'type': 'object',
+        'properties': {
+            'cluster': {'type': 'string'},
+            'binding': {'type': 'string'},
+            'round': {
+                'type': 'boolean',
+                'description': 'whether this is a round; else it starts rounds',
+            },
+        },
+        'required': ['cluster', 'binding'],
+        'additionalProperties': False,
+    }
+
+    def __init__(self, parts: ClusterServices) -> None:
+        super().__init__()
+        self._parts = parts
+
+    def execute(self, context: ActionContext) -> Outcome:
+        """Start a round, unless something blocks it."""
+        cluster, bound = self._find(context)
+        if cluster is None or bound is None:
+            return Done({ROUND: STOPPED}, last=True)
+        reason = self._blocking_reason(context, cluster, bound)
+        if not context.inputs.get('round'):
+            return self._start_round(context, cluster, reason)
+        if reason is not None:
+            return Done({ROUND: reason})
+        detection = bound.binding.data.get('detection')
+        inputs = {} if detection is None else {'detection': detection}
+        return _derive(CHECK, action_types.CLUSTER_CHECK, cluster, inputs)
+
+    def _start_round(
+        self, context: ActionContext, cluster: Cluster, reason: str | None
+    ) -> Outcome:
+        """Insert the action of a round, unless there is a blocking reason.
+
+        The actions of the last round are deleted if it was uneventful.
+        """
+        store = self._parts.store
+        known = (
+            self._retry(context, lambda: store.get_action(context.uuid).outputs) or {}
+        )
+        last = known.get(LAST)
+        if reason is not None:
+            return Done({ROUND: reason, LAST: last})
+        family = self._retry(context, lambda: _round_actions(self._parts, last))
+        if not all(action.finished for action in family):
+            return Done({ROUND: f'{SKIPPED}the last round has not ended', LAST: last})
+        gone = family if family and _is_uneventful(family[0]) else []
+        inputs, now = {**context.inputs, 'round': True}, context.now()
+        action = _action(events.new_uuid(), cluster.uuid, inputs, now)
+
+        def stored() -> None:
+            with store.transaction() as tx:
+                tx.drop_actions([one.id or 0 for one in gone])
+                tx.insert_actions([action], [])
+
+        self._retry(context, stored)
+        self._parts.tell(ENGINE, commands.RunActions())
+        return Done({ROUND: action.uuid, LAST: action.uuid})
+
+    def complete(
+        self, context: ActionContext, results: Sequence[DerivedResult]
+    ) -> Outcome:
+        """Recover the unhealthy nodes as the policy says."""
+        for result in results:
+            if result.status != action_states.SUCCEEDED:
+                LOG.warning(
+                    'Health policy: %s of cluster %s failed, retrying in the next '
+                    'round: %s',
+                    result.key,
+                    context.inputs['cluster'],
+                    result.status_message,
+                )
+        if any(result.key == RECOVER for result in results):
+            return Done({ROUND: 'recovered'})
+        cluster, bound = self._find(context)
+        if cluster is None or bound is None:
+            return Done({ROUND: STOPPED}, last=True)
+        store = self._parts.store
+        nodes = self._retry(context, lambda: store.nodes_of([cluster.id or 0]))
+        failed = any(result.status != action_states.SUCCEEDED for result in results)
+        began = self._retry(context, lambda: store.get_action(context.uuid).start_time)
+        told = {CHANGED: True} if failed or _has_changed(nodes, began) else {}
+        reason = self._blocking_reason(context, cluster, bound)
+        if reason is not None:
+            return Done({ROUND: reason, **told})
+        bad = [node for node in nodes if node.status in UNHEALTHY_STATUSES]
+        if not bad:
+            return Done({ROUND: HEALTHY, **told})
+        # Nodes under the lock of a stack are recovered when it is unlocked.
+        locks = lock_admission.NodeLocks(store)
+        found = self._retry(context, lambda: [locks.on_nodes([node]) for node in bad])
+        unwell = [n.uuid for n, lock in zip(bad, found, strict=True) if lock is None]
+        if not unwell:
+            return Done({ROUND: f'{SKIPPED}{found[0]}', **told})
+        LOG.warning(
+            'Cluster %s: recovering unhealthy nodes: %s',
+            cluster.uuid,
+            ', '.join(unwell),
+        )
+        return _derive(RECOVER, action_types.CLUSTER_RECOVER, cluster, {})
+
+    def _retry(self, context: ActionContext, call: Any) -> Any:
+        return retry_while_unavailable(
+            context, f'The health of {context.inputs["cluster"]}', call
+        )
+
+    def _find(self, context: ActionContext) -> tuple[Cluster | None, Bound | None]:
+        """Return the cluster and the policy binding, if they exist."""
+        store, wanted = self._parts.store, context.inputs
+
+        def found() -> tuple[Cluster | None, Bound | None]:
+            cluster = store.clusters_by_uuid([wanted['cluster']]).get(wanted['cluster'])
+            if cluster is None or cluster.deleted_at is not None:
+                return None, None
+            key = cluster.id or 0
+            for bound in store.bindings_of_clusters([key]).get(key, ()):
+                if bound.binding.uuid == wanted['binding']:
+                    return cluster, bound
+            return cluster, None
+
+        known: tuple[Cluster | None, Bound | None] = self._retry(context, found)
+        return known
+
+    def _blocking_reason(
+        self, context: ActionContext, cluster: Cluster, bound: Bound
+    ) -> str | None:
+        """Return why a round is skipped; None if it is not."""
+        if not bound.binding.enabled:
+            return f'{SKIPPED}the policy is disabled'
+        if cluster.status == states.INIT or cluster.status in states.TRANSIENT:
+            return f'{SKIPPED}the cluster is {cluster.status}'
+        around, now = [cluster.uuid], context.now()
+
+        def busy() -> bool:
+            with self._parts.store.transaction() as tx:
+                return bool(admission.actions_under_way(tx, around, around, now))
+
+        return f'{SKIPPED}the cluster is busy' if self._retry(context, busy) else None
+
+
+def _round_actions(parts: ClusterServices, last: str | None) -> list[Action]:
+    """Return a round with its derived actions; [] if it has been purged."""
+    store = parts.store
+    try:
+        found = [store.get_action(last)] if last is not None else []
+    except exceptions.NotFound:
+        return []
+    frontier = found
+    while frontier:
+        frontier = [
+            child for one in frontier for child in store.derived_actions(one.id or 0)
+        ]
+        found = [*found, *frontier]
+        # Actions on nodes derive no others.
+        frontier = [
+            one for one in frontier if one.action_type in action_types.CLUSTER_TYPES
+        ]
+    return found
+
+
+def _is_uneventful(ended: Action) -> bool:
+    """Return whether a round found nothing and changed nothing."""
+    told = ended.outputs or {}
+    said = str(told.get(ROUND) or '')
+    found = ended.status != action_states.SUCCEEDED or told.get(CHANGED)
+    return not found and (said == HEALTHY or said.startswith(SKIPPED))
+
+
+def _has_changed(nodes: Sequence[Node], began: datetime.datetime | None) -> bool:
+    """Return whether a node has changed since a round started."""
+    times = [node.updated_at for node in nodes if node.updated_at is not None]
+    return began is not None and any(time >= began for time in times)
+
+
+def _derive(
+    key: str, action_type: str, cluster: Cluster, inputs: Mapping[str, Any]
+) -> Derived:
+    """Derive an action on a cluster that takes its own lock."""
+    derived = DerivedAction(
+        key,
+        action_type,
+        dict(inputs),
+        name=action_types.action_name(action_type, cluster.uuid),
+        target=cluster.uuid,
+        timeout=cluster.timeout,
+        lane=ENGINE,
+        tenant=cluster.owner.tenant,
+    )
+    return Derived((derived,))
+
+
+# start and stop
+
+
+def action_uuid(bound: Bound) -> str:
+    """Return the uuid of the monitor of a binding.
+
+    It is computed from that of the binding, so that there is one for each.
+    """
+    return str(uuid.uuid5(uuid.UUID(bound.binding.uuid), CLUSTER_HEALTH))
+
+
+def check_interval(bound: Bound, limits: ClusterLimits) -> int:
+    """Return the seconds between two runs, within the limits of the options."""
+    wanted = bound.binding.data.get('interval') or INTERVAL
+    least = max(1, limits.check_interval_min)
+    return max(least, min(int(wanted), limits.check_interval_max))
+
+
+def start(
+    parts: ClusterServices, context: ActionContext, cluster: str, bound: Bound
+) -> None:
+    """Start the monitor of a cluster, if there is none; it runs after an interval."""
+    interval, now = check_interval(bound, parts.limits), context.now()
+    inputs = {'cluster': cluster, 'binding': bound.binding.uuid}
+    action = _action(action_uuid(bound), cluster, inputs, now).evolve(
+        interval=interval, not_before=now + datetime.timedelta(seconds=interval)
+    )
+
+    def stored() -> None:
+        try:
+            parts.store.get_action(action.uuid)
+        except exceptions.NotFound:
+            _insert(parts, action)
+
+    retry_while_unavailable(context, f'The health of {cluster}', stored)
+    parts.tell(ENGINE, commands.RunActions())
+
+
+def _action(
+    action_uuid: str, cluster: str, inputs: Mapping[str, Any], now: datetime.datetime
+) -> Action:
+    return Action(
+        uuid=action_uuid,
+        action_type=CLUSTER_HEALTH,
+        lane=ENGINE,
+        name=f'{CLUSTER_HEALTH}_{cluster[:8]}',
+        inputs=dict(inputs),
+        context={LOOKED_AFTER: True},
+        status=action_states.READY,
+        created_at=now,
+    )
+
+
+def _insert(parts: ClusterServices, action: Action) -> None:
+    with parts.store.transaction() as tx:
+        tx.insert_actions([action], [])
+
+
+def stop(
+    parts: ClusterServices, context: ActionContext, bounds: Sequence[Bound]
+) -> None:
+    """Stop the monitors of bindings.
+
+    A monitor that is running finds out by itself that its binding is gone.
+    """
+    for bound in bounds:
+        stopped = functools.partial(_cancel, parts, bound, context.now())
+        retry_while_unavailable(context, 'The health of a cluster', stopped)
+
+
+def _cancel(parts: ClusterServices, bound: Bound, now: datetime.datetime) -> None:
+    try:
+        found = parts.store.get_action(action_uuid(bound))
+    except exceptions.NotFound:
+        return
+    with parts.store.transaction() as tx:
+        row = tx.lock_actions([found.id or 0]).get(found.id or 0)
+        if row is None or row.status != action_states.READY or row.owner is not None:
+            return
+        after = row.evolve(
+            status=action_states.CANCELLED,
+            status_message=STOPPED,
+            end_time=now,
+            updated_at=now,
+        )
+        tx.change_actions([ActionChange(row, after)])

@@ -1,0 +1,73 @@
+"""The handler context of a node."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite.domain.clusters import Cluster, Node
+from watcherlite.engine.stacks.resource_context import (
+    HandlerAction,
+    HandlerContext,
+    unique_name,
+)
+
+# Keys in `Node.kept`; see also `projection`
+#: The physical name, which outlives renames of the node and its cluster.
+NAME = 'name'
+#: The data of the handler.
+DATA = 'data'
+
+
+def node_context(
+    action: HandlerAction,
+    node: Node,
+    cluster: Cluster | None,
+    properties: Mapping[str, Any],
+) -> HandlerContext:
+    """Return the handler context of a node.
+
+    The cluster takes the place of the stack of a resource. The placement by policies is
+    in the metadata, under the key `placement`.
+
+    :param properties: the desired or last properties
+    """
+    around: Cluster | Node = node if cluster is None else cluster
+    placement = node.data.get('placement')
+    metadata = dict(node.metadata)
+    if placement:
+        metadata['placement'] = placement
+    return HandlerContext(
+        uuid=action.uuid,
+        attempt=action.attempt,
+        tenant=node.owner.tenant,
+        stack_name=around.name,
+        stack_uuid=around.uuid,
+        resource_name=node.name,
+        resource_uuid=node.uuid,
+        physical_name=physical_name(node, cluster),
+        physical_id=node.physical_id,
+        properties=properties,
+        before=node.properties,
+        attributes=node.attributes,
+        metadata=metadata,
+        data=node.kept.get(DATA) or {},
+        files={},
+        action=action,
+    )
+
+
+def physical_name(node: Node, cluster: Cluster | None) -> str:
+    """Return the unique and permanent name of the resource of a node."""
+    kept = node.kept.get(NAME)
+    if kept is not None:
+        return str(kept)
+    around = 'node' if cluster is None else cluster.name
+    return unique_name(around, node.name, node.uuid)
+
+
+def kept(data: Mapping[str, Any] | None, name: str | None = None) -> dict[str, Any]:
+    """Return the values for `Node.kept` from the result of a handler.
+
+    :param name: the physical name
+    """
+    found: dict[str, Any] = {} if name is None else {NAME: name}
+    return found if data is None else {**found, DATA: dict(data)}

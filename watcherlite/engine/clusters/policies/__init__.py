@@ -1,0 +1,1 @@
+"""Policies of clusters: their bindings, and what they are called with."""

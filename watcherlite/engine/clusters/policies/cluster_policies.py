@@ -1,0 +1,337 @@
+"""The policies of clusters: bindings, and the policies that apply to an action."""
+
+import dataclasses
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from watcherlite import exceptions
+from watcherlite.db.api import Store, Transaction
+from watcherlite.db.clusters import not_found
+from watcherlite.domain import events
+from watcherlite.domain.clusters import Binding, Bound, Cluster, PolicyObject, Profile
+from watcherlite.domain.outcomes import public_text
+from watcherlite.engine.clusters import action_types
+from watcherlite.engine.clusters.policies.policy_context import (
+    ClusterSnapshot,
+    PolicyContext,
+)
+from watcherlite.engine.clusters.services import Plugins
+from watcherlite.execution.in_flight import Attempt
+from watcherlite.execution.policy_chain import Pairs, PolicyCheckFailed
+from watcherlite.plugins import base
+from watcherlite.plugins.base import ActionContext, Policy
+from watcherlite.states import action as action_states
+
+LOG = logging.getLogger(__name__)
+
+#: Prefix of the types of health policies.
+HEALTH = 'senlin.policy.health-'
+#: Actions that are allowed although a policy cannot be loaded.
+_LEAVING = frozenset(
+    {
+        action_types.CLUSTER_ATTACH_POLICY,
+        action_types.CLUSTER_DETACH_POLICY,
+        action_types.CLUSTER_UPDATE_POLICY,
+        action_types.CLUSTER_DELETE,
+    }
+)
+
+#: (transaction, binding): called in the transaction that changes the binding.
+OnBinding = Callable[[Transaction, Bound], None]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AttachResult:
+    """The result of attaching a policy.
+
+    :param already: whether it was attached before
+    """
+
+    bound: Bound
+    already: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _PolicyRequest:
+    """An action on a policy binding, as policies see it."""
+
+    uuid: str
+    action_type: str
+    inputs: Mapping[str, Any]
+    target: str | None
+
+
+class ClusterPolicies:
+    """The policies of clusters.
+
+    `of` is the source of the policy chain. The other methods are the actions on
+    policies; each may be repeated after the loss of a worker. A rejection is raised as
+    a WatcherliteError with a text for users. `on_binding` is called in the transaction
+    that stores the change.
+    """
+
+    def __init__(self, store: Store, plugins: Plugins) -> None:
+        self._store = store
+        self._plugins = plugins
+
+    def of(self, task: Attempt) -> Pairs:
+        """Return the policies that apply to an action, in their order.
+
+        Only requests have policies; their decisions cover the derived actions.
+        """
+        action, context = task.action, task.context
+        if context is None or action.tenant is None or action.plan_id is not None:
+            return ()
+        # Users may run any action type on a cluster, or on a node of one.
+        uuid = action.within or action.target
+        if uuid is None or action.cause != action_states.RPC_REQUEST:
+            return ()
+        cluster = self._store.clusters_by_uuid([uuid]).get(uuid)
+        if cluster is None or cluster.deleted_at is not None:
+            return ()
+        snapshot = ClusterSnapshot(self._store, self._plugins, context, action, cluster)
+        pairs = []
+        for bound in self._bound(cluster):
+            pair = self._pair_for(bound, action.action_type, snapshot)
+            if pair is not None:
+                pairs.append(pair)
+        return pairs
+
+    # the actions on policies
+
+    def attach(
+        self,
+        context: ActionContext,
+        cluster: str,
+        policy: str,
+        enabled: bool = True,
+        on_binding: OnBinding | None = None,
+    ) -> AttachResult:
+        """Attach a policy to a cluster; both by uuid."""
+        snapshot = self._snapshot(context, cluster, action_types.CLUSTER_ATTACH_POLICY)
+        bounds = snapshot.retry(lambda: self._bound(snapshot.cluster))
+        for bound in bounds:
+            if bound.policy.uuid == policy:
+                self._call_on_binding(snapshot, bound, on_binding)
+                return AttachResult(bound, already=True)
+        found = snapshot.retry(lambda: self._find(policy, snapshot.cluster))
+        plugin = self._plugins.make_policy(found.type)
+        self._check_single(plugin, found, bounds, snapshot.cluster)
+        self._check_profile(plugin, found, snapshot)
+        binding = Binding(
+            uuid=events.new_uuid(),
+            cluster_id=snapshot.cluster.id or 0,
+            policy_id=found.id or 0,
+            priority=plugin.priority,
+            enabled=enabled,
+        )
+        told = self._context(plugin, Bound(binding, found), snapshot)
+        kept = plugin.attach(told)
+        binding = binding.evolve(data=dict(kept or {}))
+
+        def stored(tx: Transaction, row: Cluster) -> Bound:
+            known = _find_binding(tx.bindings_of(row.id or 0), policy)
+            if known is None:
+                known = Bound(tx.insert_binding(binding), found)
+            if on_binding is not None:
+                on_binding(tx, known)
+            return known
+
+        try:
+            return AttachResult(snapshot.write(stored))
+        except exceptions.Conflict:
+            # The cluster was deleted meanwhile: clean up now.
+            plugin.detach(told)
+            raise
+
+    def detach(
+        self,
+        context: ActionContext,
+        cluster: str,
+        policy: str,
+        on_binding: OnBinding | None = None,
+    ) -> Bound | None:
+        """Detach a policy; return its binding, or None if it was not attached."""
+        snapshot = self._snapshot(context, cluster, action_types.CLUSTER_DETACH_POLICY)
+        bound = _find_binding(
+            snapshot.retry(lambda: self._bound(snapshot.cluster)), policy
+        )
+        if bound is None:
+            return None
+        self._detach(snapshot, bound)
+        self._delete_bindings(snapshot, [bound], on_binding)
+        return bound
+
+    def detach_all(
+        self, context: ActionContext, cluster: str, on_binding: OnBinding | None = None
+    ) -> None:
+        """Detach all policies of a cluster that is being deleted.
+
+        Failures of policies are logged: the cluster is deleted in any case.
+        """
+        snapshot = self._snapshot(context, cluster, action_types.CLUSTER_DELETE)
+        bounds = snapshot.retry(lambda: self._bound(snapshot.cluster))
+        for bound in bounds:
+            try:
+                self._detach(snapshot, bound)
+            except Exception as error:  # a plugin may raise anything
+                LOG.warning(
+                    'Policy %s (%s) could not let go of cluster %s, which is '
+                    'deleted: %s; look after what it made for it',
+                    bound.policy.name,
+                    bound.policy.type,
+                    cluster,
+                    public_text(error),
+                )
+        if bounds:
+            self._delete_bindings(snapshot, bounds, on_binding)
+
+    def update(
+        self,
+        context: ActionContext,
+        cluster: str,
+        policy: str,
+        enabled: bool,
+        on_binding: OnBinding | None = None,
+    ) -> Bound:
+        """Enable or disable a policy; raises PolicyBindingNotFound."""
+        snapshot = self._snapshot(context, cluster, action_types.CLUSTER_UPDATE_POLICY)
+
+        def changed(tx: Transaction, row: Cluster) -> Bound:
+            known = _find_binding(tx.bindings_of(row.id or 0), policy)
+            if known is None:
+                raise exceptions.PolicyBindingNotFound(
+                    f"The policy '{policy}' is not found attached to the specified "
+                    f"cluster '{cluster}'."
+                )
+            bound = Bound(known.binding.evolve(enabled=enabled), known.policy)
+            tx.save_bindings([bound.binding])
+            if on_binding is not None:
+                on_binding(tx, bound)
+            return bound
+
+        return snapshot.write(changed)
+
+    # bindings
+
+    def _snapshot(
+        self, context: ActionContext, uuid: str, action_type: str
+    ) -> ClusterSnapshot:
+        row = self._store.clusters_by_uuid([uuid]).get(uuid)
+        if row is None or row.deleted_at is not None:
+            raise not_found(Cluster, uuid)
+        doing = _PolicyRequest(context.uuid, action_type, context.inputs, uuid)
+        return ClusterSnapshot(self._store, self._plugins, context, doing, row)
+
+    def _bound(self, cluster: Cluster) -> Sequence[Bound]:
+        key = cluster.id or 0
+        return self._store.bindings_of_clusters([key]).get(key, [])
+
+    def _find(self, uuid: str, cluster: Cluster) -> PolicyObject:
+        return self._store.find_object(PolicyObject, uuid, cluster.owner.tenant)
+
+    def _pair_for(
+        self, bound: Bound, action_type: str, snapshot: ClusterSnapshot
+    ) -> tuple[Policy, base.PolicyContext] | None:
+        """Return a policy with its context if it applies to an action type."""
+        if not bound.binding.enabled:
+            return None
+        try:
+            plugin = self._plugins.make_policy(bound.policy.type)
+            if action_type not in plugin.before | plugin.after:
+                return None
+            # The priority at the time of attaching.
+            vars(plugin)['priority'] = bound.binding.priority
+            return plugin, self._context(plugin, bound, snapshot)
+        except (exceptions.PluginError, exceptions.Invalid) as error:
+            if action_type in _LEAVING:
+                return None
+            raise PolicyCheckFailed(bound.policy.name, str(error)) from error
+
+    def _context(
+        self, plugin: Policy, bound: Bound, snapshot: ClusterSnapshot
+    ) -> base.PolicyContext:
+        """Return the context of a policy; raises InvalidSpec for unknown properties."""
+        given = bound.policy.spec.get('properties') or {}
+        fitting = self._plugins.fit_policy(plugin, given)
+        return cast(base.PolicyContext, PolicyContext(snapshot, bound, fitting))
+
+    def _check_single(
+        self,
+        plugin: Policy,
+        policy: PolicyObject,
+        bounds: Sequence[Bound],
+        cluster: Cluster,
+    ) -> None:
+        name = _unversioned(policy.type)
+        for bound in bounds:
+            if plugin.singleton and _unversioned(bound.policy.type) == name:
+                raise exceptions.Conflict(
+                    f'Only one instance of policy type ({policy.type}) can be attached '
+                    f'to a cluster, but another instance ({bound.policy.uuid}) is '
+                    f'found attached to the cluster ({cluster.uuid}) already.'
+                )
+
+    def _check_profile(
+        self, plugin: Policy, policy: PolicyObject, snapshot: ClusterSnapshot
+    ) -> None:
+        if not plugin.profile_types:
+            return
+        key = snapshot.cluster.profile_id
+        profile = snapshot.retry(lambda: self._store.objects_by_id(Profile, [key]))[key]
+        if profile.type not in plugin.profile_types:
+            raise exceptions.Conflict(
+                f'Policy not applicable on profile type: {policy.type} is for '
+                f'{", ".join(plugin.profile_types)}, not for {profile.type}.'
+            )
+
+    def _detach(self, snapshot: ClusterSnapshot, bound: Bound) -> None:
+        try:
+            plugin = self._plugins.make_policy(bound.policy.type)
+            told = self._context(plugin, bound, snapshot)
+        except (exceptions.PluginError, exceptions.Invalid) as error:
+            # Otherwise the policy could never be detached.
+            LOG.warning(
+                'Policy %s lets go of cluster %s without being asked: %s; look after '
+                'what it made for it',
+                bound.policy.name,
+                snapshot.cluster.uuid,
+                error,
+            )
+            return
+        plugin.detach(told)
+
+    def _delete_bindings(
+        self,
+        snapshot: ClusterSnapshot,
+        bounds: Sequence[Bound],
+        on_binding: OnBinding | None,
+    ) -> None:
+        def forgotten(tx: Transaction, row: Cluster) -> None:
+            tx.delete_bindings([bound.binding.id or 0 for bound in bounds])
+            if on_binding is not None:
+                for bound in bounds:
+                    on_binding(tx, bound)
+
+        snapshot.write(forgotten)
+
+    def _call_on_binding(
+        self, snapshot: ClusterSnapshot, bound: Bound, on_binding: OnBinding | None
+    ) -> None:
+        if on_binding is not None:
+            snapshot.write(lambda tx, row: on_binding(tx, bound))
+
+
+def is_health_policy(policy: PolicyObject) -> bool:
+    """Return whether this is a health policy."""
+    return policy.type.startswith(HEALTH)
+
+
+def _find_binding(bounds: Sequence[Bound], policy: str) -> Bound | None:
+    return next((bound for bound in bounds if bound.policy.uuid == policy), None)
+
+
+def _unversioned(policy_type: str) -> str:
+    """Return the type of a policy without its version."""
+    return policy_type.rpartition('-')[0]

@@ -1,0 +1,260 @@
+"""The context of policies, see `plugins.base.PolicyContext`."""
+
+import datetime
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from watcherlite.db.api import Store, Transaction
+from watcherlite.domain.clusters import Binding, Bound, Cluster, Node, Profile
+from watcherlite.engine.clusters import action_types
+from watcherlite.engine.clusters.profile_types import ProfileTypes
+from watcherlite.engine.clusters.projection import cluster_projection
+from watcherlite.engine.clusters.services import Plugins
+from watcherlite.execution.policy_chain import OK
+from watcherlite.execution.retries import retry_while_unavailable
+from watcherlite.plugins.base import ActionContext, LoadBalancer
+from watcherlite.states import cluster as states
+
+T = TypeVar('T')
+
+#: Actions that make a node ACTIVE by default.
+_MAKING = frozenset(
+    {action_types.NODE_CREATE, action_types.NODE_RECOVER, action_types.NODE_UPDATE}
+)
+
+
+class RequestedAction(Protocol):
+    """The action that policies are called for."""
+
+    @property
+    def uuid(self) -> str: ...
+
+    @property
+    def action_type(self) -> str: ...
+
+    @property
+    def inputs(self) -> Mapping[str, Any]: ...
+
+    @property
+    def target(self) -> str | None: ...
+
+
+class ClusterSnapshot:
+    """The cluster of an action with its nodes, shared by the policies.
+
+    The nodes are read when they are first used.
+
+    :ivar cluster: its row, with the changes of policies
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        plugins: Plugins,
+        action: ActionContext,
+        asked: RequestedAction,
+        cluster: Cluster,
+    ) -> None:
+        self.store = store
+        self.plugins = plugins
+        self.action = action
+        self.asked = asked
+        self.cluster = cluster
+        self._nodes: list[Node] | None = None
+
+    @property
+    def nodes(self) -> list[Node]:
+        """Return the nodes of the cluster, by index."""
+        if self._nodes is None:
+            return self.refresh()
+        return self._nodes
+
+    def refresh(self) -> list[Node]:
+        """Read the nodes again."""
+        found = self.retry(lambda: self.store.nodes_of([self.cluster.id or 0]))
+        self._nodes = sorted(found, key=lambda node: (node.index, node.id or 0))
+        return self._nodes
+
+    def retry(self, call: Callable[[], T]) -> T:
+        """Call the store; retry while it is unavailable."""
+        what = f'A policy of cluster {self.cluster.uuid}'
+        return retry_while_unavailable(self.action, what, call)
+
+    def write(self, call: Callable[[Transaction, Cluster], T]) -> T:
+        """Call a function in a transaction that holds the lock of the cluster."""
+
+        def written() -> tuple[Cluster, T]:
+            with self.store.transaction() as tx:
+                locked = tx.lock_clusters([self.cluster.uuid])
+                row = locked.get(self.cluster.uuid, self.cluster)
+                result = call(tx, row)
+            return row, result
+
+        row, result = self.retry(written)
+        self.cluster = row
+        return result
+
+
+class PolicyContext:
+    """Implements `plugins.base.PolicyContext` for one policy.
+
+    :param bound: its binding has no id while the policy is being attached
+    """
+
+    def __init__(
+        self, snapshot: ClusterSnapshot, bound: Bound, properties: Mapping[str, Any]
+    ) -> None:
+        self._snapshot = snapshot
+        self._binding: Binding = bound.binding
+        self.name = bound.policy.name
+        self.policy_uuid = bound.policy.uuid
+        self.action_uuid = snapshot.asked.uuid
+        self.action_type = snapshot.asked.action_type
+        self.inputs = snapshot.asked.inputs
+        self.properties = properties
+        self.result: str | None = None
+
+    @property
+    def cluster(self) -> Cluster:
+        """Return the cluster."""
+        return self._snapshot.cluster
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """Return its nodes by index."""
+        return [self._projected(node) for node in self._snapshot.nodes]
+
+    @property
+    def node(self) -> Node | None:
+        """Return the target node of the action; None for actions on the cluster."""
+        if self.action_type in action_types.CLUSTER_TYPES:
+            return None
+        target = self._snapshot.asked.target
+        return next((node for node in self.nodes if node.uuid == target), None)
+
+    @property
+    def kept(self) -> Mapping[str, Any]:
+        """Return the data of the binding."""
+        return self._binding.data
+
+    @property
+    def last_op(self) -> datetime.datetime | None:
+        """Return when the policy last took effect."""
+        return self._binding.last_op
+
+    def now(self) -> datetime.datetime:
+        """Return the wall-clock time, aware, in UTC."""
+        return self._snapshot.action.now()
+
+    def profile(self, node: Node | None = None) -> Mapping[str, Any]:
+        """Return the spec of the profile of a node, or of the cluster."""
+        key = (self.cluster if node is None else node).profile_id
+        return self._profiles([key])[key].spec
+
+    def profiles(self) -> Mapping[int, Profile]:
+        """Return the profiles of the cluster and its nodes, by id."""
+        keys = {self.cluster.profile_id, *(node.profile_id for node in self.nodes)}
+        return self._profiles(sorted(keys))
+
+    def operations(self) -> Collection[str]:
+        """Return the operations of the type of the cluster's profile."""
+        key = self.cluster.profile_id
+        types = ProfileTypes(self._snapshot.plugins)
+        found = types.find(self._profiles([key])[key].type)
+        return tuple(found.declared.operations)
+
+    def refresh(self) -> Sequence[Node]:
+        """Read the nodes again."""
+        self._snapshot.refresh()
+        return self.nodes
+
+    def driver(self, name: str) -> LoadBalancer:
+        """Return a load balancer's driver."""
+        return self._snapshot.plugins.make_load_balancer(name)
+
+    def heed(self) -> None:
+        """Record now as the time when the policy last took effect."""
+        self._save_binding(last_op=self.now())
+
+    def keep(
+        self,
+        kept: Mapping[str, Any] | None = None,
+        cluster_data: Mapping[str, Any] | None = None,
+        node_data: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        """Store data of the binding, the cluster and its nodes."""
+        if kept is not None:
+            self._save_binding(data=dict(kept))
+        if cluster_data:
+            self._snapshot.write(lambda tx, row: _save_cluster(tx, row, cluster_data))
+            merged = _merged(self.cluster.data, cluster_data)
+            self._snapshot.cluster = self.cluster.evolve(data=merged)
+        if node_data:
+            self._snapshot.write(lambda tx, row: _save_nodes(tx, node_data))
+            self._snapshot.refresh()
+
+    def _save_binding(self, **changes: Any) -> None:
+        self._binding = self._binding.evolve(**changes)
+        if self._binding.id is not None:
+            self._snapshot.write(
+                lambda tx, row: _change_binding(tx, row, self._binding, changes)
+            )
+
+    def _profiles(self, keys: Sequence[int]) -> Mapping[int, Profile]:
+        store = self._snapshot.store
+        return self._snapshot.retry(lambda: store.objects_by_id(Profile, keys))
+
+    def _projected(self, node: Node) -> Node:
+        """Return the target node as it will be after a successful action.
+
+        Its row changes when the action ends, after all policies have run.
+        """
+        asked = self._snapshot.asked
+        if self.result != OK or node.uuid != asked.target:
+            return node
+        said = (self._snapshot.action.outputs or {}).get(action_types.NODE) or {}
+        left: Node = cluster_projection.apply_fields(
+            node, said, cluster_projection.NODE_FIELDS
+        )
+        if 'status' in said or self.action_type not in _MAKING:
+            return left
+        status = states.ACTIVE
+        if cluster_projection.PREVIOUS_STATUS in node.kept and said.get(
+            cluster_projection.UNCHANGED
+        ):
+            status = node.kept[cluster_projection.PREVIOUS_STATUS][0]
+        elif self.action_type == action_types.NODE_UPDATE and not _transient(node):
+            # Only the row was updated.
+            status = node.status
+        return left.evolve(status=status)
+
+
+def _transient(node: Node) -> bool:
+    return node.status in states.TRANSIENT
+
+
+def _merged(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    merged = {**data, **changes}
+    return {key: value for key, value in merged.items() if value is not None}
+
+
+def _change_binding(
+    tx: Transaction, row: Cluster, binding: Binding, changes: Mapping[str, Any]
+) -> None:
+    for known in tx.bindings_of(row.id or 0):
+        if known.binding.id == binding.id:
+            tx.save_bindings([known.binding.evolve(**changes)])
+
+
+def _save_cluster(tx: Transaction, row: Cluster, changes: Mapping[str, Any]) -> None:
+    tx.save_clusters([row.evolve(data=_merged(row.data, changes))])
+
+
+def _save_nodes(tx: Transaction, changes: Mapping[str, Mapping[str, Any]]) -> None:
+    rows = tx.lock_nodes(sorted(changes))
+    tx.save_nodes(
+        [
+            row.evolve(data=_merged(row.data, changes[uuid]))
+            for uuid, row in rows.items()
+        ]
+    )

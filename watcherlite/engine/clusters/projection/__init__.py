@@ -1,0 +1,1 @@
+"""Rows of clusters and nodes, updated as their actions change state."""

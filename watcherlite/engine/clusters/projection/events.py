@@ -1,0 +1,119 @@
+"""Events of clusters and nodes: one for each phase of an action.
+
+The clustering API lists them under `/v1/events`, and notifications are built from them.
+"""
+
+import dataclasses
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite.domain import events
+from watcherlite.domain.actions import Action, cut
+from watcherlite.domain.clusters import Cluster, Node
+from watcherlite.domain.events import Event
+
+# The phases of an action
+START = 'start'
+END = 'end'
+ERROR = 'error'
+PHASES = (START, END, ERROR)
+
+
+def cluster_event(
+    before: Cluster,
+    after: Cluster,
+    action: Action,
+    phase: str,
+    now: datetime.datetime,
+    fault: Mapping[str, Any] | None = None,
+) -> Event:
+    """Return the event of a phase of an action on a cluster.
+
+    :param fault: how it failed: the fields of `outcomes.Fault`
+    """
+    return _event(events.CLUSTER, before, after, action, phase, now, {}, fault)
+
+
+def node_event(
+    before: Node,
+    after: Node,
+    action: Action,
+    phase: str,
+    now: datetime.datetime,
+    cluster: str | None = None,
+    fault: Mapping[str, Any] | None = None,
+) -> Event:
+    """Return the event of a phase of an action on a node.
+
+    :param cluster: uuid of the cluster that it is in; None: it is in none
+    """
+    more: dict[str, Any] = {'physical_id': after.physical_id}
+    if cluster is not None:
+        more['cluster'] = cluster
+    return _event(events.NODE, before, after, action, phase, now, more, fault)
+
+
+def run_event(
+    target: Cluster | Node,
+    action: Action,
+    phase: str,
+    now: datetime.datetime,
+    result: Mapping[str, Any],
+    message: str,
+    fault: Mapping[str, Any] | None,
+) -> Event:
+    """Return the event of the end of a run of a user-defined action.
+
+    :param target: which the action does not change
+    :param result: status and times of the run
+    """
+    subject = events.CLUSTER if isinstance(target, Cluster) else events.NODE
+    more: dict[str, Any] = {'result': dict(result)}
+    if isinstance(target, Node):
+        more |= {'physical_id': target.physical_id, 'cluster': action.within}
+    event = _event(subject, target, target, action, phase, now, more, fault)
+    return dataclasses.replace(event, message=cut(message))
+
+
+def _event(
+    subject: str,
+    before: Cluster | Node,
+    after: Cluster | Node,
+    action: Action,
+    phase: str,
+    now: datetime.datetime,
+    more: Mapping[str, Any],
+    fault: Mapping[str, Any] | None,
+) -> Event:
+    detail = {
+        'action': {
+            'uuid': action.uuid,
+            'name': action.name,
+            'type': action.action_type,
+        },
+        'phase': phase,
+        'uuid': after.uuid,
+        'name': after.name,
+        **more,
+        **({'fault': fault} if fault is not None else {}),
+    }
+    return Event(
+        subject,
+        events.STATE_CHANGED,
+        None,
+        None,
+        before.status,
+        after.status,
+        cut(after.status_reason if phase != ERROR else failure_reason(after, action)),
+        None,
+        None,
+        now,
+        detail,
+        subject_id=after.id,
+    )
+
+
+def failure_reason(after: Cluster | Node, action: Action) -> str:
+    """Return why an action failed; by default the status reason of its target."""
+    return action.status_message or after.status_reason

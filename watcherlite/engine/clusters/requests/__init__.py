@@ -1,0 +1,1 @@
+"""Requests on clusters: validated, and stored as actions and objects."""

@@ -1,0 +1,195 @@
+"""Operations on actions."""
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.db.api import Transaction
+from watcherlite.db.clusters import ListedAction, not_found
+from watcherlite.domain.actions import Action
+from watcherlite.domain.clusters import Cluster, Node
+from watcherlite.engine.clusters import action_types
+from watcherlite.engine.clusters.actions import lifecycle_hooks
+from watcherlite.engine.clusters.requests import action_inputs as making
+from watcherlite.engine.clusters.requests import force_cancel, values
+from watcherlite.engine.clusters.requests.base import (
+    ActionRequest,
+    ClusterOperationBase,
+    Values,
+)
+from watcherlite.engine.clusters.requests.values import (
+    Accepted,
+    NewAction,
+    RequestContext,
+)
+from watcherlite.engine.stacks.actions import plan_actions as of_stacks
+from watcherlite.plugins.base import ACTION_TYPES
+from watcherlite.states import action as states
+
+#: Status that an action is to have -> the signal that leads there.
+SIGNALS = {
+    states.CANCELLED: states.CANCEL,
+    states.SUSPENDED: states.SUSPEND,
+    states.RUNNING: states.RESUME,
+}
+
+
+class ActionOperations(ClusterOperationBase):
+    """The operations on actions."""
+
+    def create(
+        self, new: NewAction, *contexts: RequestContext, wait: bool = False
+    ) -> Accepted[Any]:
+        """Have an action done on a cluster or node: one that users define.
+
+        It is any action type that is installed; under the same locks as all others,
+        and policies are asked about it. What is done with clusters anyway, and needs
+        no more than inputs, can be asked for like this at a certain time, or again
+        and again.
+
+        :param contexts: who asks, once for each place where the target is looked for
+        :raises BadRequest: what is wrong with it
+        :raises PluginNotFound: there is no such type
+        """
+        target, by = self._resolve_target(new, contexts)
+        interval = 0
+        if new.interval is not None:
+            interval = max(0, values.parse_integer(new.interval, 'interval'))
+        timeout = None
+        if new.timeout is not None:
+            timeout = values.parse_integer(new.timeout, 'timeout', 0)
+        request = ActionRequest(
+            new.action,
+            by,
+            wait,
+            name=None if new.name is None else values.parse_name(new.name),
+            interval=interval,
+            not_before=values.parse_time(new.not_before),
+            timeout=timeout,
+        )
+        given = values.parse_mapping(new.inputs, 'inputs')
+        if new.action in action_types.DEFINITIONS:
+            return self.request(target, request, given)
+        self._check_type(new.action, given)
+        if isinstance(target, Cluster):
+            return self.on_cluster(target.uuid, request, lambda tx, row: given)
+        return self.on_node(target.uuid, request, lambda tx, cluster, row: given)
+
+    def _resolve_target(
+        self, new: NewAction, contexts: Sequence[RequestContext]
+    ) -> tuple[Cluster | Node, RequestContext]:
+        """Return the target, and who asks, as one in its project; BadRequest."""
+        *before, by = contexts
+        for near in before:
+            with contextlib.suppress(exceptions.BadRequest):
+                target = self._find_target(new, near)
+                return target, near.within(target.owner.tenant)
+        target = self._find_target(new, by)
+        return target, by.within(target.owner.tenant)
+
+    def _find_target(self, new: NewAction, by: RequestContext) -> Cluster | Node:
+        """Return the referenced cluster or node; raises BadRequest."""
+        kind = action_types.DEFINITIONS.get(new.action)
+        if kind is not None and kind.on_cluster:
+            return self.resolve_reference(Cluster, new.target, by)
+        if kind is not None:
+            return self.resolve_reference(Node, new.target, by)
+        try:
+            return self.store.find_object(Cluster, new.target, by.tenant)
+        except exceptions.NotFound:
+            pass
+        try:
+            return self.store.find_object(Node, new.target, by.tenant)
+        except exceptions.NotFound:
+            raise exceptions.BadRequest(
+                f"The specified target '{new.target}' could not be found: there is "
+                'neither a cluster nor a node of that name.'
+            ) from None
+
+    def _check_type(self, name: str, inputs: Values) -> None:
+        """Reject types that users may not request, and invalid inputs."""
+        allowed = self.limits.user_actions
+        if name in of_stacks.TYPES or (allowed and name not in allowed):
+            known = f': {", ".join(sorted(allowed))}' if allowed else ''
+            raise exceptions.BadRequest(
+                f"The action type '{name}' is not for clusters and nodes; those that "
+                f'this installation allows are{known or " all others"}.'
+            )
+        made = self.parts.plugins.make(ACTION_TYPES, name)
+        making.validate_for_type(self.parts, made, inputs, 'inputs')
+
+    def request(
+        self, target: Cluster | Node, request: ActionRequest, given: Values
+    ) -> Accepted[Any]:
+        """Request an action of REQUESTABLE; raises BadRequest for others."""
+        check_requestable(request.action_type)
+        kind = request.action_type
+
+        def inputs(row: Cluster | Node) -> Values:
+            profile = self.parts.profile(row.profile_id)
+            return making.build(self.parts, kind, profile, given)
+
+        def on_node(tx: Transaction, cluster: Cluster | None, row: Node) -> Values:
+            return inputs(row)
+
+        if isinstance(target, Cluster):
+            return self.on_cluster(target.uuid, request, lambda tx, row: inputs(row))
+        return self.on_node(target.uuid, request, on_node)
+
+    def update(
+        self, uuid: str, by: RequestContext, status: Any, *, force: bool = False
+    ) -> ListedAction:
+        """Cancel, suspend or resume an action.
+
+        :param status: CANCELLED, SUSPENDED or RUNNING
+        :param force: end it and all that it derived now, whoever works on it; what
+            comes of that work counts no more. For those who may do that
+        :raises ActionImmutable: its status does not allow it
+        """
+        signal = SIGNALS.get(str(status))
+        if signal is None:
+            raise exceptions.BadRequest(
+                f'Field value {status} is invalid: an action is to become '
+                f'{", ".join(SIGNALS)}.'
+            )
+        found = self.store.find_cluster_action(uuid, by.tenant).action
+        if found.uuid != uuid.lower():
+            # Actions are changed only by their full uuid.
+            raise not_found(Action, uuid)
+        try:
+            if force and signal == states.CANCEL:
+                force_cancel.cancel(self, found)
+            else:
+                self.signal(found.uuid, signal)
+        except exceptions.Conflict as error:
+            raise self._immutable(found.uuid, signal, error) from None
+        return self.store.find_cluster_action(found.uuid, by.tenant)
+
+    def complete_lifecycle(
+        self, cluster: str, by: RequestContext, token: str
+    ) -> Action:
+        """Complete a lifecycle hook; see `lifecycle_hooks.complete`."""
+        return lifecycle_hooks.complete(self, cluster, token, by)
+
+    def _immutable(
+        self, uuid: str, signal: str, error: exceptions.Conflict
+    ) -> exceptions.ActionImmutable:
+        status = self.store.get_action(uuid).status
+        allowed = states.SIGNAL_ALLOWED[signal]
+        if status in allowed:
+            return exceptions.ActionImmutable(str(error))
+        expected = ', '.join(s for s in states.STATES if s in allowed)
+        return exceptions.ActionImmutable(
+            f'Action ({uuid}) is in status ({status}) while expected status must be '
+            f'one of ({expected}).'
+        )
+
+
+def check_requestable(action_type: str) -> None:
+    """Raise BadRequest for types that are not in REQUESTABLE."""
+    if action_type not in making.REQUESTABLE:
+        raise exceptions.BadRequest(
+            f"Illegal action '{action_type}' specified; it can be one of "
+            f'{", ".join(sorted(making.REQUESTABLE))}.'
+        )

@@ -1,0 +1,299 @@
+"""The base of the operations on clusters.
+
+A request locks its target, is admitted or rejected, and stores an action, in one
+transaction.
+"""
+
+import copy
+import dataclasses
+import datetime
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, Self, TypeVar
+
+from watcherlite import exceptions
+from watcherlite.clock import Clock
+from watcherlite.db.api import Store, Transaction
+from watcherlite.db.clusters import Spec, not_found
+from watcherlite.domain import commands, events
+from watcherlite.domain.actions import ENGINE, EPOCH, Action
+from watcherlite.domain.clusters import (
+    Cluster,
+    Node,
+    PolicyObject,
+    Profile,
+    Receiver,
+)
+from watcherlite.engine.clusters import action_types
+from watcherlite.engine.clusters.requests import admission, unique_names
+from watcherlite.engine.clusters.requests.values import Accepted, RequestContext
+from watcherlite.engine.clusters.services import ClusterLimits, ClusterServices
+from watcherlite.execution.events import created_event
+from watcherlite.execution.retries import retry_on, retry_on_conflict
+from watcherlite.states import action as action_states
+
+LOG = logging.getLogger(__name__)
+
+Noun = TypeVar('Noun', Profile, PolicyObject, Cluster, Node, Receiver)
+Values = Mapping[str, Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ActionRequest:
+    """A request for an action.
+
+    :param name: None: generated from the type and the target
+    :param wait: it is queued where others are under way; else that is refused
+    :param timeout: None: that of the cluster
+    """
+
+    action_type: str
+    by: RequestContext
+    wait: bool = False
+    name: str | None = None
+    interval: int = 0
+    not_before: datetime.datetime = EPOCH
+    timeout: int | None = None
+    operation: str | None = None
+
+
+#: (transaction, cluster as it is): checks, may change the cluster; the inputs
+ClusterRequest = Callable[[Transaction, Cluster], Values]
+#: (transaction, cluster that it is in or None, node as it is): likewise
+NodeRequest = Callable[[Transaction, Cluster | None, Node], Values]
+
+
+class ClusterOperationBase:
+    """Stores requests as actions.
+
+    :param signal: (uuid of an action, signal): sends a signal to it and to all that
+        it derived
+    :ivar not_before: what is asked for is not begun earlier; EPOCH: at once
+    """
+
+    def __init__(
+        self, parts: ClusterServices, clock: Clock, signal: Callable[[str, str], Any]
+    ) -> None:
+        self.parts = parts
+        self.store: Store = parts.store
+        self.clock = clock
+        self.signal = signal
+        self.not_before = EPOCH
+
+    def scheduled_at(self, moment: datetime.datetime) -> Self:
+        """Return the same operations, with all that is asked for due at a time.
+
+        What the target is busy with until then is in nobody's way.
+        """
+        found = copy.copy(self)
+        found.not_before = moment
+        return found
+
+    def start_time_of(self, request: ActionRequest) -> datetime.datetime:
+        """Return the time before which an action is not to begin; EPOCH: at once."""
+        return max(request.not_before, self.not_before)
+
+    def is_scheduled(self, request: ActionRequest, now: datetime.datetime) -> bool:
+        """Return whether an action is scheduled for a time that has not come."""
+        return self.start_time_of(request) > now
+
+    @property
+    def limits(self) -> ClusterLimits:
+        return self.parts.limits
+
+    # references
+
+    def resolve_reference(
+        self, kind: type[Noun], name: str, by: RequestContext
+    ) -> Noun:
+        """Return the object that a request names; raises BadRequest."""
+        try:
+            return self.store.find_object(kind, name, by.tenant)
+        except exceptions.NotFound:
+            text = str(not_found(kind, name)).removeprefix('The ')
+            raise exceptions.BadRequest(f'The specified {text}') from None
+
+    def resolve_nodes(self, names: Any, by: RequestContext) -> list[Node]:
+        """Return the nodes that a request names, each once.
+
+        :raises BadRequest: it names none, or some that are not there
+        """
+        if isinstance(names, str) or not isinstance(names, Collection) or not names:
+            raise exceptions.BadRequest('No nodes specified: a list of them is needed.')
+        wanted = list(dict.fromkeys(str(name) for name in names))
+        found = self.store.nodes_by_uuid(name.lower() for name in wanted)
+        nodes: dict[str, Node] = {}
+        missing: list[str] = []
+        for name in wanted:
+            row = found.get(name.lower())
+            if row is None or not _is_seen(row, by):
+                try:
+                    row = self.store.find_object(Node, name, by.tenant)
+                except exceptions.NotFound:
+                    missing.append(name)
+                    continue
+            nodes[row.uuid] = row
+        if missing:
+            raise exceptions.BadRequest(f'Nodes not found: {missing}.')
+        return list(nodes.values())
+
+    def check_unique(
+        self, tx: Transaction, kind: type[Noun], name: str, tenant: str, uuid: str = ''
+    ) -> None:
+        """Raise BadRequest where names are unique and this one is taken.
+
+        Until the transaction ends nobody else names anything in the project.
+
+        :param uuid: what gets the name, if that is there already
+        """
+        if self.limits.unique_names:
+            unique_names.check_available(tx, kind, name, tenant, uuid)
+
+    @retry_on_conflict
+    def insert_object(self, row: Spec) -> Spec:
+        """Insert an object; raises BadRequest if its name is in use."""
+        with self.store.transaction() as tx:
+            self.check_unique(tx, type(row), row.name, row.owner.tenant)
+            return tx.insert_object(row)
+
+    @retry_on_conflict
+    def update_object(
+        self,
+        kind: type[Spec],
+        name: str,
+        by: RequestContext,
+        wanted: Values,
+        more: Callable[[Spec], Values] | None = None,
+    ) -> Spec:
+        """Update an object under its row lock.
+
+        :param wanted: how it is to be
+        :param more: tells of the row, as it is to be, what changes with it
+        :raises BadRequest: it is like that already, or its name is taken
+        """
+        found = self.store.find_object(kind, name, by.tenant)
+        with self.store.transaction() as tx:
+            if 'name' in wanted and self.limits.unique_names:
+                # Before the row, which who makes something of a profile holds as well
+                tx.lock_tenant(found.owner.tenant)
+            row = tx.lock_object(found)
+            if row is None:
+                raise not_found(kind, name)
+            changes = {k: v for k, v in wanted.items() if v != getattr(row, k)}
+            if not changes:
+                raise exceptions.BadRequest('No property needs an update.')
+            if 'name' in changes:
+                named = row.owner.tenant, row.uuid
+                self.check_unique(tx, kind, changes['name'], *named)
+            after = row.evolve(**changes, updated_at=self.clock.now())
+            if more is not None:
+                after = after.evolve(**more(after))
+            tx.save_object(after)
+        return after
+
+    # actions
+
+    @retry_on(exceptions.StoreConflict, exceptions.OutOfDate)
+    def on_cluster(
+        self, name: str, request: ActionRequest, ask: ClusterRequest
+    ) -> Accepted[Cluster]:
+        """Request an action on a cluster; see `admission` for rejections."""
+        found = self.store.find_object(Cluster, name, request.by.tenant)
+        now = self.clock.now()
+        with self.store.transaction() as tx:
+            row = admission.lock_cluster(tx, found.uuid)
+            inputs = ask(tx, row)
+            is_later = self.is_scheduled(request, now)
+            if not (request.wait or is_later):
+                admission.check_idle(tx, request.action_type, row, None, now)
+            if request.action_type in action_types.SCALING and not is_later:
+                bound = tx.bindings_of(row.id or 0)
+                admission.check_cooldown(bound, request.action_type, row, now)
+            begun = self.insert_action(tx, request, row, row, inputs, now)
+        self.announce(begun)
+        return Accepted(begun.uuid, row)
+
+    @retry_on(exceptions.StoreConflict, exceptions.OutOfDate)
+    def on_node(
+        self, name: str, request: ActionRequest, ask: NodeRequest
+    ) -> Accepted[Node]:
+        """Request an action on a node; likewise."""
+        found = self.store.find_object(Node, name, request.by.tenant)
+        now = self.clock.now()
+        with self.store.transaction() as tx:
+            cluster, row = admission.lock_node(tx, found)
+            inputs = ask(tx, cluster, row)
+            if not (request.wait or self.is_scheduled(request, now)):
+                admission.check_idle(tx, request.action_type, row, cluster, now)
+            begun = self.insert_action(tx, request, row, cluster, inputs, now)
+        self.announce(begun)
+        return Accepted(begun.uuid, row)
+
+    def insert_action(
+        self,
+        tx: Transaction,
+        request: ActionRequest,
+        target: Cluster | Node,
+        cluster: Cluster | None,
+        inputs: Values,
+        now: datetime.datetime,
+        done: bool = False,
+    ) -> Action:
+        """Store an action with its event.
+
+        :param cluster: the target, or what it is in
+        :param done: it has done what it should already, in this transaction
+        """
+        timeout = request.timeout
+        if timeout is None:
+            timeout = cluster.timeout if cluster is not None else 0
+        within = cluster if isinstance(target, Node) else None
+        uuid, kind = events.new_uuid(), request.action_type
+        action = Action(
+            uuid=uuid,
+            action_type=kind,
+            lane=ENGINE,
+            name=request.name
+            or action_types.action_name(kind, target.uuid, request.operation, uuid),
+            target=target.uuid,
+            within=within.uuid if within is not None else None,
+            tenant=target.owner.tenant,
+            inputs=dict(inputs),
+            context=dict(request.by.context),
+            timeout=timeout,
+            interval=request.interval,
+            not_before=EPOCH if done else self.start_time_of(request),
+            status=action_states.SUCCEEDED if done else action_states.READY,
+            start_time=now if done else None,
+            end_time=now if done else None,
+            created_at=now,
+        )
+        (action_id,) = tx.insert_actions([action], [])
+        stored = action.evolve(id=action_id)
+        tx.add_events([created_event(stored, None, now)])
+        return stored
+
+    def announce(self, begun: Action | None = None) -> None:
+        """Send the hints for a stored action and its events."""
+        if begun is not None:
+            LOG.info(
+                '%s (%s) is asked for on %s',
+                begun.action_type,
+                begun.uuid,
+                begun.target,
+            )
+            self.parts.tell(ENGINE, commands.RunActions())
+        self.parts.tell(None, commands.EventsStored())
+
+    def cancel_all(self, uuids: Iterable[str]) -> None:
+        """Cancel actions, except those that have ended."""
+        for uuid in uuids:
+            try:
+                self.signal(uuid, action_states.CANCEL)
+            except (exceptions.NotFound, exceptions.Conflict) as error:
+                # It has ended by itself.
+                LOG.debug('%s is not cancelled: %s', uuid, error)
+
+
+def _is_seen(row: Node, by: RequestContext) -> bool:
+    return row.deleted_at is None and by.tenant in (None, row.owner.tenant)

@@ -1,0 +1,85 @@
+"""Unique names in a project."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.db.api import Transaction
+from watcherlite.db.clusters import TITLES, ClusterObject
+from watcherlite.domain.clusters import Cluster, Node
+from watcherlite.engine.clusters import action_types
+from watcherlite.engine.clusters.requests import values
+
+#: What changes names, where that is an action.
+_RENAME_ACTIONS: Mapping[type, str] = {
+    Cluster: action_types.CLUSTER_UPDATE,
+    Node: action_types.NODE_UPDATE,
+}
+
+
+def check_available(
+    tx: Transaction, kind: type[ClusterObject], name: str, tenant: str, uuid: str = ''
+) -> None:
+    """Raise BadRequest for a name that is in use or reserved by an action.
+
+    Until the transaction ends nobody else names anything in the project.
+
+    :param uuid: what gets the name, if that is there already
+    """
+    _check(tx, kind, name, tenant, uuid)
+
+
+def check_rename(
+    tx: Transaction, row: Cluster | Node, name: Any, action_id: int, unique: bool
+) -> None:
+    """Raise BadRequest if an action cannot rename its target.
+
+    That of a plan was checked by nobody before. Of two such actions that are to give
+    the same name the older one does.
+
+    :param unique: whether names are unique in a project
+    """
+    if name == row.name:
+        return
+    values.parse_name(name)
+    if unique:
+        kind: type[Any] = type(row)
+        _check(tx, kind, name, row.owner.tenant, row.uuid, action_id)
+
+
+def _check(
+    tx: Transaction,
+    kind: type[ClusterObject],
+    name: str,
+    tenant: str,
+    uuid: str,
+    before: int | None = None,
+) -> None:
+    tx.lock_tenant(tenant)
+    # In this order: what was to get it has it by the time of the second question
+    is_to_be = _is_reserved(tx, kind, name, tenant, uuid, before)
+    if is_to_be or tx.has_name(kind, name, tenant):
+        raise exceptions.BadRequest(f"A {TITLES[kind]} named '{name}' already exists.")
+
+
+def _is_reserved(
+    tx: Transaction,
+    kind: type[ClusterObject],
+    name: str,
+    tenant: str,
+    uuid: str,
+    before: int | None,
+) -> bool:
+    """Return whether an unfinished action gives a name to something else.
+
+    :param before: only actions with a lower id count; None: all
+    """
+    action_type = _RENAME_ACTIONS.get(kind)
+    if action_type is None:
+        return False
+    return any(
+        action.inputs.get('name') == name
+        and action.target != uuid
+        and (before is None or (action.id or 0) < before)
+        for action in tx.unfinished_of(action_type, tenant)
+    )

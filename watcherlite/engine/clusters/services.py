@@ -1,0 +1,151 @@
+"""The services of operations and actions on clusters."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar
+
+from watcherlite import exceptions
+from watcherlite.db.api import Store
+from watcherlite.db.clusters import not_found
+from watcherlite.destinations import Destinations
+from watcherlite.domain.clusters import Cluster, Profile
+from watcherlite.engine.affinity import LiveHosts
+from watcherlite.engine.audits.operations import Tell
+from watcherlite.engine.clusters.profile_types import ProfileTypes
+from watcherlite.engine.clusters.stack_profile import StackBackend
+from watcherlite.engine.stacks.handlers import ResourceHandlers
+from watcherlite.plugins.base import LoadBalancer, Policy
+
+#: How many profiles, and how many clusters, a process remembers.
+CACHE_SIZE = 1024
+
+T = TypeVar('T')
+
+
+class Plugins(ResourceHandlers, Protocol):
+    """Makes resource handlers, policies and drivers of load balancers."""
+
+    def make(self, namespace: str, name: str) -> Any:
+        """Return an instance; raises PluginNotFound or PluginError."""
+
+    def loadable(self, namespace: str) -> Mapping[str, Any]:
+        """Return the classes of a namespace that can be used, by name."""
+
+    def make_policy(self, name: str) -> Policy:
+        """Return a policy; raises what `make` does."""
+
+    def make_load_balancer(self, name: str) -> LoadBalancer:
+        """Return a load balancer's driver; raises what `make` does."""
+
+    def fit_policy(self, policy: Any, given: Any) -> dict[str, Any]:
+        """Return the properties of a policy with their defaults; InvalidSpec."""
+
+    def validate_inputs(self, action_type: Any, inputs: Any) -> None:
+        """Check inputs against the schema of an action type; InvalidInput."""
+
+    def fill_parameters(
+        self, spec: Mapping[str, Any], given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return values with the defaults of their schema; InvalidInput."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ClusterLimits:
+    """Limits of clusters.
+
+    :param nodes: how many a cluster may have
+    :param clusters: how many a project may have; 0: any number
+    :param timeout: seconds that an action on a cluster may take unless it says else
+    :param check_interval_min: seconds between two health checks, at least
+    :param check_interval_max: likewise, at most
+    :param unique_names: whether no two clusters, or nodes, ... of a project may have
+        the same name
+    :param user_actions: action types of plugins that users may have executed on
+        clusters and nodes; none: all
+    """
+
+    nodes: int = 1000
+    clusters: int = 100
+    timeout: int = 3600
+    check_interval_min: int = 1
+    check_interval_max: int = 3600
+    unique_names: bool = False
+    user_actions: frozenset[str] = frozenset()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ClusterServices:
+    """The services of operations and actions on clusters.
+
+    :param plugins: resource handlers, policies, drivers of load balancers
+    :param tell: see `StackOperations`
+    :param stacks: for nodes that are stacks; None: there are none of these
+    :param destinations: returns which servers may be connected to
+    :param hosts: which host this is, and which others are alive
+    """
+
+    store: Store
+    plugins: Plugins
+    tell: Tell
+    stacks: StackBackend | None = None
+    limits: ClusterLimits = ClusterLimits()
+    destinations: Callable[[], Destinations] = Destinations
+    hosts: LiveHosts = dataclasses.field(default_factory=LiveHosts)
+    _profiles: dict[int, Profile] = dataclasses.field(default_factory=dict)
+    _clusters: dict[int, Cluster] = dataclasses.field(default_factory=dict)
+
+    @property
+    def profile_types(self) -> ProfileTypes:
+        """Return the profile types."""
+        return ProfileTypes(self.plugins, self.stacks)
+
+    def profile(self, profile_id: int) -> Profile:
+        """Return a profile by its id; what it makes never changes.
+
+        :raises NotFound: there is none
+        """
+        found = self._profiles.get(profile_id)
+        if found is None:
+            found = self.store.objects_by_id(Profile, [profile_id]).get(profile_id)
+            if found is None:
+                raise not_found(Profile, str(profile_id))
+            _remember(self._profiles, profile_id, found)
+        return found
+
+    def around(self, cluster_id: int | None) -> Cluster | None:
+        """Return the cluster of a node, possibly outdated; None: it has none.
+
+        Only its uuid, which never changes, and its name, by which its nodes are
+        called, are to be read in it.
+        """
+        if cluster_id is None:
+            return None
+        found = self._clusters.get(cluster_id)
+        if found is None:
+            found = self.store.objects_by_id(Cluster, [cluster_id]).get(cluster_id)
+            if found is not None:
+                _remember(self._clusters, cluster_id, found)
+        return found
+
+    def cluster(self, uuid: str) -> Cluster:
+        """Return a cluster that is not deleted, by its uuid.
+
+        :raises NotFound: there is none
+        """
+        found = self.store.clusters_by_uuid([uuid]).get(uuid)
+        if found is None or found.deleted_at is not None:
+            raise not_found(Cluster, uuid)
+        return found
+
+
+def _remember(known: dict[int, T], key: int, row: T) -> None:
+    if len(known) >= CACHE_SIZE:
+        known.clear()
+    known[key] = row
+
+
+def no_worker_error() -> exceptions.PluginError:
+    """Return the error of an action type instance without a worker."""
+    return exceptions.PluginError(
+        'Only a worker of watcherlite can execute what is done with clusters'
+    )

@@ -1,0 +1,1 @@
+"""The action types of stacks and resources, and what executes them."""

@@ -1,0 +1,168 @@
+"""Convergence of a resource to its definition."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from watcherlite.db.api import Transaction
+from watcherlite.domain import property_diff
+from watcherlite.domain.resource_results import KEEP, REPLACE, UPDATE
+from watcherlite.domain.stacks import Resource
+from watcherlite.engine.stacks.actions import expansion
+from watcherlite.engine.stacks.actions.resource_operation import ResourceOperation
+from watcherlite.engine.stacks.projection import stack_events
+from watcherlite.execution.retries import retry_while_unavailable
+from watcherlite.plugins.base import NestedHandler, ResourceHandler
+from watcherlite.states import stack as states
+from watcherlite.states.stack import State
+
+#: The decision to take over an existing resource, see `decide`.
+ADOPT = states.ADOPT
+REPLACES = 'It replaces {}'
+
+
+def decide(
+    row: Resource,
+    handler: ResourceHandler,
+    handler_name: str,
+    properties: Mapping[str, Any],
+    external_id: str | None = None,
+) -> str:
+    """Return KEEP, UPDATE, REPLACE or ADOPT for a resource that exists.
+
+    :param handler: the handler of the definition, by its name
+    :param properties: of the definition
+    :param external_id: of an external resource, which is never changed or deleted
+    :raises Invalid: the change is impossible
+    """
+    if row.handler != handler_name:
+        return REPLACE
+    if external_id is not None:
+        if row.made and row.physical_id != external_id:
+            return REPLACE
+        return ADOPT if row.base.failed or not row.made else KEEP
+    if isinstance(handler, NestedHandler):
+        # Its members converge by themselves, unless it is marked as a whole.
+        if row.under_mark is not None or not row.made:
+            return REPLACE
+        if row.definition_id is None:
+            # Its creation was interrupted: its members continue.
+            return UPDATE
+        declared = handler.properties
+        names = property_diff.changed(row.properties, properties)
+        fixed = [n for n in names if n in declared and not declared[n].updatable]
+        return REPLACE if fixed else UPDATE
+    decided = handler.decide(row.properties, properties, row.base.failed)
+    if decided == UPDATE and not handler.supports('update'):
+        return REPLACE if handler.replaces_failed else KEEP
+    return decided
+
+
+def is_new(row: Resource) -> bool:
+    """Return whether it must be created: never was, or its worker was lost."""
+    return row.base.action == states.INIT or row.base.name == 'CREATE_IN_PROGRESS'
+
+
+class Convergence:
+    """The convergence of one resource to its definition."""
+
+    def __init__(self, work: ResourceOperation) -> None:
+        self._work = work
+
+    @property
+    def is_new(self) -> bool:
+        """Return whether the resource must be created, see `is_new`."""
+        return is_new(self._work.row)
+
+    def decide(self, properties: Mapping[str, Any]) -> str:
+        """Return KEEP, UPDATE, REPLACE or ADOPT, see `decide`."""
+        work = self._work
+        return decide(
+            work.row,
+            work.handler,
+            work.inputs.handler,
+            properties,
+            work.external_id,
+        )
+
+    def target_properties(self) -> dict[str, Any]:
+        """Return the properties that the definition gives the resource."""
+        work = self._work
+        values = work.blueprint.properties(work.row.name, work.references)
+        if work.external_id is not None:
+            # Its handler never uses them: they may be incomplete.
+            return values
+        fitted = work.services.handlers.fit_properties(work.handler, values)
+        work.handler.validate(fitted)
+        return fitted
+
+    def outputs(self, properties: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return the outputs of a resource that needs no change.
+
+        :param properties: None: those that it has
+        """
+        work = self._work
+        metadata = work.blueprint.metadata(work.row.name, work.references)
+        if properties is None:
+            properties = work.row.properties
+        return work.definition_outputs(properties, metadata)
+
+    def restore(self, properties: Mapping[str, Any]) -> Resource | None:
+        """Put back the row that this one replaced, if it fits and still exists.
+
+        A rollback then ends with the resource that there was before, instead of its
+        replacement or a third one.
+        """
+        if not self._work.inputs.undo:
+            return None
+        for older in self._work.older:
+            if not older.made or older.base.action == states.DELETE:
+                continue
+            if older.handler != self._work.inputs.handler:
+                continue
+            if property_diff.changed(older.properties, properties):
+                continue
+            return self._replace_row(properties, older)
+        return None
+
+    def supersede(self, properties: Mapping[str, Any]) -> ResourceOperation:
+        """Store the row that replaces this one; return the operation on it."""
+        row = self._replace_row(properties)
+        return dataclasses.replace(self._work, row=row)
+
+    def _replace_row(
+        self, properties: Mapping[str, Any], older: Resource | None = None
+    ) -> Resource:
+        """Let another row take the place of this one, in a transaction of its own.
+
+        :param older: None: a new row with these properties
+        """
+        work = self._work
+
+        def store() -> Resource:
+            with work.services.store.transaction() as tx:
+                tx.lock_stacks([work.inputs.stack])
+                rows = tx.resources_by_id([work.row.id or 0])
+                row = rows.get(work.row.id or 0, work.row)
+                chosen = older or self._insert(tx, row, properties)
+                chosen = chosen.evolve(superseded_by=None)
+                tx.save_resources([row.evolve(superseded_by=chosen.id), chosen])
+                return chosen
+
+        what = f'The replacement of resource {work.row.uuid}'
+        return retry_while_unavailable(work.action, what, store)
+
+    def _insert(
+        self, tx: Transaction, row: Resource, properties: Mapping[str, Any]
+    ) -> Resource:
+        work, now = self._work, self._work.action.now()
+        new = expansion.new_row(work.stack, work.blueprint, row.name, now)
+        if not isinstance(work.handler, NestedHandler):
+            outputs = self.outputs(properties)
+            new = new.evolve(**{**outputs, 'requires': tuple(outputs['requires'])})
+        state = State(states.CREATE, states.IN_PROGRESS, REPLACES.format(row.uuid))
+        (row_id,) = tx.insert_resources([new.at(state)])
+        created = new.at(state).evolve(id=row_id)
+        before = new.evolve(id=row_id)
+        tx.add_events([stack_events.resource_event(before, created, now)])
+        return created

@@ -1,0 +1,252 @@
+"""A resource during one step of its action: its rows, its handler, its stack."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from watcherlite import exceptions
+from watcherlite.domain.outcomes import Derived, DerivedAction
+from watcherlite.domain.resource_results import PassOn, Ready
+from watcherlite.domain.stacks import Resource, Stack
+from watcherlite.domain.templates.blueprint import Blueprint
+from watcherlite.engine.stacks.action_inputs import (
+    CONVERGE,
+    NO_TIMEOUT,
+    RESOURCE,
+    SIGNAL,
+    ResourceInputs,
+)
+from watcherlite.engine.stacks.action_outputs import REASON
+from watcherlite.engine.stacks.actions import expansion
+from watcherlite.engine.stacks.handlers import make_handler
+from watcherlite.engine.stacks.resolution import RowReferences
+from watcherlite.engine.stacks.resource_context import (
+    HandlerContext,
+    build_handler_context,
+)
+from watcherlite.engine.stacks.services import StackServices
+from watcherlite.execution.retries import retry_while_unavailable
+from watcherlite.plugins.base import ActionContext, ResourceHandler
+from watcherlite.states import stack as states
+
+T = TypeVar('T')
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ResourceOperation:
+    """One step of the action of a resource, with all that it reads and writes.
+
+    :param row: the resource before the step
+    :param related: the resource and its dependencies, by name
+    :param older: the rows that it has replaced and that still exist
+    """
+
+    services: StackServices
+    action: ActionContext
+    inputs: ResourceInputs
+    stack: Stack
+    row: Resource
+    related: Mapping[str, Resource]
+    older: tuple[Resource, ...]
+    handler: ResourceHandler
+
+    @classmethod
+    def load(
+        cls, services: StackServices, action: ActionContext, inputs: ResourceInputs
+    ) -> 'ResourceOperation | None':
+        """Load the resource of an action; None: it does not exist any more."""
+        what = f'Action {action.uuid} of a resource'
+        return retry_while_unavailable(
+            action, what, lambda: cls._load(services, action, inputs)
+        )
+
+    @classmethod
+    def _load(
+        cls, services: StackServices, action: ActionContext, inputs: ResourceInputs
+    ) -> 'ResourceOperation | None':
+        store = services.store
+        stack = store.stacks_by_id([inputs.stack]).get(inputs.stack)
+        if stack is None or stack.deleted_at is not None or action.name is None:
+            return None
+        names = {action.name}
+        if inputs.do in (CONVERGE, states.ADOPT):
+            definition_id = inputs.definition or stack.definition_id
+            blueprint = services.blueprints.by_id(stack, definition_id)
+            names.update(blueprint.requires.get(action.name, ()))
+        rows = store.list_resources([inputs.stack], names=names, superseded=True)
+        related = expansion.current_rows(rows)
+        if inputs.do == states.DELETE:
+            row = next((row for row in rows if row.id == inputs.resource), None)
+        else:
+            row = related.get(action.name)
+        if row is None:
+            return None
+        older = tuple(r for r in rows if r.name == row.name and r is not row)
+        name = row.handler if inputs.do != CONVERGE else inputs.handler
+        handler = make_handler(services.handlers, name)
+        return cls(services, action, inputs, stack, row, related, older, handler)
+
+    @property
+    def blueprint(self) -> Blueprint:
+        """Return the blueprint of the target definition, or of the stack's."""
+        definition_id = self.inputs.definition or self.stack.definition_id
+        blueprints = self.services.blueprints
+        return self.retry(lambda: blueprints.by_id(self.stack, definition_id))
+
+    @property
+    def references(self) -> RowReferences:
+        """Return the references that its template may resolve."""
+        return RowReferences(self.related, self)
+
+    def members(self, row: Resource) -> list[Resource]:
+        """Return the members of a resource: implements `resolution.Members`."""
+        nested_id = row.nested_id
+        if nested_id is None:
+            return []
+        return self.retry(lambda: self.services.store.list_resources([nested_id]))
+
+    def retry(self, call: Callable[[], T]) -> T:
+        """Call the store, and retry while it is unavailable."""
+        return retry_while_unavailable(self.action, f'Resource {self.row.uuid}', call)
+
+    @property
+    def external_id(self) -> str | None:
+        """Return the id of an external resource, which is never changed or deleted."""
+        definition = self.blueprint.resources.get(self.row.name)
+        return definition.external_id if definition is not None else None
+
+    @property
+    def is_to_be_deleted(self) -> bool:
+        """Return whether something may exist that its deletion policy deletes."""
+        known = self.row.made or (self.row.begun and self.handler.supports('delete'))
+        return known and self.row.deletion_policy == 'Delete'
+
+    def context(self, properties: Mapping[str, Any] | None = None) -> HandlerContext:
+        """Return the context for its handler.
+
+        :param properties: None: those of the last operation
+        """
+        metadata = None
+        if properties is not None and self.inputs.do in (CONVERGE, states.ADOPT):
+            metadata = self.blueprint.metadata(self.row.name, self.references)
+        return build_handler_context(
+            self.action,
+            self.stack,
+            self.row,
+            self.blueprint.definition.files,
+            properties=properties,
+            metadata=metadata,
+        )
+
+    def adoption_context(self) -> HandlerContext:
+        """Return the context for its handler to adopt an existing resource."""
+        given = dict(self.adopted_record())
+        external_id = self.external_id
+        if external_id is not None:
+            given = {'resource_id': external_id}
+        if not isinstance(given.get('resource_id'), str) or not given['resource_id']:
+            raise exceptions.Invalid(f'{self.row.name}: resource_id is missing')
+        row = self.row.evolve(
+            physical_id=given['resource_id'],
+            data=given.get('resource_data') or {},
+            attributes=given.get('attributes') or {},
+        )
+        values = self.blueprint.properties(row.name, self.references)
+        if external_id is None:
+            values = self.services.handlers.fit_properties(self.handler, values)
+        return build_handler_context(
+            self.action,
+            self.stack,
+            row,
+            self.blueprint.definition.files,
+            properties=values,
+            metadata=self.blueprint.metadata(row.name, self.references),
+        )
+
+    def adopted_record(self) -> Mapping[str, Any]:
+        """Return the adopted record; raises Invalid if it has another type."""
+        record = self.inputs.adopted or {}
+        mismatch = record and record['handler'] != self.row.handler
+        if mismatch and self.external_id is None:
+            raise exceptions.Invalid(
+                f'{self.row.name}: the abandoned resource has the type '
+                f'{record["handler"]}, and the template has {self.row.handler}'
+            )
+        return record
+
+    def success_outputs(
+        self, operation: str, handler_context: HandlerContext, ready: Ready
+    ) -> dict[str, Any]:
+        """Return the outputs of an operation of the handler that has succeeded."""
+        given = {
+            'physical_id': ready.physical_id,
+            'attributes': ready.attributes,
+            'data': ready.data,
+        }
+        outputs: dict[str, Any] = {
+            name: value for name, value in given.items() if value is not None
+        }
+        if ready.reason:
+            outputs[REASON] = ready.reason
+        if operation == 'lock':
+            outputs['protected'] = self.handler.protects(handler_context)
+        if operation == 'unlock':
+            outputs['protected'] = False
+        if self.inputs.do in (CONVERGE, states.ADOPT):
+            if operation == 'adopt':
+                outputs.setdefault('attributes', dict(handler_context.attributes))
+                outputs.setdefault('data', dict(handler_context.data))
+            physical_id = ready.physical_id or handler_context.physical_id
+            outputs['physical_id'] = physical_id or handler_context.physical_name
+            outputs |= self.definition_outputs(
+                handler_context.properties, handler_context.metadata
+            )
+            known = dataclasses.replace(
+                handler_context,
+                physical_id=outputs['physical_id'],
+                attributes=outputs.get('attributes', handler_context.attributes),
+                data=outputs.get('data', handler_context.data),
+            )
+            outputs['reference'] = self.handler.reference(known)
+        return outputs
+
+    def definition_outputs(
+        self, properties: Mapping[str, Any], metadata: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the outputs that record which definition the resource has now."""
+        definition = self.blueprint.resources[self.row.name]
+        return {
+            'properties': dict(properties),
+            'metadata': dict(metadata),
+            'definition_id': self.blueprint.definition.id,
+            'requires': list(self.blueprint.requires[self.row.name]),
+            'deletion_policy': expansion.deletion_policy(definition),
+        }
+
+    def derive_signal(self, forward: PassOn) -> Derived:
+        """Return the action that forwards a signal to another resource."""
+        if self.inputs.passed:
+            raise exceptions.Invalid(
+                f'{self.row.name} cannot forward a signal to {forward.reference}: it '
+                'was forwarded itself; name its final target'
+            )
+        store, stack_id = self.services.store, self.inputs.stack
+        rows = self.retry(lambda: store.list_resources([stack_id]))
+        for row in rows:
+            if forward.reference in (row.reference, row.physical_id, row.name):
+                break
+        else:
+            raise exceptions.Invalid(
+                f'{self.row.name} cannot forward the signal: stack {self.stack.name} '
+                f'has no resource {forward.reference}'
+            )
+        inputs = ResourceInputs(
+            self.inputs.stack,
+            row.id or 0,
+            SIGNAL,
+            row.handler,
+            details=dict(forward.details),
+            passed=True,
+        )
+        derived = DerivedAction('signal', RESOURCE, inputs.as_inputs(), name=row.name)
+        return Derived((derived,), timeout=NO_TIMEOUT)

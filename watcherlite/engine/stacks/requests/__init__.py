@@ -1,0 +1,1 @@
+"""Requests on stacks: validation, admission and storage."""

@@ -1,0 +1,562 @@
+"""The operations of users on stacks.
+
+Each operation checks, changes and stores events in one transaction that has locked the
+whole tree of stacks; a refused operation changes nothing. The transaction stores the
+IN_PROGRESS state of the stack together with the action that continues from there.
+"""
+
+import contextlib
+import datetime
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.clock import Clock
+from watcherlite.db.api import Store, Transaction
+from watcherlite.domain import bearer_tokens, commands, events
+from watcherlite.domain.actions import ENGINE, Action
+from watcherlite.domain.stacks import Definition, NewStack, Resource, Stack
+from watcherlite.engine.audits.operations import Tell
+from watcherlite.engine.stacks import handlers
+from watcherlite.engine.stacks.action_inputs import (
+    RESOURCE,
+    SIGNAL,
+    STACK,
+    ResourceInputs,
+    StackInputs,
+)
+from watcherlite.engine.stacks.projection import (
+    health_marks,
+    stack_events,
+    stack_transitions,
+)
+from watcherlite.engine.stacks.queries import find_resource
+from watcherlite.engine.stacks.requests import (
+    abandonment,
+    admission,
+    definition_merge,
+    validation,
+)
+from watcherlite.engine.stacks.requests.preview import (
+    PlannedResource,
+    preview_creation,
+    preview_update,
+)
+from watcherlite.engine.stacks.services import StackLimits, StackServices
+from watcherlite.engine.stacks.tree import StackTree, tree_target
+from watcherlite.execution.events import created_event
+from watcherlite.execution.retries import retry_on, retry_on_conflict
+from watcherlite.plugins.base import NestedHandler
+from watcherlite.states import action as action_states
+from watcherlite.states import stack as states
+from watcherlite.states.stack import State
+
+LOG = logging.getLogger(__name__)
+
+IGNORED = 'Signal ignored: {}'
+#: The error for an unknown signal_url, and for one with a wrong token.
+NO_SIGNAL = (
+    'No resource has this signal_url: it is deleted, or the token in the address is '
+    'missing or wrong.'
+)
+#: The state in which an operation has nothing to do.
+_DONE = {
+    states.SUSPEND: 'SUSPEND_COMPLETE',
+    states.RESUME: 'RESUME_COMPLETE',
+}
+
+
+class StackOperations:
+    """The operations on stacks; `name` is a uuid, or the name of a root stack.
+
+    :param signal: (uuid of an action, signal): sends a signal to the action and to all
+        that it has derived
+    """
+
+    def __init__(
+        self,
+        services: StackServices,
+        clock: Clock,
+        signal: Callable[[str, str], Any],
+    ) -> None:
+        self._services = services
+        self._store: Store = services.store
+        self._clock = clock
+        self._tell: Tell = services.tell
+        self._signal = signal
+
+    @property
+    def limits(self) -> StackLimits:
+        """Return the limits of stacks."""
+        return self._services.limits
+
+    # create, update, delete
+
+    def create(
+        self,
+        new: NewStack,
+        tenant: str,
+        user: str | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Stack:
+        """Store a stack as CREATE_IN_PROGRESS with the action that creates it.
+
+        :param context: of the request; never credentials
+        :raises Invalid: the template or the parameters are invalid
+        :raises StackExists: another stack of the tenant has the name
+        :raises RequestLimitExceeded: the tenant has reached its quota
+        """
+        stack, definition = self._validated(new, tenant, user, context or {})
+        stored = self._insert(stack, definition, new)
+        self._announce_work()
+        LOG.info('Stack %s (%s) stored', stored.uuid, stored.name)
+        return stored
+
+    def _validated(
+        self,
+        new: NewStack,
+        tenant: str,
+        user: str | None,
+        context: Mapping[str, Any],
+    ) -> tuple[Stack, Definition]:
+        """Return the requested stack and its definition, both validated."""
+        validation.check_name(new.name)
+        definition = definition_merge.build_definition(new)
+        stack = validation.build_stack(
+            new, definition, tenant, user, context, self.limits
+        )
+        validation.validate_stack(self._services, stack, definition)
+        return stack, definition
+
+    @retry_on_conflict
+    def _insert(self, stack: Stack, definition: Definition, new: NewStack) -> Stack:
+        now = self._clock.now()
+        do = states.CREATE if new.adopt is None else states.ADOPT
+        wanted = abandonment.adopted_resources(new)
+        with self._store.transaction() as tx:
+            validation.check_quota(self._services, tx, stack.tenant)
+            claim = abandonment.claim_resources(
+                self._store, tx, new.adopt or {}, wanted or {}, stack.tenant
+            )
+            stored_definition = tx.insert_definition(definition)
+            uuid = events.new_uuid()
+            empty = stack.evolve(
+                definition_id=stored_definition.id or 0, created_at=now
+            )
+            inputs = StackInputs(0, do)
+            stored = tx.insert_stack(
+                stack_transitions.in_progress(empty, inputs, uuid, now)
+            )
+            if claim is not None:
+                wanted = claim.adopted()
+                claim.consume(tx, stored)
+            inputs = StackInputs(stored.id or 0, do, adopted=wanted)
+            self._insert_stack_action(tx, uuid, stored, stored, inputs, now)
+            tx.add_events([stack_events.stack_event(None, stored, now, events.CREATED)])
+        return stored
+
+    @retry_on(exceptions.OutOfDate)
+    def update(
+        self,
+        name: str,
+        tenant: str | None,
+        new: NewStack,
+        context: Mapping[str, Any] | None = None,
+    ) -> Stack:
+        """Update a stack to a new template; supersedes the operation in progress.
+
+        :raises StackNotFound, Invalid, Conflict: see the message
+        """
+        stack = self._store.find_stack(name, tenant)
+        before = self._store.get_definition(stack.definition_id)
+        definition = definition_merge.merge_update(before, new)
+        validation.validate_update(self._services, stack, before, definition)
+        changes = validation.attribute_changes(stack, new, definition)
+
+        def change(tx: Transaction, tree: StackTree) -> tuple[Stack, StackInputs]:
+            if tree.stack.definition_id != stack.definition_id:
+                # Another update came first: this one must be merged with its result.
+                raise exceptions.OutOfDate
+            stored = tx.insert_definition(definition)
+            inputs = StackInputs(
+                tree.stack.id or 0, states.UPDATE, definition=stored.id
+            )
+            return tree.stack.evolve(**changes), inputs
+
+        return self._start(stack, states.UPDATE, change, context)
+
+    def delete(
+        self, name: str, tenant: str | None, context: Mapping[str, Any] | None = None
+    ) -> Stack:
+        """Delete a stack; does nothing if it is already being deleted."""
+        stack = self._store.find_stack(name, tenant)
+        if stack.state.name == 'DELETE_IN_PROGRESS':
+            return stack
+        return self.act(stack.uuid, tenant, states.DELETE, context=context)
+
+    def act(
+        self,
+        name: str,
+        tenant: str | None,
+        operation: str,
+        level: str | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> Stack:
+        """Start SUSPEND, RESUME, CHECK, LOCK, UNLOCK or DELETE.
+
+        Does nothing if the stack is suspended, resumed, or locked at this level.
+
+        :param level: of LOCK: ALL (the default) or STACKS
+        """
+        of_lock = operation in states.MAINTENANCE
+        stack = self._store.find_stack(name, tenant, deleted=of_lock)
+        if stack.deleted_at is not None:
+            # Spec 004: a deleted stack is a conflict, and not unknown.
+            raise exceptions.Conflict(f'Stack {stack.name} is deleted.')
+        level = (level or states.ALL) if operation == states.LOCK else None
+
+        def change(
+            tx: Transaction, tree: StackTree
+        ) -> tuple[Stack, StackInputs | None]:
+            found = tree.stack
+            if found.base.name == _DONE.get(operation):
+                # Clients wait for this state to be shown.
+                return found.at(found.base, under_lock=None), None
+            if operation == states.UNLOCK and not tree.above:
+                # A stack that its parent has left behind owns its inherited lock.
+                found = found.evolve(lock_level=found.level, inherited_level=None)
+            same = found.lock_level == level and found.state.name == 'LOCK_COMPLETE'
+            if operation == states.LOCK and same:
+                return found, None
+            return found, StackInputs(found.id or 0, operation, level=level)
+
+        return self._start(stack, operation, change, context)
+
+    def cancel(
+        self,
+        name: str,
+        tenant: str | None,
+        rollback: bool,
+        context: Mapping[str, Any] | None = None,
+    ) -> Stack:
+        """Stop an update, or without `rollback` also a creation.
+
+        :param rollback: restore the previous definition
+        """
+        stack = self._store.find_stack(name, tenant)
+        if rollback and stack.state.busy and stack.action == states.CREATE:
+            raise exceptions.NotSupported(
+                f'Cancelling with rollback is for updates; stack {stack.name} is '
+                f'{stack.state.name}.'
+            )
+        if not rollback:
+            with self._store.transaction() as tx:
+                tree = StackTree.of(stack.id or 0, tx.lock_tree(stack.root_id or 0))
+                admission.check_allowed(tree, states.CANCEL_UPDATE)
+            self._stop(tree.stack.operation)
+            return tree.stack
+
+        def change(tx: Transaction, tree: StackTree) -> tuple[Stack, StackInputs]:
+            return tree.stack, StackInputs(tree.stack.id or 0, states.ROLLBACK)
+
+        return self._start(stack, states.CANCEL_UPDATE, change, context)
+
+    # starting an operation
+
+    def _start(
+        self,
+        stack: Stack,
+        operation: str,
+        change: Callable[[Transaction, StackTree], tuple[Stack, StackInputs | None]],
+        context: Mapping[str, Any] | None,
+    ) -> Stack:
+        running, signals, after = self._store_start(stack, operation, change, context)
+        for uuid in [*running, *admission.applied_signals(self._store, signals)]:
+            self._stop(uuid)
+        self._announce_work()
+        return after
+
+    @retry_on_conflict
+    def _store_start(
+        self,
+        stack: Stack,
+        operation: str,
+        change: Callable[[Transaction, StackTree], tuple[Stack, StackInputs | None]],
+        context: Mapping[str, Any] | None,
+    ) -> tuple[list[str], list[Action], Stack]:
+        """Store the start of an operation; return what it supersedes."""
+        now = self._clock.now()
+        with self._store.transaction() as tx:
+            tree = StackTree.of(stack.id or 0, tx.lock_tree(stack.root_id or 0))
+            before = tree.stack
+            admission.check_allowed(tree, operation)
+            changed, inputs = change(tx, tree)
+            if inputs is None:
+                if changed.state != before.state:
+                    tx.save_stacks([changed])
+                    tx.add_events([stack_events.stack_event(before, changed, now)])
+                return [], [], changed
+            uuid = events.new_uuid()
+            after = stack_transitions.in_progress(changed, inputs, uuid, now)
+            tx.save_stacks([after])
+            if context is not None:
+                after = after.evolve(context=context)
+            self._insert_stack_action(tx, uuid, after, tree.root, inputs, now)
+            tx.add_events([stack_events.stack_event(before, after, now)])
+            signals = admission.running_signals(tx, tree, operation)
+        LOG.info('Stack %s (%s): %s started', after.uuid, after.name, inputs.do)
+        return tree.running, signals, after
+
+    def _insert_stack_action(
+        self,
+        tx: Transaction,
+        uuid: str,
+        stack: Stack,
+        root: Stack,
+        inputs: StackInputs,
+        now: datetime.datetime,
+    ) -> None:
+        self._insert_action(
+            tx,
+            Action(
+                uuid=uuid,
+                action_type=STACK,
+                lane=ENGINE,
+                name=stack.name,
+                target=tree_target(root),
+                inputs=inputs.as_inputs(),
+                context=stack.context,
+                timeout=stack.timeout,
+                status=action_states.READY,
+                created_at=now,
+            ),
+            now,
+        )
+
+    def _insert_action(
+        self, tx: Transaction, action: Action, now: datetime.datetime
+    ) -> None:
+        (action_id,) = tx.insert_actions([action], [])
+        tx.add_events([created_event(action.evolve(id=action_id), None, now)])
+
+    def _stop(self, operation: str | None) -> None:
+        """Cancel an operation that is superseded or cancelled by a user.
+
+        An operation that the signal does not reach ends at its next stage.
+        """
+        if operation is None:
+            return
+        with contextlib.suppress(exceptions.NotFound, exceptions.Conflict):
+            self._signal(operation, action_states.CANCEL)
+
+    def _announce_work(self) -> None:
+        self._tell(ENGINE, commands.RunActions())
+        self._tell(None, commands.EventsStored())
+
+    # resources
+
+    @retry_on_conflict
+    def mark_unhealthy(
+        self,
+        name: str,
+        tenant: str | None,
+        resource: str,
+        unhealthy: bool,
+        reason: str | None = None,
+    ) -> Resource:
+        """Mark a resource as unhealthy, or clear the mark (spec 002).
+
+        :param resource: a name, a physical id, or a value of get_resource
+        :raises ActionInProgress: an operation on its stack is in progress
+        """
+        stack = self._store.find_stack(name, tenant)
+        text = reason or health_marks.DEFAULT_REASON
+        now = self._clock.now()
+        with self._store.transaction() as tx:
+            tree = StackTree.of(stack.id or 0, tx.lock_tree(stack.root_id or 0))
+            row = self._find(tx, tree.stack, resource)
+            admission.check_allowed(tree, states.MARK)
+            admission.check_idle(tree, row)
+            after = (
+                health_marks.mark(row, text)
+                if unhealthy
+                else health_marks.clear_mark(row, text)
+            )
+            if after is not row:
+                tx.save_resources([after])
+                tx.add_events(stack_events.state_changes(row, after, now))
+        self._tell(None, commands.EventsStored())
+        return after
+
+    @retry_on_conflict
+    def signal(
+        self,
+        name: str,
+        tenant: str | None,
+        resource: str,
+        details: Mapping[str, Any] | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Send a signal to a resource; a locked stack ignores it.
+
+        :raises ResourceActionNotSupported, NotSupported: the resource accepts no
+            signals, or not in its state
+        """
+        stack = self._store.find_stack(name, tenant)
+        now = self._clock.now()
+        with self._store.transaction() as tx:
+            tree = StackTree.of(stack.id or 0, tx.lock_tree(stack.root_id or 0))
+            row = self._find(tx, tree.stack, resource)
+            modifies = self._is_modified_by_signals(row)
+            found = tree.stack
+            refusal = states.refusal(
+                states.SIGNAL, found.state, found.base, found.name
+            ) or admission.ancestor_lock(tree, states.SIGNAL)
+            if refusal is not None and modifies:
+                if not refusal.locked:
+                    raise exceptions.NotSupported(refusal.text)
+                reason = IGNORED.format(refusal.text)
+                event = stack_events.resource_event(
+                    row,
+                    row,
+                    now,
+                    kind=events.SIGNALLED,
+                    state='SIGNAL_COMPLETE',
+                    reason=reason,
+                )
+                tx.add_events([event])
+            else:
+                self._start_signal(tx, tree, row, details or {}, modifies, now)
+        self._announce_work()
+
+    def signal_with_token(
+        self,
+        uuid: str,
+        resource: str,
+        token: str | None,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Send a signal with the token that the handler has issued; see `signal`.
+
+        :raises NotFound: there is no such resource, or the token is wrong
+        """
+        try:
+            stack = self._store.find_stack(uuid, None)
+            rows = self._store.list_resources([stack.id or 0], names=[resource])
+        except exceptions.NotFound:
+            raise exceptions.NotFound(NO_SIGNAL) from None
+        digest = rows[0].data.get(bearer_tokens.SIGNAL_DIGEST) if rows else None
+        if stack.uuid != uuid or not bearer_tokens.is_valid(token, digest):
+            raise exceptions.NotFound(NO_SIGNAL)
+        self.signal(stack.uuid, stack.tenant, resource, details)
+
+    def _start_signal(
+        self,
+        tx: Transaction,
+        tree: StackTree,
+        row: Resource,
+        details: Mapping[str, Any],
+        modifies: bool,
+        now: datetime.datetime,
+    ) -> None:
+        inputs = ResourceInputs(
+            tree.stack.id or 0,
+            row.id or 0,
+            SIGNAL,
+            row.handler,
+            details=dict(details),
+        )
+        self._insert_action(
+            tx,
+            Action(
+                uuid=events.new_uuid(),
+                action_type=RESOURCE,
+                lane=ENGINE,
+                name=row.name,
+                # A signal that changes nothing need not wait for operations.
+                target=tree.target if modifies else None,
+                inputs=inputs.as_inputs(),
+                context=tree.stack.context,
+                timeout=tree.stack.timeout,
+                status=action_states.READY,
+                created_at=now,
+            ),
+            now,
+        )
+
+    def _is_modified_by_signals(self, row: Resource) -> bool:
+        """Return whether a signal modifies a resource.
+
+        :raises ResourceActionNotSupported: its type accepts no signals
+        """
+        handler = handlers.make_handler(self._services.handlers, row.handler)
+        adjusts = isinstance(handler, NestedHandler) and handler.adjusts()
+        if not (handler.supports('signal') or adjusts):
+            raise exceptions.ResourceActionNotSupported(
+                f'Signal is not supported for resource {row.name} ({row.type}).'
+            )
+        return handler.modified_by_signals
+
+    def _find(self, tx: Transaction, stack: Stack, name: str) -> Resource:
+        rows = tx.resources_of([stack.id or 0], superseded=False)
+        return find_resource(rows, stack, name)
+
+    # previews, validation and abandonment
+
+    def preview(
+        self, new: NewStack, tenant: str, user: str | None = None
+    ) -> tuple[Stack, list[PlannedResource]]:
+        """Return the stack that `create` would store, and its resources."""
+        stack, definition = self._validated(new, tenant, user, {})
+        return stack, preview_creation(self._services, stack, definition)
+
+    def preview_update(
+        self, name: str, tenant: str | None, new: NewStack, nested: bool = False
+    ) -> Mapping[str, Sequence[PlannedResource]]:
+        """Return the effect of `update`: the resources by kind of change.
+
+        :param nested: include the resources of nested stacks
+        """
+        stack = self._store.find_stack(name, tenant)
+        before = self._store.get_definition(stack.definition_id)
+        definition = definition_merge.merge_update(before, new)
+        validation.validate_update(self._services, stack, before, definition)
+        return preview_update(self._services, stack, definition, nested)
+
+    def validate(self, new: NewStack, nested: bool = False) -> dict[str, Any]:
+        """Validate a template, whose parameters need no values; return its description.
+
+        :param nested: include the templates of its resources
+        :returns: the body of the response to `POST /validate`
+        :raises StackValidationFailed: with all problems
+        """
+        definition = definition_merge.build_definition(new)
+        return validation.describe_template(self._services, definition, nested)
+
+    @retry_on_conflict
+    def abandon(self, name: str, tenant: str | None) -> dict[str, Any]:
+        """Delete a stack, but not its resources.
+
+        :returns: the document with which `create` adopts them
+        """
+        stack = self._store.find_stack(name, tenant)
+        now = self._clock.now()
+        with self._store.transaction() as tx:
+            tree = StackTree.of(stack.id or 0, tx.lock_tree(stack.root_id or 0))
+            admission.check_allowed(tree, states.ABANDON)
+            every = [tree.stack, *tree.below]
+            rows = tx.resources_of([s.id or 0 for s in every])
+            exported = abandonment.export_stack(self._store, tree.stack, every, rows)
+            left = State(states.DELETE, states.COMPLETE, 'Stack abandoned')
+            gone = [s.at(left, deleted_at=now, updated_at=now) for s in every]
+            tx.save_resources([row.evolve(deleted_at=now) for row in rows])
+            tx.save_stacks(gone)
+            tx.add_events(
+                [
+                    stack_events.stack_event(before, after, now)
+                    for before, after in zip(every, gone, strict=True)
+                ]
+            )
+        self._tell(None, commands.EventsStored())
+        return exported

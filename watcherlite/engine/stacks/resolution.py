@@ -1,0 +1,223 @@
+"""Resolution of templates: cached blueprints, and references to resources."""
+
+import collections
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from watcherlite import exceptions
+from watcherlite.db.api import Store
+from watcherlite.domain.resource_results import Member
+from watcherlite.domain.stacks import Definition, Resource, Stack
+from watcherlite.domain.templates.blueprint import Blueprint
+from watcherlite.domain.templates.scope import Budget
+from watcherlite.states import stack as states
+
+#: The maximum number of cached blueprints; a blueprint never changes.
+MAX_BLUEPRINTS = 128
+#: The maximum size of the cache, by `definition_size`: each batch of a large group has
+#: a definition with all members.
+MAX_SIZE = 64 * 1024 * 1024
+#: Cached whatever their size: those of a stack, its ancestors and descendants.
+MIN_BLUEPRINTS = 8
+#: The size of a value besides its characters.
+_VALUE_SIZE = 64
+
+
+def definition_size(definition: Definition) -> int:
+    """Return the approximate size of a definition in memory, in bytes."""
+    size = sum(map(len, definition.files.values()))
+    todo = [definition.template, definition.environment, definition.parameters]
+    while todo:
+        here: Any = todo.pop()
+        size += _VALUE_SIZE
+        if isinstance(here, str):
+            size += len(here)
+        elif isinstance(here, Mapping):
+            size += sum(map(len, here))
+            todo += here.values()
+        elif isinstance(here, list | tuple):
+            todo += here
+    return size
+
+
+class Blueprints:
+    """The cache of the blueprints that were used last; safe to use from all threads.
+
+    :param largest: the maximum size
+    """
+
+    def __init__(self, store: Store, largest: int = MAX_SIZE) -> None:
+        self._store = store
+        self._largest = largest
+        self._lock = threading.Lock()
+        self._size = 0
+        self._cache: collections.OrderedDict[tuple[int, int], tuple[Blueprint, int]] = (
+            collections.OrderedDict()
+        )
+
+    def of(self, stack: Stack, definition: Definition) -> Blueprint:
+        """Return the blueprint of a stack by a definition; both are stored."""
+        key = (stack.id or 0, definition.id or 0)
+        known = self._cached(key)
+        if known is not None:
+            return known
+        made, size = build_blueprint(stack, definition), definition_size(definition)
+        with self._lock:
+            if key not in self._cache:
+                self._cache[key] = made, size
+                self._size += size
+            while self._exceeds_limits():
+                _, (_, dropped) = self._cache.popitem(last=False)
+                self._size -= dropped
+        return made
+
+    def by_id(self, stack: Stack, definition_id: int) -> Blueprint:
+        """Return the blueprint of a stack by the id of a definition."""
+        known = self._cached((stack.id or 0, definition_id))
+        if known is not None:
+            return known
+        return self.of(stack, self._store.get_definition(definition_id))
+
+    def _exceeds_limits(self) -> bool:
+        count = len(self._cache)
+        return count > MAX_BLUEPRINTS or (
+            count > MIN_BLUEPRINTS and self._size > self._largest
+        )
+
+    def _cached(self, key: tuple[int, int]) -> Blueprint | None:
+        with self._lock:
+            found = self._cache.get(key)
+            if found is None:
+                return None
+            self._cache.move_to_end(key)
+            return found[0]
+
+
+def build_blueprint(
+    stack: Stack, definition: Definition, budget: Budget | None = None
+) -> Blueprint:
+    """Return the blueprint of a stack by a definition; raises Invalid.
+
+    :param budget: of the request
+    """
+    return Blueprint.of(
+        definition,
+        name=stack.name,
+        uuid=stack.uuid,
+        tenant=stack.tenant,
+        budget=budget,
+    )
+
+
+def group_members(store: Store, rows: Sequence[Resource]) -> list[Member]:
+    """Return the resources of a stack as the members of a group.
+
+    Resources that have been, or are being, deleted are not members.
+    """
+    kept = [row for row in rows if row.base.action != states.DELETE]
+    templates: dict[int | None, Mapping[str, Any]] = {
+        wanted: store.get_definition(wanted).template.get('resources') or {}
+        for wanted in {row.definition_id for row in kept}
+        if wanted is not None
+    }
+    return [
+        Member(
+            row.name,
+            row.type,
+            row.base.status,
+            row.physical_id,
+            row.reference or row.name,
+            row.attributes,
+            row.created_at,
+            templates.get(row.definition_id, {}).get(row.name),
+        )
+        for row in kept
+    ]
+
+
+class Members(Protocol):
+    """Reads the members of resources that are stacks."""
+
+    def members(self, row: Resource) -> Sequence[Resource]:
+        """Return the resources of the stack that a resource is."""
+
+
+class StoredMembers:
+    """The members of resources, read from the store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def members(self, row: Resource) -> Sequence[Resource]:
+        """See `Members`."""
+        if row.nested_id is None:
+            return ()
+        return self._store.list_resources([row.nested_id])
+
+
+class RowReferences:
+    """The values of get_resource and get_attr: implements `blueprint.References`.
+
+    :param rows: the resources that exist, by name; references to others give None
+    :param members: None: the resources have no members
+    """
+
+    def __init__(
+        self,
+        rows: Mapping[str, Resource],
+        members: Members | None = None,
+    ) -> None:
+        self._rows = rows
+        self._members = members
+        self._known: dict[str, dict[str, Resource]] = {}
+
+    def reference(self, name: str) -> Any:
+        """Return the value of get_resource."""
+        row = self._rows.get(name)
+        if row is None or row.base.action == 'INIT':
+            return None
+        return row.reference or row.physical_id or row.name
+
+    def attribute(self, name: str, path: Sequence[Any]) -> Any:
+        """Return the value of get_attr; None for what does not exist."""
+        row = self._rows.get(name)
+        if row is None or row.base.action == 'INIT' or not path:
+            return None
+        first, rest = str(path[0]), list(path[1:])
+        if first == 'show':
+            return value_at(row.attributes, rest)
+        if first.startswith('resource.'):
+            return self._member_attribute(row, first, rest)
+        return value_at(row.attributes.get(first), rest)
+
+    def _member_attribute(self, row: Resource, first: str, rest: list[Any]) -> Any:
+        """Return the value of `resource.NAME[.ATTRIBUTE]` of a group."""
+        _, _, named = first.partition('.')
+        name, _, attribute = named.partition('.')
+        if row.name not in self._known:
+            rows = self._members.members(row) if self._members is not None else ()
+            self._known[row.name] = {member.name: member for member in rows}
+        member = self._known[row.name].get(name)
+        if member is None:
+            raise exceptions.Invalid(f'{row.name} has no member {name}')
+        if attribute:
+            rest = [attribute, *rest]
+        if not rest:
+            return member.reference or member.physical_id
+        return value_at(member.attributes.get(str(rest[0])), rest[1:])
+
+
+def value_at(value: Any, path: Sequence[Any]) -> Any:
+    """Return the part of a value at a path; None if there is none."""
+    for step in path:
+        if isinstance(value, Mapping):
+            value = value.get(step, value.get(str(step)))
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            try:
+                value = value[int(step)]
+            except (ValueError, IndexError, TypeError):
+                return None
+        else:
+            return None
+    return value

@@ -1,0 +1,104 @@
+"""The tree of stacks around and inside a stack, and the locks in it."""
+
+import dataclasses
+from collections.abc import Sequence
+
+from watcherlite import exceptions
+from watcherlite.domain.stacks import Stack
+from watcherlite.states import stack as states
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class StackTree:
+    """A stack with its ancestors and its descendants.
+
+    :param above: the ancestors, the nearest first
+    :param below: the descendants, parents before their children
+    """
+
+    stack: Stack
+    above: tuple[Stack, ...]
+    below: tuple[Stack, ...]
+
+    @classmethod
+    def of(cls, stack_id: int, stacks: Sequence[Stack]) -> 'StackTree':
+        """Return the tree as seen from one of its stacks; raises StackNotFound."""
+        by_id = {stack.id: stack for stack in stacks}
+        stack = by_id.get(stack_id)
+        if stack is None:
+            raise exceptions.StackNotFound(
+                f'The Stack ({stack_id}) could not be found.'
+            )
+        above = []
+        owner = by_id.get(stack.owner_id)
+        while owner is not None:
+            above.append(owner)
+            owner = by_id.get(owner.owner_id)
+        inside = {stack.id}
+        below = []
+        # A parent is stored before its children: its id is lower.
+        for other in sorted(stacks, key=lambda s: s.id or 0):
+            if other.owner_id in inside:
+                inside.add(other.id)
+                below.append(other)
+        return cls(stack, tuple(above), tuple(below))
+
+    @property
+    def root(self) -> Stack:
+        """Return the outermost stack."""
+        return self.above[-1] if self.above else self.stack
+
+    @property
+    def target(self) -> str:
+        """Return the target that every operation on one of these stacks locks."""
+        return tree_target(self.root)
+
+    @property
+    def running(self) -> list[str]:
+        """Return the uuids of the running operations, without derived ones."""
+        stacks = (self.stack,) if self.stack.state.busy else self.below
+        return [s.operation for s in stacks if s.state.busy and s.operation]
+
+
+def tree_target(root: Stack) -> str:
+    """Return the target that every operation on a stack of the tree locks."""
+    return f'stack:{root.uuid}'
+
+
+def covering_lock(tree: StackTree) -> str | None:
+    """Return a description of the lock that covers a stack; None: it is unlocked.
+
+    A stack that is being unlocked counts as unlocked: the request waits for the end.
+    """
+    stack = tree.stack
+    for other in tree.above[::-1]:
+        if _is_locked(other):
+            return (
+                f'Stack {stack.name} is locked by the lock of stack {other.name} '
+                f'({_state_text(other)}), which it is part of'
+            )
+    if _is_locked(stack):
+        return f'Stack {stack.name} is locked ({_state_text(stack)})'
+    return None
+
+
+def inner_lock(tree: StackTree) -> str | None:
+    """Return a description of a lock on a descendant; None: there is no such lock."""
+    for other in tree.below:
+        if other.lock_level is not None and _is_locked(other):
+            return (
+                f'Stack {other.name}, which is part of {tree.stack.name}, is locked '
+                f'({_state_text(other)})'
+            )
+    return None
+
+
+def _is_locked(stack: Stack) -> bool:
+    return stack.state.name in states.LOCKED and (
+        stack.state.name != 'UNLOCK_IN_PROGRESS'
+    )
+
+
+def _state_text(stack: Stack) -> str:
+    level = f', level {stack.level}' if stack.level is not None else ''
+    return f'{stack.state.name}{level}'

@@ -1,0 +1,365 @@
+"""The queues from which a worker claims: plans, and lanes without a plan.
+
+A hint, a release or a timer says that a queue may have actions; a claim that finds
+less than it asked for says that it has none. Both come from different threads, and a
+hint that arrives while a claim is on its way outlives it.
+"""
+
+import dataclasses
+import math
+import threading
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from watcherlite.db.api import Released
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import APPLIER, Action
+from watcherlite.domain.receipts import Receipt
+from watcherlite.execution.commit_queue import CommitQueue
+from watcherlite.execution.group_commit import ClaimRequest, ClaimResult, CommitResult
+from watcherlite.execution.services import CoreServices
+from watcherlite.execution.settings import ExecutionSettings
+
+#: Seconds of work that a worker likes to have in flight.
+IN_HAND = 0.05
+#: Seconds that an action is taken to run before any has.
+ASSUMED = 0.02
+
+
+class MovingAverage:
+    """The mean of recent values; the first ones count more than later ones.
+
+    :ivar value: the mean
+
+    :param assumed: what it is before the first value
+    :param weight: how many values the assumption is worth
+    :param memory: how many values the mean is about
+    """
+
+    __slots__ = ('_known', '_memory', 'value')
+
+    def __init__(self, assumed: float, weight: int, memory: int) -> None:
+        self.value = assumed
+        self._known = weight
+        self._memory = memory
+
+    def add(self, value: float) -> None:
+        """Take one more value into account."""
+        self._known = min(self._known + 1, self._memory)
+        self.value += (value - self.value) / self._known
+
+
+class ClaimWindow:
+    """As many as there are threads, and more when actions are short.
+
+    What is done in a moment is taken together, so that one transaction serves
+    many; what takes long is left to other workers.
+    """
+
+    def __init__(self, settings: ExecutionSettings) -> None:
+        self._settings = settings
+        self._runs = MovingAverage(ASSUMED, weight=2, memory=16)
+
+    @property
+    def size(self) -> int:
+        """Return how many actions to have in flight."""
+        soon = int(IN_HAND / max(self._runs.value, 1e-6))
+        return min(max(self._settings.max_parallel, soon), self._settings.claim_batch)
+
+    def room(self, busy: int) -> int:
+        """Return how many to claim now, beside so many that are in flight.
+
+        None until there is room for a good many: claiming a few at a time would
+        cost a statement for each few.
+        """
+        size = self.size
+        least = 1 if size <= self._settings.max_parallel else size // 2
+        return size - busy if size - busy >= least else 0
+
+    def took(self, seconds: float) -> None:
+        """Let one more execution tell how long they take."""
+        self._runs.add(seconds)
+
+    def stuck(self, seconds: float) -> None:
+        """Note that all threads have been in executions for so long."""
+        self._runs.value = max(self._runs.value, seconds)
+
+
+#: The first of several claims takes no more than this, so that what it takes has
+#: started before the next one, which takes so many times as many, is written.
+FIRST = 32
+GROWTH = 4
+#: Seconds for which a worker lets others look first that has handed an action on.
+YIELD = 2.0
+
+
+@dataclasses.dataclass(slots=True)
+class ClaimQueue:
+    """A plan, or a lane's actions without a plan.
+
+    :ivar more: it may have actions that can be claimed
+    :ivar hinted: a hint came since the last claim was requested
+    :ivar limited: its `max_parallel` stands in the way until one of its actions ends
+    :ivar most: how many its next claim takes at most
+    :ivar receipts: of the commands that gave the hints
+    :ivar claiming: those whose claim is being written
+    """
+
+    plan_id: int | None
+    plan_uuid: str | None
+    lane: str | None
+    more: bool = True
+    hinted: bool = True
+    limited: bool = False
+    most: int = FIRST
+    receipts: list[Receipt] = dataclasses.field(default_factory=list)
+    claiming: list[Receipt] = dataclasses.field(default_factory=list)
+
+    def hint(self, receipt: Receipt | None = None) -> None:
+        """Record that the queue may have actions."""
+        self.more = self.hinted = True
+        if receipt is not None:
+            self.receipts.append(receipt)
+
+    def claim(self) -> None:
+        """Record that a claim answers the hints until now."""
+        self.hinted = False
+        for receipt in self.receipts:
+            receipt.claiming = True
+        self.claiming += self.receipts
+        self.receipts = []
+
+    def settle(self) -> None:
+        """Record that the claim is written."""
+        claimed, self.claiming = self.claiming, []
+        for receipt in claimed:
+            receipt.settle_part()
+
+
+class ClaimQueues:
+    """All claim queues of one worker; safe for threads.
+
+    :param lanes: the lanes that it serves
+    :param commit_queue: woken by hints, because claims ride along with commits
+    """
+
+    def __init__(
+        self, services: CoreServices, lanes: Sequence[str], commit_queue: CommitQueue
+    ) -> None:
+        self._clock = services.clock
+        self._commit_queue = commit_queue
+        self._lock = threading.RLock()
+        self.window = ClaimWindow(services.settings)
+        #: plans by their ids and lanes by their names, whose turn is next first
+        self._queues: dict[int | str, ClaimQueue] = {
+            lane: ClaimQueue(None, None, lane) for lane in lanes
+        }
+        self._yields_until = -math.inf
+        self._closed = False
+
+    def __iter__(self) -> Iterator[ClaimQueue]:
+        with self._lock:
+            return iter(list(self._queues.values()))
+
+    def close(self) -> None:
+        """Claim nothing more."""
+        self._closed = True
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether nothing more is claimed."""
+        return self._closed
+
+    def serves(self, lane: str) -> bool:
+        """Return whether a lane is one of this worker's."""
+        return lane in self._queues
+
+    def of(self, item: Action | Released) -> ClaimQueue | None:
+        """Return the queue of an action, if this worker has it."""
+        return self.find(item.plan_id, item.lane)
+
+    def find(self, plan_id: int | None, lane: str | None) -> ClaimQueue | None:
+        """Return the queue of a plan, or of a lane if there is none."""
+        return self._queues.get(plan_id if plan_id is not None else lane or '')
+
+    # hints; each asks for a claim
+
+    def hint_plan(
+        self, plan_id: int, plan_uuid: str, receipt: Receipt | None = None
+    ) -> None:
+        """Record that a plan may have actions that can be claimed."""
+        with self._lock:
+            if not self.serves(APPLIER):
+                return
+            queue = self._queues.get(plan_id)
+            if queue is None:
+                queue = self._queues[plan_id] = ClaimQueue(plan_id, plan_uuid, None)
+            queue.hint(receipt)
+        self._commit_queue.wake()
+
+    def hint_lane(self, lane: str, receipt: Receipt | None = None) -> None:
+        """Record that a lane may have actions without a plan that can be claimed."""
+        with self._lock:
+            if not self.serves(lane):
+                return
+            self._queues[lane].hint(receipt)
+        self._commit_queue.wake()
+
+    def hint_all(self) -> None:
+        """Record that every queue may have actions."""
+        with self._lock:
+            for queue in self._queues.values():
+                queue.hint()
+        self._commit_queue.wake()
+
+    def hint_action(self, action: Action) -> None:
+        """Record that an action can be claimed, if this worker has its queue."""
+        with self._lock:
+            queue = self.of(action)
+            if queue is None:
+                return
+            queue.hint()
+        self._commit_queue.wake()
+
+    def retry_plans(self, plan_ids: Collection[int]) -> None:
+        """Claim again from plans that another transaction had locked."""
+        with self._lock:
+            for plan_id in plan_ids:
+                queue = self.find(plan_id, None)
+                if queue is not None:
+                    queue.hint()
+
+    def yield_to_others(self) -> None:
+        """Let other workers look first for what comes to be due."""
+        self._yields_until = self._clock.monotonic() + YIELD
+
+    @property
+    def is_yielding(self) -> bool:
+        """Return whether others are to look first for what comes to be due."""
+        return self._clock.monotonic() < self._yields_until
+
+    # claims
+
+    def any_more(self) -> bool:
+        """Return whether there may be something to claim anywhere."""
+        with self._lock:
+            return any(queue.more for queue in self._queues.values())
+
+    def has_room(self, busy: int) -> bool:
+        """Return whether to claim now, beside so many busy attempts."""
+        return self._room(busy) > 0
+
+    def _room(self, busy: int) -> int:
+        if self._closed or not self.any_more():
+            return 0
+        return self.window.room(busy)
+
+    def claim_requests(self, busy: int) -> Sequence[ClaimRequest]:
+        """Share the room beside busy attempts out among the queues.
+
+        :returns: how much to claim from each queue that may have something
+        """
+        with self._lock:
+            room = self._room(busy)
+            return self.share(room) if room else ()
+
+    def share(self, room: int) -> list[ClaimRequest]:
+        """Share so much room out among the queues that may have something."""
+        with self._lock:
+            queues = [queue for queue in self._queues.values() if queue.more]
+            share = max(1, room // len(queues)) if queues else 0
+            requests = []
+            for at, queue in enumerate(queues):
+                limit = room if at + 1 == len(queues) else min(share, room)
+                if limit <= 0:
+                    break
+                limit = min(limit, queue.most)
+                room -= limit
+                queue.claim()
+                requests.append(ClaimRequest(queue.plan_id, queue.lane, limit))
+            # The next time those come first that came away empty; if none did, another
+            # one, because the last one gets what is left over.
+            served = len(requests) if len(requests) < len(queues) else 1
+            for queue in queues[:served]:
+                key = queue.plan_id if queue.plan_id is not None else queue.lane or ''
+                self._queues[key] = self._queues.pop(key)
+            return requests
+
+    def apply_result(self, result: CommitResult, full: bool) -> list[ClaimQueue]:
+        """Record where a transaction left more to claim.
+
+        :param full: every thread of this worker has work
+        :returns: the queues that other workers may help with
+        """
+        with self._lock:
+            touched = self._mark(
+                [
+                    *(r for r in result.released if not r.handed_over),
+                    *result.unblocked,
+                    *result.derived,
+                ]
+            )
+            left_over = touched if full else []
+            # The claims came last in the transaction: they know best what is left.
+            for claim in result.claims:
+                queue = self.apply_claim(claim)
+                if queue is not None and queue.more:
+                    left_over.append(queue)
+            return left_over
+
+    def _mark(self, items: Iterable[Action | Released]) -> list[ClaimQueue]:
+        """Record that actions can be claimed now; return their queues."""
+        found = [self.of(item) for item in items]
+        queues = [queue for queue in found if queue is not None]
+        for queue in queues:
+            queue.more = True
+        return queues
+
+    def apply_claim(self, claim: ClaimResult) -> ClaimQueue | None:
+        """Record the result of a claim; return its queue."""
+        with self._lock:
+            queue = self.find(claim.request.plan_id, claim.request.lane)
+            if queue is not None:
+                queue.settle()
+                queue.limited = claim.limited
+                queue.more = queue.hinted or (claim.more and not claim.limited)
+                queue.most = queue.most * GROWTH if claim.more else FIRST
+            return queue
+
+    def update_plan(self, plan: ActionPlan) -> None:
+        """Record the state of a plan after a transaction."""
+        with self._lock:
+            queue = self._queues.get(plan.id or 0)
+            if queue is None:
+                return
+            if not plan.claimable:
+                queue.claim()
+                queue.settle()
+                del self._queues[plan.id or 0]
+            elif queue.limited and (
+                plan.max_parallel is None or plan.active < plan.max_parallel
+            ):
+                queue.limited, queue.more = False, True
+
+    def mark(self, action: Action) -> None:
+        """Record that an action is READY again; it rides along with the next claim."""
+        with self._lock:
+            self._mark([action])
+
+    def unowned(self, result: CommitResult) -> list[Action | Released]:
+        """Return what can be claimed now from queues that this worker does not have.
+
+        An action of another plan or lane that waited for what it derived there is an
+        example. Released actions of a plan that this transaction counted are none.
+        """
+        released = [
+            r
+            for r in result.released
+            if not r.handed_over
+            and (r.plan_id is None or r.plan_id not in result.plans)
+        ]
+        items: list[Action | Released] = [
+            *result.unblocked,
+            *result.derived,
+            *released,
+        ]
+        return [item for item in items if self.of(item) is None]

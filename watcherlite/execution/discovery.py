@@ -1,0 +1,278 @@
+"""The discovery of work: by hints, by plans, and when actions come due."""
+
+import datetime
+import logging
+import math
+import threading
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from watcherlite import exceptions
+from watcherlite.db.api import Released
+from watcherlite.domain import commands
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import APPLIER, Action
+from watcherlite.domain.receipts import Receipt
+from watcherlite.execution import locks
+from watcherlite.execution.claim_queues import ClaimQueues
+from watcherlite.execution.deadlines import WaitTimeouts
+from watcherlite.execution.events import EventListeners
+from watcherlite.execution.ports import Claimant, PlanRules
+from watcherlite.execution.services import CoreServices
+from watcherlite.execution.timers import Timers
+from watcherlite.states import action_plan as plan_states
+
+Tell = Callable[[commands.Command | commands.Broadcast], None]
+
+#: Seconds between two offers.
+EVERY = 0.05
+#: Seconds for which a worker believes that it is alone, or that it is not.
+ALONE = 1.0
+
+
+class WorkHints:
+    """Gathers what one worker has to offer, and tells the others, if there are any.
+
+    :param tell: broadcasts to the other workers; never blocks
+    """
+
+    def __init__(
+        self,
+        services: CoreServices,
+        timers: Timers,
+        tell: Tell,
+    ) -> None:
+        self._store = services.store
+        self._worker = services.worker_id
+        self._clock = services.clock
+        self._timers = timers
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._plans: set[str] = set()
+        self._lanes: set[str] = set()
+        self._sending = False
+        self._alone = True
+        self._alone_until = -math.inf
+
+    def add(self, plans: Iterable[str] = (), lanes: Iterable[str] = ()) -> None:
+        """Tell, soon, that plans (uuids) and lanes have work; from any thread."""
+        with self._lock:
+            self._plans.update(plans)
+            self._lanes.update(lanes)
+            if self._sending or not (self._plans or self._lanes):
+                return
+            self._sending = True
+        self._timers.after(EVERY, self._send)
+
+    def broadcast(self, message: commands.Broadcast) -> None:
+        """Tell the other workers at once."""
+        self._tell(message)
+
+    def is_alone(self) -> bool:
+        """Return whether there was, a moment ago, nobody to share with.
+
+        Asks the store; for the scheduler's thread.
+        """
+        now = self._clock.monotonic()
+        if now >= self._alone_until:
+            self._alone_until = now + ALONE
+            self._alone = all(
+                worker.uuid == self._worker for worker in self._store.live_workers()
+            )
+        return self._alone
+
+    def _send(self) -> None:
+        left = self._alone_until - self._clock.monotonic()
+        if self._alone and left > 0:
+            # Somebody may have come since, and would not hear of it otherwise.
+            self._timers.after(left, self._send)
+            return
+        with self._lock:
+            self._sending = False
+            plans, self._plans = self._plans, set()
+            lanes, self._lanes = self._lanes, set()
+        if not self.is_alone():
+            self._tell(
+                commands.WorkAvailable(tuple(sorted(plans)), tuple(sorted(lanes)))
+            )
+
+
+LOG = logging.getLogger(__name__)
+
+#: Most active plans that a sweep looks at.
+PLANS = 1000
+#: Seconds from a claim that found too little to the question what else is due.
+DUE = 0.25
+#: Seconds that others have to look first for what this worker has handed on.
+BEHIND = 0.25
+#: For what came to be due while that claim was written.
+MARGIN = datetime.timedelta(seconds=1)
+
+
+class WorkDiscovery:
+    """Implements `ports.WorkerEvents`: what a transaction leaves to be looked for.
+
+    Except for hints from other threads, everything is called in the thread of the
+    timers.
+
+    :param lanes: which the worker serves
+    :param only_plan: uuid of the one plan to work on, or None for all
+    """
+
+    def __init__(
+        self,
+        services: CoreServices,
+        rules: PlanRules,
+        lanes: Sequence[str],
+        only_plan: str | None,
+        timers: Timers,
+        queues: ClaimQueues,
+        hints: WorkHints,
+        wait_timeouts: WaitTimeouts,
+        listeners: EventListeners,
+    ) -> None:
+        self._store = services.store
+        self._clock = services.clock
+        self._rules = rules
+        self._lanes = lanes
+        self._only_plan = only_plan
+        self._timers = timers
+        self._queues = queues
+        self._hints = hints
+        self._wait_timeouts = wait_timeouts
+        self._listeners = listeners
+        self._empty_since: datetime.datetime | None = None
+        #: lane -> when the next of its actions comes due
+        self._due: dict[str, datetime.datetime] = {}
+        #: uuids of the plans of which a step is requested
+        self._requested: set[str] = set()
+
+    # plans
+
+    def check_plan(self, uuid: str, receipt: Receipt | None = None) -> None:
+        """Check soon whether a plan has work; from any thread."""
+        self._timers.after(0, lambda: self._check_plan(uuid, receipt))
+
+    def _check_plan(self, uuid: str, receipt: Receipt | None = None) -> None:
+        if APPLIER in self._lanes and self._only_plan in (None, uuid):
+            plan = self._active_plan(uuid)
+            if plan is not None and plan.claimable and plan.unfinished:
+                self._queues.hint_plan(plan.id or 0, plan.uuid, receipt)
+                return
+            if plan is not None:
+                self._step(plan.uuid)
+        if receipt is not None:
+            receipt.settle()
+
+    def _active_plan(self, uuid: str) -> ActionPlan | None:
+        try:
+            plan = self._store.get_plan(uuid)
+        except exceptions.NotFound:
+            LOG.info('A hint names plan %s, which does not exist', uuid)
+            return None
+        return plan if plan.state in plan_states.ACTIVE else None
+
+    def on_plan_stopped(self, plan_uuid: str) -> None:
+        """A plan has actions that are to be cancelled before they start."""
+        self._request_step(plan_uuid)
+
+    def _request_step(self, uuid: str, delay: float = 0) -> None:
+        if uuid not in self._requested:
+            self._requested.add(uuid)
+            self._timers.after(delay, lambda: self._step(uuid))
+
+    def _step(self, uuid: str) -> None:
+        """Do the next piece of what a plan needs; come back for more."""
+        self._requested.discard(uuid)
+        try:
+            done = self._rules.step(self._store, uuid, self._clock.now())
+        except exceptions.StoreConflict as error:
+            LOG.debug('Plan %s is looked at again: %s', uuid, error)
+            self._request_step(uuid, DUE)
+            return
+        except exceptions.StoreUnavailable as error:
+            LOG.warning('Plan %s waits for the next sweep: %s', uuid, error)
+            return
+        if done.unblocked:
+            self.on_unblocked(done.unblocked)
+        if done.more:
+            self._request_step(uuid)
+            return
+        plan = self._store.get_plan(uuid)
+        if plan.state in plan_states.ACTIVE and plan.claimable:
+            self._queues.hint_plan(plan.id or 0, plan.uuid)
+        self._listeners.notify([])
+
+    # actions that can be claimed now
+
+    def on_unblocked(self, actions: Sequence[Action | Released]) -> None:
+        """Actions of queues that this worker does not have can be claimed."""
+        self._timers.after(0, lambda: self._check_unblocked(actions))
+
+    def _check_unblocked(self, actions: Sequence[Action | Released]) -> None:
+        """Look, and let others look, at what can be claimed now."""
+        lanes = {action.lane for action in actions if action.plan_id is None}
+        for lane in lanes:
+            self._queues.hint_lane(lane)
+        plans = locks.plan_uuids(self._store, actions)
+        for uuid in plans:
+            self.check_plan(uuid)
+        self._hints.add(plans, lanes)
+
+    def check_all(self) -> None:
+        """Look everywhere: what a lost message left is found here."""
+        # Plans that others have ended are removed by the claim.
+        self._queues.hint_all()
+        if APPLIER in self._lanes:
+            for plan in self._store.active_plans(PLANS):
+                if self._only_plan in (None, plan.uuid):
+                    self._check_plan(plan.uuid)
+
+    def on_work_left(self, plans: Collection[str], lanes: Collection[str]) -> None:
+        """Plans (uuids) and lanes have more than this worker takes."""
+        self._hints.add(plans, lanes)
+
+    def on_saturated(self, dispatcher: Claimant) -> None:
+        """Let others have what this worker has claimed and finds no thread for."""
+        self._timers.after(0, lambda: self._share(dispatcher))
+
+    def _share(self, dispatcher: Claimant) -> None:
+        if not self._hints.is_alone():
+            dispatcher.give_back()
+
+    # actions that come due
+
+    def on_waiting(self, action: Action) -> None:
+        """An action waits for what it derived."""
+        self._wait_timeouts.track(action)
+
+    def on_queue_empty(self) -> None:
+        """Ask, but not more often than makes sense, what is due or comes to be."""
+        if self._empty_since is None:
+            self._empty_since = self._clock.now() - MARGIN
+            self._timers.after(DUE, self._check_due)
+
+    def _check_due(self) -> None:
+        since, self._empty_since = self._empty_since, None
+        if since is None:
+            return
+        for lane in self._lanes:
+            if self._store.has_claimable(lane, self._clock.now()):
+                # The claim passed it over, because somebody held it just then.
+                self._queues.hint_lane(lane)
+            self._check_due_in(lane, since)
+
+    def _check_due_in(self, lane: str, since: datetime.datetime) -> None:
+        due = self._store.next_not_before(lane, since)
+        if due is None or due == self._due.get(lane):
+            return
+        self._due[lane] = due
+        wait = (due - self._clock.now()).total_seconds()
+        if self._queues.is_yielding:
+            wait = max(0.0, wait) + BEHIND
+        self._timers.after(max(0.0, wait), lambda: self._come_due(lane, due))
+
+    def _come_due(self, lane: str, due: datetime.datetime) -> None:
+        if self._due.get(lane) == due:
+            del self._due[lane]
+        self._queues.hint_all()
+        self._check_due_in(lane, due)

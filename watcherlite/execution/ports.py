@@ -1,0 +1,123 @@
+"""The ports of the core: what it asks of the rooms above it.
+
+The core counts nothing and names no plan state; `applier.progress` does.
+"""
+
+import dataclasses
+import datetime
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+from watcherlite.db.api import Released, Store
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.domain.events import Event
+from watcherlite.domain.outcomes import Fault
+from watcherlite.plugins.base import ActionType
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Step:
+    """What came of a step.
+
+    :param more: there is more of it
+    :param unblocked: actions of any plan and lane that may have their target now
+    """
+
+    more: bool = False
+    unblocked: Sequence[Action] = ()
+
+
+class PlanRules(Protocol):
+    """Pure but for `step`; every method is handed a plan that is locked."""
+
+    def blocking_reason(self, plan: ActionPlan) -> str | None:
+        """Return why no action of this plan may start, or None if one may."""
+
+    def on_claimed(
+        self, plan: ActionPlan, now: datetime.datetime
+    ) -> tuple[ActionPlan, list[Event]]:
+        """Return the plan after a worker has taken actions of it."""
+
+    def apply_changes(
+        self,
+        plan: ActionPlan,
+        changes: Sequence[tuple[ActionChange, Fault | None]],
+        claimed: int,
+        derived: int,
+        now: datetime.datetime,
+    ) -> ActionPlan:
+        """Return the plan with its counters after these changes took effect."""
+
+    def finish_if_done(
+        self, before: ActionPlan, plan: ActionPlan, now: datetime.datetime
+    ) -> tuple[ActionPlan, list[Event]]:
+        """Return the plan as it ends, if nothing of it is left to do.
+
+        :param before: as it was before it was counted: if the message differs, and
+            the plan does not end, there is an event of that
+        """
+
+    def on_worker_lost(
+        self, store: Store, plan_id: int, now: datetime.datetime
+    ) -> str | None:
+        """Do what a plan says about the loss of a worker that ran it.
+
+        :returns: the status that the actions which it had started are to end
+            in, or None if they are recovered
+        """
+
+    def step(self, store: Store, plan_uuid: str, now: datetime.datetime) -> Step:
+        """Do the next bounded piece of what a plan needs besides its actions.
+
+        That is: cancel what has not started, make the actions that revert
+        others, end a plan with nothing left.
+        """
+
+
+class ActionTypes(Protocol):
+    """The action types that are installed."""
+
+    def make_action_type(self, name: str) -> ActionType:
+        """Return an instance; raises PluginNotFound or PluginError."""
+
+    def validate_inputs(
+        self, action_type: ActionType, inputs: Mapping[str, Any]
+    ) -> None:
+        """Raise InvalidInput."""
+
+
+class AdmissionCheck(Protocol):
+    """Keeps actions from targets that are locked for the time being."""
+
+    def blocking_reason(self, action: Action) -> str | None:
+        """Return the reason why an action must not start; None: it may."""
+
+
+class Claimant(Protocol):
+    """The dispatcher, as its observer sees it."""
+
+    def give_back(self) -> None:
+        """Let other workers have what no thread has begun."""
+
+
+class WorkerEvents(Protocol):
+    """Observes the dispatcher of a worker; every method returns at once."""
+
+    def on_plan_stopped(self, plan_uuid: str) -> None:
+        """A plan has actions that are to be cancelled before they start."""
+
+    def on_unblocked(self, actions: Sequence[Action | Released]) -> None:
+        """Actions of queues that this worker does not have can be claimed."""
+
+    def on_queue_empty(self) -> None:
+        """A queue with unfinished actions has none to claim now."""
+
+    def on_work_left(self, plans: Collection[str], lanes: Collection[str]) -> None:
+        """Plans (uuids) and lanes have more than this worker takes."""
+
+    def on_waiting(self, action: Action) -> None:
+        """An action waits for what it derived."""
+
+    def on_saturated(self, dispatcher: Claimant) -> None:
+        """Jobs wait, and all threads are in actions that take long."""

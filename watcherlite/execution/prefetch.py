@@ -1,0 +1,109 @@
+"""The prefetch of dependents, which start in the transaction of their parent's end.
+
+They are loaded before they can run, and checked in the thread of the action that
+they follow, so that a chain costs one transaction a link.
+"""
+
+import threading
+import time
+from collections.abc import Sequence
+
+from watcherlite.db.api import Successor
+from watcherlite.domain.actions import COMPLETE, Action
+from watcherlite.execution.claim_queues import MovingAverage
+from watcherlite.execution.in_flight import Attempt
+from watcherlite.execution.log_context import LogContext
+from watcherlite.execution.results import Conclusion
+from watcherlite.execution.runner import Runner
+from watcherlite.execution.services import CoreServices
+from watcherlite.states import action as states
+
+#: Seconds after which an action ends without the one that follows it.
+HAND_OVER = 1.0
+
+
+class DependentPrefetcher:
+    """What one worker has loaded ahead, and how quickly its types are checked.
+
+    Safe for threads.
+    """
+
+    def __init__(self, services: CoreServices, runner: Runner) -> None:
+        self._worker = services.worker_id
+        self._settings = services.settings
+        self._runner = runner
+        self._lock = threading.Lock()
+        #: id of an action -> the one that follows it
+        self._loaded: dict[int, Action] = {}
+        #: action type -> seconds that its checks before the start take
+        self._checks: dict[str, MovingAverage] = {}
+
+    def roots(self, started: Sequence[Action]) -> tuple[list[int], int]:
+        """Return the ids to look ahead from, and how many levels."""
+        with self._lock:
+            ids = [a.id for a in started if a.id and a.id not in self._loaded]
+        return ids, max(1, self._settings.look_ahead // len(ids)) if ids else 0
+
+    def load(self, successors: Sequence[Successor]) -> None:
+        """Keep what was found ahead."""
+        with self._lock:
+            if len(self._loaded) > 4 * self._settings.claim_batch:
+                # What was loaded for actions that never came this way.
+                self._loaded.clear()
+            for found in successors:
+                self._loaded[found.parent_id] = found.action
+
+    def forget(self, action: Action) -> None:
+        """Drop what follows an action that is not in flight any more."""
+        with self._lock:
+            self._loaded.pop(action.id or 0, None)
+
+    def prepare(self, attempt: Attempt) -> Conclusion:
+        """Prepare an action, and remember how long that takes for its type."""
+        began = time.perf_counter()
+        conclusion = self._runner.prepare(attempt)
+        took = time.perf_counter() - began
+        known = self._checks.setdefault(
+            attempt.action.action_type, MovingAverage(took, 1, 4)
+        )
+        known.add(took)
+        return conclusion
+
+    def prepare_dependent(
+        self, attempt: Attempt, ended: Conclusion
+    ) -> tuple[Attempt, Conclusion] | None:
+        """Prepare the dependent that can start in the transaction of this end.
+
+        Its pre_condition sees the effect of this action, which is there already;
+        that this action has ended is durable before the dependent executes. Only
+        types whose checks are known to be quick are checked here: a slow one
+        must not hold up the end of another action.
+        """
+        with self._lock:
+            child = self._loaded.pop(attempt.action.id or 0, None)
+        if child is None or child.phase == COMPLETE:
+            # What completes has run, and may have been signalled since it was loaded.
+            return None
+        known = self._checks.get(child.action_type)
+        if known is None or known.value >= self._settings.quick:
+            return None
+        if attempt.context is not None:
+            # What is quick on average may hang once: see `Watchdog`.
+            attempt.ended = ended
+            attempt.context.set_deadline(HAND_OVER)
+        owned = Attempt(
+            child.evolve(
+                status=states.READY,
+                owner=self._worker,
+                attempt=child.attempt + 1,
+                pending=0,
+            ),
+            attempt.plan_uuid,
+        )
+        LogContext(owned.action).enter()
+        conclusion = self.prepare(owned)
+        LogContext(attempt.action).enter()
+        if conclusion.action.status != states.RUNNING:
+            # It is left to the ordinary way: claimed, and checked again.
+            return None
+        return owned, conclusion

@@ -1,0 +1,1 @@
+"""The builders that fill the payloads of each kind of object."""

@@ -1,0 +1,82 @@
+"""The payloads of audits.
+
+States, status message and the time of the change come from the event. All other fields
+may change, and are read once a batch.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from watcherlite.conf import masking
+from watcherlite.domain.audits import AuditSurroundings, Goal
+from watcherlite.domain.events import AUDIT, StoredEvent
+from watcherlite.notifications import encoder
+from watcherlite.notifications.payloads import base
+from watcherlite.notifications.rules.subjects import MatchedNotifications
+
+
+class AuditPayloadBuilder(base.InfraOptimPayloads):
+    """A `base.PayloadBuilder` for audits.
+
+    :param pinned: the version of the payloads, or 'latest'
+    """
+
+    subjects = frozenset({AUDIT})
+
+    def __init__(self, pinned: str, source: base.PayloadSource) -> None:
+        self._source = source
+        self._found: Mapping[int, AuditSurroundings] = {}
+        self._fields: dict[int, dict[str, Any]] = {}
+        self._pinned = pinned
+
+    def load(self, batch: Sequence[StoredEvent]) -> None:
+        self._found = {}
+        self._fields.clear()
+        asked = {stored.event.subject_id or 0 for stored in batch}
+        if asked:
+            self._found = self._source.surroundings_of_audits(sorted(asked))
+
+    def fields(
+        self, stored: StoredEvent, matched: MatchedNotifications
+    ) -> dict[str, Any] | None:
+        audit_id = stored.event.subject_id or 0
+        found = self._found.get(audit_id)
+        if found is None:
+            return None
+        lasting = self._fields.get(audit_id)
+        if lasting is None:
+            lasting = self._fields[audit_id] = self._lasting(found)
+        return {**lasting, **base.of_change(stored, matched)}
+
+    def _lasting(self, found: AuditSurroundings) -> dict[str, Any]:
+        """Return the fields that are the same for all events of a batch."""
+        audit, strategy = found.audit, found.strategy
+        return {
+            'uuid': audit.uuid,
+            'name': audit.name,
+            'audit_type': audit.audit_type,
+            'parameters': encoder.encode_document(masking.mask_data(audit.parameters)),
+            'interval': audit.interval,
+            'scope': encoder.encode_document(audit.scope),
+            'goal_uuid': found.goal.uuid,
+            'strategy_uuid': strategy.uuid if strategy else None,
+            'goal': encoder.encode(
+                'GoalPayload', self._pinned, _goal_fields(found.goal)
+            ),
+            'strategy': base.encode_strategy(self._pinned, strategy),
+            'auto_trigger': audit.auto_trigger,
+            'next_run_time': encoder.encode_time(audit.next_run_time),
+            'created_at': encoder.encode_time(audit.created_at),
+        }
+
+
+def _goal_fields(goal: Goal) -> dict[str, Any]:
+    return {
+        'uuid': goal.uuid,
+        'name': goal.name,
+        'display_name': goal.display_name,
+        'efficacy_specification': goal.efficacy_specification,
+        'created_at': goal.created_at,
+        'updated_at': goal.updated_at,
+        'deleted_at': goal.deleted_at,
+    }

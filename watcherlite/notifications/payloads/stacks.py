@@ -1,0 +1,126 @@
+"""The payloads of stacks and resources.
+
+States, reasons, times, the level of a lock and the identity of a resource come from the
+event. The other fields of a stack may change, and are read once a batch.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from watcherlite.domain.events import RESOURCE, STACK, StoredEvent
+from watcherlite.domain.stacks import StackSurroundings
+from watcherlite.notifications import encoder
+from watcherlite.notifications.encoder import Encoded
+from watcherlite.notifications.payloads import base
+from watcherlite.notifications.rules.subjects import MatchedNotifications
+from watcherlite.states import stack as states
+
+#: The state of a deleted stack or resource.
+GONE = states.State(states.DELETE, states.COMPLETE).name
+
+
+class StackPayloadBuilder:
+    """A `base.PayloadBuilder` for stacks and their resources.
+
+    :param pinned: the version of the payloads, or 'latest'
+    """
+
+    subjects = frozenset({STACK, RESOURCE})
+
+    def __init__(self, pinned: str, source: base.PayloadSource) -> None:
+        self._source = source
+        self._found: Mapping[int, StackSurroundings] = {}
+        self._stacks: dict[int, dict[str, Any]] = {}
+        self._terse: dict[int, Encoded] = {}
+        self._pinned = pinned
+
+    def load(self, batch: Sequence[StoredEvent]) -> None:
+        self._found = {}
+        self._stacks.clear()
+        self._terse.clear()
+        asked = {stored.event.subject_id or 0 for stored in batch}
+        if asked:
+            self._found = self._source.surroundings_of_stacks(sorted(asked))
+
+    def fields(
+        self, stored: StoredEvent, matched: MatchedNotifications
+    ) -> dict[str, Any] | None:
+        found = self._found.get(stored.event.subject_id or 0)
+        if found is None:
+            return None
+        if stored.event.subject == RESOURCE:
+            return self._of_resource(stored, matched, found)
+        return {
+            **self._of_stack(found),
+            'lock_level': (stored.event.detail or {}).get('lock_level'),
+            **_of_change(stored, matched),
+        }
+
+    def state_update(
+        self, stored: StoredEvent, matched: MatchedNotifications
+    ) -> dict[str, Any]:
+        return {
+            'old_state': matched.old_state,
+            'state': matched.state,
+            'status_reason': stored.event.message,
+        }
+
+    def _of_resource(
+        self,
+        stored: StoredEvent,
+        matched: MatchedNotifications,
+        found: StackSurroundings,
+    ) -> dict[str, Any]:
+        detail = stored.event.detail or {}
+        stack_id = found.stack.id or 0
+        terse = self._terse.get(stack_id)
+        if terse is None:
+            terse = self._terse[stack_id] = encoder.encode(
+                'TerseStackPayload', self._pinned, _identity(found)
+            )
+        return {
+            'uuid': detail.get('uuid'),
+            'name': detail.get('name'),
+            'resource_type': detail.get('type'),
+            'physical_resource_id': detail.get('physical_id'),
+            'stack_uuid': found.stack.uuid,
+            'stack': terse,
+            **_of_change(stored, matched),
+        }
+
+    def _of_stack(self, found: StackSurroundings) -> dict[str, Any]:
+        """Return the fields that are the same for all events of a batch."""
+        stack = found.stack
+        lasting = self._stacks.get(stack.id or 0)
+        if lasting is None:
+            lasting = self._stacks[stack.id or 0] = {
+                **_identity(found),
+                'username': stack.user,
+                'description': stack.description,
+                'tags': encoder.encode_document(stack.tags),
+                'created_at': encoder.encode_time(stack.created_at),
+            }
+        return lasting
+
+
+def _identity(found: StackSurroundings) -> dict[str, Any]:
+    """Return the fields that identify a stack and the stacks around it."""
+    around = [uuid for _, uuid in found.ancestry]
+    return {
+        'uuid': found.stack.uuid,
+        'name': found.stack.name,
+        'tenant_id': found.stack.tenant,
+        'owner_uuid': around[-1] if around else None,
+        'root_uuid': around[0] if around else found.stack.uuid,
+    }
+
+
+def _of_change(stored: StoredEvent, matched: MatchedNotifications) -> dict[str, Any]:
+    """Return the fields that come from the event."""
+    at = encoder.encode_time(stored.event.occurred_at)
+    return {
+        'state': matched.state,
+        'status_reason': stored.event.message,
+        'updated_at': None if matched.old_state is None else at,
+        'deleted_at': at if matched.state == GONE else None,
+    }

@@ -1,0 +1,1 @@
+"""A sample of each notification, and the generated parts of the reference."""

@@ -1,0 +1,87 @@
+"""Ends commands whose worker is gone, however that went.
+
+Run as a program of its own, one for each process that runs commands: it reads from its
+standard input which process groups there are, and the end of that input is the end of
+the worker. A signal by the kernel at the death of the parent would not do: it is bound
+to the thread that forked, reaches neither children nor what changed its user, and
+stopped processes do not heed it. Imports nothing but the standard library.
+
+Each line is a JSON object: `run`, with `marks`: a command is about to start that has
+these entries in its environment; with `group`: it has started in this process group;
+with neither: it has ended, or was ended by the worker.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+from typing import Any
+
+#: Seconds between SIGTERM and SIGKILL: another worker may run the command again soon.
+GRACE = 1.0
+#: Seconds between two looks whether a group is gone.
+_INTERVAL = 0.05
+
+
+def main() -> int:
+    """Follow the worker to its end, and end what it leaves behind."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # They are for the worker, which may take its time to end.
+        signal.signal(number, signal.SIG_IGN)
+    runs: dict[str, dict[str, Any]] = {}
+    for line in sys.stdin:
+        said = json.loads(line)
+        if 'marks' in said or 'group' in said:
+            runs.setdefault(said['run'], {}).update(said)
+        else:
+            runs.pop(said['run'], None)
+    groups = {run['group'] for run in runs.values() if 'group' in run}
+    for run in runs.values():
+        if 'group' not in run:
+            groups |= _marked(run['marks'])
+    end(groups)
+    return 0
+
+
+def end(groups: set[int]) -> None:
+    """End process groups, stopped ones too: gently, and by force after GRACE."""
+    left = {group for group in groups if _tell(group, signal.SIGTERM)}
+    for group in left:
+        _tell(group, signal.SIGCONT)
+    until = time.monotonic() + GRACE
+    while left and time.monotonic() < until:
+        time.sleep(_INTERVAL)
+        left = {group for group in left if _tell(group, 0)}
+    for group in left:
+        _tell(group, signal.SIGKILL)
+
+
+def _tell(group: int, number: int) -> bool:
+    """Send a signal to a group; False when nobody can be told."""
+    try:
+        os.killpg(group, number)
+    except OSError:
+        return False
+    return True
+
+
+def _marked(marks: list[str]) -> set[int]:
+    """Return the groups of processes with these entries in their environment."""
+    wanted = {mark.encode() for mark in marks}
+    found: set[int] = set()
+    if not wanted:
+        return found
+    for name in os.listdir('/proc') if os.path.isdir('/proc') else ():
+        # It may end while it is looked at, or belong to somebody else.
+        with contextlib.suppress(OSError):
+            if name.isdecimal():
+                with open(f'/proc/{name}/environ', 'rb') as file:
+                    if wanted <= set(file.read().split(b'\0')):
+                        found.add(os.getpgid(int(name)))
+    return found - {os.getpgrp()}
+
+
+if __name__ == '__main__':
+    sys.exit(main())

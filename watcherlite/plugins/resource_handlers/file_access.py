@@ -1,0 +1,277 @@
+"""Access to files below allowed directories.
+
+All access goes through a descriptor of the checked directory: replacing a directory by
+a link afterwards has no effect.
+"""
+
+import contextlib
+import dataclasses
+import hashlib
+import os
+import stat
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+from oslo_config import types
+
+from watcherlite.plugins.resource_handlers.errors import ResourceFault
+
+_CHUNK = 1 << 20
+_MARKER, _CLAIM = '.watcherlite', '.claim'
+#: Suffixes of the hidden files next to those of resources.
+_ENDINGS = (_MARKER, _CLAIM)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Found:
+    """The attributes of a file."""
+
+    sha256: str
+    mode: int
+    user: int
+    group: int
+
+
+def wrong_path(path: str) -> str | None:
+    """Return the problem of a path, or None."""
+    if not path.startswith('/'):
+        return f'{path!r} is not an absolute path'
+    if os.path.normpath(path) != path:
+        return f'{path!r} is not in its shortest form, {os.path.normpath(path)!r}'
+    return None
+
+
+def taken_name(path: str) -> str | None:
+    """Return the problem of a path whose name is reserved, or None.
+
+    The hidden files record the owners of files; resources must not write them.
+    """
+    name = os.path.basename(path)
+    if name.startswith('.') and name.endswith(_ENDINGS):
+        return f'{path} has a name that is reserved for records of ownership'
+    return None
+
+
+def outside(path: str, allowed: Sequence[str]) -> str | None:
+    """Return the problem of a path below none of the directories, or None."""
+    told = not_within(os.path.dirname(path), allowed)
+    return told and f'{path} is not below {_named(allowed)}'
+
+
+def not_within(directory: str, allowed: Sequence[str]) -> str | None:
+    """Return the problem of a directory that is not within these, or None."""
+    if any(_is_below(directory, root) for root in allowed):
+        return None
+    return f'{directory} is not within {_named(allowed)}'
+
+
+def _named(allowed: Sequence[str]) -> str:
+    return ' or '.join(allowed) or 'any directory: an operator may allow one'
+
+
+def _is_below(directory: str, root: str) -> bool:
+    return directory == root or directory.startswith(root.rstrip('/') + '/')
+
+
+class Directory(types.String):
+    """The type of an option's value that is a directory."""
+
+    def __call__(self, value: Any) -> str:
+        path = str(super().__call__(value))
+        wrong = wrong_path(path)
+        if wrong:
+            raise ValueError(wrong)
+        return path
+
+    def __repr__(self) -> str:
+        return 'Directory'
+
+
+class Place:
+    """One path; used with `with`.
+
+    :raises ResourceFault: it is not where files may be, or its directory is not
+        there or cannot be looked at
+    """
+
+    def __init__(self, path: str, allowed: Sequence[str]) -> None:
+        self._path = path
+        self._allowed = allowed
+        self._name = os.path.basename(path)
+        self._marker = f'.{self._name}{_MARKER}'
+        self._directory = -1
+
+    def __enter__(self) -> 'Place':
+        wrong = taken_name(self._path) or outside(self._path, self._allowed)
+        if wrong:
+            raise ResourceFault(wrong)
+        parent = os.path.dirname(self._path)
+        try:
+            self._directory = os.open(parent, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            raise self._fault('its directory', error) from None
+        try:
+            # Where the descriptor really leads: links are resolved by now.
+            real = os.readlink(f'/proc/self/fd/{self._directory}')
+        except OSError:
+            real = os.path.realpath(parent)
+        if not any(_is_below(real, os.path.realpath(root)) for root in self._allowed):
+            self.__exit__(None, None, None)
+            raise ResourceFault(
+                f'{self._path} leads out of {" or ".join(self._allowed)} by a link'
+            )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self._directory)
+        if isinstance(error, OSError):
+            raise self._fault('it', error) from None
+
+    def owner(self) -> str | None:
+        """Return the resource that owns the file, or None."""
+        try:
+            with open(self._marker, encoding='utf-8', opener=self._open) as marker:
+                return marker.read().strip()
+        except FileNotFoundError:
+            return None
+
+    def claim(self, resource: str) -> bool:
+        """Record a resource as the owner; return False if it is already.
+
+        :raises ResourceFault: there is something that does not
+        """
+        owner = self.owner()
+        if owner == resource:
+            return False
+        if owner is not None:
+            raise ResourceFault(f'{self._path} belongs to another resource')
+        if self._exists():
+            raise ResourceFault(
+                f'{self._path} is there already, and no resource made it; remove it, '
+                'or choose another path'
+            )
+        claim = f'.{self._name}.{resource}{_CLAIM}'
+        with open(self._open(claim, os.O_WRONLY | os.O_CREAT), 'w') as file:
+            file.write(resource)
+        try:
+            # Atomic, and only one of two concurrent claims succeeds.
+            os.link(
+                claim,
+                self._marker,
+                src_dir_fd=self._directory,
+                dst_dir_fd=self._directory,
+            )
+        except FileExistsError:
+            raise ResourceFault(
+                f'{self._path} is just being made by another resource'
+            ) from None
+        finally:
+            os.unlink(claim, dir_fd=self._directory)
+        return True
+
+    def take_over(self, resource: str, before: str | None) -> None:
+        """Change the owner from one resource, or none, to another.
+
+        :param before: the one that it belonged to, as who hands it over knows; None:
+            it belonged to none
+        :raises ResourceFault: it belongs to another one, or to none any more
+        """
+        owner = self.owner()
+        if owner != resource and owner != before:
+            why = 'another resource' if owner is not None else 'no resource any more'
+            raise ResourceFault(f'{self._path} belongs to {why}')
+        claim = f'.{self._name}.{resource}{_CLAIM}'
+        with open(self._open(claim, os.O_WRONLY | os.O_CREAT), 'w') as file:
+            file.write(resource)
+        os.replace(
+            claim,
+            self._marker,
+            src_dir_fd=self._directory,
+            dst_dir_fd=self._directory,
+        )
+
+    def look(self) -> Found | None:
+        """Return the attributes of the file; None: it does not exist."""
+        try:
+            file = self._open(self._name, os.O_RDONLY | os.O_NONBLOCK)
+        except FileNotFoundError:
+            return None
+        with open(file, 'rb') as opened:
+            status = os.fstat(opened.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise ResourceFault(f'{self._path} is not a file')
+            digest = hashlib.sha256()
+            while data := opened.read(_CHUNK):
+                digest.update(data)
+        return Found(
+            digest.hexdigest(),
+            stat.S_IMODE(status.st_mode),
+            status.st_uid,
+            status.st_gid,
+        )
+
+    def write(
+        self, content: bytes, mode: int, owner: tuple[int, int] | None, resource: str
+    ) -> None:
+        """Write the file atomically."""
+        temporary = f'.{self._name}.{resource}{_MARKER}'
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        # A temporary file of a lost worker; no other process may have it open.
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=self._directory)
+        try:
+            with open(self._open(temporary, flags, 0o600), 'wb') as file:
+                file.write(content)
+                if owner is not None:
+                    os.fchown(file.fileno(), *owner)
+                # After the owner: to give a file away takes bits of its mode.
+                os.fchmod(file.fileno(), mode)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(
+                temporary,
+                self._name,
+                src_dir_fd=self._directory,
+                dst_dir_fd=self._directory,
+            )
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary, dir_fd=self._directory)
+            raise
+
+    def set_mode(self, mode: int) -> None:
+        """Change the permissions."""
+        if not self._exists():
+            raise ResourceFault(f'{self._path} is not there')
+        file = self._open(self._name, os.O_RDONLY | os.O_NONBLOCK)
+        with open(file, 'rb') as opened:
+            os.fchmod(opened.fileno(), mode)
+
+    def remove(self, resource: str) -> None:
+        """Delete the file of a resource, and then the record of its owner."""
+        left = [f'.{self._name}.{resource}{ending}' for ending in _ENDINGS]
+        for name in (self._name, *left, self._marker):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=self._directory)
+
+    def _exists(self) -> bool:
+        try:
+            os.lstat(self._name, dir_fd=self._directory)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _open(self, name: str, flags: int, mode: int = 0o600) -> int:
+        return os.open(
+            name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=self._directory
+        )
+
+    def _fault(self, what: str, error: OSError) -> ResourceFault:
+        why = error.strerror or type(error).__name__
+        return ResourceFault(f'{self._path}: {what} cannot be used: {why}')
