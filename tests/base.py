@@ -10,6 +10,7 @@ from typing import Any
 import fixtures
 import hypothesis
 import testtools
+from testtools import content
 
 # On a busy machine the first example, for which tables are made, takes seconds.
 hypothesis.settings.register_profile(
@@ -18,9 +19,11 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile('tests')
-# A pool logs each connection that it hands out: megabytes a story, which cost time and
-# are more than the report of a test may hold.
+# A pool logs each connection that it hands out: megabytes a story.
 logging.getLogger('sqlalchemy.pool').setLevel(logging.WARNING)
+#: Bytes kept of each end of an attachment to a report. A subunit packet holds 4 MiB;
+#: a larger one ends the whole run and leaves no report at all.
+KEPT = 2**19
 
 
 class TestCase(testtools.TestCase):
@@ -36,6 +39,8 @@ class TestCase(testtools.TestCase):
 
     def setUp(self) -> None:
         super().setUp()
+        # The first cleanup is the last to run, when all attachments are there.
+        self.addCleanup(self._shorten_attachments)
         self.home = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         for name in ('HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME'):
             self._set(name, str(self.home))
@@ -47,8 +52,25 @@ class TestCase(testtools.TestCase):
         )
         self.useFixture(OnlyThisMachine())
 
+    def _shorten_attachments(self) -> None:
+        details = self.getDetails()
+        for name, detail in details.items():
+            details[name] = shorten(detail)
+
     def _set(self, name: str, value: str | None) -> None:
         self.useFixture(fixtures.EnvironmentVariable(name, value))
+
+
+def shorten(detail: content.Content) -> content.Content:
+    """Return an attachment without its middle, if it is larger than a packet."""
+    data = b''.join(detail.iter_bytes())
+    if len(data) <= 2 * KEPT:
+        return detail
+    middle = f'\n[... {len(data) - 2 * KEPT} bytes left out ...]\n'.encode()
+    kept = b''.join((data[:KEPT], middle, data[-KEPT:]))
+    # A character may have been cut in two.
+    kept = kept.decode(errors='replace').encode()
+    return content.Content(detail.content_type, lambda: [kept])
 
 
 class OnlyThisMachine(fixtures.Fixture):

@@ -1,0 +1,38 @@
+"""Reports of failed tests, which a subunit packet has to hold."""
+
+from testtools import content
+from testtools.testresult import doubles
+
+from tests import base
+
+#: Bytes of a subunit packet, header included.
+PACKET = 2**22
+
+
+def run_a_test_that_says_much():
+    """Return the attachments of a test that fails with more than a packet holds."""
+
+    class Chatty(base.TestCase):
+        def runTest(self):
+            self.addDetail('log', content.text_content('a' + 'ü' * PACKET + 'z'))
+            self.fail('x' * 2 * PACKET + 'the end')
+
+    result = doubles.ExtendedTestResult()
+    Chatty().run(result)
+    [details] = [event[2] for event in result._events if event[0] == 'addFailure']
+    return details
+
+
+class AttachmentsTest(base.TestCase):
+    def test_a_failure_with_much_to_say_is_reported_with_both_ends_of_it(self):
+        details = run_a_test_that_says_much()
+        sizes = [len(b''.join(detail.iter_bytes())) for detail in details.values()]
+        self.assertTrue(max(sizes) < PACKET, sizes)
+        self.assertTrue('the end' in details['traceback'].as_text()[-100:])
+        log = details['log'].as_text()
+        self.assertEqual(('a', 'z'), (log[0], log[-1]))
+        self.assertTrue('bytes left out' in log)
+
+    def test_what_fits_is_reported_as_it_is(self):
+        detail = content.text_content('short')
+        self.assertIs(detail, base.shorten(detail))
