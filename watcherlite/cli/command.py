@@ -2,8 +2,8 @@
 
 import argparse
 import functools
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from cliff import command
 
@@ -16,12 +16,67 @@ if TYPE_CHECKING:
     from watcherlite.conf import Configuration
 
 
+#: Adds an argument or an option to the parser of a command.
+Declaration = Callable[[argparse.ArgumentParser, Any], object]
+Declarations = Sequence[Declaration]
+
+
+def argument(dest: str, metavar: str, text: str, **keywords: Any) -> Declaration:
+    """Return the declaration of a positional argument."""
+    return lambda parser, _: parser.add_argument(
+        dest, metavar=metavar, help=text, **keywords
+    )
+
+
+def option(names: str, metavar: str | None, text: str, **keywords: Any) -> Declaration:
+    """Return the declaration of an option: `-t --template`, FILE, its help."""
+    return lambda parser, _: parser.add_argument(
+        *names.split(), metavar=metavar, help=text, **keywords
+    )
+
+
+def repeated(names: str, metavar: str, text: str, **keywords: Any) -> Declaration:
+    """Return the declaration of an option that may be repeated."""
+    return option(names, metavar, text, action='append', **keywords)
+
+
+def flag(names: str, text: str, **keywords: Any) -> Declaration:
+    """Return the declaration of an option without a value."""
+    return lambda parser, _: parser.add_argument(
+        *names.split(), help=text, **{'action': 'store_true', **keywords}
+    )
+
+
+def choice(
+    names: str, choices: Sequence[str], text: str, **keywords: Any
+) -> Declaration:
+    """Return the declaration of an argument or option that takes one of some words."""
+    return lambda parser, _: parser.add_argument(
+        *names.split(), choices=choices, help=text, **keywords
+    )
+
+
+def exclusive(*declared: Declaration, required: bool = False) -> Declaration:
+    """Return the declaration of options of which one may be given."""
+
+    def declare(parser: argparse.ArgumentParser, made: Any) -> None:
+        group: Any = parser.add_mutually_exclusive_group(required=required)
+        for one in declared:
+            one(group, made)
+
+    return declare
+
+
 class Command(command.Command):
     """A command; `take_action` returns its exit code.
+
+    :cvar arguments: the arguments and options that a class adds to those of its bases
 
     What is heavy, the database for instance, is imported in `take_action`: help
     and mistakes in the command line must not wait for it.
     """
+
+    arguments: Declarations = ()
 
     def __init__(self, app: 'App', app_args: argparse.Namespace | None) -> None:
         # Without a name: cliff would search all distributions for hooks of it
@@ -44,13 +99,16 @@ class Command(command.Command):
             format_help=functools.partial(format_help, parser),
         )
         self.add_options(parser)
+        for kind in reversed(type(self).__mro__):
+            for declare in vars(kind).get('arguments', ()):
+                declare(parser, self)
         return parser
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options that all commands of a kind have."""
         arguments.add_common_options(parser)
 
-    def arguments(self, parsed: argparse.Namespace) -> Sequence[str]:
+    def configuration_arguments(self, parsed: argparse.Namespace) -> Sequence[str]:
         """Return what of the command line is the configuration's."""
         return arguments.for_configuration(self.app_args, parsed)
 
@@ -59,10 +117,10 @@ class Command(command.Command):
         # oslo.config takes a tenth of a second, which help need not
         from watcherlite import conf
 
-        return conf.new(self.arguments(parsed))
+        return conf.new(self.configuration_arguments(parsed))
 
     def debug(self, parsed: argparse.Namespace) -> bool:
-        return '--debug' in self.arguments(parsed)
+        return '--debug' in self.configuration_arguments(parsed)
 
 
 def format_usage(parser: argparse.ArgumentParser) -> str:

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from watcherlite.cli.command import Command
+from watcherlite.cli.command import Command, argument, choice
 from watcherlite.cli.command_table import COMMANDS
 from watcherlite.cli.http import access
 from watcherlite.cmd import exits
@@ -296,22 +296,16 @@ class Complete(Command):
     script calls this command again, with the words of the line.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
-            '--shell',
-            choices=tuple(SCRIPTS),
-            default='bash',
-            help='shell; default: bash',
-        )
-        parser.add_argument(
+    arguments = (
+        choice('--shell', tuple(SCRIPTS), 'shell; default: bash', default='bash'),
+        argument(
             'words',
-            nargs='*',
-            metavar='WORD',
-            help='words of a command line, after `--`: print the completions of the '
+            'WORD',
+            'words of a command line, after `--`: print the completions of the '
             'last one',
-        )
-        return parser
+            nargs='*',
+        ),
+    )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Print the script, or candidates with a tab before their description."""

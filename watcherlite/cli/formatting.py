@@ -10,6 +10,8 @@ STRUCTURED = frozenset({'json', 'yaml'})
 TABLE = 'table'
 
 Row = Mapping[str, Any]
+#: Words of fields that are no usual words in a heading.
+_HEADINGS = {'id': 'ID', 'uuid': 'UUID'}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -26,6 +28,25 @@ class Column:
     field: str
     text: Callable[[Any], str] | None = None
     empty: str | None = None
+
+
+def fields(*shown: str | Column) -> tuple[Column, ...]:
+    """Return columns; a text names fields, whose names are their headings.
+
+    `stack_name id` are the columns Stack Name and ID.
+    """
+    found: list[Column] = []
+    for one in shown:
+        if isinstance(one, Column):
+            found.append(one)
+        else:
+            found += [Column(_heading(name), name) for name in one.split()]
+    return tuple(found)
+
+
+def _heading(field: str) -> str:
+    words = field.split('_')
+    return ' '.join(_HEADINGS.get(word, word.capitalize()) for word in words)
 
 
 def known(columns: Sequence[Column], row: Row) -> list[Column]:

@@ -18,7 +18,15 @@ from cliff.formatters import commaseparated
 
 from watcherlite import exceptions
 from watcherlite.cli import formatting
-from watcherlite.cli.command import Command
+from watcherlite.cli.command import (
+    Command,
+    Declaration,
+    Declarations,
+    argument,
+    choice,
+    flag,
+    option,
+)
 from watcherlite.cli.formatting import Column, Row
 from watcherlite.cli.http import access
 from watcherlite.cli.output import Output
@@ -44,6 +52,60 @@ class Filter(NamedTuple):
     @property
     def dest(self) -> str:
         return f'filter_{self.argument}'
+
+
+def limit(text: str) -> int:
+    """Return a number of rows; 0 stands for all."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise argparse.ArgumentTypeError(
+            f'{text!r} is not a number of rows; 0 stands for all'
+        )
+    return number
+
+
+def identifier_argument(
+    kind: str | None = None, nargs: str | None = None
+) -> Declaration:
+    """Return the declaration of the argument that says which object is meant.
+
+    :param kind: `UUID`, or `UUID or name`; None: that of the command
+    """
+
+    def declare(parser: argparse.ArgumentParser, command: Any) -> None:
+        what = kind or command.identifier
+        metavar = 'ID' if ' ' in what else what
+        argument('identifier', metavar, f'{what} of the object', nargs=nargs)(
+            parser, command
+        )
+
+    return declare
+
+
+def add_filters(parser: argparse.ArgumentParser, command: Any) -> None:
+    """Add the options of the filters of a list."""
+    repeats = command.repeats_filters
+    for one in command.filters:
+        parser.add_argument(
+            one.option,
+            dest=one.dest,
+            metavar=one.metavar,
+            help=f'{one.help}; may be repeated' if repeats else one.help,
+            action='append' if repeats else 'store',
+        )
+
+
+LIMIT = option(
+    '--limit',
+    'N',
+    'maximum number of rows; 0: all; default: one page of the API',
+    type=limit,
+)
+LONG = flag('--long', 'show more columns')
+YES = flag('-y --yes', 'do not ask for confirmation')
 
 
 class Remote(Command):
@@ -162,9 +224,13 @@ class Rows(Printed, Remote, lister.Lister):
     """A command that prints a table.
 
     :cvar columns: the columns of the table
+    :cvar filters: the options that say which rows are wanted
+    :cvar repeats_filters: whether these may be repeated
     """
 
     columns: Sequence[Column]
+    filters: Sequence[Filter] = ()
+    repeats_filters = False
 
     def take_action(
         self, parsed_args: argparse.Namespace
@@ -197,6 +263,11 @@ class Rows(Printed, Remote, lister.Lister):
         return rows
 
 
+def _add_marker(parser: argparse.ArgumentParser, command: Any) -> None:
+    if command.has_marker:
+        option('--marker', 'UUID', 'list the rows after this one')(parser, command)
+
+
 class List(Rows):
     """A command that prints rows of a collection.
 
@@ -206,32 +277,20 @@ class List(Rows):
 
     collection: str
     detail_columns: Sequence[Column]
-    filters: Sequence[Filter] = ()
     has_marker = True
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        add_filters(parser, self.filters)
-        parser.add_argument('--detail', action='store_true', help='show all columns')
-        add_limit(parser)
-        parser.add_argument(
+    arguments = (
+        add_filters,
+        flag('--detail', 'show all columns'),
+        LIMIT,
+        option(
             '--sort-key',
-            metavar='FIELD',
-            help='field or column to sort by; default: creation order',
-        )
-        parser.add_argument(
-            '--sort-dir', choices=('asc', 'desc'), help='sort direction; default: asc'
-        )
-        if self.has_marker:
-            parser.add_argument(
-                '--marker', metavar='UUID', help='list the rows after this one'
-            )
-        parser.add_argument(
-            '--deleted',
-            action='store_true',
-            help='include deleted rows that are not purged yet',
-        )
-        return parser
+            'FIELD',
+            'field or column to sort by; default: creation order',
+        ),
+        choice('--sort-dir', ('asc', 'desc'), 'sort direction; default: asc'),
+        _add_marker,
+        flag('--deleted', 'include deleted rows that are not purged yet'),
+    )
 
     def rows(self, api: 'Client', parsed: argparse.Namespace) -> Sequence[Row]:
         """Return the rows of the collection."""
@@ -298,10 +357,7 @@ class ShowFound(Show):
     collection: str
     identifier: str
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        add_identifier(parser, self.identifier)
-        return parser
+    arguments: Declarations = (identifier_argument(),)
 
     def fetch(self, api: Any, parsed: argparse.Namespace) -> Row:
         """Return the object."""
@@ -315,23 +371,21 @@ class Update(ShowFound):
     """
 
     as_text: frozenset[str] = frozenset()
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
+    arguments = (
+        argument(
             'op',
-            metavar='OP',
+            'OP',
+            'operation on the attributes',
             choices=('add', 'replace', 'remove'),
-            help='operation on the attributes',
-        )
-        parser.add_argument(
+        ),
+        argument(
             'attributes',
-            metavar='PATH=VALUE',
-            nargs='+',
-            help='attributes to change; a value is parsed as JSON if possible, '
+            'PATH=VALUE',
+            'attributes to change; a value is parsed as JSON if possible, '
             'otherwise it is text; remove takes only the PATH',
-        )
-        return parser
+            nargs='+',
+        ),
+    )
 
     def fetch(self, api: 'Client', parsed: argparse.Namespace) -> Row:
         """Change the object; return it as it is then."""
@@ -345,10 +399,7 @@ class Delete(Remote):
     collection: str
     identifier: str
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        add_identifier(parser, self.identifier, nargs='+')
-        return parser
+    arguments = (identifier_argument(nargs='+'),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Delete what can be deleted; tell what cannot."""
@@ -409,16 +460,6 @@ def table(
     )
 
 
-def add_filters(
-    parser: argparse.ArgumentParser, filters: Iterable[Filter], **further: Any
-) -> None:
-    """Add the options of filters."""
-    for one in filters:
-        parser.add_argument(
-            one.option, dest=one.dest, metavar=one.metavar, help=one.help, **further
-        )
-
-
 def filter_query(
     filters: Iterable[Filter], parsed: argparse.Namespace
 ) -> dict[str, Any]:
@@ -431,48 +472,11 @@ def given(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def add_limit(parser: argparse.ArgumentParser) -> None:
-    """Add the option that limits the rows of a list."""
-    parser.add_argument(
-        '--limit',
-        type=limit,
-        metavar='N',
-        help='maximum number of rows; 0: all; default: one page of the API',
-    )
-
-
-def add_long(parser: argparse.ArgumentParser, text: str = 'show more columns') -> None:
-    """Add the option for more columns."""
-    parser.add_argument('--long', action='store_true', help=text)
-
-
-def add_yes(parser: argparse.ArgumentParser) -> None:
-    """Add the option that skips the confirmation of a deletion."""
-    parser.add_argument(
-        '-y', '--yes', action='store_true', help='do not ask for confirmation'
-    )
-
-
 def confirm_deletion(names: Sequence[str], parsed: argparse.Namespace) -> bool:
     """Return whether to delete; on a terminal without --yes, ask the user."""
     if parsed.yes or not sys.stdin.isatty():
         return True
     return exits.confirm(f'Delete {", ".join(names)}? [y/N] ')
-
-
-def add_identifier(
-    parser: argparse.ArgumentParser, identifier: str, nargs: str | None = None
-) -> None:
-    """Add the argument that says which object is meant.
-
-    :param identifier: `UUID`, or `UUID or name`
-    """
-    parser.add_argument(
-        'identifier',
-        metavar=identifier.split()[0] if ' ' not in identifier else 'ID',
-        nargs=nargs,
-        help=f'{identifier} of the object',
-    )
 
 
 def change(op: str, text: str, as_text: frozenset[str] = frozenset()) -> dict[str, Any]:
@@ -506,20 +510,6 @@ def parameters(texts: Iterable[str]) -> dict[str, Any]:
     return dict(assignment(text) for text in texts)
 
 
-def intermixed(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Return a parser that also takes a last, optional argument behind options."""
+def intermixed(parser: argparse.ArgumentParser, command: Any) -> None:
+    """Have a parser take a last, optional argument behind options, too."""
     parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
-    return parser
-
-
-def limit(text: str) -> int:
-    """Return a number of rows; 0 stands for all."""
-    try:
-        number = int(text)
-    except ValueError:
-        number = -1
-    if number < 0:
-        raise argparse.ArgumentTypeError(
-            f'{text!r} is not a number of rows; 0 stands for all'
-        )
-    return number

@@ -4,31 +4,23 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from watcherlite.cli.command import exclusive, flag, option
 from watcherlite.cli.commands import base
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.formatting import Column, Row, fields
 from watcherlite.domain import events
 
 if TYPE_CHECKING:
     from watcherlite.cli.http.client import Client
 
-LISTED = (
-    Column('Sequence', 'sequence'),
+LISTED = fields(
+    'sequence',
     Column('Time', 'occurred_at'),
-    Column('Subject', 'subject'),
+    'subject',
     Column('Event', 'kind'),
     Column('Action', 'action_name'),
-    Column('Old State', 'old_state'),
-    Column('New State', 'new_state'),
-    Column('Message', 'message'),
+    'old_state new_state message',
 )
-SHOWN = (
-    *LISTED,
-    Column('UUID', 'uuid'),
-    Column('Action UUID', 'action_uuid'),
-    Column('Action Type', 'action_type'),
-    Column('Suspended', 'suspended'),
-    Column('Detail', 'detail'),
-)
+SHOWN = fields(*LISTED, 'uuid action_uuid action_type suspended detail')
 
 
 class EventList(base.Rows):
@@ -37,33 +29,29 @@ class EventList(base.Rows):
     `watcherlite actionplan watch` follows the events of a plan.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        of = parser.add_mutually_exclusive_group(required=True)
-        of.add_argument(
-            '--plan',
-            '--action-plan',
-            metavar='UUID',
-            help='list the events of this action plan',
-        )
-        of.add_argument(
-            '--audit', metavar='ID', help='list the events of this audit: UUID or name'
-        )
-        parser.add_argument(
+    arguments = (
+        exclusive(
+            option(
+                '--plan --action-plan', 'UUID', 'list the events of this action plan'
+            ),
+            option('--audit', 'ID', 'list the events of this audit: UUID or name'),
+            required=True,
+        ),
+        option(
             '--after',
+            'SEQUENCE',
+            'list the events after this sequence number',
             type=int,
-            metavar='SEQUENCE',
-            help='list the events after this sequence number',
-        )
-        parser.add_argument(
+        ),
+        option(
             '--limit',
+            'N',
+            'maximum number of rows; default: all',
             type=base.limit,
             default=0,
-            metavar='N',
-            help='maximum number of rows; default: all',
-        )
-        parser.add_argument('--detail', action='store_true', help='show all columns')
-        return parser
+        ),
+        flag('--detail', 'show all columns'),
+    )
 
     def rows(self, client: 'Client', parsed: argparse.Namespace) -> Sequence[Row]:
         """Return a row for each event."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from watcherlite import exceptions
+from watcherlite.cli.command import Declaration, flag
 from watcherlite.cli.commands.base import Remote
 from watcherlite.cli.output import Output
 from watcherlite.cmd import exits
@@ -154,19 +155,12 @@ class Waiting(Remote):
         return found
 
 
-def add_wait(parser: argparse.ArgumentParser, noun: str) -> None:
-    """Add --wait and --verbose.
+def waiting(noun: str) -> tuple[Declaration, Declaration]:
+    """Return the declarations of --wait and --verbose.
 
     :param noun: `stack` or `cluster`
     """
-    parser.add_argument(
-        '--wait',
-        action='store_true',
-        help='wait for the end, and show events on standard error',
-    )
-    parser.add_argument(
-        '-v',
-        '--verbose',
-        action='store_true',
-        help=f'with --wait, show every event of a large {noun}',
+    return (
+        flag('--wait', 'wait for the end, and show events on standard error'),
+        flag('-v --verbose', f'with --wait, show every event of a large {noun}'),
     )

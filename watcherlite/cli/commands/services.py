@@ -1,14 +1,9 @@
 """`watcherlite service`."""
 
 from watcherlite.cli.commands import base
-from watcherlite.cli.formatting import Column
+from watcherlite.cli.formatting import Column, fields
 
-LISTED = (
-    Column('ID', 'id'),
-    Column('Name', 'name'),
-    Column('Host', 'host'),
-    Column('Status', 'status'),
-)
+LISTED = fields('id name host status')
 SHOWN = (*LISTED, Column('Last seen up', 'last_seen_up'))
 
 

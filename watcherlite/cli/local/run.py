@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from watcherlite.cli import input_files
-from watcherlite.cli.command import Command
+from watcherlite.cli.command import Command, argument, choice, flag, option, repeated
 from watcherlite.cmd import exits
 from watcherlite.cmd.arguments import usage
 
@@ -30,46 +30,36 @@ class Run(Command):
     def get_epilog(self) -> str:
         return EPILOG
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
+    arguments = (
+        argument(
             'plan',
+            'PLAN',
+            'plan document, YAML or JSON; - for standard input',
             nargs='?',
-            metavar='PLAN',
-            help='plan document, YAML or JSON; - for standard input',
-        )
-        parser.add_argument(
+        ),
+        option(
             '--resume',
-            metavar='UUID',
-            help='resume a stored plan; `last`: the newest plan that has not ended',
-        )
-        parser.add_argument(
-            '--skip',
-            action='append',
-            default=[],
-            metavar='NAME[=REASON]',
-            help='skip this action; may be repeated',
-        )
-        parser.add_argument(
+            'UUID',
+            'resume a stored plan; `last`: the newest plan that has not ended',
+        ),
+        repeated(
+            '--skip', 'NAME[=REASON]', 'skip this action; may be repeated', default=[]
+        ),
+        flag(
             '--dry-run',
-            action='store_true',
-            help='validate the plan and show the order of its actions; change nothing',
-        )
-        parser.add_argument(
-            '-o',
-            '--output',
-            choices=('text', 'json'),
-            default='text',
-            help='output format; json: one document on standard output at the end, '
+            'validate the plan and show the order of its actions; change nothing',
+        ),
+        choice(
+            '-o --output',
+            ('text', 'json'),
+            'output format; json: one document on standard output at the end, '
             'progress on standard error',
-        )
-        parser.add_argument(
-            '-v',
-            '--verbose',
-            action='store_true',
-            help='show every change and every action, even of a large plan',
-        )
-        return parser
+            default='text',
+        ),
+        flag(
+            '-v --verbose', 'show every change and every action, even of a large plan'
+        ),
+    )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Run the plan; return the exit code."""

@@ -17,4 +17,4 @@ class Standalone(Command):
         # Only this command needs the daemons' machinery
         from watcherlite.cmd import standalone
 
-        return standalone.main(self.arguments(parsed_args))
+        return standalone.main(self.configuration_arguments(parsed_args))

@@ -3,32 +3,25 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from watcherlite.cli.command import argument, option, repeated
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.formatting import Column, Row, fields
 
 if TYPE_CHECKING:
     from watcherlite.cli.http.client import Client
 
 COLLECTION = 'audit_templates'
 IDENTIFIER = 'UUID or name'
-LISTED = (
-    Column('UUID', 'uuid'),
-    Column('Name', 'name'),
-    Column('Goal', 'goal_name'),
-    Column('Strategy', 'strategy_name'),
+LISTED = fields(
+    'uuid name', Column('Goal', 'goal_name'), Column('Strategy', 'strategy_name')
 )
-SHOWN = (
-    Column('UUID', 'uuid'),
-    Column('Created At', 'created_at'),
-    Column('Updated At', 'updated_at'),
-    Column('Deleted At', 'deleted_at'),
-    Column('Description', 'description'),
-    Column('Name', 'name'),
+SHOWN = fields(
+    'uuid created_at updated_at deleted_at description name',
     Column('Goal', 'goal_name'),
     Column('Strategy', 'strategy_name'),
     Column('Audit Scope', 'scope'),
-    Column('Default Parameters', 'default_parameters'),
+    'default_parameters',
 )
 
 
@@ -58,33 +51,24 @@ class AuditTemplateCreate(base.Show):
     """Create an audit template."""
 
     columns = SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('name', metavar='NAME', help='name of the template')
-        parser.add_argument('goal', metavar='GOAL', help='UUID or name of the goal')
-        parser.add_argument(
-            '-s', '--strategy', metavar='STRATEGY', help='UUID or name of the strategy'
-        )
-        parser.add_argument(
-            '-d', '--description', metavar='TEXT', help='description of the template'
-        )
-        parser.add_argument(
+    arguments = (
+        argument('name', 'NAME', 'name of the template'),
+        argument('goal', 'GOAL', 'UUID or name of the goal'),
+        option('-s --strategy', 'STRATEGY', 'UUID or name of the strategy'),
+        option('-d --description', 'TEXT', 'description of the template'),
+        option(
             '--scope',
-            metavar='FILE',
-            help='file with the scope of the audits, YAML or JSON; - for standard '
-            'input',
-        )
-        parser.add_argument(
-            '-p',
-            '--default-parameter',
-            action='append',
+            'FILE',
+            'file with the scope of the audits, YAML or JSON; - for standard input',
+        ),
+        repeated(
+            '-p --default-parameter',
+            'NAME=VALUE',
+            'default parameter of the strategy; may be repeated',
             default=[],
             dest='default_parameters',
-            metavar='NAME=VALUE',
-            help='default parameter of the strategy; may be repeated',
-        )
-        return parser
+        ),
+    )
 
     def fetch(self, client: 'Client', parsed: argparse.Namespace) -> Row:
         """Create the template; return it."""

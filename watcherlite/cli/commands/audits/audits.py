@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from watcherlite.cli.command import choice, flag, option, repeated
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.commands.poll import Poll, Shown, Waiting
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.formatting import Column, Row, fields
 from watcherlite.cli.output import Output
 from watcherlite.cmd import exits
 from watcherlite.states import audit as states
@@ -23,39 +24,37 @@ COLLECTION = 'audits'
 IDENTIFIER = 'UUID or name'
 #: Shown for audits whose goal selects the strategy.
 AUTO = 'auto'
+#: Of the times that are given.
+_FORMAT = 'YYYY-MM-DD hh:mm:ss, local time unless it has an offset'
 TYPES = ('ONESHOT', 'CONTINUOUS', 'EVENT')
 
-LISTED = (
-    Column('UUID', 'uuid'),
-    Column('Name', 'name'),
-    Column('Audit Type', 'audit_type'),
-    Column('State', 'state'),
+LISTED = fields(
+    'uuid name audit_type state',
     Column('Goal', 'goal_name'),
     Column('Strategy', 'strategy_name', empty=AUTO),
-    Column('Auto Trigger', 'auto_trigger'),
+    'auto_trigger',
 )
-SHOWN = (
-    Column('UUID', 'uuid'),
-    Column('Name', 'name'),
-    Column('Created At', 'created_at'),
-    Column('Updated At', 'updated_at'),
-    Column('Deleted At', 'deleted_at'),
-    Column('State', 'state'),
-    Column('Audit Type', 'audit_type'),
-    Column('Parameters', 'parameters'),
-    Column('Interval', 'interval'),
+SHOWN = fields(
+    'uuid name created_at updated_at deleted_at state audit_type parameters',
+    'interval',
     Column('Goal', 'goal_name'),
     Column('Strategy', 'strategy_name', empty=AUTO),
     Column('Audit Scope', 'scope'),
-    Column('Auto Trigger', 'auto_trigger'),
-    Column('Next Run Time', 'next_run_time'),
-    Column('Hostname', 'hostname'),
-    Column('Start Time', 'start_time'),
-    Column('End Time', 'end_time'),
-    Column('Force', 'force'),
-    Column('Status Message', 'status_message'),
+    'auto_trigger next_run_time hostname start_time end_time force',
+    'status_message',
 )
 _UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', re.IGNORECASE)
+
+
+def moment(text: str) -> str:
+    """Return a time as the API reads it, in UTC."""
+    try:
+        found = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f'{text!r} is not a valid time; example: 2030-01-31 18:00:00'
+        ) from None
+    return found.astimezone(datetime.UTC).isoformat()
 
 
 class AuditList(base.List):
@@ -128,73 +127,52 @@ class AuditCreate(Waiting, base.Show):
 
     columns = SHOWN
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
-            '-t',
-            '--audit-type',
-            '--audit_type',
+    arguments = (
+        choice(
+            '-t --audit-type --audit_type',
+            TYPES,
+            f'type of the audit; default: {TYPES[0]}',
             type=str.upper,
-            choices=TYPES,
             default=TYPES[0],
-            help=f'type of the audit; default: {TYPES[0]}',
-        )
-        parser.add_argument('-g', '--goal', metavar='GOAL', help='goal: UUID or name')
-        parser.add_argument(
-            '-a',
-            '--audit-template',
-            metavar='TEMPLATE',
-            help='audit template that provides goal, strategy, scope and parameters: '
+        ),
+        option('-g --goal', 'GOAL', 'goal: UUID or name'),
+        option(
+            '-a --audit-template',
+            'TEMPLATE',
+            'audit template that provides goal, strategy, scope and parameters: '
             'UUID or name',
-        )
-        parser.add_argument(
-            '-s', '--strategy', metavar='STRATEGY', help='strategy: UUID or name'
-        )
-        parser.add_argument(
-            '-p',
-            '--parameter',
-            action='append',
+        ),
+        option('-s --strategy', 'STRATEGY', 'strategy: UUID or name'),
+        repeated(
+            '-p --parameter',
+            'NAME=VALUE',
+            'parameter of the strategy; the value is parsed as JSON if possible; '
+            'may be repeated',
             default=[],
             dest='parameters',
-            metavar='NAME=VALUE',
-            help='parameter of the strategy; the value is parsed as JSON if possible; '
-            'may be repeated',
-        )
-        parser.add_argument(
-            '-i',
-            '--interval',
-            metavar='INTERVAL',
-            help='interval of a CONTINUOUS audit: seconds, or a quoted cron expression',
-        )
-        parser.add_argument(
-            '--auto-trigger',
-            action='store_true',
-            help='start the proposed action plan automatically',
-        )
-        parser.add_argument(
-            '--name', metavar='NAME', help='name of the audit; default: generated'
-        )
-        for option, said in (
-            ('--start-time', 'first run of a CONTINUOUS audit'),
-            ('--end-time', 'last run of a CONTINUOUS audit'),
-        ):
-            parser.add_argument(
-                option,
-                type=moment,
-                metavar='TIME',
-                help=f'{said}: YYYY-MM-DD hh:mm:ss, local time unless it has an offset',
-            )
-        parser.add_argument(
-            '--force',
-            action='store_true',
-            help='run even if another action plan is ongoing',
-        )
-        parser.add_argument(
-            '--wait',
-            action='store_true',
-            help='wait for the end of an audit of type ONESHOT',
-        )
-        return parser
+        ),
+        option(
+            '-i --interval',
+            'INTERVAL',
+            'interval of a CONTINUOUS audit: seconds, or a quoted cron expression',
+        ),
+        flag('--auto-trigger', 'start the proposed action plan automatically'),
+        option('--name', 'NAME', 'name of the audit; default: generated'),
+        option(
+            '--start-time',
+            'TIME',
+            f'first run of a CONTINUOUS audit: {_FORMAT}',
+            type=moment,
+        ),
+        option(
+            '--end-time',
+            'TIME',
+            f'last run of a CONTINUOUS audit: {_FORMAT}',
+            type=moment,
+        ),
+        flag('--force', 'run even if another action plan is ongoing'),
+        flag('--wait', 'wait for the end of an audit of type ONESHOT'),
+    )
 
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Create the audit; return the exit code, that of its run with --wait."""
@@ -248,16 +226,14 @@ class AuditDelete(base.Delete):
 class AuditTrigger(base.Remote):
     """Trigger an EVENT audit."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        base.add_identifier(parser, IDENTIFIER)
-        parser.add_argument(
+    arguments = (
+        base.identifier_argument(IDENTIFIER),
+        option(
             '--data',
-            metavar='FILE',
-            help='file with event data for the strategy, YAML or JSON; - for standard '
-            'input',
-        )
-        return parser
+            'FILE',
+            'file with event data for the strategy, YAML or JSON; - for standard input',
+        ),
+    )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Trigger the audit; return the exit code."""
@@ -277,14 +253,3 @@ def _template(client: 'Client', text: str) -> str:
     if _UUID.fullmatch(text):
         return text
     return str(client.get('audit_templates', text)['uuid'])
-
-
-def moment(text: str) -> str:
-    """Return a time as the API reads it, in UTC."""
-    try:
-        found = datetime.datetime.fromisoformat(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f'{text!r} is not a valid time; example: 2030-01-31 18:00:00'
-        ) from None
-    return found.astimezone(datetime.UTC).isoformat()

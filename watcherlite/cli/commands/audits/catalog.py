@@ -7,44 +7,30 @@ from typing import TYPE_CHECKING
 from watcherlite.cli import formatting
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.formatting import Column, Row, fields
 
 if TYPE_CHECKING:
     from watcherlite.cli.http.client import Client
 
-GOALS = (
-    Column('UUID', 'uuid'),
-    Column('Name', 'name'),
-    Column('Display name', 'display_name'),
-)
+GOALS = fields('uuid name', Column('Display name', 'display_name'))
 GOAL = (
     *GOALS,
     Column(
         'Efficacy specification', 'efficacy_specification', formatting.specification
     ),
 )
-STRATEGIES = (
-    Column('UUID', 'uuid'),
-    Column('Name', 'name'),
-    Column('Display name', 'display_name'),
-    Column('Goal', 'goal_name'),
+STRATEGIES = fields(
+    'uuid name', Column('Display name', 'display_name'), Column('Goal', 'goal_name')
 )
 STRATEGY = (
     *STRATEGIES,
     Column('Parameters spec', 'parameters_spec', formatting.properties),
 )
-STRATEGY_STATE = (
-    Column('Type', 'type'),
-    Column('State', 'state', formatting.needs),
-    Column('Mandatory', 'mandatory'),
-    Column('Comment', 'comment'),
+STRATEGY_STATE = fields(
+    'type', Column('State', 'state', formatting.needs), 'mandatory comment'
 )
-SCORING_ENGINES = (
-    Column('UUID', 'uuid'),
-    Column('Name', 'name'),
-    Column('Description', 'description'),
-)
-SCORING_ENGINE = (*SCORING_ENGINES, Column('Metainfo', 'metainfo'))
+SCORING_ENGINES = fields('uuid name description')
+SCORING_ENGINE = fields(*SCORING_ENGINES, 'metainfo')
 
 
 class GoalList(base.List):
@@ -84,11 +70,7 @@ class StrategyState(base.Rows):
     """Show the requirements of a strategy, and which of them are met."""
 
     columns = STRATEGY_STATE
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        base.add_identifier(parser, 'UUID or name')
-        return parser
+    arguments = (base.identifier_argument('UUID or name'),)
 
     def rows(self, client: 'Client', parsed: argparse.Namespace) -> Sequence[Row]:
         """Return a row for each requirement."""

@@ -5,6 +5,7 @@ import datetime
 from collections.abc import Sequence
 from typing import Any
 
+from watcherlite.cli.command import argument, choice, flag, option, repeated
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.commands.clusters import cluster_command
@@ -16,7 +17,7 @@ from watcherlite.cli.commands.clusters.cluster_command import (
     ListNouns,
     ShowNoun,
 )
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.formatting import Column, Row, fields
 
 #: signal -> the status that is asked for
 SIGNALS = {'CANCEL': 'CANCELLED', 'SUSPEND': 'SUSPENDED', 'RESUME': 'RUNNING'}
@@ -41,56 +42,32 @@ def _clock(seconds: Any) -> str:
     return moment.strftime('%Y-%m-%dT%H:%M:%SZ')
 
 
-LISTED = (
-    Column('ID', 'id'),
-    Column('Name', 'name'),
-    Column('Action', 'action'),
-    Column('Status', 'status'),
-    Column('Target', 'target'),
-    Column('Depends On', 'depends_on'),
-    Column('Depended By', 'depended_by'),
-    Column('Created At', 'created_at'),
-)
-SHOWN = (
+LISTED = fields('id name action status target depends_on depended_by created_at')
+SHOWN = fields(
     *LISTED[:4],
-    Column('Status Reason', 'status_reason'),
-    Column('Target', 'target'),
-    Column('Cluster ID', 'cluster_id'),
-    Column('Cause', 'cause'),
-    Column('Owner', 'owner'),
-    Column('Control', 'control'),
-    Column('Inputs', 'inputs'),
-    Column('Outputs', 'outputs'),
-    Column('Data', 'data'),
+    'status_reason target cluster_id cause owner control inputs outputs',
+    'data',
     *LISTED[5:7],
-    Column('Not Before', 'not_before'),
-    Column('Interval', 'interval'),
-    Column('Timeout', 'timeout'),
+    'not_before interval timeout',
     Column('Start Time', 'start_time', _clock),
     Column('End Time', 'end_time', _clock),
-    Column('Created At', 'created_at'),
-    Column('Updated At', 'updated_at'),
-    Column('Project', 'project'),
-    Column('User', 'user'),
+    'created_at updated_at project user',
 )
-EVENT = (
-    Column('Timestamp', 'timestamp'),
+EVENT = fields(
+    'timestamp',
     Column('Object Type', 'otype'),
     Column('Object Name', 'oname'),
-    Column('Action', 'action'),
-    Column('Status', 'status'),
-    Column('Status Reason', 'status_reason'),
+    'action status status_reason',
 )
-EVENT_SHOWN = (
-    Column('ID', 'id'),
+EVENT_SHOWN = fields(
+    'id',
     *EVENT[:3],
     Column('Object ID', 'oid'),
-    Column('Cluster ID', 'cluster_id'),
+    'cluster_id',
     Column('Level', 'level', _level),
     *EVENT[3:],
     Column('Metadata', 'meta_data'),
-    Column('Project', 'project'),
-    Column('User', 'user'),
+    'project user',
 )
 
 
@@ -99,12 +76,7 @@ class ClusterActionList(ListNouns):
 
     noun = 'actions'
     columns = LISTED
-    long = (
-        *LISTED,
-        Column('Cause', 'cause'),
-        Column('Status Reason', 'status_reason'),
-        Column('Project', 'project'),
-    )
+    long = fields(*LISTED, 'cause status_reason project')
     filters = (
         Filter('--name', 'name', 'NAME', 'filter by name'),
         Filter('--action', 'action', 'TYPE', 'filter by type: CLUSTER_CREATE ...'),
@@ -130,22 +102,19 @@ class ClusterActionSignal(ClusterShow):
     """Send a signal to an action and to its derived actions."""
 
     columns = SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        cluster_command.add_identity(parser, 'actions')
-        parser.add_argument(
+    arguments = (
+        cluster_command.identity('actions'),
+        choice(
             'signal',
-            choices=sorted(SIGNALS),
-            help='CANCEL: stop the action; SUSPEND: start no further actions; RESUME: '
+            sorted(SIGNALS),
+            'CANCEL: stop the action; SUSPEND: start no further actions; RESUME: '
             'continue',
-        )
-        parser.add_argument(
+        ),
+        flag(
             '--force',
-            action='store_true',
-            help='with CANCEL, do not wait for the worker that executes it; admin only',
-        )
-        return parser
+            'with CANCEL, do not wait for the worker that executes it; admin only',
+        ),
+    )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Send the signal; return the action."""
@@ -159,42 +128,33 @@ class ClusterActionCreate(ClusterWaiting, ClusterShow):
 
     columns = SHOWN
     not_connecting = frozenset({'timeout'})
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
-            'action', metavar='TYPE', help='action type: CLUSTER_SCALE_OUT, command ...'
-        )
-        parser.add_argument(
-            'target', metavar='TARGET', help='target cluster or node: name or ID'
-        )
-        parser.add_argument('--name', metavar='NAME', help='name of the action')
-        parser.add_argument(
+    arguments = (
+        argument('action', 'TYPE', 'action type: CLUSTER_SCALE_OUT, command ...'),
+        argument('target', 'TARGET', 'target cluster or node: name or ID'),
+        option('--name', 'NAME', 'name of the action'),
+        repeated(
             '--input',
-            action='append',
-            dest='inputs',
-            metavar='KEY=VALUE',
-            help='input of the action; may be repeated. The value is parsed as JSON '
+            'KEY=VALUE',
+            'input of the action; may be repeated. The value is parsed as JSON '
             'if possible, otherwise it is text',
-        )
-        parser.add_argument(
+            dest='inputs',
+        ),
+        option(
             '--interval',
+            'SECONDS',
+            'repeat the action; seconds from one start to the next',
             type=cluster_command.whole(),
-            metavar='SECONDS',
-            help='repeat the action; seconds from one start to the next',
-        )
-        parser.add_argument(
-            '--not-before', metavar='TIME', help='earliest start, ISO 8601'
-        )
-        parser.add_argument(
+        ),
+        option('--not-before', 'TIME', 'earliest start, ISO 8601'),
+        option(
             '--timeout',
-            type=cluster_command.whole(1),
-            metavar='SECONDS',
-            help='time limit of the operation. (To set the timeout of API requests, '
+            'SECONDS',
+            'time limit of the operation. (To set the timeout of API requests, '
             'give --timeout before the command, or set WATCHERLITE_TIMEOUT.)',
-        )
-        cluster_command.add_queue(parser)
-        return parser
+            type=cluster_command.whole(1),
+        ),
+        cluster_command.QUEUE,
+    )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Ask for the action; return it."""
@@ -244,13 +204,7 @@ class ClusterEventShow(ShowNoun):
 class ClusterServiceList(ClusterRows):
     """List the engines."""
 
-    columns = (
-        Column('ID', 'id'),
-        Column('Binary', 'binary'),
-        Column('Host', 'host'),
-        Column('State', 'state'),
-        Column('Updated At', 'updated_at'),
-    )
+    columns = fields('id binary host state updated_at')
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
         """Return a row for each engine."""

@@ -10,11 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from watcherlite import exceptions
+from watcherlite.cli.command import (
+    Declaration,
+    Declarations,
+    argument,
+    choice,
+    flag,
+    option,
+    repeated,
+)
 from watcherlite.cli.commands import base
-from watcherlite.cli.commands.base import Filter
-from watcherlite.cli.commands.clusters.cluster_client import Clustering
-from watcherlite.cli.commands.poll import Poll, Shown, Waiting, add_wait
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.commands.clusters.cluster_client import NOUNS, Clustering
+from watcherlite.cli.commands.poll import Poll, Shown, Waiting, waiting
+from watcherlite.cli.formatting import Column, Row, fields
 from watcherlite.cli.http import access
 from watcherlite.cli.output import Output
 from watcherlite.cmd import exits
@@ -24,14 +32,7 @@ if TYPE_CHECKING:
     from watcherlite.cli.http.client import Client
 
 #: Of an action that was asked for.
-ACTION = (
-    Column('ID', 'id'),
-    Column('Name', 'name'),
-    Column('Action', 'action'),
-    Column('Target', 'target'),
-    Column('Status', 'status'),
-    Column('Status Reason', 'status_reason'),
-)
+ACTION = fields('id name action target status status_reason')
 
 #: Where it is told what becomes of an action.
 _SEE = 'watcherlite cluster action show'
@@ -43,6 +44,57 @@ _OF_ACTION = re.compile('([A-Z]+(?:_[A-Z]+)+): ')
 
 #: Operations that recover a node.
 RECOVERIES = ('REBOOT', 'REBUILD', 'RECREATE')
+
+QUEUE = flag(
+    '--queue', 'wait for the action in progress instead of failing with a conflict'
+)
+SCHEDULE = option(
+    '--not-before', 'TIME', 'earliest start, ISO 8601; UTC unless it has an offset'
+)
+RECOVERY = (
+    choice(
+        '--operation',
+        RECOVERIES,
+        'recovery operation; default: RECREATE; the profile type must support '
+        'the others',
+    ),
+    flag('--check', 'check the health first, and skip healthy nodes', default=None),
+)
+OPERATION = (
+    option(
+        '--operation',
+        'NAME',
+        'name of the operation, as listed by `profile type ops`',
+        required=True,
+    ),
+    repeated(
+        '--params',
+        'KEY=VALUE',
+        'parameter of the operation; may be repeated',
+        default=[],
+    ),
+)
+METADATA = repeated(
+    '--metadata',
+    'KEY=VALUE',
+    'metadata; may be repeated. The value is parsed as JSON if possible, '
+    'otherwise it is text',
+)
+
+
+def identity(noun: str | None = None, nargs: str | None = None) -> Declaration:
+    """Return the declaration of the argument that says which object is meant.
+
+    :param noun: as it stands in addresses; None: that of the command
+    """
+
+    def declare(parser: argparse.ArgumentParser, command: Any) -> None:
+        one = NOUNS[noun or command.noun].upper()
+        argument('identity', one, 'name, ID, or prefix of an ID', nargs=nargs)(
+            parser, command
+        )
+
+    return declare
 
 
 class ClusterRemote(base.Remote):
@@ -71,14 +123,16 @@ class ShowNoun(ClusterShow):
 
     noun: ClassVar[str]
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        add_identity(parser, self.noun)
-        return parser
+    arguments = (identity(),)
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Return the object."""
         return clustering.show(self.noun, parsed.identity)
+
+
+def _add_long(parser: argparse.ArgumentParser, command: Any) -> None:
+    if command.long:
+        base.LONG(parser, command)
 
 
 class ListNouns(ClusterRows):
@@ -92,31 +146,19 @@ class ListNouns(ClusterRows):
 
     noun: ClassVar[str]
     long: ClassVar[Sequence[Column]] = ()
-    filters: ClassVar[Sequence[Filter]] = ()
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        repeatable = [
-            one._replace(help=f'{one.help}; may be repeated') for one in self.filters
-        ]
-        base.add_filters(parser, repeatable, action='append')
-        base.add_limit(parser)
-        parser.add_argument(
-            '--marker', metavar='UUID', help='list the rows after this one'
-        )
-        parser.add_argument(
+    repeats_filters = True
+    arguments: Declarations = (
+        base.add_filters,
+        base.LIMIT,
+        option('--marker', 'UUID', 'list the rows after this one'),
+        option(
             '--sort',
-            metavar='KEY[:DIR]',
-            help='sort keys, separated by commas; DIR is asc or desc',
-        )
-        parser.add_argument(
-            '--global-project',
-            action='store_true',
-            help='list those of all projects; admin only',
-        )
-        if self.long:
-            base.add_long(parser)
-        return parser
+            'KEY[:DIR]',
+            'sort keys, separated by commas; DIR is asc or desc',
+        ),
+        flag('--global-project', 'list those of all projects; admin only'),
+        _add_long,
+    )
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
         """Return the rows of the collection."""
@@ -211,10 +253,7 @@ class ClusterPoll(Poll):
 class ClusterWaiting(Waiting, ClusterRemote):
     """A command that requests an action, and can wait for its end."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        add_wait(parser, 'cluster')
-        return parser
+    arguments: Declarations = waiting('cluster')
 
     def wait(
         self,
@@ -250,13 +289,7 @@ class Acting(ClusterWaiting, ClusterShow):
     noun: ClassVar[str] = 'clusters'
     place: ClassVar[str] = 'actions'
     columns = ACTION
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        add_identity(parser, self.noun)
-        add_queue(parser)
-        add_schedule(parser)
-        return parser
+    arguments: Declarations = (identity(), QUEUE, SCHEDULE)
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Ask for the action; return it."""
@@ -288,17 +321,12 @@ class Delete(ClusterWaiting):
 
     noun: ClassVar[str]
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        add_identity(parser, self.noun, nargs='+')
-        parser.add_argument(
-            '--force',
-            action='store_true',
-            help='delete even if another action is in progress',
-        )
-        base.add_yes(parser)
-        add_schedule(parser)
-        return parser
+    arguments = (
+        identity(nargs='+'),
+        flag('--force', 'delete even if another action is in progress'),
+        base.YES,
+        SCHEDULE,
+    )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Delete what can be deleted; tell what cannot."""
@@ -330,10 +358,7 @@ class DeleteNow(ClusterRemote):
 
     noun: ClassVar[str]
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        add_identity(parser, self.noun, nargs='+')
-        return parser
+    arguments = (identity(nargs='+'),)
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Delete what can be deleted; tell what cannot."""
@@ -352,34 +377,6 @@ def events_about(noun: str, target: Row) -> dict[str, str]:
     return {'oid': target['id']}
 
 
-def add_identity(
-    parser: argparse.ArgumentParser, noun: str, nargs: str | None = None
-) -> None:
-    """Add the argument that says which object is meant."""
-    one = noun.removesuffix('s').replace('policie', 'policy').upper()
-    parser.add_argument(
-        'identity', metavar=one, nargs=nargs, help='name, ID, or prefix of an ID'
-    )
-
-
-def add_queue(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says to queue."""
-    parser.add_argument(
-        '--queue',
-        action='store_true',
-        help='wait for the action in progress instead of failing with a conflict',
-    )
-
-
-def add_schedule(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says when an action is to begin."""
-    parser.add_argument(
-        '--not-before',
-        metavar='TIME',
-        help='earliest start, ISO 8601; UTC unless it has an offset',
-    )
-
-
 def queued(parsed: argparse.Namespace) -> dict[str, str]:
     """Return the arguments of a request that may be queued."""
     return {'wait': 'true'} if parsed.queue else {}
@@ -388,50 +385,6 @@ def queued(parsed: argparse.Namespace) -> dict[str, str]:
 def scheduled(parsed: argparse.Namespace) -> dict[str, str]:
     """Return the arguments of a request that may be due later."""
     return {} if parsed.not_before is None else {'not_before': parsed.not_before}
-
-
-def add_recovery(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how nodes are repaired."""
-    parser.add_argument(
-        '--operation',
-        choices=RECOVERIES,
-        help='recovery operation; default: RECREATE; the profile type must support '
-        'the others',
-    )
-    parser.add_argument(
-        '--check',
-        action='store_true',
-        default=None,
-        help='check the health first, and skip healthy nodes',
-    )
-
-
-def add_operation(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which operation, and how."""
-    parser.add_argument(
-        '--operation',
-        metavar='NAME',
-        required=True,
-        help='name of the operation, as listed by `profile type ops`',
-    )
-    parser.add_argument(
-        '--params',
-        action='append',
-        default=[],
-        metavar='KEY=VALUE',
-        help='parameter of the operation; may be repeated',
-    )
-
-
-def add_metadata(parser: argparse.ArgumentParser) -> None:
-    """Add the option for metadata."""
-    parser.add_argument(
-        '--metadata',
-        action='append',
-        metavar='KEY=VALUE',
-        help='metadata; may be repeated. The value is parsed as JSON if possible, '
-        'otherwise it is text',
-    )
 
 
 def said(parsed: argparse.Namespace, *names: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from watcherlite.cli.command import argument, flag, option
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.commands.clusters import cluster_command
@@ -16,39 +17,45 @@ from watcherlite.cli.commands.clusters.cluster_command import (
     ListNouns,
     ShowNoun,
 )
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.formatting import Row, fields
 
-SHOWN = (
-    Column('ID', 'id'),
-    Column('Name', 'name'),
-    Column('Profile ID', 'profile_id'),
-    Column('Profile Name', 'profile_name'),
-    Column('Status', 'status'),
-    Column('Status Reason', 'status_reason'),
-    Column('Desired Capacity', 'desired_capacity'),
-    Column('Min Size', 'min_size'),
-    Column('Max Size', 'max_size'),
-    Column('Timeout', 'timeout'),
-    Column('Metadata', 'metadata'),
-    Column('Config', 'config'),
-    Column('Data', 'data'),
-    Column('Dependents', 'dependents'),
-    Column('Nodes', 'nodes'),
-    Column('Policies', 'policies'),
-    Column('Project', 'project'),
-    Column('User', 'user'),
-    Column('Domain', 'domain'),
-    Column('Init At', 'init_at'),
-    Column('Created At', 'created_at'),
-    Column('Updated At', 'updated_at'),
+SHOWN = fields(
+    'id name profile_id profile_name status status_reason desired_capacity',
+    'min_size max_size timeout metadata config data dependents nodes',
+    'policies project user domain init_at created_at updated_at',
 )
-LISTED = (
-    Column('ID', 'id'),
-    Column('Name', 'name'),
-    Column('Status', 'status'),
-    Column('Desired Capacity', 'desired_capacity'),
-    Column('Created At', 'created_at'),
-    Column('Updated At', 'updated_at'),
+LISTED = fields('id name status desired_capacity created_at updated_at')
+
+
+def assignments(text: str) -> dict[str, Any]:
+    """Return what `key=value;key=value` says."""
+    return base.parameters(part for part in text.split(';') if part.strip())
+
+
+SIZES = (
+    option('--min-size', 'N', 'minimum number of nodes', type=cluster_command.whole()),
+    option(
+        '--max-size',
+        'N',
+        'maximum number of nodes; -1: unlimited',
+        type=cluster_command.whole(-1),
+    ),
+)
+CHANGES = (
+    option(
+        '--timeout',
+        'SECONDS',
+        'time limit of actions on the cluster. (To set the timeout of API '
+        'requests, give --timeout before the command, or set WATCHERLITE_TIMEOUT.)',
+        type=cluster_command.whole(1),
+    ),
+    cluster_command.METADATA,
+    option(
+        '--config',
+        'KEY=VALUE[;KEY=VALUE...]',
+        'configuration of the cluster: node.name.format=web-$nI',
+        type=assignments,
+    ),
 )
 
 
@@ -57,14 +64,7 @@ class ClusterList(ListNouns):
 
     noun = 'clusters'
     columns = LISTED
-    long = (
-        *LISTED,
-        Column('Profile Name', 'profile_name'),
-        Column('Min Size', 'min_size'),
-        Column('Max Size', 'max_size'),
-        Column('Status Reason', 'status_reason'),
-        Column('Project', 'project'),
-    )
+    long = fields(*LISTED, 'profile_name min_size max_size status_reason project')
     filters = (
         Filter('--name', 'name', 'NAME', 'filter by name'),
         Filter('--status', 'status', 'STATUS', 'filter by status'),
@@ -84,27 +84,25 @@ class ClusterCreate(ClusterWaiting, ClusterShow):
     columns = SHOWN
     # It is said of the cluster, as other clients do
     not_connecting = frozenset({'timeout'})
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('name', metavar='NAME', help='name of the cluster')
-        cluster_command.add_schedule(parser)
-        parser.add_argument(
+    arguments = (
+        argument('name', 'NAME', 'name of the cluster'),
+        cluster_command.SCHEDULE,
+        option(
             '--profile',
+            'PROFILE',
+            'profile of the nodes: name or ID',
             dest='profile_id',
-            metavar='PROFILE',
             required=True,
-            help='profile of the nodes: name or ID',
-        )
-        parser.add_argument(
+        ),
+        option(
             '--desired-capacity',
+            'N',
+            'desired number of nodes; default: --min-size',
             type=cluster_command.whole(),
-            metavar='N',
-            help='desired number of nodes; default: --min-size',
-        )
-        add_sizes(parser)
-        add_changes(parser)
-        return parser
+        ),
+        *SIZES,
+        *CHANGES,
+    )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Create the cluster; return it."""
@@ -124,27 +122,20 @@ class ClusterUpdate(ClusterWaiting, ClusterShow):
 
     columns = SHOWN
     not_connecting = frozenset({'timeout'})
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        cluster_command.add_identity(parser, 'clusters')
-        cluster_command.add_queue(parser)
-        cluster_command.add_schedule(parser)
-        parser.add_argument('--name', metavar='NAME', help='new name')
-        parser.add_argument(
+    arguments = (
+        cluster_command.identity('clusters'),
+        cluster_command.QUEUE,
+        cluster_command.SCHEDULE,
+        option('--name', 'NAME', 'new name'),
+        option(
             '--profile',
+            'PROFILE',
+            'new profile, of the same type: name or ID',
             dest='profile_id',
-            metavar='PROFILE',
-            help='new profile, of the same type: name or ID',
-        )
-        parser.add_argument(
-            '--profile-only',
-            action='store_true',
-            default=None,
-            help='use the profile for new nodes only',
-        )
-        add_changes(parser)
-        return parser
+        ),
+        flag('--profile-only', 'use the profile for new nodes only', default=None),
+        *CHANGES,
+    )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Update the cluster; return it."""
@@ -172,15 +163,11 @@ class ClusterDelete(Delete):
 class ClusterCollect(ClusterRows):
     """Show the value of a JSON path for each node of a cluster."""
 
-    columns = (Column('ID', 'id'), Column('Value', 'value'))
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        cluster_command.add_identity(parser, 'clusters')
-        parser.add_argument(
-            'path', metavar='PATH', help='JSON path: $.details.port, or details.port'
-        )
-        return parser
+    columns = fields('id value')
+    arguments = (
+        cluster_command.identity('clusters'),
+        argument('path', 'PATH', 'JSON path: $.details.port, or details.port'),
+    )
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
         """Return a row for each node that has it."""
@@ -189,42 +176,3 @@ class ClusterCollect(ClusterRows):
 
 
 _CHANGES = ('timeout', 'metadata', 'config')
-
-
-def add_sizes(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how many nodes a cluster may have."""
-    parser.add_argument(
-        '--min-size',
-        type=cluster_command.whole(),
-        metavar='N',
-        help='minimum number of nodes',
-    )
-    parser.add_argument(
-        '--max-size',
-        type=cluster_command.whole(-1),
-        metavar='N',
-        help='maximum number of nodes; -1: unlimited',
-    )
-
-
-def add_changes(parser: argparse.ArgumentParser) -> None:
-    """Add the options for what of a cluster can be said at any time."""
-    parser.add_argument(
-        '--timeout',
-        type=cluster_command.whole(1),
-        metavar='SECONDS',
-        help='time limit of actions on the cluster. (To set the timeout of API '
-        'requests, give --timeout before the command, or set WATCHERLITE_TIMEOUT.)',
-    )
-    cluster_command.add_metadata(parser)
-    parser.add_argument(
-        '--config',
-        type=assignments,
-        metavar='KEY=VALUE[;KEY=VALUE...]',
-        help='configuration of the cluster: node.name.format=web-$nI',
-    )
-
-
-def assignments(text: str) -> dict[str, Any]:
-    """Return what `key=value;key=value` says."""
-    return base.parameters(part for part in text.split(';') if part.strip())

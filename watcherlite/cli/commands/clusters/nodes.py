@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
+from watcherlite.cli.command import argument, exclusive, flag, option, repeated
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.commands.clusters import cluster_command
@@ -16,42 +17,20 @@ from watcherlite.cli.commands.clusters.cluster_command import (
     ListNouns,
     ShowNoun,
 )
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.formatting import Row, fields
 from watcherlite.cmd import exits
 from watcherlite.cmd.arguments import usage
 
-LISTED = (
-    Column('ID', 'id'),
-    Column('Name', 'name'),
-    Column('Index', 'index'),
-    Column('Status', 'status'),
-    Column('Cluster ID', 'cluster_id'),
-    Column('Physical ID', 'physical_id'),
-    Column('Profile Name', 'profile_name'),
-    Column('Tainted', 'tainted'),
+LISTED = fields('id name index status cluster_id physical_id profile_name tainted')
+SHOWN = fields(
+    'id name cluster_id index role physical_id profile_id profile_name',
+    'status status_reason tainted metadata data dependents details project',
+    'user domain init_at created_at updated_at',
 )
-SHOWN = (
-    Column('ID', 'id'),
-    Column('Name', 'name'),
-    Column('Cluster ID', 'cluster_id'),
-    Column('Index', 'index'),
-    Column('Role', 'role'),
-    Column('Physical ID', 'physical_id'),
-    Column('Profile ID', 'profile_id'),
-    Column('Profile Name', 'profile_name'),
-    Column('Status', 'status'),
-    Column('Status Reason', 'status_reason'),
-    Column('Tainted', 'tainted'),
-    Column('Metadata', 'metadata'),
-    Column('Data', 'data'),
-    Column('Dependents', 'dependents'),
-    Column('Details', 'details'),
-    Column('Project', 'project'),
-    Column('User', 'user'),
-    Column('Domain', 'domain'),
-    Column('Init At', 'init_at'),
-    Column('Created At', 'created_at'),
-    Column('Updated At', 'updated_at'),
+
+_CHANGES = (
+    option('--role', 'TEXT', 'role of the node in its cluster'),
+    cluster_command.METADATA,
 )
 
 
@@ -60,28 +39,16 @@ class NodeList(ListNouns):
 
     noun = 'nodes'
     columns = LISTED
-    long = (
-        *LISTED,
-        Column('Role', 'role'),
-        Column('Status Reason', 'status_reason'),
-        Column('Created At', 'created_at'),
-        Column('Updated At', 'updated_at'),
-        Column('Project', 'project'),
-    )
+    long = fields(*LISTED, 'role status_reason created_at updated_at project')
     filters = (
         Filter('--name', 'name', 'NAME', 'filter by name'),
         Filter('--status', 'status', 'STATUS', 'filter by status'),
     )
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
-            '--cluster',
-            dest='cluster_id',
-            metavar='CLUSTER',
-            help='filter by cluster: name or ID',
-        )
-        return parser
+    arguments = (
+        option(
+            '--cluster', 'CLUSTER', 'filter by cluster: name or ID', dest='cluster_id'
+        ),
+    )
 
     def query(self, parsed: argparse.Namespace) -> dict[str, Any]:
         """Return the arguments of the request, except how many are wanted."""
@@ -94,15 +61,7 @@ class NodeDisplay(ShowNoun):
 
     noun = 'nodes'
     columns = SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
-            '--details',
-            action='store_true',
-            help='show the details of the physical object as well',
-        )
-        return parser
+    arguments = (flag('--details', 'show the details of the physical object as well'),)
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Return the node."""
@@ -114,26 +73,21 @@ class NodeCreate(ClusterWaiting, ClusterShow):
     """Create a node, optionally in a cluster."""
 
     columns = SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('name', metavar='NAME', help='name of the node')
-        cluster_command.add_schedule(parser)
-        parser.add_argument(
+    arguments = (
+        argument('name', 'NAME', 'name of the node'),
+        cluster_command.SCHEDULE,
+        option(
             '--profile',
+            'PROFILE',
+            'profile of the node: name or ID',
             dest='profile_id',
-            metavar='PROFILE',
             required=True,
-            help='profile of the node: name or ID',
-        )
-        parser.add_argument(
-            '--cluster',
-            dest='cluster_id',
-            metavar='CLUSTER',
-            help='cluster of the node: name or ID',
-        )
-        _add_changes(parser)
-        return parser
+        ),
+        option(
+            '--cluster', 'CLUSTER', 'cluster of the node: name or ID', dest='cluster_id'
+        ),
+        *_CHANGES,
+    )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Create the node; return it."""
@@ -153,28 +107,33 @@ class NodeUpdate(ClusterWaiting, ClusterShow):
 
     columns = SHOWN
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        cluster_command.add_identity(parser, 'nodes')
-        cluster_command.add_queue(parser)
-        cluster_command.add_schedule(parser)
-        parser.add_argument('--name', metavar='NAME', help='new name')
-        parser.add_argument(
+    arguments = (
+        cluster_command.identity('nodes'),
+        cluster_command.QUEUE,
+        cluster_command.SCHEDULE,
+        option('--name', 'NAME', 'new name'),
+        option(
             '--profile',
+            'PROFILE',
+            'new profile, of the same type: name or ID',
             dest='profile_id',
-            metavar='PROFILE',
-            help='new profile, of the same type: name or ID',
-        )
-        tainted = parser.add_mutually_exclusive_group()
-        for option, value, text in (
-            ('--tainted', True, 'remove the node first when the cluster shrinks'),
-            ('--not-tainted', False, 'reset --tainted'),
-        ):
-            tainted.add_argument(
-                option, action='store_const', const=value, dest='tainted', help=text
-            )
-        _add_changes(parser)
-        return parser
+        ),
+        exclusive(
+            flag(
+                '--tainted',
+                'remove the node first when the cluster shrinks',
+                default=None,
+            ),
+            flag(
+                '--not-tainted',
+                'reset --tainted',
+                action='store_false',
+                default=None,
+                dest='tainted',
+            ),
+        ),
+        *_CHANGES,
+    )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Update the node; return it."""
@@ -213,23 +172,20 @@ class NodeRecover(Acting):
     """Recover a node."""
 
     noun = 'nodes'
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        cluster_command.add_recovery(parser)
-        parser.add_argument(
+    arguments = (
+        *cluster_command.RECOVERY,
+        option(
             '--delete-timeout',
+            'SECONDS',
+            'time limit for the deletion of the old object',
             type=cluster_command.whole(),
-            metavar='SECONDS',
-            help='time limit for the deletion of the old object',
-        )
-        parser.add_argument(
+        ),
+        flag(
             '--force-recreate',
-            action='store_true',
+            'recreate the node even if the old object cannot be deleted',
             default=None,
-            help='recreate the node even if the old object cannot be deleted',
-        )
-        return parser
+        ),
+    )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
         """Return what is asked for."""
@@ -242,11 +198,7 @@ class NodeOperate(Acting):
 
     noun = 'nodes'
     place = 'ops'
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        cluster_command.add_operation(parser)
-        return parser
+    arguments = (*cluster_command.OPERATION,)
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
         """Return what is asked for."""
@@ -257,15 +209,12 @@ class NodeMarkUnhealthy(ClusterShow):
     """Mark a node as unhealthy; the next recovery repairs it."""
 
     columns = SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        cluster_command.add_identity(parser, 'nodes')
-        parser.add_argument(
-            'reason', metavar='REASON', nargs='?', help='reason of the mark'
-        )
-        parser.add_argument('--reset', action='store_true', help='remove the mark')
-        return base.intermixed(parser)
+    arguments = (
+        cluster_command.identity('nodes'),
+        argument('reason', 'REASON', 'reason of the mark', nargs='?'),
+        flag('--reset', 'remove the mark'),
+        base.intermixed,
+    )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Mark the node; return it."""
@@ -279,39 +228,25 @@ class NodeMarkUnhealthy(ClusterShow):
 class NodeAdopt(ClusterShow):
     """Adopt an existing object as a node."""
 
-    columns = (
-        *SHOWN,
-        Column('Type', 'type'),
-        Column('Version', 'version'),
-        Column('Properties', 'properties'),
-    )
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
-            'identity', metavar='IDENTITY', help='physical ID of the existing object'
-        )
-        parser.add_argument(
+    columns = fields(*SHOWN, 'type version properties')
+    arguments = (
+        argument('identity', 'IDENTITY', 'physical ID of the existing object'),
+        option(
             '--type',
-            metavar='TYPE',
+            'TYPE',
+            'profile type of the object: local.process-1.0',
             required=True,
-            help='profile type of the object: local.process-1.0',
-        )
-        parser.add_argument('--name', metavar='NAME', help='name of the node')
-        parser.add_argument(
+        ),
+        option('--name', 'NAME', 'name of the node'),
+        repeated(
             '--override',
-            action='append',
+            'KEY=VALUE',
+            'property of the profile; may be repeated',
             dest='overrides',
-            metavar='KEY=VALUE',
-            help='property of the profile; may be repeated',
-        )
-        parser.add_argument(
-            '--preview',
-            action='store_true',
-            help='show the profile of the node; adopt nothing',
-        )
-        _add_changes(parser)
-        return parser
+        ),
+        flag('--preview', 'show the profile of the node; adopt nothing'),
+        *_CHANGES,
+    )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Adopt it; return the node, or the profile that it would get."""
@@ -329,10 +264,3 @@ class NodeAdopt(ClusterShow):
         if parsed.overrides is not None:
             values['overrides'] = base.parameters(parsed.overrides)
         return clustering.adopt(values, preview=parsed.preview)
-
-
-def _add_changes(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        '--role', metavar='TEXT', help='role of the node in its cluster'
-    )
-    cluster_command.add_metadata(parser)

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from watcherlite.cli.command import argument, exclusive, flag, option, repeated
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.clusters import cluster_command, clusters
 from watcherlite.cli.commands.clusters.cluster_client import Clustering
@@ -13,26 +14,17 @@ from watcherlite.cli.commands.clusters.cluster_command import (
     ClusterShow,
 )
 from watcherlite.cli.commands.clusters.nodes import LISTED as NODES
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.formatting import Row, fields
 from watcherlite.cmd import exits
 from watcherlite.cmd.arguments import usage
 
-BINDING = (
-    Column('ID', 'id'),
-    Column('Policy ID', 'policy_id'),
-    Column('Policy Name', 'policy_name'),
-    Column('Policy Type', 'policy_type'),
-    Column('Enabled', 'enabled'),
+BINDING = fields('id policy_id policy_name policy_type enabled')
+BINDING_SHOWN = fields(
+    *BINDING[:1], 'cluster_id cluster_name', *BINDING[1:], 'priority data last_op'
 )
-BINDING_SHOWN = (
-    *BINDING[:1],
-    Column('Cluster ID', 'cluster_id'),
-    Column('Cluster Name', 'cluster_name'),
-    *BINDING[1:],
-    Column('Priority', 'priority'),
-    Column('Data', 'data'),
-    Column('Last Op', 'last_op'),
-)
+
+_NODES = argument('nodes', 'NODE', 'node: name or ID', nargs='+')
+_POLICY = argument('policy', 'POLICY', 'policy: name or ID')
 
 
 class ClusterCheck(Acting):
@@ -46,16 +38,10 @@ class ClusterCheck(Acting):
 class ClusterRecover(Acting):
     """Recover the unhealthy nodes of a cluster."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        cluster_command.add_recovery(parser)
-        parser.add_argument(
-            '--check-capacity',
-            action='store_true',
-            default=None,
-            help='create missing nodes as well',
-        )
-        return parser
+    arguments = (
+        *cluster_command.RECOVERY,
+        flag('--check-capacity', 'create missing nodes as well', default=None),
+    )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
         """Return what is asked for."""
@@ -67,16 +53,10 @@ class ClusterLifecycleComplete(ClusterShow):
     """Complete the lifecycle hook of a node that is being deleted."""
 
     columns = cluster_command.ACTION
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        cluster_command.add_identity(parser, 'clusters')
-        parser.add_argument(
-            'token',
-            metavar='TOKEN',
-            help='lifecycle_action_token of the hook message',
-        )
-        return parser
+    arguments = (
+        cluster_command.identity('clusters'),
+        argument('token', 'TOKEN', 'lifecycle_action_token of the hook message'),
+    )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Say that it may go; return the action that waited."""
@@ -89,20 +69,16 @@ class ClusterOperate(Acting):
     """Run an operation of the profile on the nodes of a cluster."""
 
     place = 'ops'
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        cluster_command.add_operation(parser)
-        parser.add_argument(
+    arguments = (
+        *cluster_command.OPERATION,
+        repeated(
             '--filter',
-            action='append',
+            'KEY=VALUE',
+            'filter the nodes by name, profile_id, status or role; may be repeated',
             default=[],
             dest='filters',
-            metavar='KEY=VALUE',
-            help='filter the nodes by name, profile_id, status or role; may be '
-            'repeated',
-        )
-        return parser
+        ),
+    )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
         """Return what is asked for."""
@@ -115,41 +91,40 @@ class ClusterOperate(Acting):
 class ClusterResize(Acting):
     """Change the capacity or the size limits of a cluster."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        number = parser.add_mutually_exclusive_group()
-        number.add_argument(
-            '--capacity',
-            type=cluster_command.whole(),
-            metavar='N',
-            help='new number of nodes',
-        )
-        number.add_argument(
-            '--adjustment',
-            type=int,
-            metavar='N',
-            help='number of nodes to add; --adjustment=-2 removes two',
-        )
-        number.add_argument(
-            '--percentage',
-            type=cluster_command.percentage,
-            metavar='PERCENT',
-            help='percentage of nodes to add, or to remove if negative',
-        )
-        parser.add_argument(
+    arguments = (
+        exclusive(
+            option(
+                '--capacity',
+                'N',
+                'new number of nodes',
+                type=cluster_command.whole(),
+            ),
+            option(
+                '--adjustment',
+                'N',
+                'number of nodes to add; --adjustment=-2 removes two',
+                type=int,
+            ),
+            option(
+                '--percentage',
+                'PERCENT',
+                'percentage of nodes to add, or to remove if negative',
+                type=cluster_command.percentage,
+            ),
+        ),
+        option(
             '--min-step',
+            'N',
+            'with --percentage, minimum number of nodes to add or remove',
             type=cluster_command.whole(1),
-            metavar='N',
-            help='with --percentage, minimum number of nodes to add or remove',
-        )
-        parser.add_argument(
+        ),
+        flag(
             '--strict',
-            action='store_true',
-            help='fail if the size limits do not allow the full change; default: '
-            'change as far as they allow',
-        )
-        clusters.add_sizes(parser)
-        return parser
+            'fail if the size limits do not allow the full change; default: change as '
+            'far as they allow',
+        ),
+        *clusters.SIZES,
+    )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
         """Return what is asked for."""
@@ -184,15 +159,14 @@ class _Scale(Acting):
 
     name: ClassVar[str]
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
+    arguments = (
+        option(
             '--count',
+            'N',
+            'number of nodes; default: that of a scaling policy, or 1',
             type=cluster_command.whole(1),
-            metavar='N',
-            help='number of nodes; default: that of a scaling policy, or 1',
-        )
-        return parser
+        ),
+    )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
         """Return what is asked for."""
@@ -214,10 +188,7 @@ class ClusterScaleOut(_Scale):
 class ClusterMembersAdd(Acting):
     """Add existing nodes to a cluster."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        _add_nodes(parser)
-        return parser
+    arguments = (_NODES,)
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
         """Return what is asked for."""
@@ -227,16 +198,15 @@ class ClusterMembersAdd(Acting):
 class ClusterMembersDel(Acting):
     """Remove nodes from a cluster."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        _add_nodes(parser)
-        parser.add_argument(
+    arguments = (
+        _NODES,
+        flag(
             '--destroy-after-deletion',
-            action=argparse.BooleanOptionalAction,
-            help='delete the nodes, or keep them outside of any cluster; default: '
+            'delete the nodes, or keep them outside of any cluster; default: '
             'that of a deletion policy of the cluster, or keep',
-        )
-        return parser
+            action=argparse.BooleanOptionalAction,
+        ),
+    )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
         """Return what is asked for."""
@@ -248,15 +218,14 @@ class ClusterMembersDel(Acting):
 class ClusterMembersReplace(Acting):
     """Replace nodes of a cluster by existing nodes."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
+    arguments = (
+        argument(
             'nodes',
-            metavar='OLD=NEW',
+            'OLD=NEW',
+            'the node to remove and the node to add: name or ID',
             nargs='+',
-            help='the node to remove and the node to add: name or ID',
-        )
-        return parser
+        ),
+    )
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
         """Return what is asked for."""
@@ -272,12 +241,10 @@ class ClusterMembersList(ClusterRows):
     """List the nodes of a cluster."""
 
     columns = NODES
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        cluster_command.add_identity(parser, 'clusters')
-        parser.add_argument('--status', metavar='STATUS', help='filter by status')
-        return parser
+    arguments = (
+        cluster_command.identity('clusters'),
+        option('--status', 'STATUS', 'filter by status'),
+    )
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
         """Return a row for each node, by their index."""
@@ -295,10 +262,7 @@ class _OnPolicy(Acting):
 
     name: ClassVar[str]
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        _add_policy(parser)
-        return parser
+    arguments = (_POLICY,)
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
         """Return what is asked for."""
@@ -310,17 +274,15 @@ class ClusterPolicyAttach(_OnPolicy):
     """Attach a policy to a cluster."""
 
     name = 'policy_attach'
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
+    arguments = (
+        flag(
             '--disabled',
+            'attach the policy disabled',
             action='store_false',
             default=None,
             dest='enabled',
-            help='attach the policy disabled',
-        )
-        return parser
+        ),
+    )
 
 
 class ClusterPolicyDetach(_OnPolicy):
@@ -334,29 +296,26 @@ class ClusterPolicyUpdate(_OnPolicy):
 
     name = 'policy_update'
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        which = parser.add_mutually_exclusive_group(required=True)
-        for option, enabled in (('--enable', True), ('--disable', False)):
-            which.add_argument(
-                option,
-                action='store_const',
-                const=enabled,
+    arguments = (
+        exclusive(
+            flag('--enable', 'enable it', default=None, dest='enabled'),
+            flag(
+                '--disable',
+                'disable it',
+                action='store_false',
+                default=None,
                 dest='enabled',
-                help=f'{option.removeprefix("--")} it',
-            )
-        return parser
+            ),
+            required=True,
+        ),
+    )
 
 
 class ClusterPolicyList(ClusterRows):
     """List the policies of a cluster."""
 
     columns = BINDING
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        cluster_command.add_identity(parser, 'clusters')
-        return parser
+    arguments = (cluster_command.identity('clusters'),)
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
         """Return a row for each policy."""
@@ -368,25 +327,12 @@ class ClusterPolicyShow(ClusterShow):
     """Show the binding of a policy to a cluster."""
 
     columns = BINDING_SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        cluster_command.add_identity(parser, 'clusters')
-        _add_policy(parser)
-        return parser
+    arguments = (cluster_command.identity('clusters'), _POLICY)
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Return the binding."""
         path = ('clusters', parsed.identity, 'policies', parsed.policy)
         return dict(clustering.member('cluster_policy', *path))
-
-
-def _add_nodes(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('nodes', metavar='NODE', nargs='+', help='node: name or ID')
-
-
-def _add_policy(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('policy', metavar='POLICY', help='policy: name or ID')
 
 
 def _usage(command: str, text: str) -> exits.UsageError:

@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from watcherlite.cli.command import argument, flag, option, repeated
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.commands.clusters import cluster_command
@@ -13,26 +14,15 @@ from watcherlite.cli.commands.clusters.cluster_command import (
     ListNouns,
     ShowNoun,
 )
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.formatting import Row, fields
 
-LISTED = (
-    Column('ID', 'id'),
-    Column('Name', 'name'),
-    Column('Type', 'type'),
-    Column('Cluster ID', 'cluster_id'),
-    Column('Action', 'action'),
-    Column('Created At', 'created_at'),
+LISTED = fields('id name type cluster_id action created_at')
+SHOWN = fields(
+    *LISTED[:5], 'params channel actor project user domain created_at updated_at'
 )
-SHOWN = (
-    *LISTED[:5],
-    Column('Params', 'params'),
-    Column('Channel', 'channel'),
-    Column('Actor', 'actor'),
-    Column('Project', 'project'),
-    Column('User', 'user'),
-    Column('Domain', 'domain'),
-    Column('Created At', 'created_at'),
-    Column('Updated At', 'updated_at'),
+
+_PARAMS = repeated(
+    '--param', 'KEY=VALUE', 'input of the action; may be repeated', dest='params'
 )
 
 
@@ -59,25 +49,18 @@ class ReceiverCreate(ClusterShow):
     """Create a receiver; its URL with the token is shown once."""
 
     columns = SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('name', metavar='NAME', help='name of the receiver')
-        parser.add_argument(
+    arguments = (
+        argument('name', 'NAME', 'name of the receiver'),
+        option(
             '--cluster',
+            'CLUSTER',
+            'target cluster: name or ID',
             dest='cluster_id',
-            metavar='CLUSTER',
             required=True,
-            help='target cluster: name or ID',
-        )
-        parser.add_argument(
-            '--action',
-            metavar='TYPE',
-            required=True,
-            help='action type: CLUSTER_SCALE_OUT ...',
-        )
-        _add_params(parser)
-        return parser
+        ),
+        option('--action', 'TYPE', 'action type: CLUSTER_SCALE_OUT ...', required=True),
+        _PARAMS,
+    )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Create the receiver; return it."""
@@ -90,19 +73,16 @@ class ReceiverUpdate(ClusterShow):
     """Update a receiver."""
 
     columns = SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        cluster_command.add_identity(parser, 'receivers')
-        parser.add_argument('--name', metavar='NAME', help='new name')
-        parser.add_argument('--action', metavar='TYPE', help='new action type')
-        parser.add_argument(
+    arguments = (
+        cluster_command.identity('receivers'),
+        option('--name', 'NAME', 'new name'),
+        option('--action', 'TYPE', 'new action type'),
+        flag(
             '--renew-token',
-            action='store_true',
-            help='issue a new token, which is shown once; the old one becomes invalid',
-        )
-        _add_params(parser)
-        return parser
+            'issue a new token, which is shown once; the old one becomes invalid',
+        ),
+        _PARAMS,
+    )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Change the receiver; return it."""
@@ -116,16 +96,6 @@ class ReceiverDelete(DeleteNow):
     """Delete receivers."""
 
     noun = 'receivers'
-
-
-def _add_params(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        '--param',
-        action='append',
-        dest='params',
-        metavar='KEY=VALUE',
-        help='input of the action; may be repeated',
-    )
 
 
 def _params(parsed: argparse.Namespace) -> dict[str, Any]:

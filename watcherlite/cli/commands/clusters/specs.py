@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from watcherlite import exceptions
+from watcherlite.cli.command import Declarations, argument, option
 from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.commands.clusters import cluster_command
 from watcherlite.cli.commands.clusters.cluster_client import Clustering
@@ -15,7 +16,7 @@ from watcherlite.cli.commands.clusters.cluster_command import (
     ListNouns,
     ShowNoun,
 )
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.formatting import Column, Row, fields
 
 
 def supported(found: Any) -> str:
@@ -31,37 +32,26 @@ def supported(found: Any) -> str:
     return '\n'.join(f'{v}: {text}' if several else text for v, text in lines)
 
 
-LISTED = (
-    Column('ID', 'id'),
-    Column('Name', 'name'),
-    Column('Type', 'type'),
-    Column('Created At', 'created_at'),
+LISTED = fields('id name type created_at')
+SHOWN = fields(
+    *LISTED[:3], 'spec metadata data project user domain created_at updated_at'
 )
-SHOWN = (
-    *LISTED[:3],
-    Column('Spec', 'spec'),
-    Column('Metadata', 'metadata'),
-    Column('Data', 'data'),
-    Column('Project', 'project'),
-    Column('User', 'user'),
-    Column('Domain', 'domain'),
-    Column('Created At', 'created_at'),
-    Column('Updated At', 'updated_at'),
-)
-TYPE = (
-    Column('Name', 'name'),
-    Column('Version', 'version'),
-    Column('Support Status', 'support_status', supported),
-)
-TYPE_SHOWN = (
-    Column('Name', 'name'),
-    Column('Schema', 'schema'),
-    Column('Support Status', 'support_status', supported),
+TYPE = fields('name version', Column('Support Status', 'support_status', supported))
+TYPE_SHOWN = fields(
+    'name schema', Column('Support Status', 'support_status', supported)
 )
 _FILTERS = (
     Filter('--name', 'name', 'NAME', 'filter by name'),
     Filter('--type', 'type', 'TYPE', 'filter by type, with its version'),
 )
+
+SPEC = option(
+    '--spec',
+    'FILE',
+    'file with type, version and properties, YAML or JSON; - for standard input',
+    required=True,
+)
+PROFILE_TYPE = argument('type', 'TYPE', 'type with version: local.process-1.0')
 
 
 class _Create(ClusterShow):
@@ -72,12 +62,10 @@ class _Create(ClusterShow):
 
     noun: ClassVar[str]
     columns = SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('name', metavar='NAME', help='name of the new object')
-        add_spec(parser)
-        return parser
+    arguments: Declarations = (
+        argument('name', 'NAME', 'name of the new object'),
+        SPEC,
+    )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Create it; return it."""
@@ -91,11 +79,7 @@ class _Validate(ClusterShow):
 
     noun: ClassVar[str]
     columns = SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        add_spec(parser)
-        return parser
+    arguments = (SPEC,)
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Check it; return what would be stored."""
@@ -108,12 +92,10 @@ class _Update(ClusterShow):
 
     noun: ClassVar[str]
     columns = SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        cluster_command.add_identity(parser, self.noun)
-        parser.add_argument('--name', metavar='NAME', help='new name')
-        return parser
+    arguments: Declarations = (
+        cluster_command.identity(),
+        option('--name', 'NAME', 'new name'),
+    )
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Change it; return it."""
@@ -126,11 +108,7 @@ class ProfileCreate(_Create):
     """Create a profile."""
 
     noun = 'profiles'
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        cluster_command.add_metadata(parser)
-        return parser
+    arguments = (cluster_command.METADATA,)
 
 
 class ProfileList(ListNouns):
@@ -152,11 +130,7 @@ class ProfileUpdate(_Update):
     """Change the name or the metadata of a profile; its spec is immutable."""
 
     noun = 'profiles'
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        cluster_command.add_metadata(parser)
-        return parser
+    arguments = (cluster_command.METADATA,)
 
 
 class ProfileDelete(DeleteNow):
@@ -230,11 +204,7 @@ class _Type(ClusterShow):
 
     noun: ClassVar[str]
     columns = TYPE_SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        add_type(parser)
-        return parser
+    arguments = (PROFILE_TYPE,)
 
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         """Return the type."""
@@ -256,16 +226,8 @@ class ProfileTypeShow(_Type):
 class ProfileTypeOps(ClusterRows):
     """List the operations of a profile type."""
 
-    columns = (
-        Column('Operation', 'name'),
-        Column('Description', 'description'),
-        Column('Parameters', 'parameters'),
-    )
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        add_type(parser)
-        return parser
+    columns = fields(Column('Operation', 'name'), 'description parameters')
+    arguments = (PROFILE_TYPE,)
 
     def rows(self, clustering: Clustering, parsed: argparse.Namespace) -> Sequence[Row]:
         """Return a row for each operation."""
@@ -284,24 +246,6 @@ class PolicyTypeShow(_Type):
     """Show a policy type with its schema."""
 
     noun = 'policy-types'
-
-
-def add_spec(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names the file of a spec."""
-    parser.add_argument(
-        '--spec',
-        metavar='FILE',
-        required=True,
-        help='file with type, version and properties, YAML or JSON; - for standard '
-        'input',
-    )
-
-
-def add_type(parser: argparse.ArgumentParser) -> None:
-    """Add the argument that says which type is meant."""
-    parser.add_argument(
-        'type', metavar='TYPE', help='type with version: local.process-1.0'
-    )
 
 
 def spec(name: str) -> dict[str, Any]:

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from watcherlite import exceptions
 from watcherlite.cli import formatting
+from watcherlite.cli.command import argument, flag
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.formatting import Column, Row, fields
 from watcherlite.states import action_plan as states
 
 if TYPE_CHECKING:
@@ -15,26 +16,20 @@ if TYPE_CHECKING:
 
 COLLECTION = 'action_plans'
 IDENTIFIER = 'UUID'
-LISTED = (
-    Column('UUID', 'uuid'),
+LISTED = fields(
+    'uuid',
     Column('Audit', 'audit_uuid'),
-    Column('State', 'state'),
-    Column('Updated At', 'updated_at'),
+    'state updated_at',
     Column('Global efficacy', 'global_efficacy', formatting.indicators),
 )
-SHOWN = (
-    Column('UUID', 'uuid'),
-    Column('Created At', 'created_at'),
-    Column('Updated At', 'updated_at'),
-    Column('Deleted At', 'deleted_at'),
+SHOWN = fields(
+    'uuid created_at updated_at deleted_at',
     Column('Audit', 'audit_uuid'),
     Column('Strategy', 'strategy_name'),
-    Column('State', 'state'),
+    'state',
     Column('Efficacy indicators', 'efficacy_indicators', formatting.indicators),
     Column('Global efficacy', 'global_efficacy', formatting.indicators),
-    Column('Hostname', 'hostname'),
-    Column('Status Message', 'status_message'),
-    Column('Name', 'name'),
+    'hostname status_message name',
 )
 
 
@@ -74,18 +69,10 @@ class ActionPlanCreate(base.Show):
     """
 
     columns = SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
-            'plan',
-            metavar='PLAN',
-            help='plan document, YAML or JSON; - for standard input',
-        )
-        parser.add_argument(
-            '--start', action='store_true', help='start the plan immediately'
-        )
-        return parser
+    arguments = (
+        argument('plan', 'PLAN', 'plan document, YAML or JSON; - for standard input'),
+        flag('--start', 'start the plan immediately'),
+    )
 
     def fetch(self, client: 'Client', parsed: argparse.Namespace) -> Row:
         """Store the plan; return it."""

@@ -4,9 +4,10 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from watcherlite.cli.command import option
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.formatting import Column, Row, fields
 from watcherlite.cmd import exits
 from watcherlite.cmd.arguments import usage
 
@@ -15,30 +16,17 @@ if TYPE_CHECKING:
 
 COLLECTION = 'actions'
 IDENTIFIER = 'UUID'
-LISTED = (
-    Column('UUID', 'uuid'),
-    Column('Parents', 'parents'),
-    Column('State', 'state'),
+LISTED = fields(
+    'uuid parents state',
     Column('Action Plan', 'action_plan_uuid'),
     Column('Action', 'action_type'),
 )
-SHOWN = (
-    Column('UUID', 'uuid'),
-    Column('Created At', 'created_at'),
-    Column('Updated At', 'updated_at'),
-    Column('Deleted At', 'deleted_at'),
-    Column('Parents', 'parents'),
-    Column('State', 'state'),
+SHOWN = fields(
+    'uuid created_at updated_at deleted_at parents state',
     Column('Action Plan', 'action_plan_uuid'),
     Column('Action', 'action_type'),
     Column('Parameters', 'input_parameters'),
-    Column('Description', 'description'),
-    Column('Status Message', 'status_message'),
-    Column('Name', 'name'),
-    Column('Target', 'target'),
-    Column('Suspended', 'suspended'),
-    Column('Start Time', 'start_time'),
-    Column('End Time', 'end_time'),
+    'description status_message name target suspended start_time end_time',
 )
 
 
@@ -80,14 +68,10 @@ class ActionUpdate(base.ShowFound):
     collection = COLLECTION
     identifier = IDENTIFIER
     columns = SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
-            '--state', type=str.upper, metavar='STATE', help='new state: skipped'
-        )
-        parser.add_argument('--message', '--reason', metavar='TEXT', help='reason')
-        return parser
+    arguments = (
+        option('--state', 'STATE', 'new state: skipped', type=str.upper),
+        option('--message --reason', 'TEXT', 'reason'),
+    )
 
     def fetch(self, client: 'Client', parsed: argparse.Namespace) -> Row:
         """Change the action; return it as it is then."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from watcherlite.cli import action_table, wakeup
+from watcherlite.cli.command import flag
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.plans.event_feed import Event, Feed
 from watcherlite.cli.output import Output
@@ -282,16 +283,12 @@ class ActionPlanWatch(base.Remote):
     def get_epilog(self) -> str:
         return EPILOG
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        base.add_identifier(parser, 'UUID')
-        parser.add_argument(
-            '-v',
-            '--verbose',
-            action='store_true',
-            help='show every change and every action, even of a large plan',
-        )
-        return parser
+    arguments = (
+        base.identifier_argument('UUID'),
+        flag(
+            '-v --verbose', 'show every change and every action, even of a large plan'
+        ),
+    )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Follow the plan; return the exit code."""

@@ -3,22 +3,19 @@
 import argparse
 from typing import Any
 
-from watcherlite.cli.commands.poll import add_wait
+from watcherlite.cli.command import Declarations, choice, flag
+from watcherlite.cli.commands.poll import waiting
 from watcherlite.cli.commands.stacks import stack_command
 from watcherlite.cli.commands.stacks.stack_client import Stacks
 from watcherlite.cli.commands.stacks.stack_command import StackShow, StackWaiting
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.formatting import Column, Row, fields
 from watcherlite.states import stack as states
 
-SHOWN = (
-    Column('ID', 'id'),
-    Column('Stack Name', 'stack_name'),
-    Column('Creation Time', 'creation_time'),
-    Column('Updated Time', 'updated_time'),
-    Column('Stack Status', 'stack_status'),
-    Column('Stack Status Reason', 'stack_status_reason'),
+SHOWN = fields(
+    'id stack_name creation_time updated_time stack_status',
+    'stack_status_reason',
     Column('Base Status', 'stack_base_status'),
-    Column('Lock Level', 'lock_level'),
+    'lock_level',
 )
 
 
@@ -26,12 +23,10 @@ class _Action(StackWaiting, StackShow):
     """A command that asks for an action of a stack."""
 
     columns = SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        stack_command.add_stack(parser)
-        add_wait(parser, 'stack')
-        return parser
+    arguments: Declarations = (
+        stack_command.STACK,
+        *waiting('stack'),
+    )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         """Ask for the action; return the stack."""
@@ -74,18 +69,16 @@ class StackLock(_Action):
     """
 
     action = states.LOCK
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
+    arguments = (
+        choice(
             '--level',
-            choices=states.LEVELS,
-            default=states.ALL,
-            help='stacks: lock the stack and its nested stacks; all (default): '
+            states.LEVELS,
+            'stacks: lock the stack and its nested stacks; all (default): '
             'protect their physical resources as well, where the resource type '
             'supports it',
-        )
-        return parser
+            default=states.ALL,
+        ),
+    )
 
     def argument(self, parsed: argparse.Namespace) -> Any:
         """Return the level."""
@@ -105,16 +98,10 @@ class StackCancel(StackShow):
     """
 
     columns = SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        stack_command.add_stack(parser)
-        parser.add_argument(
-            '--no-rollback',
-            action='store_true',
-            help='do not roll back; required to cancel a creation',
-        )
-        return parser
+    arguments = (
+        stack_command.STACK,
+        flag('--no-rollback', 'do not roll back; required to cancel a creation'),
+    )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         """Cancel it; return the stack."""

@@ -4,7 +4,15 @@ import argparse
 from typing import Any
 
 from watcherlite.cli import formatting
-from watcherlite.cli.commands.poll import add_wait
+from watcherlite.cli.command import (
+    Declarations,
+    argument,
+    choice,
+    flag,
+    option,
+    repeated,
+)
+from watcherlite.cli.commands.poll import waiting
 from watcherlite.cli.commands.stacks import stack_command
 from watcherlite.cli.commands.stacks.stack_client import Stacks
 from watcherlite.cli.commands.stacks.stack_command import StackShow, StackWaiting
@@ -24,39 +32,38 @@ _PLANNED = (
 )
 
 
+def _minutes(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f'{text!r} is not a number of minutes')
+    return int(text)
+
+
 class _Change(StackWaiting, StackShow):
     """A command that defines a stack."""
 
     columns = (*SHOWN, *_PLANNED)
     # A time limit of the operation, as in other clients
     not_connecting = frozenset({'timeout'})
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        stack_command.add_parameters(parser)
-        parser.add_argument(
+    arguments: Declarations = (
+        *stack_command.PARAMETERS,
+        repeated(
             '--parameter-file',
-            action='append',
+            'NAME=FILE',
+            'parameter whose value is read from a file; may be repeated',
             default=[],
             dest='parameter_files',
-            metavar='NAME=FILE',
-            help='parameter whose value is read from a file; may be repeated',
-        )
-        parser.add_argument(
+        ),
+        option(
             '--timeout',
+            'MINUTES',
+            'time limit of the operation. (To set the timeout of API requests, '
+            'give --timeout before the command, or set WATCHERLITE_TIMEOUT.)',
             type=_minutes,
             dest='timeout_mins',
-            metavar='MINUTES',
-            help='time limit of the operation. (To set the timeout of API requests, '
-            'give --timeout before the command, or set WATCHERLITE_TIMEOUT.)',
-        )
-        parser.add_argument(
-            '--tags',
-            metavar='TAG,TAG...',
-            help='tags of the stack, separated by commas',
-        )
-        add_wait(parser, 'stack')
-        return parser
+        ),
+        option('--tags', 'TAG,TAG...', 'tags of the stack, separated by commas'),
+        *waiting('stack'),
+    )
 
     def body(self, parsed: argparse.Namespace) -> dict[str, Any]:
         """Return the request body that the command line defines."""
@@ -91,28 +98,19 @@ class StackCreate(_Change):
     """
 
     action = states.CREATE
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('name', metavar='NAME', help='name of the stack')
-        parser.add_argument(
-            '-t',
-            '--template',
-            metavar='FILE',
+    arguments = (
+        argument('name', 'NAME', 'name of the stack'),
+        option(
+            '-t --template',
+            'FILE',
+            'template, YAML or JSON; - for standard input',
             required=True,
-            help='template, YAML or JSON; - for standard input',
-        )
-        parser.add_argument(
-            '--enable-rollback',
-            action='store_true',
-            help='roll back if the creation, or a later update, fails',
-        )
-        parser.add_argument(
-            '--dry-run',
-            action='store_true',
-            help='validate the request and show the stack; create nothing',
-        )
-        return parser
+        ),
+        flag(
+            '--enable-rollback', 'roll back if the creation, or a later update, fails'
+        ),
+        flag('--dry-run', 'validate the request and show the stack; create nothing'),
+    )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         """Create the stack; return it."""
@@ -138,28 +136,17 @@ class StackAdopt(_Change):
     """
 
     action = states.ADOPT
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('name', metavar='NAME', help='name of the stack')
-        parser.add_argument(
+    arguments = (
+        argument('name', 'NAME', 'name of the stack'),
+        option(
             '--adopt-file',
-            metavar='FILE',
+            'FILE',
+            'file with the output of `stack abandon`',
             required=True,
-            help='file with the output of `stack abandon`',
-        )
-        parser.add_argument(
-            '-t',
-            '--template',
-            metavar='FILE',
-            help='template that replaces the one in the file',
-        )
-        parser.add_argument(
-            '--enable-rollback',
-            action='store_true',
-            help='roll back if a later update fails',
-        )
-        return parser
+        ),
+        option('-t --template', 'FILE', 'template that replaces the one in the file'),
+        flag('--enable-rollback', 'roll back if a later update fails'),
+    )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         """Adopt the resources; return the new stack."""
@@ -188,47 +175,32 @@ class StackUpdate(_Change):
     """
 
     action = states.UPDATE
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        stack_command.add_stack(parser)
-        parser.add_argument(
-            '-t',
-            '--template',
-            metavar='FILE',
-            help='template, YAML or JSON; - for standard input',
-        )
-        parser.add_argument(
+    arguments = (
+        stack_command.STACK,
+        option('-t --template', 'FILE', 'template, YAML or JSON; - for standard input'),
+        flag(
             '--existing',
-            action='store_true',
-            help='keep the template, environment and parameters that are not given',
-        )
-        parser.add_argument(
+            'keep the template, environment and parameters that are not given',
+        ),
+        repeated(
             '--clear-parameter',
-            action='append',
+            'NAME',
+            'with --existing, reset this parameter to its default; may be repeated',
             default=[],
             dest='clear_parameters',
-            metavar='NAME',
-            help='with --existing, reset this parameter to its default; may be '
-            'repeated',
-        )
-        parser.add_argument(
+        ),
+        choice(
             '--rollback',
-            choices=('enabled', 'disabled', 'keep'),
+            ('enabled', 'disabled', 'keep'),
+            'roll back if the update fails; default: keep the current setting',
             default='keep',
-            help='roll back if the update fails; default: keep the current setting',
-        )
-        parser.add_argument(
-            '--dry-run',
-            action='store_true',
-            help='validate the request and show the changes; change nothing',
-        )
-        parser.add_argument(
+        ),
+        flag('--dry-run', 'validate the request and show the changes; change nothing'),
+        flag(
             '--show-nested',
-            action='store_true',
-            help='with --dry-run, show the resources of nested stacks as well',
-        )
-        return parser
+            'with --dry-run, show the resources of nested stacks as well',
+        ),
+    )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         """Update the stack; return it."""
@@ -263,9 +235,3 @@ class StackUpdate(_Change):
 
 def _usage(text: str) -> exits.UsageError:
     return exits.UsageError(usage('watcherlite stack update', text))
-
-
-def _minutes(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f'{text!r} is not a number of minutes')
-    return int(text)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from watcherlite.cli import formatting
+from watcherlite.cli.command import argument, choice, flag, option
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.stacks import stack_command
 from watcherlite.cli.commands.stacks.stack_client import Stacks
@@ -15,27 +16,20 @@ from watcherlite.cli.commands.stacks.stack_command import (
     StackRows,
     StackShow,
 )
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.formatting import Column, Row, fields
 from watcherlite.cli.output import Output
 from watcherlite.cmd import exits
 
 #: More levels than stacks are in each other.
 _DEPTH = 100
-FAILURES = (
+FAILURES = fields(
     Column('Resource', 'path'),
-    Column('Resource Type', 'resource_type'),
-    Column('Physical Resource ID', 'physical_resource_id'),
-    Column('Resource Status', 'resource_status'),
-    Column('Resource Status Reason', 'resource_status_reason'),
+    'resource_type physical_resource_id resource_status',
+    'resource_status_reason',
 )
-OUTPUTS = (
-    Column('Output Key', 'output_key'),
-    Column('Description', 'description'),
-)
-OUTPUT = (
-    *OUTPUTS,
-    Column('Output Value', 'output_value', formatting.plain),
-    Column('Output Error', 'output_error'),
+OUTPUTS = fields('output_key description')
+OUTPUT = fields(
+    *OUTPUTS, Column('Output Value', 'output_value', formatting.plain), 'output_error'
 )
 
 
@@ -47,17 +41,15 @@ class _Document(StackRemote):
 
     part: ClassVar[str]
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        stack_command.add_stack(parser)
-        parser.add_argument(
-            '-f',
-            '--format',
-            choices=('yaml', 'json'),
+    arguments = (
+        stack_command.STACK,
+        choice(
+            '-f --format',
+            ('yaml', 'json'),
+            'output format; default: yaml',
             default='yaml',
-            help='output format; default: yaml',
-        )
-        return parser
+        ),
+    )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Print the document; return the exit code."""
@@ -94,11 +86,7 @@ class StackFailuresList(StackRows):
     """
 
     columns = FAILURES
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        stack_command.add_stack(parser)
-        return parser
+    arguments = (stack_command.STACK,)
 
     def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
         """Return the resources that have failed."""
@@ -143,11 +131,10 @@ def _link(row: Mapping[str, Any], rel: str) -> str | None:
 class StackOutputList(StackRows):
     """List the outputs of a stack."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        stack_command.add_stack(parser)
-        base.add_long(parser, 'show the values as well')
-        return parser
+    arguments = (
+        stack_command.STACK,
+        base.flag('--long', 'show the values as well'),
+    )
 
     def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
         """Return the outputs."""
@@ -167,12 +154,10 @@ class StackOutputShow(StackShow):
     """Show an output of a stack."""
 
     columns = OUTPUT
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        stack_command.add_stack(parser)
-        parser.add_argument('output', metavar='OUTPUT', help='output key')
-        return parser
+    arguments = (
+        stack_command.STACK,
+        argument('output', 'OUTPUT', 'output key'),
+    )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         """Return the output."""
@@ -183,30 +168,22 @@ class StackOutputShow(StackShow):
 class StackTemplateValidate(StackShow):
     """Validate a template and show its parameters."""
 
-    columns = (
-        Column('Description', 'Description'),
-        Column('Parameters', 'Parameters'),
+    columns = fields(
+        'Description Parameters',
         Column('Parameter Groups', 'ParameterGroups'),
-        Column('Environment', 'Environment'),
+        'Environment',
         Column('Nested Parameters', 'NestedParameters'),
     )
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
-            '-t',
-            '--template',
-            metavar='FILE',
+    arguments = (
+        option(
+            '-t --template',
+            'FILE',
+            'template, YAML or JSON; - for standard input',
             required=True,
-            help='template, YAML or JSON; - for standard input',
-        )
-        stack_command.add_parameters(parser)
-        parser.add_argument(
-            '--show-nested',
-            action='store_true',
-            help='show the parameters of nested templates as well',
-        )
-        return parser
+        ),
+        *stack_command.PARAMETERS,
+        flag('--show-nested', 'show the parameters of nested templates as well'),
+    )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         """Have it checked; return what it is."""

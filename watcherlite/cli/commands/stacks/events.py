@@ -4,53 +4,43 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from watcherlite.cli.command import choice, exclusive, option
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.stacks import stack_command
 from watcherlite.cli.commands.stacks.stack_client import Stacks, stack_name_of
 from watcherlite.cli.commands.stacks.stack_command import StackRows
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.formatting import Column, Row, fields
 
-LISTED = (
-    Column('Time', 'event_time'),
-    Column('Resource Name', 'resource_name'),
-    Column('Resource Status', 'resource_status'),
-    Column('Resource Status Reason', 'resource_status_reason'),
+LISTED = fields(
+    Column('Time', 'event_time'), 'resource_name resource_status resource_status_reason'
 )
-DETAILED = (
-    Column('ID', 'id'),
-    *LISTED,
-    Column('Physical Resource ID', 'physical_resource_id'),
-)
+DETAILED = fields('id', *LISTED, 'physical_resource_id')
 
 
 class StackEventList(StackRows):
     """List the events of a stack and its resources."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        stack_command.add_stack(parser)
-        which = parser.add_mutually_exclusive_group()
-        which.add_argument(
-            '--resource', metavar='NAME', help='list the events of this resource'
-        )
-        which.add_argument(
-            '--nested-depth',
-            type=base.limit,
-            metavar='N',
-            help='include the events of nested stacks, up to this depth',
-        )
-        base.add_limit(parser)
-        parser.add_argument(
-            '--marker', metavar='ID', help='list the rows after this one'
-        )
-        parser.add_argument(
+    arguments = (
+        stack_command.STACK,
+        exclusive(
+            option('--resource', 'NAME', 'list the events of this resource'),
+            option(
+                '--nested-depth',
+                'N',
+                'include the events of nested stacks, up to this depth',
+                type=base.limit,
+            ),
+        ),
+        base.LIMIT,
+        option('--marker', 'ID', 'list the rows after this one'),
+        choice(
             '--sort-dir',
-            choices=('asc', 'desc'),
+            ('asc', 'desc'),
+            'sort direction; default: asc, oldest first',
             default='asc',
-            help='sort direction; default: asc, oldest first',
-        )
-        base.add_long(parser)
-        return parser
+        ),
+        base.LONG,
+    )
 
     def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
         """Return the events."""
@@ -71,5 +61,5 @@ class StackEventList(StackRows):
         """Return the columns; with those of nested stacks, the stack as well."""
         columns: Sequence[Column] = DETAILED if parsed.long else LISTED
         if rows and 'stack_name' in rows[0]:
-            return (Column('Stack Name', 'stack_name'), *columns)
+            return fields('stack_name', *columns)
         return columns

@@ -4,6 +4,13 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
+from watcherlite.cli.command import (
+    Declarations,
+    argument,
+    flag,
+    option,
+    repeated,
+)
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.commands.stacks import stack_command
@@ -13,41 +20,20 @@ from watcherlite.cli.commands.stacks.stack_command import (
     StackRows,
     StackShow,
 )
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.formatting import Column, Row, fields
 from watcherlite.cmd import exits
 
-LISTED = (
-    Column('Resource Name', 'resource_name'),
-    Column('Physical Resource ID', 'physical_resource_id'),
-    Column('Resource Type', 'resource_type'),
-    Column('Resource Status', 'resource_status'),
-    Column('Updated Time', 'updated_time'),
+LISTED = fields(
+    'resource_name physical_resource_id resource_type resource_status', 'updated_time'
 )
-SHOWN = (
-    Column('Resource Name', 'resource_name'),
-    Column('Physical Resource ID', 'physical_resource_id'),
-    Column('Resource Type', 'resource_type'),
-    Column('Description', 'description'),
-    Column('Creation Time', 'creation_time'),
-    Column('Updated Time', 'updated_time'),
-    Column('Resource Status', 'resource_status'),
-    Column('Resource Status Reason', 'resource_status_reason'),
+SHOWN = fields(
+    'resource_name physical_resource_id resource_type description',
+    'creation_time updated_time resource_status resource_status_reason',
     Column('Base Status', 'resource_base_status'),
-    Column('Required By', 'required_by'),
-    Column('Parent Resource', 'parent_resource'),
-    # By a lock of level all
-    Column('Protected', 'protected'),
-    Column('Attributes', 'attributes'),
+    'required_by parent_resource protected attributes',
 )
-TYPES = (
-    Column('Resource Type', 'resource_type'),
-    Column('Description', 'description'),
-)
-TYPE = (
-    *TYPES,
-    Column('Properties', 'properties'),
-    Column('Attributes', 'attributes'),
-)
+TYPES = fields('resource_type description')
+TYPE = fields(*TYPES, 'properties attributes')
 
 
 class StackResourceList(StackRows):
@@ -69,20 +55,17 @@ class StackResourceList(StackRows):
             'filter by physical resource ID',
         ),
     )
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        stack_command.add_stack(parser)
-        base.add_filters(parser, self.filters)
-        parser.add_argument(
-            '-n',
-            '--nested-depth',
+    arguments = (
+        stack_command.STACK,
+        base.add_filters,
+        option(
+            '-n --nested-depth',
+            'N',
+            'include the resources of nested stacks, up to this depth',
             type=base.limit,
-            metavar='N',
-            help='include the resources of nested stacks, up to this depth',
-        )
-        base.add_long(parser)
-        return parser
+        ),
+        base.LONG,
+    )
 
     def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
         """Return the resources."""
@@ -101,7 +84,7 @@ class StackResourceList(StackRows):
         """Return the columns that a row has; of nested stacks, the stack as well."""
         columns: Sequence[Column] = SHOWN[:-2] if parsed.long else LISTED
         if parsed.nested_depth:
-            columns = (*columns, Column('Stack Name', 'stack_name'))
+            columns = fields(*columns, 'stack_name')
         return [column for column in columns if not rows or _has(rows, column)]
 
 
@@ -112,31 +95,25 @@ def _has(rows: Sequence[Row], column: Column) -> bool:
 class _OfResource(StackRemote):
     """A command on one resource."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        stack_command.add_stack(parser)
-        parser.add_argument(
-            'resource', metavar='RESOURCE', help='resource: name or physical ID'
-        )
-        return parser
+    arguments: Declarations = (
+        stack_command.STACK,
+        argument('resource', 'RESOURCE', 'resource: name or physical ID'),
+    )
 
 
 class StackResourceShow(_OfResource, StackShow):
     """Show a resource."""
 
     columns = SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
+    arguments = (
+        repeated(
             '--with-attr',
-            action='append',
-            default=[],
-            metavar='NAME',
-            help='show this attribute as well, even if its type does not list it; may '
+            'NAME',
+            'show this attribute as well, even if its type does not list it; may '
             'be repeated',
-        )
-        return parser
+            default=[],
+        ),
+    )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         """Return the resource."""
@@ -147,7 +124,7 @@ class StackResourceShow(_OfResource, StackShow):
 class StackResourceMetadata(_OfResource, StackShow):
     """Show the metadata of a resource."""
 
-    columns = (Column('Metadata', 'metadata'),)
+    columns = fields('metadata')
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         """Return the metadata."""
@@ -163,12 +140,11 @@ class StackResourceMarkUnhealthy(_OfResource, StackShow):
     """
 
     columns = SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('reason', metavar='REASON', nargs='?', help='reason')
-        parser.add_argument('--reset', action='store_true', help='remove the mark')
-        return base.intermixed(parser)
+    arguments = (
+        argument('reason', 'REASON', 'reason', nargs='?'),
+        flag('--reset', 'remove the mark'),
+        base.intermixed,
+    )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         """Mark it; return it as it is then."""
@@ -183,14 +159,11 @@ class StackResourceMarkUnhealthy(_OfResource, StackShow):
 class StackResourceSignal(_OfResource):
     """Send a signal to a resource."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
-            '--data',
-            metavar='JSON',
-            help='data of the signal, JSON; @FILE reads it from a file',
-        )
-        return parser
+    arguments = (
+        option(
+            '--data', 'JSON', 'data of the signal, JSON; @FILE reads it from a file'
+        ),
+    )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Send the signal; return the exit code."""
@@ -219,15 +192,13 @@ class StackResourceTypeList(StackRows):
     """List resource types."""
 
     columns = TYPES
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument(
+    arguments = (
+        option(
             '--name',
-            metavar='REGEX',
-            help='filter by name: a regular expression, matched at the start',
-        )
-        return parser
+            'REGEX',
+            'filter by name: a regular expression, matched at the start',
+        ),
+    )
 
     def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
         """Return the types."""
@@ -242,11 +213,7 @@ class StackResourceTypeShow(StackShow):
     """Show a resource type with its properties and attributes."""
 
     columns = TYPE
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        parser.add_argument('type', metavar='TYPE', help='name of the type')
-        return parser
+    arguments = (argument('type', 'TYPE', 'name of the type'),)
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         """Return the type."""

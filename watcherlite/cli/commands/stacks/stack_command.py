@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from watcherlite import exceptions
+from watcherlite.cli.command import argument, repeated
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.poll import Poll, Shown, Waiting
 from watcherlite.cli.commands.stacks.stack_client import Place, Stacks
@@ -17,6 +18,26 @@ from watcherlite.states import stack as states
 
 if TYPE_CHECKING:
     from watcherlite.cli.http.client import Client
+
+
+STACK = argument('stack', 'STACK', 'stack: name or ID')
+STACKS = argument('stack', 'STACK', 'stack: name or ID', nargs='+')
+PARAMETERS = (
+    repeated(
+        '-e --environment',
+        'FILE',
+        'environment file, YAML or JSON; may be repeated, later files take precedence',
+        default=[],
+        dest='environments',
+    ),
+    repeated(
+        '--parameter',
+        'NAME=VALUE',
+        'parameter of the template; may be repeated',
+        default=[],
+        dest='parameters',
+    ),
+)
 
 
 class StackRemote(base.Remote):
@@ -136,30 +157,3 @@ class StackWaiting(Waiting, StackRemote):
         self.await_end(
             poll, f'the operation continues; watcherlite stack show {place.uuid}'
         )
-
-
-def add_stack(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
-    """Add the argument that says which stack is meant."""
-    parser.add_argument('stack', metavar='STACK', nargs=nargs, help='stack: name or ID')
-
-
-def add_parameters(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say with what values a template is filled."""
-    parser.add_argument(
-        '-e',
-        '--environment',
-        action='append',
-        default=[],
-        dest='environments',
-        metavar='FILE',
-        help='environment file, YAML or JSON; may be repeated, later files take '
-        'precedence',
-    )
-    parser.add_argument(
-        '--parameter',
-        action='append',
-        default=[],
-        dest='parameters',
-        metavar='NAME=VALUE',
-        help='parameter of the template; may be repeated',
-    )

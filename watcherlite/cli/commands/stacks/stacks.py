@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 from watcherlite import exceptions
 from watcherlite.cli import formatting
+from watcherlite.cli.command import choice, flag, option
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.base import Filter
-from watcherlite.cli.commands.poll import add_wait
+from watcherlite.cli.commands.poll import waiting
 from watcherlite.cli.commands.stacks import stack_command
 from watcherlite.cli.commands.stacks.stack_client import Place, Stacks
 from watcherlite.cli.commands.stacks.stack_command import (
@@ -19,47 +20,25 @@ from watcherlite.cli.commands.stacks.stack_command import (
     StackShow,
     StackWaiting,
 )
-from watcherlite.cli.formatting import Column, Row
+from watcherlite.cli.formatting import Column, Row, fields
 from watcherlite.cli.output import Output
 from watcherlite.cmd import exits
 from watcherlite.states import stack as states
 
-LISTED = (
-    Column('ID', 'id'),
-    Column('Stack Name', 'stack_name'),
-    Column('Stack Status', 'stack_status'),
-    Column('Creation Time', 'creation_time'),
-    Column('Updated Time', 'updated_time'),
+LISTED = fields('id stack_name stack_status creation_time updated_time')
+DETAILED = fields(
+    *LISTED[:2], 'project', *LISTED[2:], 'deletion_time stack_owner parent tags'
 )
-DETAILED = (
-    *LISTED[:2],
-    Column('Project', 'project'),
-    *LISTED[2:],
-    Column('Deletion Time', 'deletion_time'),
-    Column('Stack Owner', 'stack_owner'),
-    Column('Parent', 'parent'),
-    Column('Tags', 'tags'),
-)
-SHOWN = (
-    Column('ID', 'id'),
-    Column('Stack Name', 'stack_name'),
-    Column('Description', 'description'),
-    Column('Project', 'project'),
-    Column('Stack Owner', 'stack_owner'),
-    Column('Parent', 'parent'),
-    Column('Creation Time', 'creation_time'),
-    Column('Updated Time', 'updated_time'),
-    Column('Deletion Time', 'deletion_time'),
-    Column('Stack Status', 'stack_status'),
-    Column('Stack Status Reason', 'stack_status_reason'),
+SHOWN = fields(
+    'id stack_name description project stack_owner parent creation_time',
+    'updated_time deletion_time stack_status stack_status_reason',
     Column('Base Status', 'stack_base_status'),
-    Column('Lock Level', 'lock_level'),
-    Column('Lock Owner', 'lock_owner'),
+    'lock_level lock_owner',
     Column('Parameters', 'parameters', formatting.parameters),
     Column('Outputs', 'outputs', formatting.outputs),
-    Column('Disable Rollback', 'disable_rollback'),
+    'disable_rollback',
     Column('Timeout Minutes', 'timeout_mins'),
-    Column('Tags', 'tags'),
+    'tags',
 )
 _SORT_KEYS = ('stack_name', 'stack_status', 'creation_time', 'updated_time')
 
@@ -96,31 +75,21 @@ class StackList(StackRows):
         ),
     )
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        base.add_filters(parser, self.filters)
-        for option, argument, said in (
-            ('--nested', 'show_nested', 'include nested stacks'),
-            ('--deleted', 'show_deleted', 'include deleted stacks'),
-            ('--all-projects', 'global_tenant', 'include the stacks of all projects'),
-        ):
-            parser.add_argument(option, action='store_true', dest=argument, help=said)
-        base.add_long(parser)
-        base.add_limit(parser)
-        parser.add_argument(
-            '--marker', metavar='ID', help='list the rows after this one'
-        )
-        parser.add_argument(
-            '--sort-key',
-            choices=_SORT_KEYS,
-            help='sort key; default: creation_time',
-        )
-        parser.add_argument(
-            '--sort-dir',
-            choices=('asc', 'desc'),
-            help='sort direction; default: newest first',
-        )
-        return parser
+    arguments = (
+        base.add_filters,
+        flag('--nested', 'include nested stacks', dest='show_nested'),
+        flag('--deleted', 'include deleted stacks', dest='show_deleted'),
+        flag(
+            '--all-projects',
+            'include the stacks of all projects',
+            dest='global_tenant',
+        ),
+        base.LONG,
+        base.LIMIT,
+        option('--marker', 'ID', 'list the rows after this one'),
+        choice('--sort-key', _SORT_KEYS, 'sort key; default: creation_time'),
+        choice('--sort-dir', ('asc', 'desc'), 'sort direction; default: newest first'),
+    )
 
     def rows(self, stacks: Stacks, parsed: argparse.Namespace) -> Sequence[Row]:
         """Return the stacks."""
@@ -149,16 +118,13 @@ class StackDisplay(StackShow):
     """Show a stack."""
 
     columns = SHOWN
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        stack_command.add_stack(parser)
-        parser.add_argument(
+    arguments = (
+        stack_command.STACK,
+        flag(
             '--no-resolve-outputs',
-            action='store_true',
-            help='omit the outputs, which are slow to resolve in a large stack',
-        )
-        return parser
+            'omit the outputs, which are slow to resolve in a large stack',
+        ),
+    )
 
     def fetch(self, stacks: Stacks, parsed: argparse.Namespace) -> Row:
         """Return the stack."""
@@ -170,13 +136,7 @@ class StackDelete(StackWaiting):
     """Delete stacks and their resources."""
 
     action = states.DELETE
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        stack_command.add_stack(parser, nargs='+')
-        base.add_yes(parser)
-        add_wait(parser, 'stack')
-        return parser
+    arguments = (stack_command.STACKS, base.YES, *waiting('stack'))
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Delete what can be deleted; tell what cannot."""
@@ -204,15 +164,12 @@ class StackAbandon(StackRemote):
     The output is the input of `stack adopt`.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        stack_command.add_stack(parser)
-        parser.add_argument(
-            '--output-file',
-            metavar='FILE',
-            help='write to this file instead of standard output',
-        )
-        return parser
+    arguments = (
+        stack_command.STACK,
+        option(
+            '--output-file', 'FILE', 'write to this file instead of standard output'
+        ),
+    )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Abandon the stack; return the exit code."""
@@ -242,15 +199,12 @@ class StackExport(StackRemote):
     The stack is kept. The output contains the values of hidden parameters: protect it.
     """
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        parser = super().get_parser(prog_name)
-        stack_command.add_stack(parser)
-        parser.add_argument(
-            '--output-file',
-            metavar='FILE',
-            help='write to this file instead of standard output',
-        )
-        return parser
+    arguments = (
+        stack_command.STACK,
+        option(
+            '--output-file', 'FILE', 'write to this file instead of standard output'
+        ),
+    )
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         """Print it; return the exit code."""
