@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from tests.cluster_worlds import ClusterWorld
 from tests.specs.cluster_case import ClusterActionCase, deciding
 from watcherlite.clock import EPOCH
+from watcherlite.db.clusters import ObjectQuery
 from watcherlite.domain import commands
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.clusters import Cluster, Node
@@ -394,6 +395,11 @@ class TestDelNodes(SizesCase):
         self.assert_nodes('n2', 'n3')
         self.assertEqual({'nodes_removed': [first.uuid]}, action.outputs)
         self.assertIsNone(self.world.now(first).deleted_at)
+        (leave,) = self.derived(self.world, action)
+        found = self.world.store.list_cluster_actions(
+            ObjectQuery(leave.tenant, filters={'cluster_id': [self.cluster.uuid]})
+        )
+        self.assertIn(leave.uuid, [one.action.uuid for one in found])
 
     def test_they_are_deleted_if_that_is_asked_for(self) -> None:
         uuids = [node.uuid for node in self.world.nodes(self.cluster)[1:]]

@@ -2,14 +2,20 @@
 
 import datetime
 import json
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import fixtures
 
 from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE
 from tests.functional.plugins.http_server import Server
 from tests.operated_worlds import OperatedWorld
 from tests.specs.database_case import define_stories
-from tests.worlds import WorldCase
+from tests.worlds import WorldCase, action
 from watcherlite import exceptions
 from watcherlite.domain.clusters import Owner
+from watcherlite.engine.clusters.actions import lifecycle_hooks
 from watcherlite.engine.clusters.actions.lifecycle_hooks import (
     COMPLETED,
     LIFECYCLE_HOOK,
@@ -22,6 +28,9 @@ LONG = 3600
 
 
 class HookCase(WorldCase):
+    #: of its worker
+    settings: Mapping[str, Any] = {}
+
     def setUp(self):
         super().setUp()
         self.server = self.useFixture(Server(lambda exchange, _: exchange.answer()))
@@ -30,7 +39,7 @@ class HookCase(WorldCase):
         )
         self.addCleanup(self.world.stop)
         self.operations, self.by = self.world.operations, self.world.by
-        self.worker = self.world.worker()
+        self.worker = self.world.worker(**self.settings)
 
     def hooked(self, size=2, timeout=LONG, **properties):
         """Return a cluster whose nodes somebody is told of before they go."""
@@ -169,6 +178,28 @@ class TestHooks(HookCase):
 
         self.assertEqual('SUCCEEDED', self.world.ended(action).status)
         self.assertEqual(([2], 1), (self.names(cluster), len(self.server.received)))
+
+
+class TestHangingServers(HookCase):
+    settings: Mapping[str, Any] = {'max_parallel': 1}
+
+    def test_they_hold_up_no_plan(self):
+        release = threading.Event()
+        self.addCleanup(release.set)
+        # Nothing but the thread that is left can end the plan.
+        self.useFixture(
+            fixtures.MonkeyPatch(f'{lifecycle_hooks.__name__}.SEND_TIMEOUT', LONG)
+        )
+        self.server.behaviour = lambda *_: release.wait()
+        cluster = self.hooked()
+        scaled, _ = self.shrunk(cluster)
+
+        plan = self.world.run(action('a', input_parameters={'message': None}))
+
+        self.assertEqual(
+            ('SUCCEEDED', (LIFECYCLE_HOOK, 'RUNNING')),
+            (plan.state, self.derived(scaled)[0]),
+        )
 
 
 class TestWays(HookCase):
