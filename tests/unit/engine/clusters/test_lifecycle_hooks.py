@@ -3,9 +3,11 @@
 from types import SimpleNamespace
 
 from tests import base
+from watcherlite.destinations import Destinations
 from watcherlite.engine.clusters.actions.lifecycle_hooks import (
     LifecycleHook,
     hook_action,
+    send_over_http,
 )
 from watcherlite.testing.actions import run_action
 from watcherlite.testing.context import FakeContext
@@ -111,3 +113,10 @@ class LifecycleHookTest(base.TestCase):
             told, over, status, _ = self.story('refused', finished=[True])
 
         self.assertEqual(([0], 5, 'SUCCEEDED'), (told, over, status))
+
+    def test_it_is_not_sent_to_an_address_that_is_refused(self):
+        context = FakeContext({**INPUTS, 'url': 'http://169.254.169.254/'})
+
+        problem = send_over_http(Destinations, context)
+
+        self.assertIn('169.254.169.254 is in a network that is refused', problem)
