@@ -135,7 +135,8 @@ class ServicesFixture(ApiFixture):
 class ReaderApiFixture(ApiFixture):
     """With authentication: the user reader, password secret, has the role reader.
 
-    A dashboard and a proxy are trusted, and there are metrics.
+    The user new, with the same password, has none. A dashboard and a proxy are trusted,
+    and there are metrics.
     """
 
     options: ClassVar[dict[tuple[str, str], Any]] = {
@@ -149,7 +150,7 @@ class ReaderApiFixture(ApiFixture):
     def configure(self, configuration: conf.Configuration) -> None:
         users = self.directory / 'htpasswd'
         hashed = bcrypt.hashpw(b'secret', bcrypt.gensalt(4)).decode()
-        users.write_text(f'reader:{hashed}\n')
+        users.write_text(f'reader:{hashed}\nnew:{hashed}\n')
         configuration.set_override('http_basic_auth_user_file', str(users), 'api')
         configuration.register_opts(cors.CORS_OPTS, 'cors')
         configuration.register_opts(http_proxy_to_wsgi.OPTS, 'oslo_middleware')
