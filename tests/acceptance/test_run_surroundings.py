@@ -15,8 +15,9 @@ PLAN = """\
     - name: wait
       action_type: sleep
       input_parameters: {duration: 1}
+    - {name: rest, action_type: nop, input_parameters: {message: x}, parents: [wait]}
     """
-ENDED = 'Action plan UUID: SUCCEEDED after N s, 1 SUCCEEDED'
+ENDED = 'Action plan UUID: SUCCEEDED after N s, 2 SUCCEEDED'
 #: What moves the cursor and what colours.
 ESCAPES = re.compile(r'\x1b\[[0-9;?]*[A-Za-z]')
 CURSOR_UP = '\x1b[1A'
@@ -47,6 +48,7 @@ class TerminalTest(CommandTestCase):
         for state in ('ONGOING', 'SUCCEEDED'):
             seen = re.compile(rf'wait sleep {state} \d\d:\d\d:\d\d')
             self.assertTrue(any(seen.search(line) for line in lines), lines)
+        self.assertTrue(any('└─ rest nop' in line for line in lines), lines)
         self.assertEqual(ENDED, plain(lines[-2]))
 
     def test_a_terminal_that_can_only_print_gets_plain_lines(self):
