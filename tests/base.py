@@ -20,7 +20,8 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile('tests')
 # A pool logs each connection that it hands out: megabytes a story.
-logging.getLogger('sqlalchemy.pool').setLevel(logging.WARNING)
+for _pool in ('sqlalchemy.pool', 'watcherlite.db.sqlalchemy.memory'):
+    logging.getLogger(_pool).setLevel(logging.WARNING)
 #: Bytes kept of each end of an attachment to a report. A subunit packet holds 4 MiB;
 #: a larger one ends the whole run and leaves no report at all.
 KEPT = 2**19

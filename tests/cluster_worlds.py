@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from tests.stack_worlds import BrokenThingError, Outside, thing
-from tests.worlds import World, WorldCase
+from tests.worlds import Report, World, WorldCase
 from watcherlite.db.api import Store
 from watcherlite.db.clusters import ClusterEventQuery
 from watcherlite.destinations import WITH_LOOPBACK
@@ -340,9 +340,7 @@ class ClusterWorld(World):
 
     def quiet(self) -> None:
         """Wait until nothing is left to be done."""
-        self.until(
-            lambda: all(action.finished for action in self._actions()), self.happened
-        )
+        self.until(lambda: not self._unfinished(), self.happened)
 
     # what happened
 
@@ -373,8 +371,11 @@ class ClusterWorld(World):
                 lines.append((short, before, after))
         return lines
 
-    def happened(self) -> str:
+    def happened(self) -> Report:
         """Return all that happened, for the report of a failure."""
+        return Report(self._happened)
+
+    def _happened(self) -> str:
         found = '\n'.join(
             f'{a.id} {a.name} {a.action_type} {a.status} {a.status_message}'
             for a in self._actions()

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from tests.worlds import Gate, World, WorldCase, kind
+from tests.worlds import Gate, Report, World, WorldCase, kind
 from watcherlite import exceptions
 from watcherlite.db.api import Store
 from watcherlite.db.stacks import StackEventQuery
@@ -27,7 +27,6 @@ from watcherlite.execution.worker import Worker
 from watcherlite.plugins import base, loader
 from watcherlite.plugins.action_types.nop import Nop
 from watcherlite.plugins.action_types.sleep import Sleep
-from watcherlite.states import action as action_states
 
 TENANT = 'a-project'
 VERSION = '2018-08-31'
@@ -322,10 +321,11 @@ class StackWorld(World):
         """Wait until nothing is done with a stack or what is in it."""
 
         def quiet() -> bool:
+            if self.now(stack).state.busy:
+                return False
             tree = self.store.stack_tree(stack.root_id or 0)
-            own = self.now(stack)
-            return not any(member.state.busy for member in (own, *tree)) and all(
-                action.finished for action in self._actions() if action.lane == 'engine'
+            return not any(member.state.busy for member in tree) and not any(
+                action.lane == 'engine' for action in self._unfinished()
             )
 
         self.until(quiet, lambda: f'{self.now(stack)}\n{self.happened()}')
@@ -394,8 +394,11 @@ class StackWorld(World):
             for item in self.store.list_stack_events(query)
         ]
 
-    def happened(self) -> str:
+    def happened(self) -> Report:
         """Return all that happened, for the report of a failure."""
+        return Report(self._happened)
+
+    def _happened(self) -> str:
         actions = '\n'.join(
             f'{a.id} {a.name} {a.action_type} {a.inputs.get("do")} {a.status} '
             f'{a.status_message}'
@@ -405,7 +408,7 @@ class StackWorld(World):
 
     def unfinished(self) -> list[str | None]:
         """Return the names of the actions that have not ended."""
-        return [a.name for a in self._actions() if a.status not in action_states.FINAL]
+        return [action.name for action in self._unfinished()]
 
 
 class StackWorldCase(WorldCase):

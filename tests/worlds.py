@@ -80,6 +80,16 @@ def once(first: Any, then: Any = True) -> Callable[..., Any]:
     return lambda *arguments: next(answers, then)
 
 
+class Report:
+    """A text for the report of a failure; it is only made if there is one."""
+
+    def __init__(self, make: Callable[[], str]) -> None:
+        self._make = make
+
+    def __str__(self) -> str:
+        return self._make()
+
+
 class Gate:
     """A hook that stays until it is opened.
 
@@ -446,16 +456,20 @@ class World:
     def _actions(self) -> list[Action]:
         return self.store.list_actions(limit=100_000)
 
+    def _unfinished(self) -> list[Action]:
+        statuses = states.NOT_STARTED | states.STARTED
+        return self.store.list_actions(statuses=statuses, limit=100_000)
+
     # waiting
 
     def until(
         self,
         condition: Callable[[], bool],
-        shown: Callable[[], str] = lambda: 'it did not happen',
+        shown: Callable[[], object] = lambda: 'it did not happen',
     ) -> None:
         """Wait until something is so; an error if it takes too long."""
         if not self.wait_for(condition, PATIENCE):
-            raise AssertionError(shown())
+            raise AssertionError(str(shown()))
 
     def wait_for(self, condition: Callable[[], bool], seconds: float) -> bool:
         """Wait until something is so, but not longer than that; say whether it is."""
@@ -483,9 +497,10 @@ class World:
             if not names or line[0] in names
         ]
 
-    def report(self, plan: ActionPlan | None = None) -> str:
+    def report(self, plan: ActionPlan | None = None) -> Report:
         """Return all that happened, for the report of a failure."""
-        return '\n'.join(str(line) for line in self._lines(plan, set(events.KINDS)))
+        kinds = set(events.KINDS)
+        return Report(lambda: '\n'.join(str(line) for line in self._lines(plan, kinds)))
 
     def signals(self, plan: ActionPlan | None = None) -> list[tuple[str, str]]:
         """Return the signals that were written, as (name, signal)."""

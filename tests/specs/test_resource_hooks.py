@@ -171,7 +171,7 @@ class TestAnswers(HookCase):
                     told = row.state.name
                     self.assertIn(text, row.status_reason)
                 self.assertEqual(f'{operation.upper()}_FAILED', told)
-                self.assertNotIn('hunter2', world.happened())
+                self.assertNotIn('hunter2', str(world.happened()))
 
     def failed_at(
         self, operation: str, error: Exception, at_once: bool

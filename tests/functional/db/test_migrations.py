@@ -5,8 +5,9 @@ import dataclasses
 import pathlib
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import fixtures
 import sqlalchemy as sa
@@ -57,6 +58,8 @@ DEFINITIONS = {
         'ORDER BY table_name, index_name, seq_in_index'
     ),
 }
+#: The revision of what is quickest to make
+FIRST = '0001'
 
 
 if TYPE_CHECKING:
@@ -67,10 +70,50 @@ else:
 
 
 class MigrationTests(Base):
-    """What holds on every database; `new_url` returns that of an empty one."""
+    """What holds on every database.
 
-    #: From the kind of database.
+    A schema takes a server seconds to make. Those that only look at it, or that undo
+    what they do to it, share the `upgraded` one and the `created` one of their class.
+    """
+
+    #: From the kind of database: returns the URL of an empty one, for a test
     new_url: Callable[[], str]
+    #: The same, for all tests of the class
+    shared_url: ClassVar[Callable[[], str]]
+    _shared: ClassVar[dict[str, str]]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls._shared = {}
+
+    def upgraded(self) -> sa.Engine:
+        """Return an engine of a database that was upgraded from nothing."""
+        if 'upgraded' not in self._shared:
+            url = self.shared_url()
+            migration.upgrade(url)
+            self._shared['upgraded'] = url
+        return self.engine(self._shared['upgraded'])
+
+    def created(self) -> sa.Engine:
+        """Return an engine of a database that was made of the models."""
+        if 'created' not in self._shared:
+            url = self.shared_url()
+            tables.metadata.create_all(self.engine(url))
+            self._shared['created'] = url
+        return self.engine(self._shared['created'])
+
+    def be_of_a_newer_version(self, engine: sa.Engine) -> None:
+        """Note another revision in a database, and for other tests the right one."""
+        self.addCleanup(self._note, engine, migration.HEAD)
+        self._note(engine, '9999')
+
+    def _note(self, engine: sa.Engine, revision: str) -> None:
+        with engine.connect() as connection:
+            connection.execute(
+                sa.text('UPDATE alembic_version SET version_num = :revision'),
+                {'revision': revision},
+            )
 
     def engine(self, url: str) -> sa.Engine:
         engine = make_engine(DatabaseSettings(url))
@@ -87,11 +130,7 @@ class MigrationTests(Base):
             ]
 
     def test_an_upgrade_from_nothing_makes_the_schema_of_the_models(self) -> None:
-        engine = self.engine(self.new_url())
-
-        migration.upgrade(engine)
-
-        with engine.connect() as connection:
+        with self.upgraded().connect() as connection:
             context = alembic_migration.MigrationContext.configure(
                 connection, opts={'compare_type': True}
             )
@@ -100,27 +139,21 @@ class MigrationTests(Base):
             )
 
     def test_the_indexes_are_those_of_the_models(self) -> None:
-        migrated, created = self.engine(self.new_url()), self.engine(self.new_url())
-
-        migration.upgrade(migrated)
-        tables.metadata.create_all(created)
-
-        self.assertEqual(self.definitions(created), self.definitions(migrated))
+        self.assertEqual(
+            self.definitions(self.created()), self.definitions(self.upgraded())
+        )
 
     def test_the_revision_is_known_before_and_after(self) -> None:
-        url = self.new_url()
-        self.assertIsNone(migration.version(url))
-        self.assertTrue(migration.needs_upgrade(url))
+        before, after = self.new_url(), self.upgraded()
 
-        migration.upgrade(url)
-
-        self.assertEqual(migration.HEAD, migration.version(url))
-        self.assertFalse(migration.needs_upgrade(url))
-        migration.check(url)
+        self.assertIsNone(migration.version(before))
+        self.assertTrue(migration.needs_upgrade(before))
+        self.assertEqual(migration.HEAD, migration.version(after))
+        self.assertFalse(migration.needs_upgrade(after))
+        migration.check(after)
 
     def test_an_upgrade_keeps_what_is_stored(self) -> None:
-        url = self.new_url()
-        migration.upgrade(url)
+        url = self.upgraded().url.render_as_string(hide_password=False)
         store = open_store(DatabaseSettings(url))
         self.addCleanup(store.close)
         plan, actions = store_plan(store, make_action(), make_action())
@@ -139,7 +172,7 @@ class MigrationTests(Base):
 
     def first_schema(self, engine: sa.Engine) -> None:
         """Fill a database of revision 0001 with some of everything."""
-        migration.upgrade(engine, '0001')
+        migration.upgrade(engine, FIRST)
         metadata = sa.MetaData()
         metadata.reflect(engine)
         now = NOW.replace(tzinfo=None)
@@ -289,10 +322,7 @@ class MigrationTests(Base):
         return next(w.id for w in store.list_workers() if w.uuid == worker.uuid)
 
     def test_the_columns_are_those_of_the_models(self) -> None:
-        migrated, created = self.engine(self.new_url()), self.engine(self.new_url())
-        migration.upgrade(migrated)
-        tables.metadata.create_all(created)
-        self.assertEqual(self.columns(created), self.columns(migrated))
+        self.assertEqual(self.columns(self.created()), self.columns(self.upgraded()))
 
     def test_every_constraint_has_the_name_that_the_models_give_it(self) -> None:
         migrated = sa.inspect(self.upgraded())
@@ -321,12 +351,6 @@ class MigrationTests(Base):
         }
         self.assertEqual(named, found - indexes)
         self.assertGreater(len(named), 10)
-
-    def upgraded(self) -> sa.Engine:
-        """Return an engine of a database with the newest schema."""
-        engine = self.engine(self.new_url())
-        migration.upgrade(engine)
-        return engine
 
     def columns(self, engine: sa.Engine) -> dict[str, dict[str, tuple[object, ...]]]:
         """Return what all columns are like, by table.
@@ -362,32 +386,26 @@ class MigrationTests(Base):
             migration.check(url)
 
     def test_a_newer_schema_is_refused_and_left_alone(self) -> None:
-        url = self.new_url()
-        migration.upgrade(url)
-        with self.engine(url).connect() as connection:
-            connection.exec_driver_sql("UPDATE alembic_version SET version_num='9999'")
+        engine = self.upgraded()
+        self.be_of_a_newer_version(engine)
 
         for call in (migration.check, migration.upgrade, migration.needs_upgrade):
             with self.assertRaisesRegex(exceptions.SchemaMismatch, 'schema 9999'):
-                call(url)
-        self.assertEqual('9999', migration.version(url))
+                call(engine)
+        self.assertEqual('9999', migration.version(engine))
 
     def test_a_store_says_which_schema_it_needs(self) -> None:
-        url = self.new_url()
-        migration.upgrade(url)
-        store = SqlStore(self.engine(url))
+        store = SqlStore(self.upgraded())
         store.check()
-        with store.engine.connect() as connection:
-            connection.exec_driver_sql("UPDATE alembic_version SET version_num='9999'")
+        self.be_of_a_newer_version(store.engine)
         with self.assertRaises(exceptions.SchemaMismatch):
             store.check()
 
     def test_a_revision_that_does_not_exist_is_refused(self) -> None:
-        url = self.new_url()
-        migration.upgrade(url)
+        engine = self.upgraded()
         with self.assertRaisesRegex(exceptions.SchemaMismatch, 'revision 0815'):
-            migration.upgrade(url, '0815')
-        self.assertEqual(migration.HEAD, migration.version(url))
+            migration.upgrade(engine, '0815')
+        self.assertEqual(migration.HEAD, migration.version(engine))
 
     def test_upgrades_at_the_same_time_make_one_schema(self) -> None:
         url = self.new_url()
@@ -407,18 +425,24 @@ class MigrationTests(Base):
         with migration._locked(self.engine(url)), refused:
             migration.upgrade(impatient)
         self.assertIsNone(migration.version(url))
-        migration.upgrade(impatient)
-        self.assertEqual(migration.HEAD, migration.version(url))
+        migration.upgrade(impatient, FIRST)
+        self.assertEqual(FIRST, migration.version(url))
 
     def test_nobody_waits_for_the_upgrade_of_another_database(self) -> None:
         self.useFixture(fixtures.MonkeyPatch(f'{migration.__name__}.LOCK_SECONDS', 1))
         busy, url = self.new_url(), self.new_url()
         with migration._locked(self.engine(busy)):
-            migration.upgrade(url)
-        self.assertEqual(migration.HEAD, migration.version(url))
+            migration.upgrade(url, FIRST)
+        self.assertEqual(FIRST, migration.version(url))
 
 
 class SqliteMigrationTest(MigrationTests, base.TestCase):
+    @classmethod
+    def shared_url(cls) -> str:
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        return f'sqlite:///{folder.name}/shared.sqlite'
+
     def new_url(self) -> str:
         self.count = getattr(self, 'count', 0) + 1
         return f'sqlite:///{self.home}/{self.count}.sqlite'
@@ -452,9 +476,24 @@ class SqliteMigrationTest(MigrationTests, base.TestCase):
         )
 
 
-class PostgresqlMigrationTest(MigrationTests, base.TestCase):
+class ServerMigrationTests(MigrationTests):
+    """The same on a server."""
+
+    kind: ClassVar[str]
+
+    @classmethod
+    def shared_url(cls) -> str:
+        database = services.Database(cls.kind)
+        database.setUp()
+        cls.addClassCleanup(database.cleanUp)
+        return database.url
+
     def new_url(self) -> str:
-        return self.useFixture(services.Database(services.POSTGRESQL)).url
+        return self.useFixture(services.Database(self.kind)).url
+
+
+class PostgresqlMigrationTest(ServerMigrationTests, base.TestCase):
+    kind = services.POSTGRESQL
 
     def test_an_upgrade_may_take_as_long_as_it_takes(self) -> None:
         with migration._engine(self.new_url()) as engine, engine.connect() as found:
@@ -462,9 +501,8 @@ class PostgresqlMigrationTest(MigrationTests, base.TestCase):
         self.assertEqual('0', limit)
 
 
-class MysqlMigrationTest(MigrationTests, base.TestCase):
-    def new_url(self) -> str:
-        return self.useFixture(services.Database(services.MYSQL)).url
+class MysqlMigrationTest(ServerMigrationTests, base.TestCase):
+    kind = services.MYSQL
 
     def test_an_upgrade_may_take_as_long_as_it_takes(self) -> None:
         with migration._engine(self.new_url()) as engine, engine.connect() as found:

@@ -36,6 +36,8 @@ class _OneConnection(sa.Pool):
         self._database = database
         self._lock = threading.RLock()
         self._closed = False
+        # What is nested in its use needs another record of the same connection.
+        self._unused: sa.pool.ConnectionPoolEntry | None = None
 
     def _do_get(self) -> sa.pool.ConnectionPoolEntry:
         if not self._lock.acquire(timeout=TIMEOUT):
@@ -43,9 +45,11 @@ class _OneConnection(sa.Pool):
         if self._closed:
             self._lock.release()
             raise exceptions.StoreUnavailable('The database in memory is closed')
-        return self._create_connection()
+        record, self._unused = self._unused, None
+        return record or self._create_connection()
 
     def _do_return_conn(self, record: sa.pool.ConnectionPoolEntry) -> None:
+        self._unused = record
         self._lock.release()
 
     def dispose(self) -> None:
