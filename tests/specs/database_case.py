@@ -36,6 +36,11 @@ class OnDatabase(Base):
 
 
 def define_stories(module: str, stories: Mapping[type, tuple[type, ...]]) -> None:
-    """Define a test case in a module for each story and each of its databases."""
+    """Define a test case in a module for each story and each of its databases.
+
+    All stories are told on SQLite in memory where they stand, and what a store has to
+    do is tried on each database by the contract. Told on a server are those in which
+    locks, waits and races of a server count; on a file of SQLite, lost workers.
+    """
     for story, databases in stories.items():
         define_tests(module, story, on=databases, before=(OnDatabase,))

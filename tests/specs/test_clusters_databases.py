@@ -1,7 +1,7 @@
 """Actions on clusters, on databases."""
 
 from tests.functional.db import stores
-from tests.functional.db.stores import POSTGRESQL, SQLITE
+from tests.functional.db.stores import POSTGRESQL
 from tests.specs import test_clusters as clusters
 from tests.specs import test_clusters_faults as faults
 from tests.specs import test_clusters_health as health
@@ -27,26 +27,12 @@ class PostgresqlALostWorkerTest(
 define_stories(
     __name__,
     {
-        clusters.TestCreate: (SQLITE, POSTGRESQL),
-        clusters.TestDelete: (SQLITE, POSTGRESQL),
-        clusters.TestUpdate: (SQLITE,),
-        clusters.TestCheck: (SQLITE,),
-        clusters.TestRecover: (SQLITE,),
-        clusters.TestOperation: (SQLITE,),
-        sizes.TestScaleOut: (SQLITE,),
-        sizes.TestScaleIn: (SQLITE,),
-        sizes.TestScaleInByPolicy: (SQLITE,),
-        sizes.TestResize: (SQLITE,),
-        sizes.TestAddNodes: (SQLITE,),
-        sizes.TestDelNodes: (SQLITE,),
-        sizes.TestReplaceNodes: (SQLITE, POSTGRESQL),
-        faults.TestAFailedMember: (SQLITE,),
-        faults.TestCancel: (SQLITE, POSTGRESQL),
-        faults.TestSuspend: (SQLITE,),
-        signals.TestStoredNodes: (SQLITE, POSTGRESQL),
-        signals.TestPauses: (SQLITE,),
-        signals.TestSuspendedWithoutAWorker: (SQLITE, POSTGRESQL),
-        health.TestRounds: (SQLITE, POSTGRESQL),
-        health.TestItsEnd: (SQLITE,),
+        clusters.TestCreate: (POSTGRESQL,),
+        clusters.TestDelete: (POSTGRESQL,),
+        sizes.TestReplaceNodes: (POSTGRESQL,),
+        faults.TestCancel: (POSTGRESQL,),
+        signals.TestStoredNodes: (POSTGRESQL,),
+        signals.TestSuspendedWithoutAWorker: (POSTGRESQL,),
+        health.TestRounds: (POSTGRESQL,),
     },
 )

@@ -2,17 +2,13 @@
 
 from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE
 from tests.specs.database_case import define_stories
-from tests.unit.engine.clusters import test_node_actions as nodes
-from tests.unit.engine.clusters import test_node_health as health
 from tests.unit.engine.clusters import test_node_lost_workers as lost
 from tests.unit.engine.clusters import test_node_sizes as sizes
 
 define_stories(
     __name__,
     {
-        sizes.TestSizes: (SQLITE, POSTGRESQL, MYSQL),
-        nodes.TestMembership: (SQLITE,),
-        health.TestRecovering: (SQLITE,),
+        sizes.TestSizes: (POSTGRESQL, MYSQL),
         lost.TestLostWorkers: (SQLITE, POSTGRESQL, MYSQL),
     },
 )

@@ -12,8 +12,8 @@ from tests.specs.database_case import define_stories
 define_stories(
     __name__,
     {
-        test_audits.TestOneshot: (SQLITE, POSTGRESQL),
-        test_audits_continuous.TestInterval: (SQLITE, MYSQL),
+        test_audits.TestOneshot: (POSTGRESQL,),
+        test_audits_continuous.TestInterval: (MYSQL,),
         test_audits_continuous.TestEvent: (POSTGRESQL,),
         test_audits_lost_workers.TestLostWorkers: (SQLITE, POSTGRESQL, MYSQL),
     },
