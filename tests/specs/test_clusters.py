@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from tests.cluster_worlds import BY
+from tests.cluster_worlds import BY, ClusterWorld
 from tests.specs.cluster_case import ClusterActionCase, deciding
 from watcherlite.domain.actions import Action
-from watcherlite.domain.clusters import Receiver
+from watcherlite.domain.clusters import Cluster, Receiver
 from watcherlite.domain.events import new_uuid
 from watcherlite.engine.clusters import action_types
 from watcherlite.states import action as action_states
@@ -131,7 +131,8 @@ class TestCreate(ClusterActionCase):
 class TestDelete(ClusterActionCase):
     """CLUSTER_DELETE deletes all that belongs to a cluster, and then the cluster."""
 
-    def test_it_goes_with_its_nodes_policies_and_receivers(self) -> None:
+    def a_whole(self) -> tuple[ClusterWorld, Cluster, Receiver]:
+        """Return a world, and its cluster of two nodes, a policy and this receiver."""
         world = self.a_cluster_world(
             policies={'idle-1.0': deciding(action_types.CLUSTER_UPDATE, {})}
         )
@@ -146,7 +147,10 @@ class TestDelete(ClusterActionCase):
             action=action_types.CLUSTER_SCALE_OUT,
         )
         with world.store.transaction() as tx:
-            stored = tx.insert_object(receiver)
+            return world, cluster, tx.insert_object(receiver)
+
+    def test_it_goes_with_its_nodes_policies_and_receivers(self) -> None:
+        world, cluster, stored = self.a_whole()
         nodes, told = world.nodes(cluster), len(world.facts())
         action = world.do(action_types.CLUSTER_DELETE, cluster)
         gone = [('delete.start', 'DELETING'), ('delete.end', 'DELETING')]
@@ -161,21 +165,7 @@ class TestDelete(ClusterActionCase):
         )
 
     def test_what_cannot_be_deleted_keeps_the_cluster_from_it(self) -> None:
-        world = self.a_cluster_world(
-            policies={'idle-1.0': deciding(action_types.CLUSTER_UPDATE, {})}
-        )
-        cluster = self.make(world, 2)
-        self.attach(world, cluster, self.a_policy(world, 'idle-1.0'))
-        receiver = Receiver(
-            new_uuid(),
-            'r',
-            'webhook',
-            BY.owner,
-            cluster_id=cluster.id,
-            action=action_types.CLUSTER_SCALE_OUT,
-        )
-        with world.store.transaction() as tx:
-            stored = tx.insert_object(receiver)
+        world, cluster, stored = self.a_whole()
         world.outside.fails.add(('delete', 'n1'))
         action = world.do(action_types.CLUSTER_DELETE, cluster)
         self.assertEqual(1, len(self.bound(world, cluster)))
@@ -191,6 +181,19 @@ class TestDelete(ClusterActionCase):
         world.outside.fails.clear()
         world.do(action_types.CLUSTER_DELETE, cluster)
         self.assertIsNotNone(self.now(world, cluster).deleted_at)
+
+    def test_one_that_is_cancelled_leaves_it_its_policies_and_receivers(self) -> None:
+        world, cluster, stored = self.a_whole()
+        gate = self.a_gate_at(world, 'delete', 'n1')
+        action = world.ask(action_types.CLUSTER_DELETE, cluster)
+        gate.until_entered()
+        world.plans.signal_action(action.uuid, action_states.CANCEL)
+        gate.open()
+        self.assertEqual('CANCELLED', world.ended(action).status)
+        self.assertEqual(1, len(self.bound(world, cluster)))
+        known = world.store.objects_by_id(Receiver, [stored.id or 0])
+        self.assertEqual([stored], list(known.values()))
+        self.assertIsNone(self.now(world, cluster).deleted_at)
 
     def test_nodes_that_came_meanwhile_go_too(self) -> None:
         world = self.a_cluster_world()
