@@ -18,8 +18,8 @@ from watcherlite.db.database_clock import DatabaseClock
 from watcherlite.db.sqlalchemy import store as database
 from watcherlite.domain import commands
 from watcherlite.domain.actions import APPLIER, ENGINE
+from watcherlite.domain.commands import Receipt
 from watcherlite.domain.events import Event
-from watcherlite.domain.receipts import Receipt
 from watcherlite.engine.action_types import EngineActionTypes
 from watcherlite.engine.audits import goal_sync
 from watcherlite.engine.audits.operations import AuditOperations

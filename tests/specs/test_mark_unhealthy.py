@@ -8,10 +8,7 @@ from watcherlite import exceptions
 from watcherlite.domain.actions import ActionChange
 from watcherlite.domain.resource_results import Ready
 from watcherlite.engine.stacks.action_inputs import CONVERGE, ResourceInputs
-from watcherlite.engine.stacks.projection import (
-    health_marks,
-    resource_transitions,
-)
+from watcherlite.engine.stacks.projection import resource_transitions
 from watcherlite.plugins import base
 from watcherlite.states import stack as states
 
@@ -45,7 +42,7 @@ class TestTheMark(MarkCase):
 
     def test_without_a_reason_it_says_that_it_was_marked(self) -> None:
         row = self.world.mark(self.stack, 'web')
-        self.assertEqual(health_marks.DEFAULT_REASON, row.status_reason)
+        self.assertEqual(resource_transitions.DEFAULT_REASON, row.status_reason)
 
     def test_it_is_one_event_and_the_stack_and_others_stay_as_they_are(self) -> None:
         before = self.world.facts(self.stack)

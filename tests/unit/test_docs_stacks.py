@@ -19,11 +19,10 @@ from watcherlite.domain import json_values
 from watcherlite.domain.stacks import Definition, Stack
 from watcherlite.domain.templates import (
     constraints,
+    definitions,
     document,
     environment,
     functions,
-    parameter_definitions,
-    registry,
     scope,
     text_functions,
     versions,
@@ -193,10 +192,8 @@ class TestTemplates(TemplatesCase):
         text = sections('templates.rst', '=')['Parameters']
         listed = re.findall(r'(?m)^   \* - ``([\w:]+)``\n', text)
 
-        self.assertEqual(
-            [*parameter_definitions.TYPES, *constraints._KINDS, *PSEUDO], listed
-        )
-        for name in parameter_definitions._KEYS:
+        self.assertEqual([*definitions.TYPES, *constraints._KINDS, *PSEUDO], listed)
+        for name in definitions._KEYS:
             with self.subTest(key=name):
                 self.assertRegex(text, rf'``{name}\b')
 
@@ -240,7 +237,7 @@ class TestTemplates(TemplatesCase):
         self.assertEqual(
             ['Local::File', 'server.yaml', 'OS::Heat::None', 'OS::Heat::None'],
             [
-                registry.Registry(given).type_of(resource, kind)
+                environment.Registry(given).type_of(resource, kind)
                 for resource, kind in (
                     ('page', 'Acme::Page'),
                     ('page', 'Acme::Server'),

@@ -11,6 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 from urllib import parse
 
+from oslo_config import cfg
+
+from watcherlite import exceptions
 from watcherlite.api import errors
 from watcherlite.api.app import CALLER
 from watcherlite.api.basic_auth import PasswordFile, TooManyPasswords
@@ -310,3 +313,32 @@ def _is_here(url: str) -> bool:
 
 def _lower(roles: Iterable[str]) -> frozenset[str]:
     return frozenset(role.strip().lower() for role in roles if role.strip())
+
+
+GROUP = 'keystone_authtoken'
+
+
+def checker(conf: cfg.ConfigOpts) -> Callable[[Wsgi], Wsgi]:
+    """Return a function that wraps an application in keystonemiddleware.
+
+    :raises ConfigurationError: [keystone_authtoken] is incomplete
+    """
+    # It takes 19 MB, so it is imported only if it is used.
+    from keystonemiddleware import auth_token
+
+    for options in auth_token.list_opts():
+        conf.register_opts(options[1], group=options[0])
+    if not (conf[GROUP].auth_type or conf[GROUP].auth_section):
+        raise exceptions.ConfigurationError(
+            '[api] auth_strategy is keystone, and [keystone_authtoken] has no '
+            'auth_type; set it, for instance to password, with auth_url, username, '
+            'password, project_name and the domains'
+        )
+
+    def around(application: Wsgi) -> Wsgi:
+        checked: Wsgi = auth_token.AuthProtocol(
+            application, {'oslo_config_config': conf}
+        )
+        return checked
+
+    return around

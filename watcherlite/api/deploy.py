@@ -15,7 +15,7 @@ from oslo_config import cfg
 from oslo_middleware import cors, http_proxy_to_wsgi, request_id
 
 from watcherlite import bootstrap, exceptions
-from watcherlite.api import authentication, health_endpoints, keystone, openapi
+from watcherlite.api import authentication, health, openapi
 from watcherlite.api.app import HIDDEN_ADDRESS, Application
 from watcherlite.api.basic_auth import PasswordFile
 from watcherlite.api.clustering import errors as clustering_errors
@@ -195,7 +195,7 @@ def make_application(
     metrics = Metrics(services.store, services.clock.now) if settings.metrics else None
     if not settings.webhooks_need_authentication:
         mounts = [_with_open_webhooks(mount) for mount in mounts]
-    health = Health(
+    checks = Health(
         services.store,
         services.clock,
         broker_probe
@@ -209,9 +209,9 @@ def make_application(
         settings.max_body_size,
         Idempotency(services.store, services.clock, settings.idempotency_key_lifetime),
     )
-    application = health_endpoints.HealthEndpoints(
+    application = health.HealthEndpoints(
         application,
-        health,
+        checks,
         lambda caller: (
             settings.healthcheck_details or policy.allows('healthcheck:detail', caller)
         ),
@@ -249,7 +249,7 @@ def _strategy(settings: ApiSettings, conf: cfg.ConfigOpts) -> Callable[[Wsgi], W
             application, passwords, settings.user_roles, settings.default_roles
         )
     if settings.auth_strategy == KEYSTONE:
-        around = keystone.checker(conf)
+        around = authentication.checker(conf)
         return lambda application: authentication.Keystone(application, around)
     raise exceptions.ConfigurationError(
         f'[api] auth_strategy {settings.auth_strategy} is not known'
@@ -272,9 +272,9 @@ def _public(
 
     def is_public(environ: Environ) -> bool:
         path = normalize_path(environ.get('PATH_INFO', ''))
-        if path == health_endpoints.METRICS:
+        if path == health.METRICS:
             return settings.metrics
-        if path == health_endpoints.HEALTHCHECK:
+        if path == health.HEALTHCHECK:
             return strategy != NOAUTH and not authentication.has_credentials(environ)
         found = table.find(path)
         if found is None:
@@ -307,8 +307,8 @@ def _reveals(
 
     def reveals(environ: Environ) -> bool:
         path = normalize_path(environ.get('PATH_INFO', ''))
-        if path in (health_endpoints.METRICS, health_endpoints.HEALTHCHECK):
-            return path == health_endpoints.METRICS or settings.healthcheck_details
+        if path in (health.METRICS, health.HEALTHCHECK):
+            return path == health.METRICS or settings.healthcheck_details
         found = table.find(path)
         if found is None:
             return False

@@ -31,6 +31,8 @@ _MODULES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         'goal show': ('GoalShow', 'Show a goal.'),
         'scoringengine list': ('ScoringEngineList', 'List scoring engines.'),
         'scoringengine show': ('ScoringEngineShow', 'Show a scoring engine.'),
+        'service list': ('ServiceList', 'List the daemons.'),
+        'service show': ('ServiceShow', 'Show a daemon.'),
         'strategy list': ('StrategyList', 'List strategies.'),
         'strategy show': ('StrategyShow', 'Show a strategy.'),
         'strategy state': (
@@ -221,10 +223,6 @@ _MODULES: Mapping[str, Mapping[str, tuple[str, str]]] = {
             'Follow an action plan until it has ended.',
         ),
     },
-    'commands.services': {
-        'service list': ('ServiceList', 'List the daemons.'),
-        'service show': ('ServiceShow', 'Show a daemon.'),
-    },
     'commands.stacks.actions': {
         'stack cancel': (
             'StackCancel',
@@ -249,6 +247,10 @@ _MODULES: Mapping[str, Mapping[str, tuple[str, str]]] = {
             'StackEnvironmentShow',
             'Show the environment and the parameters of a stack.',
         ),
+        'stack event list': (
+            'StackEventList',
+            'List the events of a stack and its resources.',
+        ),
         'stack failures list': (
             'StackFailuresList',
             'List the failed resources of a stack and of its nested stacks.',
@@ -259,12 +261,6 @@ _MODULES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         'stack template validate': (
             'StackTemplateValidate',
             'Validate a template and show its parameters.',
-        ),
-    },
-    'commands.stacks.events': {
-        'stack event list': (
-            'StackEventList',
-            'List the events of a stack and its resources.',
         ),
     },
     'commands.stacks.resources': {

@@ -1,4 +1,4 @@
-"""Formatting of values of the API in the cells of the output."""
+"""Formatting of values of the API in cells and sentences of the output."""
 
 import dataclasses
 import json
@@ -154,3 +154,18 @@ def resources(found: Any) -> str:
         for one in found
         if isinstance(one, dict)
     )
+
+
+def plan_label(uuid: str, name: str | None) -> str:
+    """Return the name of a plan within a sentence."""
+    return f'action plan {name} ({uuid})' if name else f'action plan {uuid}'
+
+
+def action_count(count: int) -> str:
+    """Return a number of actions: `1 action`, `2 actions`."""
+    return f'{count} action{"" if count == 1 else "s"}'
+
+
+def capitalized(text: str) -> str:
+    """Return a text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]

@@ -10,7 +10,7 @@ from typing import Any
 from oslo_config import cfg
 
 from watcherlite import bootstrap, exceptions
-from watcherlite.api import deploy, keystone
+from watcherlite.api import authentication, deploy
 from watcherlite.api.basic_auth import PasswordFile
 from watcherlite.api.errors import Environ, fault_of, respond
 from watcherlite.api.policy import Policy
@@ -67,7 +67,7 @@ def _check(conf: cfg.ConfigOpts) -> None:
     if settings.auth_strategy == HTTP_BASIC:
         PasswordFile(settings.password_file)
     if settings.auth_strategy == KEYSTONE:
-        keystone.checker(conf)
+        authentication.checker(conf)
     Policy(conf)
 
 

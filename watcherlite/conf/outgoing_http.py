@@ -1,10 +1,23 @@
 """[outgoing_http]: which servers plans, stacks and clusters may have connected to."""
 
-from oslo_config import cfg
+import ipaddress
+from typing import Any
+
+from oslo_config import cfg, types
 
 from watcherlite.conf import registration
-from watcherlite.conf.networks import Network
 from watcherlite.destinations import REFUSED_NETWORKS
+
+
+class Network(types.String):
+    """The type of an option's value that is a network: 10.0.0.0/8."""
+
+    def __call__(self, value: Any) -> str:
+        return str(ipaddress.ip_network(str(super().__call__(value))))
+
+    def __repr__(self) -> str:
+        return 'Network'
+
 
 GROUP = cfg.OptGroup(
     'outgoing_http',

@@ -1,8 +1,19 @@
-"""JSON values that every database, broker and client can represent."""
+"""JSON values that every database, broker and client can represent, and paths in them.
 
+A path is the part of JSONPath that cannot be made expensive: steps, with or without
+`$` in front. A step is a member by name (`.details`, `['a name']`), an element by index
+(`[0]`, from the end `[-1]`), all members or elements (`.*`, `[*]`), and once at most
+everything below (`..pid`, `..*`). There are no filters, slices, functions or references
+to what a value is in.
+"""
+
+import dataclasses
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+from watcherlite import exceptions
 
 #: Deeper than anybody writes, and far from where libraries give up.
 MAX_DEPTH = 100
@@ -69,3 +80,132 @@ def text_problem(text: str) -> str | None:
     if not text.isascii() and any('\ud800' <= c <= '\udfff' for c in text):
         return 'this text has half of a surrogate pair, which is not a character'
     return None
+
+
+#: Most characters and steps of a path.
+MAX_LENGTH = 1024
+MAX_STEPS = 64
+#: Most characters of a path that a message repeats.
+SHOWN = 80
+
+_STEP = re.compile(
+    r'(?P<descend>\.\.)?(?:'
+    r'(?<=\.)(?P<name>[^\W\d][\w@-]*)'
+    r'|(?<=\.)(?P<star>\*)'
+    r'|\[(?P<all>\*)\]'
+    r'|\[(?P<index>-?\d{1,9})\]'
+    r"""|\[(?:'(?P<single>[^'\\]*)'|"(?P<double>[^"\\]*)")\]"""
+    r')',
+    re.ASCII,
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a path.
+
+    :param key: the name of a member or the index of an element; None: all of them
+    :param descends: it is taken from all that is below, too
+    """
+
+    key: str | int | None
+    descends: bool = False
+
+
+class Budget:
+    """The number of values that a search may still visit."""
+
+    def __init__(self, visits: int) -> None:
+        self.visits = visits
+        self._left = visits
+
+    def spend(self) -> None:
+        """Count a value; raise BadRequest for one too many."""
+        self._left -= 1
+        if self._left < 0:
+            raise exceptions.BadRequest(
+                f'The JSON path leads to more than {self.visits} values: name more of '
+                'its steps.'
+            )
+
+
+def parse(path: str) -> tuple[Step, ...]:
+    """Return the steps of a path; BadRequest for a text that is none."""
+    if not path or len(path) > MAX_LENGTH:
+        raise exceptions.BadRequest(
+            f'A JSON path has 1 to {MAX_LENGTH} characters, not {len(path)}.'
+        )
+    rest = path.removeprefix('$') if path != '$' else ''
+    if rest == path and rest[0] not in '.[':
+        rest = f'.{rest}'
+    steps: list[Step] = []
+    at = 0
+    while at < len(rest):
+        # A name stands behind one point, or behind the two that descend.
+        start = at + 1 if rest[at] == '.' and rest[at : at + 2] != '..' else at
+        match = _STEP.match(rest, start)
+        if match is None or (start > at and rest[start] == '['):
+            raise exceptions.BadRequest(
+                f"'{path[:SHOWN]}' is no JSON path: names, [indexes], * and one '..' "
+                'are understood.'
+            )
+        steps.append(_step(match))
+        at = match.end()
+    if sum(step.descends for step in steps) > 1:
+        raise exceptions.BadRequest(f"'{path[:SHOWN]}' has more than one '..'.")
+    if len(steps) > MAX_STEPS:
+        raise exceptions.BadRequest(
+            f"'{path[:SHOWN]}' has more than {MAX_STEPS} steps."
+        )
+    return tuple(steps)
+
+
+def _step(match: re.Match[str]) -> Step:
+    descends = match['descend'] is not None
+    if match['index'] is not None:
+        return Step(int(match['index']), descends)
+    for group in ('name', 'single', 'double'):
+        if match[group] is not None:
+            return Step(match[group], descends)
+    return Step(None, descends)
+
+
+def find(steps: tuple[Step, ...], value: Any, budget: Budget) -> Iterator[Any]:
+    """Yield the values that a path leads to, in the order of the document.
+
+    :raises BadRequest: there are more on the way than the budget allows
+    """
+    if not steps:
+        yield value
+        return
+    step, *rest = steps
+    for origin in _with_all_below(value, budget) if step.descends else (value,):
+        for taken in _take(step, origin):
+            budget.spend()
+            yield from find(tuple(rest), taken, budget)
+
+
+def _with_all_below(value: Any, budget: Budget) -> Iterator[Any]:
+    pending = [value]
+    while pending:
+        value = pending.pop()
+        budget.spend()
+        yield value
+        pending.extend(reversed(_contents(value)))
+
+
+def _take(step: Step, value: Any) -> list[Any]:
+    if step.key is None:
+        return _contents(value)
+    if isinstance(step.key, str):
+        found = isinstance(value, Mapping) and step.key in value
+        return [value[step.key]] if found else []
+    if isinstance(value, list | tuple) and -len(value) <= step.key < len(value):
+        return [value[step.key]]
+    return []
+
+
+def _contents(value: Any) -> list[Any]:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return list(value) if isinstance(value, list | tuple) else []

@@ -4,9 +4,8 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from watcherlite.engine.audits.audit_action import AuditAction
 from watcherlite.engine.audits.run_actions import AUDIT
-from watcherlite.engine.audits.runs import AuditRun
+from watcherlite.engine.audits.runs import AuditAction, AuditRun
 from watcherlite.engine.clusters.actions import cluster_actions, node_actions
 from watcherlite.engine.clusters.actions import plan_actions as cluster_plan_actions
 from watcherlite.engine.clusters.actions.health_monitor import (

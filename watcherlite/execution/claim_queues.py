@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from watcherlite.db.api import Released
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import APPLIER, Action
-from watcherlite.domain.receipts import Receipt
+from watcherlite.domain.commands import Receipt
 from watcherlite.execution.commit_queue import CommitQueue
 from watcherlite.execution.group_commit import ClaimRequest, ClaimResult, CommitResult
 from watcherlite.execution.services import CoreServices

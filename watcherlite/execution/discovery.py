@@ -11,7 +11,7 @@ from watcherlite.db.api import Released
 from watcherlite.domain import commands
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import APPLIER, Action
-from watcherlite.domain.receipts import Receipt
+from watcherlite.domain.commands import Receipt
 from watcherlite.execution import locks
 from watcherlite.execution.claim_queues import ClaimQueues
 from watcherlite.execution.deadlines import WaitTimeouts

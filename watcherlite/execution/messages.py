@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from watcherlite.domain import commands
-from watcherlite.domain.receipts import Receipt
+from watcherlite.domain.commands import Receipt
 from watcherlite.execution.claim_queues import ClaimQueues
 from watcherlite.execution.discovery import WorkDiscovery, WorkHints
 from watcherlite.execution.sweeper import SignalDelivery, Sweeper

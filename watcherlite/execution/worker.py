@@ -8,8 +8,8 @@ from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.db import api
 from watcherlite.domain import commands
+from watcherlite.domain.commands import Receipt
 from watcherlite.domain.events import Event
-from watcherlite.domain.receipts import Receipt
 from watcherlite.execution import lease
 from watcherlite.execution.checkpoints import CheckpointWriter
 from watcherlite.execution.claim_queues import ClaimQueues

@@ -1,12 +1,50 @@
-"""The protocols of a message bus."""
+"""The protocols of a message bus, and the log of rejected messages."""
 
 import dataclasses
+import logging
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from watcherlite import exceptions
 from watcherlite.domain import actions
-from watcherlite.domain.receipts import Receipt
+from watcherlite.domain.commands import Receipt
+
+LOG = logging.getLogger(__name__)
+
+#: Seconds between two warnings.
+INTERVAL = 60.0
+
+
+class RejectionLog:
+    """Logs rejected messages, at most one every INTERVAL seconds; thread-safe.
+
+    Otherwise a client of the broker could fill the disk with warnings. All are
+    counted, see `bus.BusCounters`.
+    """
+
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._next = monotonic()
+        self._omitted = 0
+
+    def report(self, what: str, error: exceptions.Invalid) -> None:
+        """Log a rejected message, unless another was logged within INTERVAL.
+
+        :param what: the start of the line: 'A broadcast'
+        """
+        with self._lock:
+            now = self._monotonic()
+            if now < self._next:
+                self._omitted += 1
+                return
+            self._next = now + INTERVAL
+            omitted, self._omitted = self._omitted, 0
+        more = f' ({omitted} more were rejected since the last warning)'
+        LOG.warning('%s was rejected: %s%s', what, error, more if omitted else '')
+
 
 #: Handlers of (lane, command) and of (broadcast). They are called in a thread of the
 #: bus, so they return quickly. They raise `exceptions.Invalid` for a malformed message.

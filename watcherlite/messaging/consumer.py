@@ -1,11 +1,17 @@
-"""The consumer of commands and broadcasts, a thread that owns its connection."""
+"""The consumer of commands and broadcasts, a thread that owns its connection.
+
+When a quorum queue is deleted and declared again at once by another client, RabbitMQ
+3.10 does not cancel its consumers, and delivers nothing to them any more: a watchdog
+notices that.
+"""
 
 import collections
 import functools
 import logging
 import threading
+import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from watcherlite import exceptions
@@ -13,13 +19,54 @@ from watcherlite.messaging import (
     bus,
     codec,
     connection,
-    consumer_watchdog,
     declaration,
     reconnect,
-    rejections,
     settings,
     topology,
 )
+
+
+class ConsumerWatchdog:
+    """Compares the ready messages of queues with their deliveries."""
+
+    def __init__(
+        self,
+        channel: Any,
+        queues: Sequence[str],
+        interval: float,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._channel = channel
+        self._monotonic = monotonic
+        self._interval = interval
+        self._waiting = dict.fromkeys(queues, False)
+        self._delivered: set[str] = set()
+        self._next = monotonic() + interval
+
+    def record(self, queue: str) -> None:
+        """Record a delivery."""
+        self._delivered.add(queue)
+
+    def check(self) -> None:
+        """Count the ready messages of the queues, once every `interval` seconds.
+
+        :raises exceptions.BrokerUnavailable: a queue had messages for an interval and
+            none of them was delivered
+        """
+        now = self._monotonic()
+        if now < self._next:
+            return
+        self._next = now + self._interval
+        for queue, waited in self._waiting.items():
+            ready = self._channel.queue_declare(queue=queue, passive=True).message_count
+            if ready and waited and queue not in self._delivered:
+                raise exceptions.BrokerUnavailable(
+                    f'The message broker has {ready} messages in queue {queue} and '
+                    'delivers none of them.'
+                )
+            self._waiting[queue] = ready > 0
+        self._delivered.clear()
+
 
 LOG = logging.getLogger(__name__)
 #: The prefetch count: small, because unacknowledged messages of a worker that stops
@@ -50,7 +97,7 @@ class Consumer:
         self._prefix = messaging.prefix
         self._check = float(messaging.heartbeat or _CHECK)
         self._counters = counters
-        self._rejections = rejections.RejectionLog()
+        self._rejections = bus.RejectionLog()
         self._lanes = tuple(lanes)
         self._on_command = on_command
         self._on_control = on_control
@@ -123,9 +170,7 @@ class Consumer:
             finally:
                 self._consuming.clear()
 
-    def _subscribe(
-        self, link: connection.BrokerConnection
-    ) -> consumer_watchdog.ConsumerWatchdog:
+    def _subscribe(self, link: connection.BrokerConnection) -> ConsumerWatchdog:
         channel = self._channel = link.channel()
         wanted = topology.work(self._prefix)
         declaration.declare(channel, wanted)
@@ -135,9 +180,7 @@ class Consumer:
         declaration.declare_queue(channel, own, wanted.remedy)
         channel.basic_qos(prefetch_size=0, prefetch_count=_PREFETCH, a_global=False)
         queues = {lane: topology.lane_queue(self._prefix, lane) for lane in self._lanes}
-        watchdog = consumer_watchdog.ConsumerWatchdog(
-            channel, list(queues.values()), self._check
-        )
+        watchdog = ConsumerWatchdog(channel, list(queues.values()), self._check)
         for lane, queue in queues.items():
             channel.basic_consume(
                 queue=queue,
@@ -147,7 +190,7 @@ class Consumer:
         return watchdog
 
     def _take_command(
-        self, watchdog: consumer_watchdog.ConsumerWatchdog, lane: str, delivery: Any
+        self, watchdog: ConsumerWatchdog, lane: str, delivery: Any
     ) -> None:
         channel = delivery.channel
         watchdog.record(topology.lane_queue(self._prefix, lane))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from watcherlite import exceptions
 from watcherlite.domain import actions
-from watcherlite.messaging import bus, codec, rejections, topology
+from watcherlite.messaging import bus, codec, topology
 
 LOG = logging.getLogger(__name__)
 #: The largest number of pending messages; the oldest are dropped.
@@ -51,7 +51,7 @@ class InProcessBus:
 
     def __init__(self) -> None:
         self.counters = bus.BusCounters()
-        self._rejections = rejections.RejectionLog()
+        self._rejections = bus.RejectionLog()
         #: The newest commands that no handler accepted.
         self.dead_letters: collections.deque[bytes] = collections.deque(maxlen=LIMIT)
         self._condition = threading.Condition()

@@ -26,7 +26,7 @@ class Publisher:
     """Keeps messages until the broker has confirmed them, or drops the oldest.
 
     It connects for the first message. A queue that is deleted later is declared again
-    by its consumers: see `consumer_watchdog`.
+    by its consumers: see `ConsumerWatchdog`.
     """
 
     def __init__(

@@ -3,7 +3,7 @@
 # oslo.versionedobjects reads plain dicts off the class.
 # ruff: noqa: RUF012
 
-from watcherlite.objects import action_plan, base, exception, fields
+from watcherlite.objects import action_plan, base, fields, nested
 
 
 class ActionPayload(base.Payload):
@@ -90,9 +90,7 @@ class _WithFault(ActionPayload):
     }
 
     fields = {
-        'fault': fields.ObjectField(
-            exception.ExceptionPayload.obj_name(), nullable=True
-        ),
+        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True),
     }
 
 

@@ -3,7 +3,7 @@
 # oslo.versionedobjects reads plain dicts off the class.
 # ruff: noqa: RUF012
 
-from watcherlite.objects import audit, base, exception, fields, strategy
+from watcherlite.objects import audit, base, fields, nested
 
 
 @base.register
@@ -43,7 +43,7 @@ class ActionPlanPayload(TerseActionPlanPayload):
     fields = {
         'audit': fields.ObjectField(audit.AuditPayload.obj_name()),
         'strategy': fields.ObjectField(
-            strategy.StrategyPayload.obj_name(), nullable=True
+            nested.StrategyPayload.obj_name(), nullable=True
         ),
     }
 
@@ -102,9 +102,7 @@ class _WithFault(ActionPlanPayload):
     }
 
     fields = {
-        'fault': fields.ObjectField(
-            exception.ExceptionPayload.obj_name(), nullable=True
-        ),
+        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True),
     }
 
 

@@ -3,7 +3,7 @@
 # oslo.versionedobjects reads plain dicts off the class.
 # ruff: noqa: RUF012
 
-from watcherlite.objects import base, exception, fields, goal, strategy
+from watcherlite.objects import base, fields, nested
 
 
 @base.register
@@ -26,9 +26,7 @@ class AuditPayload(base.Payload):
         'scope': fields.FlexibleListField(nullable=True),
         'goal_uuid': fields.UUIDField(),
         'strategy_uuid': fields.UUIDField(nullable=True),
-        'fault': fields.ObjectField(
-            exception.ExceptionPayload.obj_name(), nullable=True
-        ),
+        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True),
         'created_at': fields.DateTimeField(nullable=True),
         'updated_at': fields.DateTimeField(nullable=True),
         'deleted_at': fields.DateTimeField(nullable=True),
@@ -60,9 +58,9 @@ class AuditEventPayload(base.Payload):
         'scope': fields.FlexibleListField(nullable=True),
         'goal_uuid': fields.UUIDField(),
         'strategy_uuid': fields.UUIDField(nullable=True),
-        'goal': fields.ObjectField(goal.GoalPayload.obj_name()),
+        'goal': fields.ObjectField(nested.GoalPayload.obj_name()),
         'strategy': fields.ObjectField(
-            strategy.StrategyPayload.obj_name(), nullable=True
+            nested.StrategyPayload.obj_name(), nullable=True
         ),
         'created_at': fields.DateTimeField(nullable=True),
         'updated_at': fields.DateTimeField(nullable=True),
@@ -138,7 +136,5 @@ class AuditActionPayload(AuditEventPayload):
     }
 
     fields = {
-        'fault': fields.ObjectField(
-            exception.ExceptionPayload.obj_name(), nullable=True
-        ),
+        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True),
     }

@@ -3,7 +3,7 @@
 # oslo.versionedobjects reads plain dicts off the class.
 # ruff: noqa: RUF012
 
-from watcherlite.objects import base, exception, fields
+from watcherlite.objects import base, fields, nested
 
 
 @base.register
@@ -46,9 +46,7 @@ class OwnedPayload(base.Payload):
         'updated_at': fields.DateTimeField(nullable=True),
         'deleted_at': fields.DateTimeField(nullable=True),
         'action': fields.ObjectField(ClusteringActionPayload.obj_name()),
-        'fault': fields.ObjectField(
-            exception.ExceptionPayload.obj_name(), nullable=True
-        ),
+        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True),
     }
 
 

@@ -2,20 +2,10 @@
 
 import functools
 
-from watcherlite.objects import (
-    action,
-    action_plan,
-    audit,
-    base,
-    cluster,
-    exception,
-    goal,
-    stack,
-    strategy,
-)
+from watcherlite.objects import action, action_plan, audit, base, cluster, nested, stack
 
 #: The modules of nested payloads come first.
-_MODULES = (exception, goal, strategy, audit, action_plan, action, stack, cluster)
+_MODULES = (nested, audit, action_plan, action, stack, cluster)
 
 
 @functools.cache

@@ -3,7 +3,7 @@
 # oslo.versionedobjects reads plain dicts off the class.
 # ruff: noqa: RUF012
 
-from watcherlite.objects import base, exception, fields
+from watcherlite.objects import base, fields, nested
 
 
 class StackPayload(base.Payload):
@@ -69,9 +69,7 @@ class StackActionPayload(StackPayload):
     obj_relationships = {'fault': [('1.0', '1.0')]}
 
     fields = {
-        'fault': fields.ObjectField(
-            exception.ExceptionPayload.obj_name(), nullable=True
-        ),
+        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True),
     }
 
 
@@ -127,7 +125,5 @@ class ResourceActionPayload(ResourcePayload):
     }
 
     fields = {
-        'fault': fields.ObjectField(
-            exception.ExceptionPayload.obj_name(), nullable=True
-        ),
+        'fault': fields.ObjectField(nested.ExceptionPayload.obj_name(), nullable=True),
     }

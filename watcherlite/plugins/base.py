@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from watcherlite.destinations import Destinations
-from watcherlite.domain import property_diff
+from watcherlite.domain import resource_results
 from watcherlite.domain.clusters import Cluster, Node, Profile
 from watcherlite.domain.creators import Creator
 from watcherlite.domain.documents import PlanDocument
@@ -595,7 +595,7 @@ class ResourceHandler(Connecting, Plugin):
         :param failed: the resource is FAILED, or a user marked it so
         :raises Invalid: the change is not possible at all
         """
-        return property_diff.decide(self, before, after, failed)
+        return resource_results.decide(self, before, after, failed)
 
     def create(self, context: ResourceContext) -> Result:
         """Make it."""

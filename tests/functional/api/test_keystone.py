@@ -12,7 +12,7 @@ from tests import base
 from tests.functional.api import fixtures
 from tests.unit.api.requests import ask
 from watcherlite import exceptions
-from watcherlite.api import keystone
+from watcherlite.api import authentication
 from watcherlite.api.authentication import AWAY
 
 #: That of a reader of the whole system.
@@ -165,6 +165,8 @@ class TestKeystone(base.TestCase):
         conf = cfg.ConfigOpts()
         conf([], project='watcherlite', default_config_files=[])
 
-        error = self.assertRaises(exceptions.ConfigurationError, keystone.checker, conf)
+        error = self.assertRaises(
+            exceptions.ConfigurationError, authentication.checker, conf
+        )
 
         self.assertIn('[keystone_authtoken] has no auth_type', str(error))

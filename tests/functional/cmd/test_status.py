@@ -9,7 +9,7 @@ from tests import factories, services
 from tests.functional.cmd.calling import CallingTestCase
 from watcherlite import bootstrap, conf
 from watcherlite.clock import UTC
-from watcherlite.cmd import status, upgrade_checks
+from watcherlite.cmd import status
 
 KEY = base64.b64encode(b'k' * 32).decode()
 
@@ -221,9 +221,7 @@ class StatusTest(CallingTestCase):
     def test_notifications_that_wait_for_long_are_worth_a_look(self):
         store = self.store()
         plan, _ = factories.store_plan(store)
-        old = datetime.datetime.now(UTC) - datetime.timedelta(
-            seconds=upgrade_checks.LATE + 60
-        )
+        old = datetime.datetime.now(UTC) - datetime.timedelta(seconds=status.LATE + 60)
         with store.transaction() as tx:
             tx.lock_plans([plan.id])
             tx.add_events([factories.make_event(plan, occurred_at=old)])

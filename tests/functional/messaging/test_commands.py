@@ -7,7 +7,7 @@ from tests import services
 from tests.functional.messaging import base
 from tests.unit.messaging import bus_contract, recording
 from watcherlite import exceptions
-from watcherlite.domain.receipts import Receipt
+from watcherlite.domain.commands import Receipt
 from watcherlite.messaging import codec, topology
 
 RUN = bus_contract.RUN

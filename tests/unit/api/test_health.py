@@ -5,8 +5,7 @@ from tests.unit.api.requests import ask
 from watcherlite import exceptions
 from watcherlite.api.app import CALLER, ROUTE
 from watcherlite.api.authentication import SYNTHETIC
-from watcherlite.api.health import FRESH, LATE, BrokerProbe, Health
-from watcherlite.api.health_endpoints import HealthEndpoints
+from watcherlite.api.health import FRESH, LATE, BrokerProbe, Health, HealthEndpoints
 from watcherlite.api.metrics import Metrics
 from watcherlite.api.request_log import RequestLog
 from watcherlite.domain.stacks import Definition, Resource, Stack

@@ -4,7 +4,7 @@ from typing import Any
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.domain import json_paths
+from watcherlite.domain import json_values
 
 VALUE: dict[str, Any] = {
     'name': 'n',
@@ -14,8 +14,8 @@ VALUE: dict[str, Any] = {
 
 def found(path: str, value: Any = VALUE, visits: int = 100) -> list[Any]:
     """Return all that a path leads to."""
-    budget = json_paths.Budget(visits)
-    return list(json_paths.find(json_paths.parse(path), value, budget))
+    budget = json_values.Budget(visits)
+    return list(json_values.find(json_values.parse(path), value, budget))
 
 
 class TestPaths(base.TestCase):
@@ -53,7 +53,9 @@ class TestPaths(base.TestCase):
             '$..a.[0]',
         ):
             with self.subTest(path=path):
-                error = self.assertRaises(exceptions.BadRequest, json_paths.parse, path)
+                error = self.assertRaises(
+                    exceptions.BadRequest, json_values.parse, path
+                )
                 self.assertIn('is no JSON path', str(error))
 
     def test_what_is_too_long_or_descends_twice_is_refused(self) -> None:
@@ -63,7 +65,7 @@ class TestPaths(base.TestCase):
             '$..a..b': "'$..a..b' has more than one '..'.",
             'a' + '.a' * 64: f"'{('a' + '.a' * 64)[:80]}' has more than 64 steps.",
         }.items():
-            error = self.assertRaises(exceptions.BadRequest, json_paths.parse, path)
+            error = self.assertRaises(exceptions.BadRequest, json_values.parse, path)
             self.assertEqual(text, str(error))
 
     def test_a_path_visits_no_more_than_its_budget(self) -> None:

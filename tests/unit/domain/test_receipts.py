@@ -1,7 +1,7 @@
 """When a command from the broker may be forgotten there."""
 
 from tests import base
-from watcherlite.domain.receipts import Receipt
+from watcherlite.domain.commands import Receipt
 
 
 class ReceiptTest(base.TestCase):

@@ -6,7 +6,7 @@ from tests import base
 from tests.worlds import kind
 from watcherlite import exceptions
 from watcherlite.engine.action_types import EngineActionTypes
-from watcherlite.engine.audits.audit_action import AuditAction
+from watcherlite.engine.audits.runs import AuditAction
 from watcherlite.engine.stacks.actions.resource_action import ResourceAction
 from watcherlite.engine.stacks.actions.stack_action import StackAction
 from watcherlite.plugins import loader

@@ -4,7 +4,7 @@ import types
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.messaging import consumer_watchdog
+from watcherlite.messaging import consumer
 
 
 class FakeChannel:
@@ -24,7 +24,7 @@ class TestConsumerWatchdog(base.TestCase):
         super().setUp()
         self.now = 0.0
         self.channel = FakeChannel(a=0, b=0)
-        self.watchdog = consumer_watchdog.ConsumerWatchdog(
+        self.watchdog = consumer.ConsumerWatchdog(
             self.channel, ['a', 'b'], 10.0, monotonic=lambda: self.now
         )
 

@@ -2,7 +2,7 @@
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.messaging.rejections import INTERVAL, RejectionLog
+from watcherlite.messaging.bus import INTERVAL, RejectionLog
 
 ERROR = exceptions.Invalid('It is not JSON.')
 

@@ -12,7 +12,7 @@ from watcherlite.notifications import messages
 from watcherlite.notifications.payloads import action_plans
 from watcherlite.notifications.samples import documents, infra_optim
 from watcherlite.notifications.settings import NotificationSettings
-from watcherlite.objects import action, action_plan, audit, cluster, stack, strategy
+from watcherlite.objects import action, action_plan, audit, cluster, nested, stack
 
 
 class Surroundings:
@@ -440,7 +440,7 @@ def _object(primitive):
 _PLAIN = {}
 _CLASSES = {
     name: cls
-    for module in (action, action_plan, audit, cluster, stack, strategy)
+    for module in (action, action_plan, audit, cluster, nested, stack)
     for name, cls in vars(module).items()
     if isinstance(cls, type)
 }

@@ -7,7 +7,7 @@ from oslo_versionedobjects import fixture
 
 from tests import base
 from watcherlite.notifications.samples import documents
-from watcherlite.objects import action, action_plan, audit, registry, strategy
+from watcherlite.objects import action, action_plan, audit, nested, registry
 
 # Class -> version and fingerprint of its fields and of the versions nested in it.
 # When the test that compares these fails, a payload has changed: a consumer may
@@ -254,7 +254,7 @@ class TestFields(base.TestCase):
         zone = datetime.timezone(datetime.timedelta(hours=2))
         aware = datetime.datetime(2016, 11, 4, 16, 29, 20, tzinfo=datetime.UTC)
         naive = aware.replace(tzinfo=None)
-        payload = strategy.StrategyPayload(
+        payload = nested.StrategyPayload(
             created_at=datetime.datetime(2016, 11, 4, 18, 29, 20, 999999, zone),
             updated_at=naive,
         )

@@ -1,4 +1,4 @@
-"""Bodies of requests to create and update stacks, parsed."""
+"""Requests on stacks: the stack of an address, and the definition in a body."""
 
 import json
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.api.operation import Request
-from watcherlite.domain.stacks import NewStack
+from watcherlite.domain.stacks import NewStack, Stack
 from watcherlite.domain.templates import document
 from watcherlite.domain.templates import environment as environments
 
@@ -115,3 +115,18 @@ def _adopted(value: Any) -> Mapping[str, Any] | None:
     if isinstance(value, str):
         value = document.parse(value, 'adopt_stack_data') if value.strip() else None
     return value or None
+
+
+def get_stack(request: Request, deleted: bool = False) -> Stack:
+    """Return the stack of an address that has its name and its id.
+
+    :param deleted: one that has been deleted, too
+    :raises StackNotFound: there is none, or it has another name
+    """
+    name, uuid = request.path['stack_name'], request.path['stack_id']
+    tenant = request.path['tenant']
+    found = request.services.store.find_stack(uuid, tenant, deleted)
+    # What is found by its name is not what has that id
+    if found.name != name or found.uuid != uuid:
+        raise exceptions.StackNotFound(f'The Stack ({name}/{uuid}) could not be found.')
+    return found

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from watcherlite.cli.formatting import action_count
 from watcherlite.cli.output import Output
-from watcherlite.cli.text import action_count
 from watcherlite.domain import graph
 from watcherlite.domain.documents import ActionDocument, PlanDocument
 

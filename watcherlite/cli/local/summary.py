@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from watcherlite.cli.action_table import Started, coloured, table
+from watcherlite.cli.formatting import capitalized, plan_label
 from watcherlite.cli.output import Output
-from watcherlite.cli.text import capitalized, plan_label
 from watcherlite.cmd.exits import one_line
 from watcherlite.conf import masking
 from watcherlite.db.api import Store

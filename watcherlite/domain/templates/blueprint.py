@@ -12,6 +12,7 @@ from watcherlite.domain.templates import dependencies, document
 from watcherlite.domain.templates import environment as environments
 from watcherlite.domain.templates import parameters as parameter_values
 from watcherlite.domain.templates.definitions import ResourceDefinition
+from watcherlite.domain.templates.environment import Registry
 from watcherlite.domain.templates.nodes import (
     Attribute,
     EvaluationFailed,
@@ -19,7 +20,6 @@ from watcherlite.domain.templates.nodes import (
     holds,
     truth,
 )
-from watcherlite.domain.templates.registry import Registry
 from watcherlite.domain.templates.scope import (
     MAX_SHOWN,
     OMITTED,

@@ -1,11 +1,233 @@
-"""The declarations of a template: resources and outputs."""
+"""The declarations of a template: parameters, resources and outputs."""
 
 import dataclasses
+import json
 from collections.abc import Mapping
 from typing import Any
 
+from watcherlite.domain import json_values
+from watcherlite.domain.document_values import Findings, check_keys, shown
+from watcherlite.domain.json_values import kind
+from watcherlite.domain.templates import constraints
+from watcherlite.domain.templates.constraints import Constraint
 from watcherlite.domain.templates.nodes import Node, Static
-from watcherlite.domain.templates.parameter_definitions import ParameterDefinition
+from watcherlite.domain.yaml_values import Path
+
+STRING, NUMBER, BOOLEAN = 'string', 'number', 'boolean'
+JSON, LIST = 'json', 'comma_delimited_list'
+TYPES = (STRING, NUMBER, BOOLEAN, JSON, LIST)
+
+_KEYS = (
+    'type',
+    'label',
+    'description',
+    'default',
+    'hidden',
+    'immutable',
+    'tags',
+    'constraints',
+)
+_TRUE = frozenset({'t', 'true', 'on', 'y', 'yes', '1'})
+_FALSE = frozenset({'f', 'false', 'off', 'n', 'no', '0'})
+
+
+class InvalidValue(Exception):
+    """A value does not have the type of its parameter."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ParameterDefinition:
+    """One declared parameter.
+
+    :param default: not evaluated; None: it has no default
+    :param hidden: its value must never be shown
+    :param immutable: an update must not change its value
+    """
+
+    name: str
+    type: str
+    label: str | None = None
+    description: str = ''
+    default: Any = None
+    hidden: bool = False
+    immutable: bool = False
+    tags: tuple[str, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+
+    def fitted(self, value: Any) -> Any:
+        """Return a value of the type of the parameter.
+
+        :raises InvalidValue: it is invalid; the message omits the value
+        """
+        found = converted(self.type, value)
+        problems = [c.problem(found, self.hidden) for c in self.constraints]
+        text = '; '.join(problem for problem in problems if problem)
+        if text:
+            raise InvalidValue(text)
+        return found
+
+
+def converted(parameter_type: str, value: Any) -> Any:
+    """Return a value converted to a type; raises InvalidValue."""
+    return _CONVERTERS[parameter_type](value)
+
+
+def _string(value: Any) -> str:
+    if isinstance(value, (dict, list)) or value is None:
+        raise InvalidValue(f'it is {kind(value)} and must be text')
+    text = str(value)
+    problem = json_values.text_problem(text)
+    if problem:
+        raise InvalidValue(problem)
+    return text
+
+
+def _number(value: Any) -> int | float:
+    number = constraints.number_of(value)
+    if number is None:
+        raise InvalidValue('it must be a number')
+    return number
+
+
+def _boolean(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, (str, int)):
+        text = str(value).strip().lower()
+        if text in _TRUE:
+            return True
+        if text in _FALSE:
+            return False
+    raise InvalidValue('it must be true or false')
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value) if value.strip() else {}
+        except (ValueError, RecursionError):
+            raise InvalidValue(
+                'it must be a mapping or a list, or either as JSON'
+            ) from None
+    if not isinstance(value, (dict, list)):
+        raise InvalidValue(f'it is {kind(value)} and must be a mapping or a list')
+    for path, text in json_values.problems(value):
+        raise InvalidValue(f'within it, {len(path)} levels deep: {text}')
+    return value
+
+
+def _list(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [part.strip() for part in _string(value).split(',')] if value else []
+    if isinstance(value, list):
+        return [_string(part) for part in value]
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return [str(value)]
+    raise InvalidValue(f'it is {kind(value)} and must be text with commas, or a list')
+
+
+_CONVERTERS = {
+    STRING: _string,
+    NUMBER: _number,
+    BOOLEAN: _boolean,
+    JSON: _json,
+    LIST: _list,
+}
+
+
+def read(
+    findings: Findings, path: Path, name: str, written: Any
+) -> ParameterDefinition:
+    """Return a parameter; reports problems, and takes string for an invalid type."""
+    if not isinstance(written, dict):
+        text = f'this is {kind(written)}; it must be a mapping like {{type: string}}'
+        findings.add(path, text)
+        return ParameterDefinition(name, STRING)
+    check_keys(findings, path, written, _KEYS)
+    if name.startswith('OS::') or not name:
+        findings.add(
+            path, 'the names OS::... are those of pseudo parameters; rename it'
+        )
+    parameter_type = written.get('type')
+    if parameter_type not in TYPES:
+        what = 'Missing parameter type for parameter: ' + name
+        if 'type' in written:
+            what = f'{shown(parameter_type)} is no type of a parameter'
+        findings.add((*path, 'type'), f'{what}; write one of {", ".join(TYPES)}')
+        parameter_type, usable = STRING, False
+    else:
+        usable = True
+    found = ParameterDefinition(
+        name,
+        parameter_type,
+        label=_text(findings, (*path, 'label'), written.get('label')),
+        description=_text(findings, (*path, 'description'), written.get('description'))
+        or '',
+        default=written.get('default'),
+        hidden=_flag(findings, (*path, 'hidden'), written.get('hidden')),
+        immutable=_flag(findings, (*path, 'immutable'), written.get('immutable')),
+        tags=_tags(findings, (*path, 'tags'), written.get('tags')),
+    )
+    if not usable:
+        return found
+    place = (*path, 'constraints')
+    rules = constraints.read(findings, place, written.get('constraints'), found.type)
+    found = dataclasses.replace(
+        found,
+        constraints=tuple(
+            _typed(findings, place, found.type, rule)
+            if rule.kind == constraints.VALUES
+            else rule
+            for rule in rules
+        ),
+    )
+    if found.default is not None:
+        try:
+            found.fitted(found.default)
+        except InvalidValue as error:
+            findings.add((*path, 'default'), f'Invalid default: {error}')
+    return found
+
+
+def _typed(
+    findings: Findings, path: Path, parameter_type: str, rule: Constraint
+) -> Constraint:
+    """Return a constraint with its allowed values converted to the type."""
+    element = STRING if parameter_type == LIST else parameter_type
+    values = []
+    for value in rule.settings['value']:
+        try:
+            values.append(converted(element, value))
+        except InvalidValue as error:
+            findings.add(path, f'allowed_values: one is no {element}: {error}')
+    return dataclasses.replace(rule, settings={'value': values})
+
+
+def _text(findings: Findings, path: Path, value: Any) -> str | None:
+    if isinstance(value, (dict, list)):
+        findings.add(path, f'this is {kind(value)}; it must be text')
+        return None
+    return None if value is None else str(value)
+
+
+def _flag(findings: Findings, path: Path, value: Any) -> bool:
+    if value is None:
+        return False
+    try:
+        return _boolean(value)
+    except InvalidValue as error:
+        findings.add(path, str(error))
+        return False
+
+
+def _tags(findings: Findings, path: Path, value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
+        findings.add(path, 'this must be a list of texts')
+        return ()
+    return tuple(value)
+
 
 __all__ = ['OutputDefinition', 'ParameterDefinition', 'ResourceDefinition']
 

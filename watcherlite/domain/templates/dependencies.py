@@ -9,6 +9,7 @@ from watcherlite.domain import graph
 from watcherlite.domain.json_values import kind
 from watcherlite.domain.templates import document
 from watcherlite.domain.templates.definitions import ResourceDefinition
+from watcherlite.domain.templates.environment import Registry
 from watcherlite.domain.templates.nodes import (
     Attribute,
     EvaluationFailed,
@@ -16,7 +17,6 @@ from watcherlite.domain.templates.nodes import (
     Node,
     holds,
 )
-from watcherlite.domain.templates.registry import Registry
 from watcherlite.domain.templates.scope import Scope
 from watcherlite.domain.templates.template import Template
 from watcherlite.domain.yaml_values import Path

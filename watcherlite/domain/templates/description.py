@@ -8,8 +8,8 @@ from watcherlite import exceptions
 from watcherlite.domain.templates import constraints, document, parameters
 from watcherlite.domain.templates import environment as environments
 from watcherlite.domain.templates.constraints import Constraint
-from watcherlite.domain.templates.parameter_definitions import ParameterDefinition
-from watcherlite.domain.templates.registry import Registry
+from watcherlite.domain.templates.definitions import ParameterDefinition
+from watcherlite.domain.templates.environment import Registry
 from watcherlite.domain.templates.scope import MAX_SHOWN, Budget
 from watcherlite.domain.templates.template import Template, load
 

@@ -1,18 +1,102 @@
-"""The functions of templates: names, arguments, and first versions."""
+"""The functions of templates: names, shapes of arguments, and first versions."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from watcherlite.domain.json_values import kind
 from watcherlite.domain.templates import (
-    argument_shapes,
     collection_functions,
     lookup_functions,
     text_functions,
     versions,
 )
-from watcherlite.domain.templates.argument_shapes import Shape
 from watcherlite.domain.templates.scope import Scope
+
+#: Returns the problem of arguments that are not evaluated, or None.
+Shape = Callable[[Any], str | None]
+
+
+def anything(written: Any) -> str | None:
+    """Accept everything: the evaluated argument is validated."""
+    return None
+
+
+def a_list(usage: str, least: int, most: int | None = None) -> Shape:
+    """Return the shape of a list with a number of elements.
+
+    :param usage: an example for the message
+    """
+
+    def check(written: Any) -> str | None:
+        if isinstance(written, dict) and len(written) == 1:
+            return None  # a function that may give one
+        if not isinstance(written, list):
+            return f'its arguments are {kind(written)}, not a list; write {usage}'
+        count = len(written)
+        if count < least or (most is not None and count > most):
+            wanted = f'{least} or more' if most is None else f'{least} to {most}'
+            wanted = str(least) if least == most else wanted
+            return f'it has {count} arguments, not {wanted}; write {usage}'
+        return None
+
+    return check
+
+
+def a_name(usage: str) -> Shape:
+    """Return the shape of a name, or a function for it."""
+
+    def check(written: Any) -> str | None:
+        if (isinstance(written, str) and written) or _is_function(written):
+            return None
+        return f'its argument is {kind(written)}, not a name; write {usage}'
+
+    return check
+
+
+def a_path(usage: str, least: int) -> Shape:
+    """Return the shape of a list that starts with a name.
+
+    :param least: elements of the list; 1 allows the name alone, too
+    """
+    as_list = a_list(usage, least)
+
+    def check(written: Any) -> str | None:
+        if least == 1 and isinstance(written, str) and written:
+            return None
+        problem = as_list(written)
+        if problem or not isinstance(written, list):
+            return problem
+        first = written[0]
+        if (isinstance(first, str) and first) or _is_function(first):
+            return None
+        return f'the first argument is {kind(first)}, not a name; write {usage}'
+
+    return check
+
+
+def a_mapping(
+    usage: str, required: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> Shape:
+    """Return the shape of a mapping with these keys."""
+
+    def check(written: Any) -> str | None:
+        if not isinstance(written, dict):
+            return f'its arguments are {kind(written)}, not a mapping; write {usage}'
+        missing = [key for key in required if key not in written]
+        known = (*required, *optional)
+        unknown = sorted(str(key) for key in written if key not in known)
+        if missing:
+            return f'{", ".join(missing)} is missing; write {usage}'
+        if unknown:
+            return f'there is no {", ".join(unknown)}; known are {", ".join(known)}'
+        return None
+
+    return check
+
+
+def _is_function(written: Any) -> bool:
+    return isinstance(written, dict) and len(written) == 1
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -45,7 +129,7 @@ FUNCTIONS = (
         'get_param',
         'The value of a parameter, or what is at a path in it.',
         _FIRST,
-        argument_shapes.a_path('get_param: NAME or [NAME, KEY, ...]', 1),
+        a_path('get_param: NAME or [NAME, KEY, ...]', 1),
         lookup_functions.get_param,
         pure=False,
     ),
@@ -53,7 +137,7 @@ FUNCTIONS = (
         'get_resource',
         'What a resource of the stack is called; it is made before.',
         _FIRST,
-        argument_shapes.a_name('get_resource: NAME'),
+        a_name('get_resource: NAME'),
         lookup_functions.get_resource,
         refers='resource',
         pure=False,
@@ -62,7 +146,7 @@ FUNCTIONS = (
         'get_attr',
         'An attribute of a resource of the stack, or what is at a path in it.',
         _FIRST,
-        argument_shapes.a_path('get_attr: [NAME, ATTRIBUTE, KEY, ...]', 1),
+        a_path('get_attr: [NAME, ATTRIBUTE, KEY, ...]', 1),
         lookup_functions.get_attr,
         refers='resource',
         pure=False,
@@ -71,7 +155,7 @@ FUNCTIONS = (
         'get_file',
         'The text of a file that comes with the template.',
         _FIRST,
-        argument_shapes.a_name('get_file: NAME'),
+        a_name('get_file: NAME'),
         lookup_functions.get_file,
         refers='file',
         pure=False,
@@ -80,28 +164,28 @@ FUNCTIONS = (
         'str_replace',
         'A text with values in the place of names.',
         _FIRST,
-        argument_shapes.a_mapping(_REPLACE, ('template', 'params')),
+        a_mapping(_REPLACE, ('template', 'params')),
         text_functions.str_replace,
     ),
     Function(
         'list_join',
         'The elements of lists as one text, with a delimiter between them.',
         _FIRST,
-        argument_shapes.a_list("list_join: [', ', [a, b]]", 2),
+        a_list("list_join: [', ', [a, b]]", 2),
         text_functions.list_join,
     ),
     Function(
         'digest',
         'The digest of a text by an algorithm like sha256, in hexadecimal digits.',
         '2015-04-30',
-        argument_shapes.a_list('digest: [sha256, TEXT]', 2, 2),
+        a_list('digest: [sha256, TEXT]', 2, 2),
         text_functions.digest,
     ),
     Function(
         'repeat',
         'A list of what a template gives for each value, or combination of values.',
         '2015-04-30',
-        argument_shapes.a_mapping(
+        a_mapping(
             '{template: port %p%, for_each: {%p%: [80, 443]}}',
             ('template', 'for_each'),
             ('permutations',),
@@ -112,72 +196,70 @@ FUNCTIONS = (
         'str_split',
         'The parts of a text between delimiters, or one of them.',
         '2015-10-15',
-        argument_shapes.a_list("str_split: [',', TEXT] or [',', TEXT, 0]", 2, 3),
+        a_list("str_split: [',', TEXT] or [',', TEXT, 0]", 2, 3),
         text_functions.str_split,
     ),
     Function(
         'map_merge',
         'Several mappings as one; what stands in a later one counts.',
         '2016-04-08',
-        argument_shapes.a_list('map_merge: [{a: 1}, {b: 2}]', 0),
+        a_list('map_merge: [{a: 1}, {b: 2}]', 0),
         collection_functions.map_merge,
     ),
     Function(
         'if',
         'One of two values, as a condition has it.',
         versions.CONDITIONS,
-        argument_shapes.a_list('if: [CONDITION, VALUE, OTHERWISE]', 2, 3),
+        a_list('if: [CONDITION, VALUE, OTHERWISE]', 2, 3),
         None,
     ),
     Function(
         'map_replace',
         'A mapping with other keys or values.',
         versions.CONDITIONS,
-        argument_shapes.a_list(
-            'map_replace: [{a: 1}, {keys: {a: b}, values: {1: 2}}]', 2, 2
-        ),
+        a_list('map_replace: [{a: 1}, {keys: {a: b}, values: {1: 2}}]', 2, 2),
         collection_functions.map_replace,
     ),
     Function(
         'filter',
         'A list without some values.',
         '2017-02-24',
-        argument_shapes.a_list('filter: [[VALUE, ...], LIST]', 2, 2),
+        a_list('filter: [[VALUE, ...], LIST]', 2, 2),
         collection_functions.without,
     ),
     Function(
         'str_replace_strict',
         'As str_replace, and each name has to be in the text.',
         '2017-02-24',
-        argument_shapes.a_mapping(_REPLACE, ('template', 'params')),
+        a_mapping(_REPLACE, ('template', 'params')),
         text_functions.str_replace_strict,
     ),
     Function(
         'contains',
         'Whether a value is in a list, a mapping or a text.',
         '2017-09-01',
-        argument_shapes.a_list('contains: [VALUE, LIST]', 2, 2),
+        a_list('contains: [VALUE, LIST]', 2, 2),
         collection_functions.contains,
     ),
     Function(
         'list_concat',
         'Several lists as one.',
         '2017-09-01',
-        argument_shapes.a_list('list_concat: [[a], [b]]', 0),
+        a_list('list_concat: [[a], [b]]', 0),
         collection_functions.list_concat,
     ),
     Function(
         'list_concat_unique',
         'Several lists as one that has each value once.',
         '2017-09-01',
-        argument_shapes.a_list('list_concat_unique: [[a], [b]]', 0),
+        a_list('list_concat_unique: [[a], [b]]', 0),
         collection_functions.list_concat_unique,
     ),
     Function(
         'make_url',
         'A URL that is put together of its parts.',
         '2017-09-01',
-        argument_shapes.a_mapping(
+        a_mapping(
             '{scheme: https, host: example.org, path: /a}',
             (),
             (
@@ -197,7 +279,7 @@ FUNCTIONS = (
         'str_replace_vstrict',
         'As str_replace_strict, and no value may be empty.',
         '2017-09-01',
-        argument_shapes.a_mapping(_REPLACE, ('template', 'params')),
+        a_mapping(_REPLACE, ('template', 'params')),
         text_functions.str_replace_vstrict,
     ),
 )
@@ -208,28 +290,28 @@ CONDITION_FUNCTIONS = (
         'equals',
         'Whether two values are the same.',
         versions.CONDITIONS,
-        argument_shapes.a_list('equals: [ONE, OTHER]', 2, 2),
+        a_list('equals: [ONE, OTHER]', 2, 2),
         collection_functions.equals,
     ),
     Function(
         'not',
         'Whether a condition does not hold.',
         versions.CONDITIONS,
-        argument_shapes.anything,
+        anything,
         None,
     ),
     Function(
         'and',
         'Whether all conditions hold.',
         versions.CONDITIONS,
-        argument_shapes.a_list('and: [ONE, OTHER]', 2),
+        a_list('and: [ONE, OTHER]', 2),
         None,
     ),
     Function(
         'or',
         'Whether at least one condition holds.',
         versions.CONDITIONS,
-        argument_shapes.a_list('or: [ONE, OTHER]', 2),
+        a_list('or: [ONE, OTHER]', 2),
         None,
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.domain.json_values import kind
 from watcherlite.domain.markup import path_text
-from watcherlite.domain.templates.parameter_definitions import InvalidValue
+from watcherlite.domain.templates.definitions import InvalidValue
 from watcherlite.domain.templates.template import ParameterDefinition, Template
 
 #: Shown in place of a hidden value.

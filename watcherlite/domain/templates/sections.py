@@ -5,7 +5,7 @@ from typing import Any
 
 from watcherlite.domain.document_values import Findings, check_keys, shown
 from watcherlite.domain.json_values import kind
-from watcherlite.domain.templates import parameter_definitions, versions
+from watcherlite.domain.templates import definitions, versions
 from watcherlite.domain.templates.compiler import Compiler
 from watcherlite.domain.templates.definitions import (
     DELETE,
@@ -91,7 +91,7 @@ def parameters(
 ) -> dict[str, ParameterDefinition]:
     """Return the declared parameters."""
     return {
-        name: parameter_definitions.read(findings, ('parameters', name), name, value)
+        name: definitions.read(findings, ('parameters', name), name, value)
         for name, value in written.items()
     }
 

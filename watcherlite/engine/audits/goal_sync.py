@@ -2,15 +2,45 @@
 
 import logging
 import uuid
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store
 from watcherlite.domain.audits import Goal, Strategy
-from watcherlite.engine.audits.plugins import GOALS, STRATEGIES, ProposalPlugins
+from watcherlite.domain.solutions import IndicatorSpecification
 from watcherlite.execution.retries import retry_on_conflict
+from watcherlite.plugins import base
+from watcherlite.plugins.base import GOALS, STRATEGIES
 
 LOG = logging.getLogger(__name__)
+
+
+class ProposalPlugins(Protocol):
+    """Loads goals, strategies and planners, see `plugins.loader.Plugins`."""
+
+    def make_goal(self, name: str) -> base.Goal:
+        """Return an instance; raises PluginNotFound or PluginError."""
+
+    def make_strategy(self, name: str) -> base.Strategy:
+        """Return an instance; raises PluginNotFound or PluginError."""
+
+    def make_planner(self, name: str) -> base.Planner:
+        """Return an instance; raises PluginNotFound or PluginError."""
+
+    def loadable(self, namespace: str) -> dict[str, Any]:
+        """Return the classes of a namespace that can be used, by name."""
+
+    def fill_parameters(
+        self, spec: Mapping[str, Any], given: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return parameters with defaults; raises InvalidInput and PluginError."""
+
+    def check_indicator(
+        self, specification: IndicatorSpecification, value: object
+    ) -> None:
+        """Raise InvalidInput unless a value matches the specification."""
 
 
 def sync(store: Store, proposers: ProposalPlugins, clock: Clock) -> None:

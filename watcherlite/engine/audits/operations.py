@@ -21,7 +21,7 @@ from watcherlite.domain.creators import NOBODY, Creator
 from watcherlite.domain.events import Event
 from watcherlite.engine.audits import requests, run_actions
 from watcherlite.engine.audits.events import audit_event
-from watcherlite.engine.audits.plugins import ProposalPlugins
+from watcherlite.engine.audits.goal_sync import ProposalPlugins
 from watcherlite.execution.retries import retry_on_conflict
 from watcherlite.states import audit as states
 

@@ -16,10 +16,11 @@ from watcherlite.domain.audits import Audit, Goal, Strategy
 from watcherlite.domain.creators import Creator
 from watcherlite.domain.documents import PlanDocument
 from watcherlite.domain.solutions import Indicator, Solution
-from watcherlite.engine.audits.plugins import STRATEGIES, ProposalPlugins
+from watcherlite.engine.audits.goal_sync import ProposalPlugins
 from watcherlite.engine.audits.strategy_context import StrategyContext
 from watcherlite.engine.plan_scope import PlanScope
 from watcherlite.execution.ports import ActionTypes
+from watcherlite.plugins import base
 from watcherlite.plugins.base import ActionContext
 
 
@@ -70,7 +71,7 @@ class ProposalBuilder:
         """
         if strategy is not None:
             return strategy
-        for name, kind in self._proposers.loadable(STRATEGIES).items():
+        for name, kind in self._proposers.loadable(base.STRATEGIES).items():
             if kind.goal == goal.name:
                 return self._store.find_strategy(name).strategy
         raise exceptions.NotFound(

@@ -20,7 +20,7 @@ from watcherlite.domain.audits import (
     NewAudit,
     Strategy,
 )
-from watcherlite.engine.audits.plugins import ProposalPlugins
+from watcherlite.engine.audits.goal_sync import ProposalPlugins
 
 #: Maximum length of a name; generated names are truncated.
 NAME_LENGTH = 63

@@ -1,6 +1,6 @@
 """One run of an audit: strategy, planner, plan.
 
-A run is an action (`audit_action`). It locks the audit only to record its progress.
+A run is an action, see `AuditAction`. It locks the audit only to record its progress.
 Each time it verifies that it is still the current run, by the attempt of the action,
 and still wanted, by the state of the audit. The plan is stored in the transaction
 that records it in the audit and the action, so that a run that is repeated after its
@@ -11,7 +11,7 @@ import dataclasses
 import datetime
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.applier import creation
@@ -22,12 +22,13 @@ from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import APPLIER, Action, ActionChange, cut
 from watcherlite.domain.audits import CONTINUOUS, EVENT, ONESHOT, Audit
 from watcherlite.domain.documents import PlanDocument
+from watcherlite.domain.outcomes import Outcome
 from watcherlite.engine.audits import run_actions
 from watcherlite.engine.audits.events import change_events, step_event
 from watcherlite.engine.audits.operations import Tell
 from watcherlite.engine.audits.proposal import Proposal, ProposalBuilder
 from watcherlite.execution.retries import retry_while_unavailable
-from watcherlite.plugins.base import ActionContext
+from watcherlite.plugins.base import ActionContext, ActionType
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as plan_states
 from watcherlite.states import audit as states
@@ -429,3 +430,28 @@ def _readable(fault: outcomes.Fault) -> outcomes.Fault:
 def is_failure_recorded(outputs: Mapping[str, object] | None) -> bool:
     """Return whether the audit has the result of the last run of its action."""
     return FAILURE_RECORDED in (outputs or {})
+
+
+class AuditAction(ActionType):
+    """Runs the audit whose uuid is in its inputs.
+
+    :param run: returns the run for an action context
+    """
+
+    description = 'Runs an audit.'
+    # A repeated run finds the plan that was stored, or stores the first one.
+    idempotent = True
+    schema: ClassVar[Mapping[str, Any]] = {
+        'type': 'object',
+        'properties': {'audit': {'type': 'string'}},
+        'required': ['audit'],
+        'additionalProperties': False,
+    }
+
+    def __init__(self, run: Callable[[ActionContext], AuditRun]) -> None:
+        super().__init__()
+        self._run = run
+
+    def execute(self, context: ActionContext) -> Outcome:
+        """Run the audit."""
+        return self._run(context).execute()

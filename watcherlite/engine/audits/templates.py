@@ -10,7 +10,7 @@ from watcherlite.clock import Clock
 from watcherlite.db.api import Store
 from watcherlite.domain.audits import AuditTemplate, NewAuditTemplate
 from watcherlite.engine.audits import requests
-from watcherlite.engine.audits.plugins import ProposalPlugins
+from watcherlite.engine.audits.goal_sync import ProposalPlugins
 from watcherlite.execution.retries import retry_on_conflict
 
 LOG = logging.getLogger(__name__)

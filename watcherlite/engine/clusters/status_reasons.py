@@ -6,7 +6,7 @@ from typing import Any
 from watcherlite.clock import EPOCH
 from watcherlite.domain.actions import COMPLETE, Action
 from watcherlite.engine.clusters import action_types
-from watcherlite.engine.stacks.action_outputs import failure_reason
+from watcherlite.engine.stacks.action_inputs import failure_reason
 from watcherlite.states import action as states
 
 INITIALIZING = 'Initializing'

@@ -1,11 +1,14 @@
-"""The inputs of the action types `stack` and `resource`."""
+"""The inputs and outputs of the action types `stack` and `resource`."""
 
 import dataclasses
 import datetime
+import re
 from collections.abc import Mapping
 from typing import Any
 
+from watcherlite.domain.actions import Action
 from watcherlite.domain.outcomes import DerivedAction
+from watcherlite.plugins.base import DerivedResult
 
 #: The names of the action types; plan documents cannot use them.
 STACK = 'stack'
@@ -136,3 +139,23 @@ def wait_timeout(
 
 def _parse_time(text: str | None) -> datetime.datetime | None:
     return datetime.datetime.fromisoformat(text) if text is not None else None
+
+
+#: Of a resource: no change was necessary.
+UNCHANGED = 'unchanged'
+#: Of a resource: it was FAILED, and its type has nothing to repair.
+HEALED = 'healed'
+#: Of a resource: the row that it had replaced is restored, in its former state.
+RESTORED = 'restored'
+#: Of a resource: it is FAILED and could not be suspended or resumed.
+UNABLE = 'unable'
+#: Of both: the reason, in full length.
+REASON = 'reason'
+
+_PREFIX = re.compile(r'^Action failed in [a-z_]+: ')
+
+
+def failure_reason(action: Action | DerivedResult) -> str:
+    """Return why an action on a stack or resource failed, for users of stacks."""
+    reason = (action.outputs or {}).get(REASON)
+    return str(reason or _PREFIX.sub('', action.status_message or 'its action failed'))

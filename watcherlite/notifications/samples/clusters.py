@@ -4,7 +4,7 @@ import datetime
 from typing import Any
 
 from watcherlite.notifications.rules.notification import Notification
-from watcherlite.objects import cluster, exception, registry
+from watcherlite.objects import cluster, nested, registry
 
 CLUSTER_UUID = '8ca1a1b6-6f4c-4c12-9c1e-9d5ac10e4c7b'
 NODE_UUID = '3f0b6b5e-2b0c-4a5e-8a43-1b7f0f6f8d21'
@@ -135,5 +135,5 @@ def _common(
         'action': cluster.ClusteringActionPayload(
             uuid=done['uuid'], name=done['name'], action_type=done['type']
         ),
-        'fault': exception.ExceptionPayload(**FAULT) if failed else None,
+        'fault': nested.ExceptionPayload(**FAULT) if failed else None,
     }

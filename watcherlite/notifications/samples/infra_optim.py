@@ -4,16 +4,7 @@ import datetime
 from typing import Any
 
 from watcherlite.notifications.rules.notification import Notification
-from watcherlite.objects import (
-    action,
-    action_plan,
-    audit,
-    base,
-    exception,
-    goal,
-    registry,
-    strategy,
-)
+from watcherlite.objects import action, action_plan, audit, base, nested, registry
 
 PLAN_UUID = '4a97b9dd-2023-43dc-b713-815bdd94d4d6'
 AUDIT_UUID = '55bc1fe8-8030-4bd0-b0d0-2e62937f02a0'
@@ -204,7 +195,7 @@ def audit_payload(
         scope=[],
         goal_uuid=GOAL_UUID,
         strategy_uuid=STRATEGY_UUID,
-        goal=goal.GoalPayload(
+        goal=nested.GoalPayload(
             uuid=GOAL_UUID,
             name='dummy',
             display_name='Dummy goal',
@@ -225,12 +216,12 @@ def audit_payload(
         )
     if 'fault' in cls.fields:
         fault = AUDIT_FAULTS.get(notification.name)
-        payload.fault = exception.ExceptionPayload(**fault) if fault else None
+        payload.fault = nested.ExceptionPayload(**fault) if fault else None
     return payload.to_wire()
 
 
 def _strategy() -> base.Payload:
-    return strategy.StrategyPayload(
+    return nested.StrategyPayload(
         uuid=STRATEGY_UUID,
         name='dummy',
         display_name='Dummy strategy',
@@ -261,5 +252,5 @@ def _times(
     }
 
 
-def _fault(state: str) -> exception.ExceptionPayload | None:
-    return exception.ExceptionPayload(**FAULT) if state == 'FAILED' else None
+def _fault(state: str) -> nested.ExceptionPayload | None:
+    return nested.ExceptionPayload(**FAULT) if state == 'FAILED' else None

@@ -4,7 +4,7 @@ import datetime
 from typing import Any
 
 from watcherlite.notifications.rules.notification import Notification
-from watcherlite.objects import exception, registry, stack
+from watcherlite.objects import nested, registry, stack
 
 STACK_UUID = '0e3cf3ab-4b4b-4b8f-9a9e-6f0f2d1f3a57'
 RESOURCE_UUID = '6b1f6d0c-54a5-4c0e-bd0f-1e7d0f3c2b98'
@@ -136,6 +136,6 @@ def resource_payload(
     return document
 
 
-def _fault(notification: Notification) -> exception.ExceptionPayload | None:
+def _fault(notification: Notification) -> nested.ExceptionPayload | None:
     failed = notification.name.endswith('.error')
-    return exception.ExceptionPayload(**FAULT) if failed else None
+    return nested.ExceptionPayload(**FAULT) if failed else None

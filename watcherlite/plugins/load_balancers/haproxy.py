@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from oslo_config import cfg, types
 
 from watcherlite import exceptions
-from watcherlite.conf.networks import Network
+from watcherlite.conf.outgoing_http import Network
 from watcherlite.plugins import base, options
 from watcherlite.plugins.base import LoadBalancer
 from watcherlite.plugins.load_balancers import commands, template

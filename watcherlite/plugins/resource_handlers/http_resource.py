@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from oslo_config import cfg
 
 from watcherlite import exceptions
-from watcherlite.domain import property_diff
+from watcherlite.domain import resource_results
 from watcherlite.domain.resource_results import (
     REPLACE,
     UPDATE,
@@ -220,8 +220,8 @@ class HttpResource(ResourceHandler):
         self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
     ) -> str:
         """Replace it when it is made otherwise and no call can change it."""
-        decided = property_diff.decide(self, before, after, failed)
-        if decided != UPDATE or 'create' not in property_diff.changed(before, after):
+        decided = resource_results.decide(self, before, after, failed)
+        if decided != UPDATE or 'create' not in resource_results.changed(before, after):
             return decided
         places = [(p['create']['method'], p['create']['url']) for p in (before, after)]
         return UPDATE if 'update' in after and places[0] == places[1] else REPLACE
@@ -282,7 +282,7 @@ class HttpResource(ResourceHandler):
 
     def update(self, context: ResourceContext) -> Result:
         """Have it changed, if it is what the server has to know."""
-        changes = set(property_diff.changed(context.before, context.properties))
+        changes = set(resource_results.changed(context.before, context.properties))
         if 'update' not in context.properties or not changes & _TOLD:
             return None
         _guard(context, 'update')

@@ -13,7 +13,7 @@ from watcherlite import exceptions
 from watcherlite.domain.resource_results import Property, Ready
 from watcherlite.plugins import base, options
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
-from watcherlite.plugins.resource_handlers import file_access, owners
+from watcherlite.plugins.resource_handlers import file_access
 from watcherlite.plugins.resource_handlers.errors import ResourceFault
 
 NAME = 'Local::File'
@@ -165,7 +165,7 @@ class LocalFile(ResourceHandler):
             mode = _mode(wanted, locked=bool(context.data.get('locked')))
             if found.mode != mode:
                 wrong.append(f'its mode is {found.mode:04o}, not {mode:04o}')
-            if 'owner' in wanted and not owners.fits(
+            if 'owner' in wanted and not file_access.fits(
                 wanted['owner'], found.user, found.group
             ):
                 wrong.append(f'it does not belong to {wanted["owner"]}')
@@ -239,7 +239,7 @@ class LocalFile(ResourceHandler):
     def _write(self, place: file_access.Place, context: ResourceContext) -> Ready:
         wanted = context.properties
         content = wanted['content'].encode()
-        owner = owners.numbers(wanted['owner']) if 'owner' in wanted else None
+        owner = file_access.numbers(wanted['owner']) if 'owner' in wanted else None
         mode = _mode(wanted, locked=bool(context.data.get('locked')))
         place.write(content, mode, owner, context.resource_uuid)
         return Ready(

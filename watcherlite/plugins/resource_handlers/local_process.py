@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from oslo_config import cfg
 
 from watcherlite import exceptions
-from watcherlite.domain import property_diff
+from watcherlite.domain import resource_results
 from watcherlite.domain.resource_results import (
     UPDATE,
     NotYet,
@@ -30,7 +30,6 @@ from watcherlite.plugins.resource_handlers import (
     file_access,
     health,
     launcher,
-    process_options,
     process_table,
 )
 from watcherlite.plugins.resource_handlers.errors import ResourceFault
@@ -136,7 +135,7 @@ class LocalProcess(ResourceHandler):
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
         """Return the allow-list, and what is the same for all processes."""
-        return process_options.OPTIONS
+        return process_table.OPTIONS
 
     def validate(self, properties: Mapping[str, Any]) -> None:
         """Validate the command by the option `allowed`."""
@@ -185,7 +184,7 @@ class LocalProcess(ResourceHandler):
         """Replace a FAILED process, unless the old one must end first."""
         if failed and after['exclusive']:
             return UPDATE
-        return property_diff.decide(self, before, after, failed)
+        return resource_results.decide(self, before, after, failed)
 
     def create(self, context: ResourceContext) -> Result:
         """Start it, and wait until it is healthy."""
@@ -218,7 +217,7 @@ class LocalProcess(ResourceHandler):
 
     def update(self, context: ResourceContext) -> Result:
         """Restart it if a property for its start has changed."""
-        changes = set(property_diff.changed(context.before, context.properties))
+        changes = set(resource_results.changed(context.before, context.properties))
         process = _known(context)
         anew = context.properties['exclusive'] or changes & _STARTED_WITH
         if process is not None and not anew:

@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from watcherlite.domain import property_diff
+from watcherlite.domain import resource_results
 from watcherlite.domain.resource_results import (
     REPLACE,
     UPDATE,
@@ -114,10 +114,10 @@ class TestResource(ResourceHandler):
         self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
     ) -> str:
         """Replace it where `update_replace` says so."""
-        decided = property_diff.decide(self, before, after, failed)
+        decided = resource_results.decide(self, before, after, failed)
         if decided != UPDATE:
             return decided
-        names = property_diff.changed(before, after)
+        names = resource_results.changed(before, after)
         if after.get('update_replace') and {'value', 'update_replace'} & set(names):
             return REPLACE
         return UPDATE

@@ -3,7 +3,7 @@
 from tests import base
 from watcherlite import exceptions
 from watcherlite.domain.templates import environment
-from watcherlite.domain.templates.registry import Registry
+from watcherlite.domain.templates.environment import Registry
 
 
 class LoadTest(base.TestCase):

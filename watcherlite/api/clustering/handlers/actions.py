@@ -4,7 +4,7 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from watcherlite.api import arguments, links, timestamps
-from watcherlite.api.clustering import caller, lookup, pages, responses, rules
+from watcherlite.api.clustering import caller, lookup, pages, responses
 from watcherlite.api.clustering.schemas import actions as schemas
 from watcherlite.api.clustering.schemas import fragments
 from watcherlite.api.clustering.schemas.actions import CLUSTER, OURS
@@ -211,7 +211,7 @@ ROUTES: Routes = {
             'List what is done, and was done, with clusters and nodes.',
             query=schemas.INDEX,
             responses={200: schemas.COLLECTION},
-            rules=rules.index('actions:index'),
+            rules=caller.index('actions:index'),
         ),
         'POST': Operation(
             create,
@@ -238,7 +238,7 @@ ROUTES: Routes = {
             query=schemas.SIGNAL_QUERY,
             body=schemas.SIGNAL,
             responses={202: schemas.ACTION, 409: None},
-            rules=rules.signal,
+            rules=caller.signal,
             **since((1, 12)),
         ),
     },

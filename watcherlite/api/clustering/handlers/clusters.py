@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from watcherlite.api import timestamps
-from watcherlite.api.clustering import caller, lookup, pages, responses, rules
+from watcherlite.api.clustering import caller, lookup, pages, responses
 from watcherlite.api.clustering.handlers import nodes
 from watcherlite.api.clustering.schemas import clusters as schemas
 from watcherlite.api.clustering.schemas import fragments
@@ -298,7 +298,7 @@ ROUTES: Routes = {
             'List clusters.',
             query=schemas.INDEX,
             responses={200: schemas.COLLECTION},
-            rules=rules.index('clusters:index'),
+            rules=caller.index('clusters:index'),
         ),
         'POST': Operation(
             create,

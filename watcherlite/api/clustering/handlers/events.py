@@ -5,7 +5,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.api import arguments, timestamps
-from watcherlite.api.clustering import caller, lookup, pages, rules
+from watcherlite.api.clustering import caller, lookup, pages
 from watcherlite.api.clustering.schemas import events as schemas
 from watcherlite.api.operation import Operation, Request, Response, Routes
 from watcherlite.db import clusters
@@ -167,7 +167,7 @@ ROUTES: Routes = {
             'List what happened to clusters and nodes.',
             query=schemas.INDEX,
             responses={200: schemas.COLLECTION},
-            rules=rules.index('cluster_events:index'),
+            rules=caller.index('cluster_events:index'),
         )
     },
     '/v1/events/{event}': {

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from watcherlite.api import links, timestamps
-from watcherlite.api.clustering import caller, lookup, pages, responses, rules
+from watcherlite.api.clustering import caller, lookup, pages, responses
 from watcherlite.api.clustering.schemas import clusters as cluster_schemas
 from watcherlite.api.clustering.schemas import fragments
 from watcherlite.api.clustering.schemas import nodes as schemas
@@ -209,7 +209,7 @@ ROUTES: Routes = {
             'List nodes.',
             query=schemas.INDEX,
             responses={200: schemas.COLLECTION},
-            rules=rules.index('nodes:index'),
+            rules=caller.index('nodes:index'),
         ),
         'POST': Operation(
             create,

@@ -5,7 +5,7 @@ from typing import Any
 from urllib import parse
 
 from watcherlite.api import links, timestamps
-from watcherlite.api.clustering import caller, lookup, pages, responses, rules
+from watcherlite.api.clustering import caller, lookup, pages, responses
 from watcherlite.api.clustering.schemas import fragments
 from watcherlite.api.clustering.schemas import receivers as schemas
 from watcherlite.api.clustering.versions import since
@@ -180,7 +180,7 @@ ROUTES: Routes = {
             'List receivers.',
             query=schemas.INDEX,
             responses={200: schemas.COLLECTION},
-            rules=rules.index('receivers:index'),
+            rules=caller.index('receivers:index'),
         ),
         'POST': Operation(
             create,

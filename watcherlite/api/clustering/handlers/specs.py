@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 from watcherlite.api import links, timestamps
-from watcherlite.api.clustering import caller, lookup, pages, responses, rules
+from watcherlite.api.clustering import caller, lookup, pages, responses
 from watcherlite.api.clustering.schemas import specs as schemas
 from watcherlite.api.clustering.versions import since
 from watcherlite.api.operation import (
@@ -134,7 +134,7 @@ class _Handlers(abc.ABC, Generic[Row]):
                     f'List {self.nouns}.',
                     query=schemas.INDEX,
                     responses={200: self.schemas.page},
-                    rules=rules.index(f'{self.nouns}:index'),
+                    rules=caller.index(f'{self.nouns}:index'),
                 ),
                 'POST': Operation(
                     self.create,

@@ -6,7 +6,7 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.api import timestamps
 from watcherlite.api.operation import Operation, Request, Response, Routes
-from watcherlite.api.orchestration import links, lookup
+from watcherlite.api.orchestration import links, stack_requests
 from watcherlite.api.orchestration.schemas import events as schemas
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.pages import page_size
@@ -66,7 +66,7 @@ _ITSELF = ''
 
 def of_stack(request: Request) -> Response:
     """Return events of a stack and of its resources."""
-    stack = lookup.get_stack(request, deleted=True)
+    stack = stack_requests.get_stack(request, deleted=True)
     return _page(request, stack, None)
 
 
@@ -75,7 +75,7 @@ def of_resource(request: Request) -> Response:
 
     :raises NotFound: nothing has ever happened to a resource of that name
     """
-    stack = lookup.get_stack(request, deleted=True)
+    stack = stack_requests.get_stack(request, deleted=True)
     name = request.path['resource_name']
     known = _named(request, stack, name)
     if known is None:
@@ -85,7 +85,7 @@ def of_resource(request: Request) -> Response:
 
 def show(request: Request) -> Response:
     """Return one event of a resource; NotFound."""
-    stack = lookup.get_stack(request, deleted=True)
+    stack = stack_requests.get_stack(request, deleted=True)
     name, uuid = request.path['resource_name'], request.path['event_id']
     known = _named(request, stack, name)
     told = None if known is None else _event(request, stack, known, uuid)

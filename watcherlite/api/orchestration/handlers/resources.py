@@ -5,7 +5,7 @@ from typing import Any
 
 from watcherlite.api import timestamps
 from watcherlite.api.operation import NULL, Operation, Request, Response, Routes
-from watcherlite.api.orchestration import links, lookup
+from watcherlite.api.orchestration import links, stack_requests
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import resources as schemas
 from watcherlite.conf import masking
@@ -60,7 +60,7 @@ _FILTERS = ('name', 'type', 'action', 'status', 'id', 'physical_resource_id')
 
 def index(request: Request) -> Response:
     """Return the resources of a stack, and of those in it as deep as asked for."""
-    stack = lookup.get_stack(request, deleted=True)
+    stack = stack_requests.get_stack(request, deleted=True)
     asked, reading = request.query, request.services.reading
     detail = asked.get('with_detail', False)
     wanted = {name: asked[name] for name in _FILTERS if asked.get(name)}
@@ -112,7 +112,7 @@ def signal(request: Request) -> Response:
 
     :raises ResourceActionNotSupported, NotSupported: it takes none, or not now
     """
-    stack = lookup.get_stack(request)
+    stack = stack_requests.get_stack(request)
     request.services.stacks.signal(
         *(stack.uuid, stack.tenant, request.path['resource_name']),
         request.body,
@@ -137,7 +137,7 @@ def signal_with_token(request: Request) -> Response:
 
 def mark(request: Request) -> Response:
     """Say that a resource is unhealthy, or is not (spec 002)."""
-    stack = lookup.get_stack(request)
+    stack = stack_requests.get_stack(request)
     said = request.body['mark_unhealthy']
     unhealthy = said.lower() == 'true' if isinstance(said, str) else said
     request.services.stacks.mark_unhealthy(
@@ -149,7 +149,7 @@ def mark(request: Request) -> Response:
 
 
 def _found(request: Request) -> ResourceView:
-    stack = lookup.get_stack(request, deleted=True)
+    stack = stack_requests.get_stack(request, deleted=True)
     return request.services.reading.resource(stack, request.path['resource_name'])
 
 

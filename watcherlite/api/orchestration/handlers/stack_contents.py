@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from watcherlite.api.operation import Operation, Request, Response, Routes, Versioned
-from watcherlite.api.orchestration import lookup
+from watcherlite.api.orchestration import stack_requests
 from watcherlite.api.orchestration.handlers import stacks
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import stacks as schemas
@@ -12,25 +12,25 @@ from watcherlite.api.orchestration.schemas import stacks as schemas
 
 def template(request: Request) -> Response:
     """Return the template of a stack."""
-    stack = lookup.get_stack(request, deleted=True)
+    stack = stack_requests.get_stack(request, deleted=True)
     return Response(dict(request.services.reading.template(stack)))
 
 
 def environment(request: Request) -> Response:
     """Return the environment of a stack; hidden parameters are masked."""
-    stack = lookup.get_stack(request, deleted=True)
+    stack = stack_requests.get_stack(request, deleted=True)
     return Response({**_EMPTY, **request.services.reading.environment(stack)})
 
 
 def files(request: Request) -> Response:
     """Return the files of a stack, by name."""
-    stack = lookup.get_stack(request, deleted=True)
+    stack = stack_requests.get_stack(request, deleted=True)
     return Response(dict(request.services.reading.files(stack)))
 
 
 def outputs(request: Request) -> Response:
     """Return which outputs a stack has."""
-    stack = lookup.get_stack(request)
+    stack = stack_requests.get_stack(request)
     values = request.services.reading.outputs(stack)
     shown = [
         {'output_key': value.key, 'description': value.description} for value in values
@@ -40,7 +40,7 @@ def outputs(request: Request) -> Response:
 
 def output(request: Request) -> Response:
     """Return one output with its value; NotFound."""
-    stack = lookup.get_stack(request)
+    stack = stack_requests.get_stack(request)
     value = request.services.reading.output(stack, request.path['output_key'])
     return Response({'output': stacks.show_output(request, value)})
 

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 from watcherlite import exceptions
 from watcherlite.api import timestamps
 from watcherlite.api.operation import NULL, Operation, Request, Response, Routes
-from watcherlite.api.orchestration import links, lookup, pages, stack_requests
+from watcherlite.api.orchestration import links, pages, stack_requests
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import stacks as schemas
 from watcherlite.conf import masking
@@ -243,7 +243,7 @@ def preview(request: Request) -> Response:
 
 def show(request: Request) -> Response:
     """Return a stack, also one that has been deleted; StackNotFound."""
-    stack = lookup.get_stack(request, deleted=True)
+    stack = stack_requests.get_stack(request, deleted=True)
     with_outputs = bool(request.query.get('resolve_outputs', True))
     return Response({'stack': _shown(request, stack, with_outputs)})
 
@@ -300,26 +300,26 @@ def _previewed(request: Request, existing: bool) -> Response:
 
 
 def _change(request: Request, existing: bool) -> tuple[Stack, NewStack]:
-    stack = lookup.get_stack(request)
+    stack = stack_requests.get_stack(request)
     return stack, stack_requests.new_stack(request, stack.name, existing)
 
 
 def delete(request: Request) -> Response:
     """Begin to delete a stack; StackNotFound if it has been deleted."""
-    stack = lookup.get_stack(request)
+    stack = stack_requests.get_stack(request)
     request.services.stacks.delete(stack.uuid, stack.tenant, request.context)
     return Response(status=204)
 
 
 def abandon(request: Request) -> Response:
     """Forget a stack; answer what is needed to adopt its resources."""
-    stack = lookup.get_stack(request)
+    stack = stack_requests.get_stack(request)
     return Response(request.services.stacks.abandon(stack.uuid, stack.tenant))
 
 
 def export(request: Request) -> Response:
     """Return what `abandon` would, and forget nothing."""
-    return Response(request.services.reading.export(lookup.get_stack(request)))
+    return Response(request.services.reading.export(stack_requests.get_stack(request)))
 
 
 _STACKS = '/v1/{tenant}/stacks'
@@ -343,7 +343,7 @@ def act(request: Request) -> Response:
     :raises NotSupported: it makes no sense in the state that the stack is in
     :raises Conflict: it is not possible now
     """
-    stack = lookup.get_stack(request)
+    stack = stack_requests.get_stack(request)
     ((name, arguments),) = request.body.items()
     operations = request.services.stacks
     if name in _CANCELLED:
@@ -365,7 +365,7 @@ def refuse(request: Request) -> NoReturn:
     :raises StackNotFound: there is not even the stack
     :raises NotFound: always otherwise
     """
-    stack = lookup.get_stack(request)
+    stack = stack_requests.get_stack(request)
     raise exceptions.NotFound(
         f'Stack {stack.name} has no snapshots: this service makes none. Export the '
         'stack to keep what it is made of.'

@@ -1,4 +1,4 @@
-"""`watcherlite goal`, `strategy` and `scoringengine`."""
+"""`watcherlite goal`, `strategy`, `scoringengine` and `service`."""
 
 import argparse
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from watcherlite.cli.formatting import Column, Row, fields
 
 if TYPE_CHECKING:
     from watcherlite.cli.http.client import Client
+
 
 GOALS = fields('uuid name', Column('Display name', 'display_name'))
 GOAL = (
@@ -91,3 +92,25 @@ class ScoringEngineShow(base.ShowFound):
     collection = 'scoring_engines'
     identifier = 'UUID or name'
     columns = SCORING_ENGINE
+
+
+LISTED = fields('id name host status')
+SHOWN = (*LISTED, Column('Last seen up', 'last_seen_up'))
+
+
+class ServiceList(base.List):
+    """List the daemons."""
+
+    collection = 'services'
+    columns = LISTED
+    detail_columns = SHOWN
+    # It would be a number, which nobody sees in a list
+    has_marker = False
+
+
+class ServiceShow(base.ShowFound):
+    """Show a daemon."""
+
+    collection = 'services'
+    identifier = 'ID or name'
+    columns = SHOWN

@@ -13,10 +13,10 @@ from watcherlite.cli import action_table, wakeup
 from watcherlite.cli.command import flag
 from watcherlite.cli.commands import base
 from watcherlite.cli.commands.plans.event_feed import Event, Feed
+from watcherlite.cli.formatting import action_count, capitalized, plan_label
 from watcherlite.cli.output import Output
 from watcherlite.cli.progress import PlainProgress, Progress
 from watcherlite.cli.state_changes import Change, change_of_shown
-from watcherlite.cli.text import action_count, capitalized, plan_label
 from watcherlite.cmd import exits
 from watcherlite.cmd.exits import one_line
 from watcherlite.domain import events

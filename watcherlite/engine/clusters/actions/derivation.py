@@ -12,7 +12,7 @@ from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.domain.outcomes import DerivedAction
 from watcherlite.domain.placement import PLACEMENT
 from watcherlite.engine.clusters import action_types
-from watcherlite.engine.stacks.action_outputs import failure_reason
+from watcherlite.engine.stacks.action_inputs import failure_reason
 from watcherlite.plugins.base import DerivedResult
 from watcherlite.states import action as action_states
 

@@ -26,7 +26,7 @@ from watcherlite.domain.outcomes import (
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.lock_admission import CLUSTER, NODE, NodeLocks
 from watcherlite.engine.clusters.services import ClusterServices
-from watcherlite.engine.stacks.action_outputs import REASON, failure_reason
+from watcherlite.engine.stacks.action_inputs import REASON, failure_reason
 from watcherlite.execution.retries import retry_while_unavailable
 from watcherlite.plugins.base import ActionContext, ActionType, DerivedResult
 from watcherlite.states import action as states

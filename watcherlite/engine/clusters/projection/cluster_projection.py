@@ -14,9 +14,9 @@ from watcherlite.domain.actions import COMPLETE, Action, ActionChange
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.domain.events import Event
 from watcherlite.engine.clusters import action_types
-from watcherlite.engine.clusters.projection import events, run_events
+from watcherlite.engine.clusters.projection import events
 from watcherlite.engine.clusters.requests.admission import is_automatic_check
-from watcherlite.engine.stacks.action_outputs import failure_reason
+from watcherlite.engine.stacks.action_inputs import failure_reason
 from watcherlite.execution import results
 from watcherlite.states import action as action_states
 from watcherlite.states import cluster as states
@@ -87,13 +87,13 @@ class ClusterProjection:
         """See `Projection`; those of plans only ask for others."""
         return action.plan_id is None and (
             action.action_type in action_types.DEFINITIONS
-            or run_events.is_user_defined(action)
+            or events.is_user_defined(action)
         )
 
     def lock(self, tx: Transaction, actions: Sequence[Action]) -> LockedRows:
         """See `Projection`."""
         # Nobody knows of these whether it is a cluster or a node.
-        either = run_events.user_defined_targets(actions)
+        either = events.user_defined_targets(actions)
         known = [action for action in actions if action.target not in either]
         clusters = {uuid for action in known if (uuid := _cluster_of(action))} | either
         nodes = {
@@ -118,7 +118,7 @@ class ClusterProjection:
         runs = [
             (change, detail)
             for change, detail in changes
-            if run_events.is_user_defined(change.after)
+            if events.is_user_defined(change.after)
         ]
         if runs:
             changes = [one for one in changes if one not in runs]
@@ -163,7 +163,7 @@ class _Pass:
         for change, detail in changes:
             phase = phase_of(change)
             if phase in (events.END, events.ERROR):
-                self.events += run_events.run_end_events(
+                self.events += events.run_end_events(
                     held.clusters,
                     held.nodes,
                     change,

@@ -6,7 +6,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.db.api import Store
-from watcherlite.domain import json_paths
+from watcherlite.domain import json_values
 from watcherlite.domain.clusters import Node, Profile
 from watcherlite.domain.resource_results import Operation
 from watcherlite.engine.clusters import action_types
@@ -259,11 +259,11 @@ def collect(
     :param show: a node as users see it
     :raises BadRequest: it is no JSON path, or leads to too much
     """
-    steps = json_paths.parse(path)
-    budget = json_paths.Budget(MAX_VISITS)
+    steps = json_values.parse(path)
+    budget = json_values.Budget(MAX_VISITS)
     found = []
     for node in nodes:
-        for value in json_paths.find(steps, show(node), budget):
+        for value in json_values.find(steps, show(node), budget):
             found.append((node.uuid, value))
             break
     return found

@@ -14,8 +14,7 @@ from watcherlite.db.api import Transaction
 from watcherlite.domain.outcomes import Done, Failed, Outcome
 from watcherlite.domain.stacks import Definition, NewStack, Stack
 from watcherlite.domain.templates import document
-from watcherlite.engine.stacks.action_inputs import StackInputs
-from watcherlite.engine.stacks.action_outputs import REASON
+from watcherlite.engine.stacks.action_inputs import REASON, StackInputs
 from watcherlite.engine.stacks.projection import stack_events, stack_transitions
 from watcherlite.engine.stacks.requests import admission, definition_merge, validation
 from watcherlite.engine.stacks.services import StackServices

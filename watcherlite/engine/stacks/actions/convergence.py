@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from watcherlite.db.api import Transaction
-from watcherlite.domain import property_diff
+from watcherlite.domain import resource_results
 from watcherlite.domain.resource_results import KEEP, REPLACE, UPDATE
 from watcherlite.domain.stacks import Resource
 from watcherlite.engine.stacks.actions import expansion
@@ -49,7 +49,7 @@ def decide(
             # Its creation was interrupted: its members continue.
             return UPDATE
         declared = handler.properties
-        names = property_diff.changed(row.properties, properties)
+        names = resource_results.changed(row.properties, properties)
         fixed = [n for n in names if n in declared and not declared[n].updatable]
         return REPLACE if fixed else UPDATE
     decided = handler.decide(row.properties, properties, row.base.failed)
@@ -120,7 +120,7 @@ class Convergence:
                 continue
             if older.handler != self._work.inputs.handler:
                 continue
-            if property_diff.changed(older.properties, properties):
+            if resource_results.changed(older.properties, properties):
                 continue
             return self._replace_row(properties, older)
         return None

@@ -17,18 +17,20 @@ from watcherlite.domain.outcomes import (
 )
 from watcherlite.domain.resource_results import REPLACE, Batch, Expansion, Member, Ready
 from watcherlite.domain.stacks import Definition, Resource, Stack
-from watcherlite.engine.stacks import action_inputs, nested_stacks
-from watcherlite.engine.stacks.action_inputs import CONVERGE, SIGNAL, StackInputs
-from watcherlite.engine.stacks.action_outputs import (
+from watcherlite.engine.stacks import action_inputs, tree
+from watcherlite.engine.stacks.action_inputs import (
+    CONVERGE,
     HEALED,
     REASON,
     RESTORED,
+    SIGNAL,
     UNCHANGED,
+    StackInputs,
     failure_reason,
 )
 from watcherlite.engine.stacks.actions.convergence import Convergence
 from watcherlite.engine.stacks.actions.resource_operation import ResourceOperation
-from watcherlite.engine.stacks.projection import health_marks
+from watcherlite.engine.stacks.projection import resource_transitions
 from watcherlite.engine.stacks.requests import abandonment
 from watcherlite.engine.stacks.resolution import (
     RowReferences,
@@ -143,10 +145,10 @@ class NestedStackOperation:
         if nested is None or work.row.definition_id is None or work.row.base.failed:
             return False
         store = work.services.store
-        tree = StackTree.of(
+        found = StackTree.of(
             nested.id or 0, work.retry(lambda: store.stack_tree(nested.root_id or 0))
         )
-        stacks = [tree.stack, *tree.below]
+        stacks = [found.stack, *found.below]
         if any(stack.base.status != states.COMPLETE for stack in stacks):
             return False
         ids = [stack.id or 0 for stack in stacks]
@@ -158,7 +160,7 @@ class NestedStackOperation:
         expansion = Expansion.of(self._handler.expand(context, members))
         if expansion.data is not None or len(expansion.batches) != 1:
             return False
-        definition = nested_stacks.nested_definition(
+        definition = tree.nested_definition(
             expansion.batches[0], work.blueprint.definition, work.row.name
         )
         stored = work.retry(lambda: store.get_definition(nested.definition_id))
@@ -265,7 +267,7 @@ class NestedStackOperation:
         """Store the definition of each batch; derive the operations."""
         around = work.blueprint.definition
         definitions = [
-            nested_stacks.nested_definition(batch, around, work.row.name)
+            tree.nested_definition(batch, around, work.row.name)
             for batch in expansion.batches
         ]
 
@@ -315,7 +317,7 @@ class NestedStackOperation:
         if others + size > limit:
             # Conditions may leave some of them out: count again without these.
             now = work.action.now()
-            inner = nested_stacks.new_nested_stack(work.stack, row, 0, now)
+            inner = tree.new_nested_stack(work.stack, row, 0, now)
             size = max(
                 len(build_blueprint(inner, each).resources) for each in definitions
             )
@@ -353,7 +355,7 @@ class NestedStackOperation:
                 f'{row.name} is {depth} stacks deep; at most {limit} may be in each '
                 'other'
             )
-        nested = nested_stacks.new_nested_stack(
+        nested = tree.new_nested_stack(
             work.stack, row, definition.id or 0, work.action.now()
         )
         # The definition must be valid before anything of it is created.
@@ -386,7 +388,7 @@ class NestedStackOperation:
 
 def _adopted_member(name: str, record: Mapping[str, Any]) -> Member:
     definition = record.get(abandonment.DEFINITION)
-    unhealthy = health_marks.was_unhealthy(record)
+    unhealthy = resource_transitions.was_unhealthy(record)
     return Member(
         name,
         str((definition or {}).get('type')),

@@ -22,8 +22,12 @@ from watcherlite.domain.outcomes import (
     Skipped,
 )
 from watcherlite.domain.stacks import Stack
-from watcherlite.engine.stacks.action_inputs import STACK, StackInputs
-from watcherlite.engine.stacks.action_outputs import REASON, failure_reason
+from watcherlite.engine.stacks.action_inputs import (
+    REASON,
+    STACK,
+    StackInputs,
+    failure_reason,
+)
 from watcherlite.engine.stacks.actions import action_started_operations
 from watcherlite.engine.stacks.requests.operations import StackOperations
 from watcherlite.engine.stacks.services import StackServices

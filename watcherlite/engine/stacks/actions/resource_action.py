@@ -25,13 +25,15 @@ from watcherlite.domain.resource_results import (
 )
 from watcherlite.engine import affinity
 from watcherlite.engine.stacks import handlers
-from watcherlite.engine.stacks.action_inputs import CONVERGE, SIGNAL, ResourceInputs
-from watcherlite.engine.stacks.action_outputs import (
+from watcherlite.engine.stacks.action_inputs import (
+    CONVERGE,
     HEALED,
     REASON,
     RESTORED,
+    SIGNAL,
     UNABLE,
     UNCHANGED,
+    ResourceInputs,
     failure_reason,
 )
 from watcherlite.engine.stacks.actions.convergence import ADOPT, Convergence

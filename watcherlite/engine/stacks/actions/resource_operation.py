@@ -12,11 +12,11 @@ from watcherlite.domain.templates.blueprint import Blueprint
 from watcherlite.engine.stacks.action_inputs import (
     CONVERGE,
     NO_TIMEOUT,
+    REASON,
     RESOURCE,
     SIGNAL,
     ResourceInputs,
 )
-from watcherlite.engine.stacks.action_outputs import REASON
 from watcherlite.engine.stacks.actions import expansion
 from watcherlite.engine.stacks.handlers import make_handler
 from watcherlite.engine.stacks.resolution import RowReferences

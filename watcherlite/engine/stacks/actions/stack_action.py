@@ -23,8 +23,12 @@ from watcherlite.domain.outcomes import (
 )
 from watcherlite.domain.stacks import Resource, Stack
 from watcherlite.domain.templates.blueprint import Blueprint
-from watcherlite.engine.stacks.action_inputs import StackInputs, wait_timeout
-from watcherlite.engine.stacks.action_outputs import REASON, failure_reason
+from watcherlite.engine.stacks.action_inputs import (
+    REASON,
+    StackInputs,
+    failure_reason,
+    wait_timeout,
+)
 from watcherlite.engine.stacks.actions import (
     action_started_operations,
     expansion,

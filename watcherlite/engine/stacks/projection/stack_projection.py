@@ -13,15 +13,16 @@ from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.events import Event
 from watcherlite.domain.stacks import Resource, Stack
 from watcherlite.engine.stacks.action_inputs import (
+    REASON,
     RESOURCE,
     SIGNAL,
     STACK,
     TYPES,
     ResourceInputs,
     StackInputs,
+    failure_reason,
 )
-from watcherlite.engine.stacks.action_outputs import REASON, failure_reason
-from watcherlite.engine.stacks.projection import health_marks, stack_events
+from watcherlite.engine.stacks.projection import resource_transitions, stack_events
 from watcherlite.engine.stacks.projection.resource_transitions import follow_action
 from watcherlite.engine.stacks.projection.stack_transitions import end_operation
 from watcherlite.states import action as action_states
@@ -97,7 +98,9 @@ class StackProjection:
             if after is not row:
                 written += stack_events.state_changes(row, after, now, fault)
                 if inputs.adopted is not None and after.state.name == 'ADOPT_COMPLETE':
-                    left = health_marks.apply_adopted_health(after, inputs.adopted)
+                    left = resource_transitions.apply_adopted_health(
+                        after, inputs.adopted
+                    )
                     written += stack_events.state_changes(after, left, now)
                     after = left
                 saved[row.id or 0] = after

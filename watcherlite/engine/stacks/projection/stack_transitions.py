@@ -5,8 +5,7 @@ from typing import Any
 
 from watcherlite.domain.actions import Action
 from watcherlite.domain.stacks import Stack
-from watcherlite.engine.stacks.action_inputs import StackInputs
-from watcherlite.engine.stacks.action_outputs import failure_reason
+from watcherlite.engine.stacks.action_inputs import StackInputs, failure_reason
 from watcherlite.states import action as action_states
 from watcherlite.states import stack as states
 from watcherlite.states.stack import State

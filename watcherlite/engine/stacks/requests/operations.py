@@ -27,7 +27,7 @@ from watcherlite.engine.stacks.action_inputs import (
     StackInputs,
 )
 from watcherlite.engine.stacks.projection import (
-    health_marks,
+    resource_transitions,
     stack_events,
     stack_transitions,
 )
@@ -371,7 +371,7 @@ class StackOperations:
         :raises ActionInProgress: an operation on its stack is in progress
         """
         stack = self._store.find_stack(name, tenant)
-        text = reason or health_marks.DEFAULT_REASON
+        text = reason or resource_transitions.DEFAULT_REASON
         now = self._clock.now()
         with self._store.transaction() as tx:
             tree = StackTree.of(stack.id or 0, tx.lock_tree(stack.root_id or 0))
@@ -379,9 +379,9 @@ class StackOperations:
             admission.check_allowed(tree, states.MARK)
             admission.check_idle(tree, row)
             after = (
-                health_marks.mark(row, text)
+                resource_transitions.mark(row, text)
                 if unhealthy
-                else health_marks.clear_mark(row, text)
+                else resource_transitions.clear_mark(row, text)
             )
             if after is not row:
                 tx.save_resources([after])

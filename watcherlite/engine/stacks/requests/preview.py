@@ -18,7 +18,7 @@ from watcherlite.domain.templates.blueprint import (
 )
 from watcherlite.domain.templates.parameters import MASK
 from watcherlite.domain.templates.scope import Budget
-from watcherlite.engine.stacks import handlers, nested_stacks
+from watcherlite.engine.stacks import handlers, tree
 from watcherlite.engine.stacks.actions.convergence import decide, is_new
 from watcherlite.engine.stacks.actions.expansion import current_rows, new_row
 from watcherlite.engine.stacks.requests.template_validator import (
@@ -162,7 +162,7 @@ class _CreationPreview:
                 handler, values, known=False
             )
             batch = final_batch(stack, blueprint, row.name, handler, fitted)
-            inner = nested_stacks.new_nested_stack(stack, row, 0, DryRunAction().now())
+            inner = tree.new_nested_stack(stack, row, 0, DryRunAction().now())
             nested = _nested_blueprint(validator, inner, batch, blueprint, row)
             return self.of(inner, nested, row.name)
         except exceptions.RequestLimitExceeded:
@@ -292,7 +292,7 @@ def _nested_blueprint(
 
     :param around: the blueprint of the stack that has the resource
     """
-    definition = nested_stacks.nested_definition(batch, around.definition, row.name)
+    definition = tree.nested_definition(batch, around.definition, row.name)
     unknown = _unknown_parameters(batch, row.handler)
     return validator.build_blueprint(inner, definition, unknown)
 

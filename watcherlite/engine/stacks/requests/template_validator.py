@@ -17,7 +17,7 @@ from watcherlite.domain.templates.blueprint import Blueprint, NoReferences
 from watcherlite.domain.templates.nodes import Attribute, EvaluationFailed
 from watcherlite.domain.templates.scope import Budget
 from watcherlite.domain.yaml_values import Path
-from watcherlite.engine.stacks import handlers, nested_stacks, resolution
+from watcherlite.engine.stacks import handlers, resolution, tree
 from watcherlite.engine.stacks.actions import expansion
 from watcherlite.engine.stacks.requests import unknown_parameters
 from watcherlite.engine.stacks.resource_context import (
@@ -329,7 +329,7 @@ class TemplateValidator:
 
     def _nested_definition(self, check: '_ResourceCheck', batch: Batch) -> Definition:
         around = check.blueprint.definition
-        return nested_stacks.nested_definition(batch, around, check.name)
+        return tree.nested_definition(batch, around, check.name)
 
     def _nested_stack(
         self,
@@ -347,7 +347,7 @@ class TemplateValidator:
             declared = definition.template.get('parameters')
             unknown &= set(declared) if isinstance(declared, Mapping) else set()
         now = DryRunAction().now()
-        inner = nested_stacks.new_nested_stack(check.stack, check.row(), 0, now)
+        inner = tree.new_nested_stack(check.stack, check.row(), 0, now)
         try:
             blueprint = self.build_blueprint(inner, definition, unknown)
         except exceptions.StackValidationFailed as error:
