@@ -8,7 +8,14 @@ from urllib import parse
 from watcherlite import exceptions
 from watcherlite.api.infra_optim import attributes, links
 from watcherlite.api.infra_optim.versions import DELETED
-from watcherlite.api.operation import Request, Response, Schema, Versioned, unversioned
+from watcherlite.api.operation import (
+    Operation,
+    Request,
+    Response,
+    Schema,
+    Versioned,
+    unversioned,
+)
 from watcherlite.api.pages import page_size
 from watcherlite.db.api import Store
 from watcherlite.db.query import ASCENDING, DESCENDING, FILTERS, SORT_KEYS, Query
@@ -109,6 +116,38 @@ def list_handlers(
         return page(request, noun, fetch(request.services.store), represent, True)
 
     return index, detail
+
+
+def list_routes(
+    noun: str, rule: str, index: Call, detail: Call, schemas: Any
+) -> dict[str, dict[str, Operation]]:
+    """Return the routes of a collection, without and with details.
+
+    :param noun: as it stands in addresses
+    :param rule: the beginning of the names of its policy rules
+    :param schemas: the module of its schemas
+    """
+    words = noun.replace('_', ' ')
+    return {
+        f'/v1/{noun}': {
+            'GET': Operation(
+                index,
+                f'{rule}:get_all',
+                f'List {words}.',
+                query=schemas.QUERY,
+                responses={200: schemas.COLLECTION},
+            )
+        },
+        f'/v1/{noun}/detail': {
+            'GET': Operation(
+                detail,
+                f'{rule}:detail',
+                f'List {words} with details.',
+                query=schemas.QUERY,
+                responses={200: schemas.DETAILED_COLLECTION},
+            )
+        },
+    }
 
 
 def page(

@@ -9,7 +9,7 @@ from watcherlite.api import timestamps
 from watcherlite.api.infra_optim import attributes, links, pages, patches
 from watcherlite.api.infra_optim.schemas import action_plans as schemas
 from watcherlite.api.infra_optim.versions import DELETED, STATUS_MESSAGE
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
 from watcherlite.db.query import ListedPlan
 from watcherlite.domain.json_values import kind
 from watcherlite.states import action_plan as states
@@ -158,62 +158,49 @@ def _shown(request: Request, listed: ListedPlan, status: int = 200) -> Response:
     return Response(represent(request, listed, True), status)
 
 
-ROUTES: Routes = {
-    '/v1/action_plans': {
-        'GET': Operation(
-            index,
-            'action_plan:get_all',
-            'List action plans.',
-            query=schemas.QUERY,
-            responses={200: schemas.COLLECTION},
-        ),
-        'POST': Operation(
-            create,
-            'action_plan:create',
-            'Hand in a plan document.',
-            restore=_created,
-            body=schemas.DOCUMENT,
-            responses={201: schemas.ACTION_PLAN},
-        ),
+ROUTES: Routes = merge_routes(
+    pages.list_routes('action_plans', 'action_plan', index, detail, schemas),
+    {
+        '/v1/action_plans': {
+            'POST': Operation(
+                create,
+                'action_plan:create',
+                'Hand in a plan document.',
+                restore=_created,
+                body=schemas.DOCUMENT,
+                responses={201: schemas.ACTION_PLAN},
+            ),
+        },
+        '/v1/action_plans/{uuid}': {
+            'GET': Operation(
+                show,
+                'action_plan:get',
+                'Show an action plan.',
+                responses={200: schemas.ACTION_PLAN},
+            ),
+            'PATCH': Operation(
+                update,
+                'action_plan:update',
+                'Start or cancel an action plan by its state.',
+                body=schemas.PATCH,
+                responses={200: schemas.ACTION_PLAN},
+            ),
+            'DELETE': Operation(
+                delete,
+                'action_plan:delete',
+                'Delete an action plan that is not being executed.',
+                responses={204: None},
+            ),
+        },
+        '/v1/action_plans/{uuid}/start': {
+            'POST': Operation(
+                start,
+                'action_plan:start',
+                'Start a RECOMMENDED action plan.',
+                body=schemas.START,
+                needs_body=False,
+                responses={200: schemas.ACTION_PLAN},
+            )
+        },
     },
-    '/v1/action_plans/detail': {
-        'GET': Operation(
-            detail,
-            'action_plan:detail',
-            'List action plans with details.',
-            query=schemas.QUERY,
-            responses={200: schemas.DETAILED_COLLECTION},
-        )
-    },
-    '/v1/action_plans/{uuid}': {
-        'GET': Operation(
-            show,
-            'action_plan:get',
-            'Show an action plan.',
-            responses={200: schemas.ACTION_PLAN},
-        ),
-        'PATCH': Operation(
-            update,
-            'action_plan:update',
-            'Start or cancel an action plan by its state.',
-            body=schemas.PATCH,
-            responses={200: schemas.ACTION_PLAN},
-        ),
-        'DELETE': Operation(
-            delete,
-            'action_plan:delete',
-            'Delete an action plan that is not being executed.',
-            responses={204: None},
-        ),
-    },
-    '/v1/action_plans/{uuid}/start': {
-        'POST': Operation(
-            start,
-            'action_plan:start',
-            'Start a RECOMMENDED action plan.',
-            body=schemas.START,
-            needs_body=False,
-            responses={200: schemas.ACTION_PLAN},
-        )
-    },
-}
+)

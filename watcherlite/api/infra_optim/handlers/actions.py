@@ -9,7 +9,7 @@ from watcherlite.api import timestamps
 from watcherlite.api.infra_optim import attributes, links, pages, patches
 from watcherlite.api.infra_optim.schemas import actions as schemas
 from watcherlite.api.infra_optim.versions import DELETED, STATUS_MESSAGE
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
 from watcherlite.conf import masking
 from watcherlite.db.query import ListedAction
 from watcherlite.domain.json_values import kind
@@ -190,50 +190,35 @@ def _signalling(call: Callable[[Request], Response], summary: str) -> Operation:
     )
 
 
-ROUTES: Routes = {
-    '/v1/actions': {
-        'GET': Operation(
-            index,
-            'action:get_all',
-            'List actions.',
-            query=schemas.QUERY,
-            responses={200: schemas.COLLECTION},
-        )
+ROUTES: Routes = merge_routes(
+    pages.list_routes('actions', 'action', index, detail, schemas),
+    {
+        '/v1/actions/{uuid}': {
+            'GET': Operation(
+                show,
+                'action:get',
+                'Show an action.',
+                responses={200: schemas.ACTION},
+            ),
+            'PATCH': Operation(
+                update,
+                'action:update',
+                'Skip a PENDING action, or edit the message of a SKIPPED one.',
+                body=schemas.PATCH,
+                responses={200: schemas.ACTION, 409: None},
+                since=(1, 5),
+                too_early=400,
+                too_early_text='API microversion 1.5 or higher is required.',
+            ),
+        },
+        '/v1/actions/{uuid}/cancel': {
+            'POST': _signalling(cancel, 'Cancel an action.'),
+        },
+        '/v1/actions/{uuid}/suspend': {
+            'POST': _signalling(suspend, 'Suspend a running action.'),
+        },
+        '/v1/actions/{uuid}/resume': {
+            'POST': _signalling(resume, 'Let a suspended action go on.'),
+        },
     },
-    '/v1/actions/detail': {
-        'GET': Operation(
-            detail,
-            'action:detail',
-            'List actions with details.',
-            query=schemas.QUERY,
-            responses={200: schemas.DETAILED_COLLECTION},
-        )
-    },
-    '/v1/actions/{uuid}': {
-        'GET': Operation(
-            show,
-            'action:get',
-            'Show an action.',
-            responses={200: schemas.ACTION},
-        ),
-        'PATCH': Operation(
-            update,
-            'action:update',
-            'Skip a PENDING action, or edit the message of a SKIPPED one.',
-            body=schemas.PATCH,
-            responses={200: schemas.ACTION, 409: None},
-            since=(1, 5),
-            too_early=400,
-            too_early_text='API microversion 1.5 or higher is required.',
-        ),
-    },
-    '/v1/actions/{uuid}/cancel': {
-        'POST': _signalling(cancel, 'Cancel an action.'),
-    },
-    '/v1/actions/{uuid}/suspend': {
-        'POST': _signalling(suspend, 'Suspend a running action.'),
-    },
-    '/v1/actions/{uuid}/resume': {
-        'POST': _signalling(resume, 'Let a suspended action go on.'),
-    },
-}
+)

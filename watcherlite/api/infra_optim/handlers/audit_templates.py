@@ -9,7 +9,7 @@ from watcherlite.api.infra_optim import attributes, links, pages, patches
 from watcherlite.api.infra_optim.schemas import audit_templates as schemas
 from watcherlite.api.infra_optim.schemas import scopes
 from watcherlite.api.infra_optim.versions import DEFAULT_PARAMETERS
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
 from watcherlite.conf import masking
 from watcherlite.db.query import ListedTemplate
 from watcherlite.domain.audits import NewAuditTemplate
@@ -143,52 +143,39 @@ def _document(found: ListedTemplate) -> dict[str, Any]:
     }
 
 
-ROUTES: Routes = {
-    '/v1/audit_templates': {
-        'GET': Operation(
-            index,
-            'audit_template:get_all',
-            'List audit templates.',
-            query=schemas.QUERY,
-            responses={200: schemas.COLLECTION},
-        ),
-        'POST': Operation(
-            create,
-            'audit_template:create',
-            'Create an audit template.',
-            restore=_created,
-            body=schemas.NEW,
-            responses={201: schemas.TEMPLATE, 406: None, 409: None},
-        ),
+ROUTES: Routes = merge_routes(
+    pages.list_routes('audit_templates', 'audit_template', index, detail, schemas),
+    {
+        '/v1/audit_templates': {
+            'POST': Operation(
+                create,
+                'audit_template:create',
+                'Create an audit template.',
+                restore=_created,
+                body=schemas.NEW,
+                responses={201: schemas.TEMPLATE, 406: None, 409: None},
+            ),
+        },
+        '/v1/audit_templates/{audit_template}': {
+            'GET': Operation(
+                show,
+                'audit_template:get',
+                'Show an audit template.',
+                responses={200: schemas.TEMPLATE},
+            ),
+            'PATCH': Operation(
+                update,
+                'audit_template:update',
+                'Change an audit template.',
+                body=patches.SCHEMA,
+                responses={200: schemas.TEMPLATE, 406: None, 409: None},
+            ),
+            'DELETE': Operation(
+                delete,
+                'audit_template:delete',
+                'Delete an audit template.',
+                responses={204: None},
+            ),
+        },
     },
-    '/v1/audit_templates/detail': {
-        'GET': Operation(
-            detail,
-            'audit_template:detail',
-            'List audit templates with details.',
-            query=schemas.QUERY,
-            responses={200: schemas.DETAILED_COLLECTION},
-        ),
-    },
-    '/v1/audit_templates/{audit_template}': {
-        'GET': Operation(
-            show,
-            'audit_template:get',
-            'Show an audit template.',
-            responses={200: schemas.TEMPLATE},
-        ),
-        'PATCH': Operation(
-            update,
-            'audit_template:update',
-            'Change an audit template.',
-            body=patches.SCHEMA,
-            responses={200: schemas.TEMPLATE, 406: None, 409: None},
-        ),
-        'DELETE': Operation(
-            delete,
-            'audit_template:delete',
-            'Delete an audit template.',
-            responses={204: None},
-        ),
-    },
-}
+)

@@ -14,7 +14,7 @@ from watcherlite.api.infra_optim.versions import (
     START_AND_END,
     STATUS_MESSAGE,
 )
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
 from watcherlite.conf import masking
 from watcherlite.db.query import ListedAudit
 from watcherlite.domain.audits import NewAudit
@@ -206,63 +206,50 @@ def trigger(request: Request) -> Response:
     return Response(status=202)
 
 
-ROUTES: Routes = {
-    '/v1/audits': {
-        'GET': Operation(
-            index,
-            'audit:get_all',
-            'List audits.',
-            query=schemas.QUERY,
-            responses={200: schemas.COLLECTION},
-        ),
-        'POST': Operation(
-            create,
-            'audit:create',
-            'Create an audit.',
-            restore=_created,
-            body=schemas.NEW,
-            responses={201: schemas.AUDIT, 404: None, 406: None, 409: None},
-        ),
+ROUTES: Routes = merge_routes(
+    pages.list_routes('audits', 'audit', index, detail, schemas),
+    {
+        '/v1/audits': {
+            'POST': Operation(
+                create,
+                'audit:create',
+                'Create an audit.',
+                restore=_created,
+                body=schemas.NEW,
+                responses={201: schemas.AUDIT, 404: None, 406: None, 409: None},
+            ),
+        },
+        '/v1/audits/{audit}': {
+            'GET': Operation(
+                show,
+                'audit:get',
+                'Show an audit.',
+                responses={200: schemas.AUDIT},
+            ),
+            'PATCH': Operation(
+                update,
+                'audit:update',
+                'Change an audit; also: cancel it, suspend it, let it go on.',
+                body=patches.SCHEMA,
+                responses={200: schemas.AUDIT, 406: None, 409: None},
+            ),
+            'DELETE': Operation(
+                delete,
+                'audit:delete',
+                'Delete an audit that has ended.',
+                responses={204: None},
+            ),
+        },
+        '/v1/webhooks/{audit}': {
+            'POST': Operation(
+                trigger,
+                'webhook:trigger',
+                'Run an EVENT audit.',
+                restore=lambda request, created: Response(status=202),
+                body=schemas.EVENT,
+                responses={202: None},
+                webhook=True,
+            ),
+        },
     },
-    '/v1/audits/detail': {
-        'GET': Operation(
-            detail,
-            'audit:detail',
-            'List audits with details.',
-            query=schemas.QUERY,
-            responses={200: schemas.DETAILED_COLLECTION},
-        ),
-    },
-    '/v1/audits/{audit}': {
-        'GET': Operation(
-            show,
-            'audit:get',
-            'Show an audit.',
-            responses={200: schemas.AUDIT},
-        ),
-        'PATCH': Operation(
-            update,
-            'audit:update',
-            'Change an audit; also: cancel it, suspend it, let it go on.',
-            body=patches.SCHEMA,
-            responses={200: schemas.AUDIT, 406: None, 409: None},
-        ),
-        'DELETE': Operation(
-            delete,
-            'audit:delete',
-            'Delete an audit that has ended.',
-            responses={204: None},
-        ),
-    },
-    '/v1/webhooks/{audit}': {
-        'POST': Operation(
-            trigger,
-            'webhook:trigger',
-            'Run an EVENT audit.',
-            restore=lambda request, created: Response(status=202),
-            body=schemas.EVENT,
-            responses={202: None},
-            webhook=True,
-        ),
-    },
-}
+)

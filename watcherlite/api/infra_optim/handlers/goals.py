@@ -5,7 +5,7 @@ from typing import Any
 from watcherlite.api import timestamps
 from watcherlite.api.infra_optim import links, pages
 from watcherlite.api.infra_optim.schemas import goals as schemas
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
 from watcherlite.db.query import ListedGoal
 
 
@@ -31,31 +31,16 @@ def show(request: Request) -> Response:
     return Response(represent(request, goal, True))
 
 
-ROUTES: Routes = {
-    '/v1/goals': {
-        'GET': Operation(
-            index,
-            'goal:get_all',
-            'List goals.',
-            query=schemas.QUERY,
-            responses={200: schemas.COLLECTION},
-        ),
+ROUTES: Routes = merge_routes(
+    pages.list_routes('goals', 'goal', index, detail, schemas),
+    {
+        '/v1/goals/{goal}': {
+            'GET': Operation(
+                show,
+                'goal:get',
+                'Show a goal.',
+                responses={200: schemas.GOAL},
+            ),
+        },
     },
-    '/v1/goals/detail': {
-        'GET': Operation(
-            detail,
-            'goal:detail',
-            'List goals with details.',
-            query=schemas.QUERY,
-            responses={200: schemas.DETAILED_COLLECTION},
-        ),
-    },
-    '/v1/goals/{goal}': {
-        'GET': Operation(
-            show,
-            'goal:get',
-            'Show a goal.',
-            responses={200: schemas.GOAL},
-        ),
-    },
-}
+)

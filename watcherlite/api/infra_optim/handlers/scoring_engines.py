@@ -7,7 +7,7 @@ Watcher list it.
 from watcherlite import exceptions
 from watcherlite.api.infra_optim import pages
 from watcherlite.api.infra_optim.schemas import scoring_engines as schemas
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
 
 
 def index(request: Request) -> Response:
@@ -31,31 +31,16 @@ def _not_found(name: str) -> exceptions.NotFound:
     return exceptions.NotFound(f'ScoringEngine {name} could not be found')
 
 
-ROUTES: Routes = {
-    '/v1/scoring_engines': {
-        'GET': Operation(
-            index,
-            'scoring_engine:get_all',
-            'List scoring engines.',
-            query=schemas.QUERY,
-            responses={200: schemas.COLLECTION},
-        ),
+ROUTES: Routes = merge_routes(
+    pages.list_routes('scoring_engines', 'scoring_engine', index, index, schemas),
+    {
+        '/v1/scoring_engines/{scoring_engine}': {
+            'GET': Operation(
+                show,
+                'scoring_engine:get',
+                'Show a scoring engine.',
+                responses={200: schemas.ENGINE, 404: None},
+            ),
+        },
     },
-    '/v1/scoring_engines/detail': {
-        'GET': Operation(
-            index,
-            'scoring_engine:detail',
-            'List scoring engines with details.',
-            query=schemas.QUERY,
-            responses={200: schemas.DETAILED_COLLECTION},
-        ),
-    },
-    '/v1/scoring_engines/{scoring_engine}': {
-        'GET': Operation(
-            show,
-            'scoring_engine:get',
-            'Show a scoring engine.',
-            responses={200: schemas.ENGINE, 404: None},
-        ),
-    },
-}
+)

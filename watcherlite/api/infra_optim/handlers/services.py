@@ -9,7 +9,7 @@ from watcherlite import exceptions
 from watcherlite.api import timestamps
 from watcherlite.api.infra_optim import links, pages
 from watcherlite.api.infra_optim.schemas import services as schemas
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
 from watcherlite.api.pages import page_size
 from watcherlite.db.query import DESCENDING, ListedWorker
 from watcherlite.domain.actions import LANES
@@ -142,31 +142,16 @@ def _after(services: list[Service], marker: int | None) -> int:
     raise exceptions.NotFound(f'Service {marker} could not be found')
 
 
-ROUTES: Routes = {
-    '/v1/services': {
-        'GET': Operation(
-            index,
-            'service:get_all',
-            'List services.',
-            query=schemas.QUERY,
-            responses={200: schemas.COLLECTION},
-        ),
+ROUTES: Routes = merge_routes(
+    pages.list_routes('services', 'service', index, detail, schemas),
+    {
+        '/v1/services/{service}': {
+            'GET': Operation(
+                show,
+                'service:get',
+                'Show a service.',
+                responses={200: schemas.SERVICE},
+            ),
+        },
     },
-    '/v1/services/detail': {
-        'GET': Operation(
-            detail,
-            'service:detail',
-            'List services with details.',
-            query=schemas.QUERY,
-            responses={200: schemas.DETAILED_COLLECTION},
-        ),
-    },
-    '/v1/services/{service}': {
-        'GET': Operation(
-            show,
-            'service:get',
-            'Show a service.',
-            responses={200: schemas.SERVICE},
-        ),
-    },
-}
+)

@@ -6,7 +6,7 @@ from watcherlite import exceptions
 from watcherlite.api import timestamps
 from watcherlite.api.infra_optim import links, pages
 from watcherlite.api.infra_optim.schemas import strategies as schemas
-from watcherlite.api.operation import Operation, Request, Response, Routes
+from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
 from watcherlite.db.query import ListedStrategy
 from watcherlite.plugins import base
 from watcherlite.plugins.loader import Plugins
@@ -81,39 +81,24 @@ def state(request: Request) -> Response:
     return Response(requirements(found.strategy.name, request.services.plugins))
 
 
-ROUTES: Routes = {
-    '/v1/strategies': {
-        'GET': Operation(
-            index,
-            'strategy:get_all',
-            'List strategies.',
-            query=schemas.QUERY,
-            responses={200: schemas.COLLECTION},
-        ),
+ROUTES: Routes = merge_routes(
+    pages.list_routes('strategies', 'strategy', index, detail, schemas),
+    {
+        '/v1/strategies/{strategy}': {
+            'GET': Operation(
+                show,
+                'strategy:get',
+                'Show a strategy and the schema of its parameters.',
+                responses={200: schemas.STRATEGY},
+            ),
+        },
+        '/v1/strategies/{strategy}/state': {
+            'GET': Operation(
+                state,
+                'strategy:state',
+                'Show what a strategy needs, and whether it is there.',
+                responses={200: schemas.STATE},
+            ),
+        },
     },
-    '/v1/strategies/detail': {
-        'GET': Operation(
-            detail,
-            'strategy:detail',
-            'List strategies with details.',
-            query=schemas.QUERY,
-            responses={200: schemas.DETAILED_COLLECTION},
-        ),
-    },
-    '/v1/strategies/{strategy}': {
-        'GET': Operation(
-            show,
-            'strategy:get',
-            'Show a strategy and the schema of its parameters.',
-            responses={200: schemas.STRATEGY},
-        ),
-    },
-    '/v1/strategies/{strategy}/state': {
-        'GET': Operation(
-            state,
-            'strategy:state',
-            'Show what a strategy needs, and whether it is there.',
-            responses={200: schemas.STATE},
-        ),
-    },
-}
+)

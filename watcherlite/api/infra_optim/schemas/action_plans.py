@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from watcherlite.api.infra_optim import pages, patches
 from watcherlite.api.infra_optim.schemas import fragments
 from watcherlite.api.infra_optim.versions import STATUS_MESSAGE
-from watcherlite.api.operation import Schema, Versioned, unversioned
+from watcherlite.api.operation import Schema, unversioned
 from watcherlite.states import action_plan as states
 
 QUERY = pages.query_schema('action_plans')
@@ -81,16 +81,6 @@ _WITH_MESSAGE: Mapping[str, Schema] = {
     'status_message': fragments.TEXT_OR_NULL,
 }
 
-COLLECTION = unversioned(
-    fragments.collection('action_plans', fragments.closed(_LISTED))
+ACTION_PLAN, COLLECTION, DETAILED_COLLECTION = fragments.views(
+    'action_plans', _LISTED, {(1, 0): _DETAILED, STATUS_MESSAGE: _WITH_MESSAGE}
 )
-ACTION_PLAN: Versioned = {
-    (1, 0): fragments.closed(_DETAILED),
-    STATUS_MESSAGE: fragments.closed(_WITH_MESSAGE),
-}
-DETAILED_COLLECTION: Versioned = {
-    (1, 0): fragments.collection('action_plans', fragments.closed(_DETAILED)),
-    STATUS_MESSAGE: fragments.collection(
-        'action_plans', fragments.closed(_WITH_MESSAGE)
-    ),
-}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from watcherlite.api.infra_optim import pages, patches
 from watcherlite.api.infra_optim.schemas import fragments
 from watcherlite.api.infra_optim.versions import DELETED, STATUS_MESSAGE
-from watcherlite.api.operation import Schema, Versioned, unversioned
+from watcherlite.api.operation import Schema, unversioned
 from watcherlite.states import action as states
 
 QUERY = pages.query_schema('actions')
@@ -40,12 +40,6 @@ _WITH_MESSAGE: Mapping[str, Schema] = {
     'status_message': fragments.TEXT_OR_NULL,
 }
 
-COLLECTION = unversioned(fragments.collection('actions', fragments.closed(_LISTED)))
-ACTION: Versioned = {
-    (1, 0): fragments.closed(_DETAILED),
-    STATUS_MESSAGE: fragments.closed(_WITH_MESSAGE),
-}
-DETAILED_COLLECTION: Versioned = {
-    (1, 0): fragments.collection('actions', fragments.closed(_DETAILED)),
-    STATUS_MESSAGE: fragments.collection('actions', fragments.closed(_WITH_MESSAGE)),
-}
+ACTION, COLLECTION, DETAILED_COLLECTION = fragments.views(
+    'actions', _LISTED, {(1, 0): _DETAILED, STATUS_MESSAGE: _WITH_MESSAGE}
+)

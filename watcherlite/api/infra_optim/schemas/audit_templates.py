@@ -66,13 +66,6 @@ NEW: Versioned = unversioned(
         'additionalProperties': False,
     }
 )
-TEMPLATE: Versioned = {
-    since: fragments.closed(properties) for since, properties in _DETAILED.items()
-}
-COLLECTION = unversioned(
-    fragments.collection('audit_templates', fragments.closed(_LISTED))
+TEMPLATE, COLLECTION, DETAILED_COLLECTION = fragments.views(
+    'audit_templates', _LISTED, _DETAILED
 )
-DETAILED_COLLECTION: Versioned = {
-    since: fragments.collection('audit_templates', fragments.closed(properties))
-    for since, properties in _DETAILED.items()
-}

@@ -118,14 +118,7 @@ NEW: Versioned = unversioned(
         'additionalProperties': False,
     }
 )
-AUDIT: Versioned = {
-    since: fragments.closed(properties) for since, properties in _DETAILED.items()
-}
-COLLECTION = unversioned(fragments.collection('audits', fragments.closed(_LISTED)))
-DETAILED_COLLECTION: Versioned = {
-    since: fragments.collection('audits', fragments.closed(properties))
-    for since, properties in _DETAILED.items()
-}
+AUDIT, COLLECTION, DETAILED_COLLECTION = fragments.views('audits', _LISTED, _DETAILED)
 
 
 #: Any JSON, as long as there is some.

@@ -2,14 +2,20 @@
 
 from collections.abc import Mapping
 
-from watcherlite.api.operation import Schema
+from watcherlite.api.fragments import (
+    BOOLEAN,
+    OBJECT,
+    TEXT,
+    TEXT_OR_NULL,
+    closed,
+    links,
+)
+from watcherlite.api.operation import Schema, Version, Versioned, unversioned
+
+__all__ = ['BOOLEAN', 'OBJECT', 'TEXT', 'TEXT_OR_NULL', 'closed']
 
 UUID: Schema = {'type': 'string', 'format': 'uuid'}
 UUID_OR_NULL: Schema = {'type': ['string', 'null'], 'format': 'uuid'}
-TEXT: Schema = {'type': 'string'}
-TEXT_OR_NULL: Schema = {'type': ['string', 'null']}
-BOOLEAN: Schema = {'type': 'boolean'}
-OBJECT: Schema = {'type': 'object'}
 TIME: Schema = {
     'type': ['string', 'null'],
     'format': 'date-time',
@@ -19,34 +25,13 @@ NAIVE_TIME: Schema = {
     'type': ['string', 'null'],
     'description': 'A time in UTC without offset: 2026-11-20T15:52:42.614603',
 }
-LINKS: Schema = {
-    'type': 'array',
-    'items': {
-        'type': 'object',
-        'properties': {
-            'href': {'type': 'string', 'format': 'uri'},
-            'rel': {'type': 'string', 'enum': ['self', 'bookmark']},
-        },
-        'required': ['href', 'rel'],
-        'additionalProperties': False,
-    },
-}
+LINKS: Schema = links('self', 'bookmark')
 #: The members of `api.timestamps.of`.
 TIMESTAMPS: Mapping[str, Schema] = {
     'created_at': TIME,
     'updated_at': TIME,
     'deleted_at': TIME,
 }
-
-
-def closed(properties: Mapping[str, Schema]) -> Schema:
-    """Return the schema of an object with these members and no others."""
-    return {
-        'type': 'object',
-        'properties': dict(properties),
-        'required': list(properties),
-        'additionalProperties': False,
-    }
 
 
 def collection(noun: str, one: Schema) -> Schema:
@@ -64,3 +49,20 @@ def collection(noun: str, one: Schema) -> Schema:
         'required': [noun],
         'additionalProperties': False,
     }
+
+
+def views(
+    noun: str,
+    listed: Mapping[str, Schema],
+    detailed: Mapping[Version, Mapping[str, Schema]],
+) -> tuple[Versioned, Versioned, Versioned]:
+    """Return the schemas of one object, of a page, and of a page with details.
+
+    :param detailed: the members of one object by the microversion that brought them
+    """
+    ones = {since: closed(members) for since, members in detailed.items()}
+    return (
+        ones,
+        unversioned(collection(noun, closed(listed))),
+        {since: collection(noun, one) for since, one in ones.items()},
+    )

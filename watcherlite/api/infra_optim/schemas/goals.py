@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from watcherlite.api.infra_optim import pages
 from watcherlite.api.infra_optim.schemas import fragments
-from watcherlite.api.operation import Schema, unversioned
+from watcherlite.api.operation import Schema
 
 _LISTED: Mapping[str, Schema] = {
     'uuid': fragments.UUID,
@@ -19,8 +19,6 @@ _LISTED: Mapping[str, Schema] = {
 _DETAILED: Mapping[str, Schema] = {**_LISTED, **fragments.TIMESTAMPS}
 
 QUERY = pages.query_schema('goals')
-GOAL = unversioned(fragments.closed(_DETAILED))
-COLLECTION = unversioned(fragments.collection('goals', fragments.closed(_LISTED)))
-DETAILED_COLLECTION = unversioned(
-    fragments.collection('goals', fragments.closed(_DETAILED))
+GOAL, COLLECTION, DETAILED_COLLECTION = fragments.views(
+    'goals', _LISTED, {(1, 0): _DETAILED}
 )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from watcherlite.api.infra_optim import pages
 from watcherlite.api.infra_optim.schemas import fragments
-from watcherlite.api.operation import Schema, unversioned
+from watcherlite.api.operation import Schema
 
 #: Those of a Watcher, as clients offer them.
 SORT_KEYS = (
@@ -27,10 +27,6 @@ _DETAILED: Mapping[str, Schema] = {
 QUERY = pages.paging(
     SORT_KEYS, {**fragments.UUID, 'description': 'There is none to be named.'}
 )
-ENGINE = unversioned(fragments.closed(_DETAILED))
-COLLECTION = unversioned(
-    fragments.collection('scoring_engines', fragments.closed(_LISTED))
-)
-DETAILED_COLLECTION = unversioned(
-    fragments.collection('scoring_engines', fragments.closed(_DETAILED))
+ENGINE, COLLECTION, DETAILED_COLLECTION = fragments.views(
+    'scoring_engines', _LISTED, {(1, 0): _DETAILED}
 )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from watcherlite.api.infra_optim import pages
 from watcherlite.api.infra_optim.schemas import fragments
-from watcherlite.api.operation import Schema, unversioned
+from watcherlite.api.operation import Schema
 
 SORT_KEYS = ('id', 'name', 'host', 'status', 'last_seen_up', 'created_at', 'updated_at')
 
@@ -32,8 +32,6 @@ QUERY = pages.paging(
         'description': 'The page begins after the service of this id.',
     },
 )
-SERVICE = unversioned(fragments.closed(_DETAILED))
-COLLECTION = unversioned(fragments.collection('services', fragments.closed(_LISTED)))
-DETAILED_COLLECTION = unversioned(
-    fragments.collection('services', fragments.closed(_DETAILED))
+SERVICE, COLLECTION, DETAILED_COLLECTION = fragments.views(
+    'services', _LISTED, {(1, 0): _DETAILED}
 )

@@ -24,10 +24,8 @@ _DETAILED: Mapping[str, Schema] = {
 }
 
 QUERY = pages.query_schema('strategies')
-STRATEGY = unversioned(fragments.closed(_DETAILED))
-COLLECTION = unversioned(fragments.collection('strategies', fragments.closed(_LISTED)))
-DETAILED_COLLECTION = unversioned(
-    fragments.collection('strategies', fragments.closed(_DETAILED))
+STRATEGY, COLLECTION, DETAILED_COLLECTION = fragments.views(
+    'strategies', _LISTED, {(1, 0): _DETAILED}
 )
 STATE = unversioned(
     {
