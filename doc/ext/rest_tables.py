@@ -15,7 +15,7 @@ from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.microversions import Versions
 from watcherlite.api.mounts import Mount
 from watcherlite.api.operation import Version
-from watcherlite.api.orchestration.versions import ORCHESTRATION
+from watcherlite.api.orchestration.handlers.root import ORCHESTRATION
 
 DIRECTORY = 'openapi'
 

@@ -10,11 +10,10 @@ import sys
 import fixtures
 
 from tests import base
-from watcherlite.api import deploy, microversions, openapi, policies
+from watcherlite.api import deploy, errors, microversions, openapi, policies
 from watcherlite.api.infra_optim.schemas import audits
 from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.operation import at
-from watcherlite.api.orchestration import errors
 from watcherlite.api.orchestration.schemas import stacks
 from watcherlite.cli import command_table
 from watcherlite.cli.http import access
@@ -227,7 +226,7 @@ class TestStacks(base.TestCase):
         told = set(literals(table))
 
         self.assertEqual(
-            set(), {name for _, name in errors._TYPES} - told, 'add a row for each'
+            set(), {name for _, name in errors.HEAT_TYPES} - told, 'add a row for each'
         )
 
 

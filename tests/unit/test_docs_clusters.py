@@ -6,7 +6,7 @@ import yaml
 
 from tests import base
 from tests.unit.test_docs import ROOT, read
-from watcherlite.api.clustering import errors
+from watcherlite.api import errors
 from watcherlite.api.clustering.schemas import clusters, nodes
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.profile_types import ProfileTypes
@@ -29,7 +29,7 @@ class ClustersTest(base.TestCase):
     def test_every_type_of_error_is_told_of(self):
         told = set(re.findall(r'``(\w+)``', read('clustering_api.rst')))
 
-        known = {name for _, name in errors._TYPES}
+        known = {name for _, name in errors.SENLIN_TYPES}
         self.assertEqual(set(), known - told - UNUSED)
 
     def test_what_a_request_may_ask_of_a_cluster_is_told(self):

@@ -12,7 +12,7 @@ import yaml
 from tests import base
 from tests.unit.test_docs import OTHERS, PAGES, ROOT, read
 from watcherlite import bootstrap, conf, exceptions
-from watcherlite.api.orchestration import errors
+from watcherlite.api import errors
 from watcherlite.cli import command_table
 from watcherlite.conf import stacks as options
 from watcherlite.domain import json_values
@@ -448,5 +448,5 @@ class TestRefusals(base.TestCase):
         text = sections('stacks.rst', '=')['Errors']
         rows = re.findall(r'(?m)^   \* - ``(\w+)``\n     - (\d+)\n', text)
 
-        self.assertEqual({name for _, name in errors._TYPES}, {n for n, _ in rows})
+        self.assertEqual({name for _, name in errors.HEAT_TYPES}, {n for n, _ in rows})
         self.assertEqual(len(rows), len({name for name, _ in rows}))

@@ -18,24 +18,22 @@ from watcherlite import bootstrap, exceptions
 from watcherlite.api import authentication, health, openapi
 from watcherlite.api.app import HIDDEN_ADDRESS, Application
 from watcherlite.api.basic_auth import PasswordFile
-from watcherlite.api.clustering import errors as clustering_errors
-from watcherlite.api.clustering.routes import ROUTES as CLUSTERING_ROUTES
+from watcherlite.api.clustering.handlers import ROUTES as CLUSTERING_ROUTES
 from watcherlite.api.clustering.texts import SenlinTexts
 from watcherlite.api.clustering.versions import CLUSTERING
-from watcherlite.api.errors import Environ, Wsgi
+from watcherlite.api.errors import HEAT_ERRORS, SENLIN_ERRORS, Environ, Wsgi
 from watcherlite.api.event_streams import EventStreams
 from watcherlite.api.health import BrokerProbe, Health
 from watcherlite.api.idempotency import HEADER as IDEMPOTENCY_KEY
 from watcherlite.api.idempotency import REPLAYED, Idempotency
-from watcherlite.api.infra_optim.routes import ROUTES
+from watcherlite.api.infra_optim.handlers import ROUTES
 from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.metrics import Metrics
 from watcherlite.api.microversions import HEADER, MAXIMUM, MINIMUM
 from watcherlite.api.mounts import ErrorFormatSelector, Mount, Mounts, normalize_path
 from watcherlite.api.operation import Operation, Routes
-from watcherlite.api.orchestration.errors import ERROR_FORMAT
-from watcherlite.api.orchestration.routes import ROUTES as ORCHESTRATION_ROUTES
-from watcherlite.api.orchestration.versions import ORCHESTRATION
+from watcherlite.api.orchestration.handlers import ROUTES as ORCHESTRATION_ROUTES
+from watcherlite.api.orchestration.handlers.root import ORCHESTRATION
 from watcherlite.api.policy import Policy
 from watcherlite.api.request_log import LogContext, RequestLog
 from watcherlite.api.services import Services
@@ -76,7 +74,7 @@ def orchestration(routes: Routes = ORCHESTRATION_ROUTES) -> Mount:
             ('/orchestration',),
             ORCHESTRATION,
             routes,
-            errors=ERROR_FORMAT,
+            errors=HEAT_ERRORS,
             project='tenant',
         ),
         'stacks:openapi',
@@ -90,7 +88,7 @@ def clustering(routes: Routes = CLUSTERING_ROUTES) -> Mount:
             ('/clustering',),
             CLUSTERING,
             routes,
-            errors=clustering_errors.ERROR_FORMAT,
+            errors=SENLIN_ERRORS,
             texts=SenlinTexts(),
         ),
         'clusters:openapi',

@@ -276,3 +276,68 @@ EXPLANATIONS: Mapping[int, str] = {
     504: 'The request may have taken effect.',
 }
 UNEXPECTED = 'Internal server error.'
+
+
+#: The types by which clients tell errors. The first class that fits counts.
+SENLIN_TYPES: tuple[tuple[type[Exception], str], ...] = (
+    (exceptions.Ambiguous, 'MultipleChoices'),
+    (exceptions.RequestLimitExceeded, 'RequestLimitExceeded'),
+    (exceptions.VersionTooEarly, 'MethodVersionNotFound'),
+    (exceptions.InvalidSpec, 'InvalidSpec'),
+    (exceptions.BadRequest, 'BadRequest'),
+    (exceptions.PluginNotFound, 'ResourceNotFound'),
+    (exceptions.PolicyBindingNotFound, 'PolicyBindingNotFound'),
+    (exceptions.NotFound, 'ResourceNotFound'),
+    (exceptions.ResourceIsLocked, 'ResourceIsLocked'),
+    (exceptions.ActionConflict, 'ActionConflict'),
+    (exceptions.ActionCooldown, 'ActionCooldown'),
+    (exceptions.ActionImmutable, 'ActionImmutable'),
+    (exceptions.ActionInProgress, 'ActionInProgress'),
+    (exceptions.FeatureNotSupported, 'FeatureNotSupported'),
+    (exceptions.NodeNotOrphan, 'NodeNotOrphan'),
+    (exceptions.ResourceInUse, 'ResourceInUse'),
+    (exceptions.Conflict, 'ActionConflict'),
+    (exceptions.OverQuota, 'OverQuota'),
+    (exceptions.Forbidden, 'Forbidden'),
+    (exceptions.NoSuchVersion, 'InvalidGlobalAPIVersion'),
+)
+SENLIN_ERRORS = TypedError(
+    SENLIN_TYPES,
+    {
+        406: 'The version or the media type is not supported.',
+        409: 'The request conflicts with the current state.',
+    },
+    'ResourceNotFound, ResourceIsLocked, ActionConflict',
+    has_code=True,
+)
+
+
+#: The types by which clients tell errors. The first class that fits counts.
+HEAT_TYPES: tuple[tuple[type[Exception], str], ...] = (
+    (exceptions.UnknownUserParameter, 'UnknownUserParameter'),
+    (exceptions.UserParameterMissing, 'UserParameterMissing'),
+    (exceptions.CircularDependency, 'CircularDependencyException'),
+    (exceptions.StackValidationFailed, 'StackValidationFailed'),
+    (exceptions.RequestLimitExceeded, 'RequestLimitExceeded'),
+    (exceptions.ImmutableParameterModified, 'ImmutableParameterModified'),
+    (exceptions.NotSupported, 'NotSupported'),
+    (exceptions.ResourceActionNotSupported, 'ResourceActionNotSupported'),
+    (exceptions.PhysicalResourceIDAmbiguity, 'PhysicalResourceIDAmbiguity'),
+    # A template names an unknown type.
+    (exceptions.PluginNotFound, 'StackValidationFailed'),
+    (exceptions.ResourceNotFound, 'ResourceNotFound'),
+    (exceptions.StackNotFound, 'EntityNotFound'),
+    (exceptions.NotFound, 'NotFound'),
+    (exceptions.StackExists, 'StackExists'),
+    (exceptions.ActionInProgress, 'ActionInProgress'),
+    (exceptions.Conflict, 'Conflict'),
+    (exceptions.Forbidden, 'Forbidden'),
+)
+HEAT_ERRORS = TypedError(
+    HEAT_TYPES,
+    {
+        409: 'The request conflicts with the state of the stack.',
+    },
+    'StackExists, EntityNotFound, ActionInProgress',
+    has_code=False,
+)

@@ -1,4 +1,8 @@
-"""Links: absolute addresses, with the prefix of the mount that was called."""
+"""Links: absolute addresses, with the prefix of the mount that was called.
+
+Those of the infra-optim API have scheme and host but no mount: clients strip these and
+append the rest to their endpoint.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,10 +10,12 @@ from urllib import parse
 
 from watcherlite.api.mounts import decode_slashes
 from watcherlite.api.operation import Request
+from watcherlite.domain.stacks import Stack
 
 Link = dict[str, str]
 
 SELF = 'self'
+BOOKMARK = 'bookmark'
 
 
 def link(href: str, rel: str = SELF) -> Link:
@@ -44,3 +50,48 @@ def next_page(request: Request, marker: str) -> Link:
 def _text(value: Any) -> Any:
     """Return an argument as a URL has it."""
     return str(value).lower() if isinstance(value, bool) else value
+
+
+def unmounted_url(request: Request, noun: str, *rest: str) -> str:
+    """Return the versioned address of a collection, or of something below it."""
+    return '/'.join((request.host_url, 'v1', noun, *rest))
+
+
+def object_links(
+    request: Request, noun: str, identifier: object
+) -> list[dict[str, str]]:
+    """Return the two links of one object.
+
+    :param noun: of the collection, as it stands in the address: 'audit_templates'
+    :param identifier: its uuid, or its number where it has none
+    """
+    return _pair(request, f'{noun}/{identifier}')
+
+
+def collection_links(request: Request, noun: str) -> list[dict[str, str]]:
+    """Return the two links of a whole collection; they end in a slash."""
+    return _pair(request, f'{noun}/')
+
+
+def _pair(request: Request, place: str) -> list[dict[str, str]]:
+    return [
+        {'href': f'{request.host_url}/v1/{place}', 'rel': SELF},
+        {'href': f'{request.host_url}/{place}', 'rel': BOOKMARK},
+    ]
+
+
+def stack_url(request: Request, stack: Stack, *rest: str) -> str:
+    """Return the address of a stack, or of something below it."""
+    return url(request, stack.tenant, 'stacks', stack.name, stack.uuid, *rest)
+
+
+def stack_link(request: Request, stack: Stack, rel: str = SELF) -> Link:
+    """Return a link to a stack."""
+    return link(stack_url(request, stack), rel)
+
+
+def resource_link(
+    request: Request, stack: Stack, name: str, *rest: str, rel: str = SELF
+) -> Link:
+    """Return a link to a resource, or to something below it."""
+    return link(stack_url(request, stack, 'resources', name, *rest), rel)

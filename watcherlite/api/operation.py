@@ -102,6 +102,13 @@ class Request:
     allows: Callable[[str], bool] = _allows_nothing
 
     @property
+    def page_size(self) -> int:
+        """Return the maximum number of rows of a page; 0: no rows are requested."""
+        most = self.services.max_limit
+        limit: int = self.query.get('limit', most)
+        return min(limit, most)
+
+    @property
     def creator(self) -> Creator:
         """Return the creator of the plans and audits of this request."""
         return Creator(

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from oslo_policy import policy
 
-from watcherlite.api.clustering.routes import ROUTES as CLUSTERING
-from watcherlite.api.infra_optim.routes import ROUTES as INFRA_OPTIM
+from watcherlite.api.clustering.handlers import ROUTES as CLUSTERING
+from watcherlite.api.infra_optim.handlers import ROUTES as INFRA_OPTIM
 from watcherlite.api.operation import Routes
-from watcherlite.api.orchestration.routes import ROUTES as ORCHESTRATION
+from watcherlite.api.orchestration.handlers import ROUTES as ORCHESTRATION
 
 ADMIN = 'rule:admin_api'
 MANAGER = 'rule:manager_api'

@@ -1,8 +1,8 @@
 from tests.unit.api.test_app import AppCase, operation
+from watcherlite.api.errors import HEAT_ERRORS
 from watcherlite.api.microversions import Versions
 from watcherlite.api.mounts import Mount
 from watcherlite.api.operation import NULL, Caller, Response, unversioned
-from watcherlite.api.orchestration.errors import ERROR_FORMAT
 
 THINGS = Versions('things', {(1, 0): 'The beginning.'}, in_headers=False)
 READER = frozenset({'reader'})
@@ -44,7 +44,7 @@ class ProjectCase(AppCase):
     def setUp(self):
         super().setUp()
         mount = Mount(
-            ('/things',), THINGS, ROUTES, errors=ERROR_FORMAT, project='tenant'
+            ('/things',), THINGS, ROUTES, errors=HEAT_ERRORS, project='tenant'
         )
         self.api = self.app({}, mount)
 

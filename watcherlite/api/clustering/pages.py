@@ -9,7 +9,6 @@ from watcherlite.api import links
 from watcherlite.api.arguments import cut
 from watcherlite.api.clustering import caller
 from watcherlite.api.operation import Request, Response
-from watcherlite.api.pages import page_size
 from watcherlite.db.clusters import SORT_KEYS, ObjectQuery
 
 _DIRECTIONS = {'': False, 'asc': False, 'desc': True}
@@ -28,7 +27,7 @@ def respond(
     :param find: (limit) -> rows
     :param represent: rows -> JSON objects, each with an `id`
     """
-    limit = page_size(request)
+    limit = request.page_size
     rows = find(limit) if limit else []
     shown = represent(rows)
     body: dict[str, Any] = {noun: shown}

@@ -6,7 +6,8 @@ from typing import Any, TypeVar
 from urllib import parse
 
 from watcherlite import exceptions
-from watcherlite.api.infra_optim import attributes, links
+from watcherlite.api import links
+from watcherlite.api.infra_optim import attributes
 from watcherlite.api.infra_optim.versions import DELETED
 from watcherlite.api.operation import (
     Operation,
@@ -16,7 +17,6 @@ from watcherlite.api.operation import (
     Versioned,
     unversioned,
 )
-from watcherlite.api.pages import page_size
 from watcherlite.db.api import Store
 from watcherlite.db.query import ASCENDING, DESCENDING, FILTERS, SORT_KEYS, Query
 from watcherlite.states import action, action_plan, audit
@@ -196,7 +196,7 @@ def query(request: Request, noun: str) -> Query:
         sort_key=sort_key,
         sort_dir=sort_dir,
         after=marker and attributes.uuid('marker', marker),
-        limit=page_size(request),
+        limit=request.page_size,
         deleted=request.show_deleted or asked.get('state') == DELETED,
     )
 
@@ -209,5 +209,5 @@ def next_url(
     request: Request, noun: str, arguments: Mapping[str, Any], detail: bool
 ) -> str:
     """Return the address of the page with these arguments."""
-    place = links.url(request, noun, *(('detail',) if detail else ()))
+    place = links.unmounted_url(request, noun, *(('detail',) if detail else ()))
     return f'{place}?{parse.urlencode(arguments)}'

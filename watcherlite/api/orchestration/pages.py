@@ -6,7 +6,6 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.api import links
 from watcherlite.api.operation import Request, Response
-from watcherlite.api.pages import page_size
 from watcherlite.db.stacks import ListedStack, StackQuery
 from watcherlite.states import stack as states
 
@@ -70,7 +69,7 @@ def query(request: Request) -> StackQuery:
         deleted=bool(asked.get('show_deleted')),
         sort=_order(asked),
         after=asked.get('marker') or None,
-        limit=page_size(request),
+        limit=request.page_size,
         **{name: _tags(name, asked.get(name, '')) for name in _TAGS},
     )
 

@@ -4,8 +4,7 @@ import jsonschema
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.api.clustering.errors import ERROR_FORMAT
-from watcherlite.api.errors import fault_of
+from watcherlite.api.errors import SENLIN_ERRORS, fault_of
 
 #: Exception -> (status, title, type) as clients of Senlin tell them apart.
 ERRORS = {
@@ -42,7 +41,7 @@ ERRORS = {
 
 
 def written(error):
-    return json.loads(ERROR_FORMAT.data(fault_of(error, 'req-1')))
+    return json.loads(SENLIN_ERRORS.data(fault_of(error, 'req-1')))
 
 
 class TestShape(base.TestCase):
@@ -60,7 +59,7 @@ class TestShape(base.TestCase):
 
     def test_each_is_as_the_description_says(self):
         for error in ERRORS:
-            jsonschema.validate(written(error), ERROR_FORMAT.schema)
+            jsonschema.validate(written(error), SENLIN_ERRORS.schema)
 
     def test_the_whole_of_one(self):
         self.assertEqual(

@@ -7,7 +7,7 @@ import openapi_spec_validator
 
 from tests import base
 from watcherlite.api import deploy, openapi
-from watcherlite.api.clustering import routes
+from watcherlite.api.clustering import handlers
 from watcherlite.api.clustering.schemas import (
     actions,
     clusters,
@@ -117,7 +117,7 @@ class TestTheTable(base.TestCase):
             template: {
                 method: operation.since[1] for method, operation in operations.items()
             }
-            for template, operations in routes.ROUTES.items()
+            for template, operations in handlers.ROUTES.items()
         }
 
         self.assertEqual(ASKED, there)
@@ -125,7 +125,7 @@ class TestTheTable(base.TestCase):
     def test_everything_but_versions_and_webhooks_has_a_policy_rule(self):
         without = {
             template
-            for template, operations in routes.ROUTES.items()
+            for template, operations in handlers.ROUTES.items()
             for operation in operations.values()
             if operation.rule is None
         }
@@ -133,13 +133,13 @@ class TestTheTable(base.TestCase):
         self.assertEqual({'/', '/v1', '/v1/webhooks/{receiver}/trigger'}, without)
 
     def test_what_is_not_there_yet_is_told_as_clients_know_it(self):
-        for operations in routes.ROUTES.values():
+        for operations in handlers.ROUTES.values():
             for operation in operations.values():
                 if operation.since > (1, 0):
                     self.assertEqual(400, operation.too_early)
 
     def test_every_schema_is_one(self):
-        for operations in routes.ROUTES.values():
+        for operations in handlers.ROUTES.values():
             for operation in operations.values():
                 for schemas in (
                     *(operation.query, operation.body),
@@ -151,7 +151,7 @@ class TestTheTable(base.TestCase):
                         )
 
     def test_summaries_are_sentences(self):
-        for operations in routes.ROUTES.values():
+        for operations in handlers.ROUTES.values():
             for operation in operations.values():
                 self.assertTrue(re.fullmatch(r'[A-Z].*\.', operation.summary))
 

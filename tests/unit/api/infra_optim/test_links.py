@@ -2,7 +2,7 @@
 
 from tests import base
 from tests.unit.api.infra_optim import fakes
-from watcherlite.api.infra_optim import links
+from watcherlite.api import links
 
 
 class TestLinks(base.TestCase):
@@ -16,23 +16,23 @@ class TestLinks(base.TestCase):
                 {'href': 'http://127.0.0.1:9322/v1/actions/u', 'rel': 'self'},
                 {'href': 'http://127.0.0.1:9322/actions/u', 'rel': 'bookmark'},
             ],
-            links.of(self.request, 'actions', 'u'),
+            links.object_links(self.request, 'actions', 'u'),
         )
 
     def test_a_number_identifies_what_has_no_uuid(self) -> None:
         self.assertEqual(
             'http://127.0.0.1:9322/v1/services/7',
-            links.of(self.request, 'services', 7)[0]['href'],
+            links.object_links(self.request, 'services', 7)[0]['href'],
         )
 
     def test_the_addresses_of_a_collection_end_in_a_slash(self) -> None:
         self.assertEqual(
             ['http://127.0.0.1:9322/v1/actions/', 'http://127.0.0.1:9322/actions/'],
-            [link['href'] for link in links.of_collection(self.request, 'actions')],
+            [link['href'] for link in links.collection_links(self.request, 'actions')],
         )
 
     def test_an_address_below_an_object(self) -> None:
         self.assertEqual(
             'http://127.0.0.1:9322/v1/action_plans/u/events',
-            links.url(self.request, 'action_plans', 'u', 'events'),
+            links.unmounted_url(self.request, 'action_plans', 'u', 'events'),
         )

@@ -5,9 +5,9 @@ import re
 import jsonschema
 
 from tests import base
-from watcherlite.api.infra_optim import routes
+from watcherlite.api.infra_optim import handlers
 from watcherlite.api.infra_optim.versions import INFRA_OPTIM
-from watcherlite.api.operation import Operation, Request, Versioned, at
+from watcherlite.api.operation import Operation, Request, Versioned, at, merge_routes
 
 
 def nothing(request: Request) -> None:
@@ -17,17 +17,17 @@ def nothing(request: Request) -> None:
 class TestTheTable(base.TestCase):
     def test_two_nouns_cannot_have_the_same_operation(self) -> None:
         one = {'/v1/a': {'GET': Operation(nothing, None, 'A.')}}  # type: ignore[arg-type]
-        error = self.assertRaises(ValueError, routes.merge_routes, one, one)
+        error = self.assertRaises(ValueError, merge_routes, one, one)
         self.assertEqual('GET /v1/a is defined twice', str(error))
 
     def test_two_nouns_can_share_an_address(self) -> None:
         get = {'/v1/a': {'GET': Operation(nothing, None, 'A.')}}  # type: ignore[arg-type]
         post = {'/v1/a': {'POST': Operation(nothing, None, 'B.')}}  # type: ignore[arg-type]
-        self.assertEqual({'GET', 'POST'}, set(routes.merge_routes(get, post)['/v1/a']))
+        self.assertEqual({'GET', 'POST'}, set(merge_routes(get, post)['/v1/a']))
 
     def test_every_collection_of_the_document_is_there(self) -> None:
         nouns = {
-            template.split('/')[2] for template in routes.ROUTES if len(template) > 3
+            template.split('/')[2] for template in handlers.ROUTES if len(template) > 3
         }
         self.assertEqual(
             {
@@ -44,25 +44,25 @@ class TestTheTable(base.TestCase):
     ) -> None:
         plans = {
             template.replace('action_plans', 'actionplans'): operations
-            for template, operations in routes.ROUTES.items()
+            for template, operations in handlers.ROUTES.items()
             if template.split('/')[-1:] == ['action_plans']
             or '/action_plans/' in template
         }
-        alike = {key: value for key, value in routes.ROUTES.items() if key in plans}
+        alike = {key: value for key, value in handlers.ROUTES.items() if key in plans}
         self.assertEqual(5, len(plans))
         self.assertEqual(plans, alike)
 
     def test_addresses_are_spelled_the_same_way(self) -> None:
-        for template in routes.ROUTES:
+        for template in handlers.ROUTES:
             self.assertRegex(template, r'\A/\Z|\A/v1(/[a-z_]+|/\{[a-z_]+\})*\Z')
 
     def test_everything_but_the_documents_has_a_policy_rule(self) -> None:
-        for template, operations in routes.ROUTES.items():
+        for template, operations in handlers.ROUTES.items():
             for operation in operations.values():
                 self.assertEqual(template in ('/', '/v1'), operation.rule is None)
 
     def test_every_schema_is_one_in_every_version(self) -> None:
-        for operations in routes.ROUTES.values():
+        for operations in handlers.ROUTES.values():
             for operation in operations.values():
                 for schemas in _schemas(operation):
                     for version in INFRA_OPTIM.history:
@@ -71,7 +71,7 @@ class TestTheTable(base.TestCase):
                         )
 
     def test_summaries_are_sentences(self) -> None:
-        for operations in routes.ROUTES.values():
+        for operations in handlers.ROUTES.values():
             for operation in operations.values():
                 self.assertTrue(re.fullmatch(r'[A-Z].*\.', operation.summary))
 

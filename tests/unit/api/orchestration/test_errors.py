@@ -4,8 +4,7 @@ import jsonschema
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.api.errors import fault_of
-from watcherlite.api.orchestration.errors import ERROR_FORMAT
+from watcherlite.api.errors import HEAT_ERRORS, fault_of
 
 #: Exception -> (status, title, type) as clients of Heat tell them apart.
 ERRORS = {
@@ -53,7 +52,7 @@ ERRORS = {
 
 
 def written(error):
-    return json.loads(ERROR_FORMAT.data(fault_of(error, 'req-1')))
+    return json.loads(HEAT_ERRORS.data(fault_of(error, 'req-1')))
 
 
 class TestShape(base.TestCase):
@@ -69,7 +68,7 @@ class TestShape(base.TestCase):
 
     def test_each_is_as_the_schema_says(self):
         for error in ERRORS:
-            jsonschema.validate(written(error), ERROR_FORMAT.schema)
+            jsonschema.validate(written(error), HEAT_ERRORS.schema)
 
     def test_the_message_says_what_was_wrong(self):
         body = written(exceptions.StackExists('The Stack (a) already exists.'))

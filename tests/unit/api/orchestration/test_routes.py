@@ -9,7 +9,7 @@ from oslo_config import cfg
 from tests import base
 from watcherlite.api import deploy, openapi
 from watcherlite.api.operation import at
-from watcherlite.api.orchestration import routes
+from watcherlite.api.orchestration import handlers
 from watcherlite.api.policy import enforcer
 
 PROJECT = '/v1/{tenant}'
@@ -65,13 +65,13 @@ class TestTheTable(base.TestCase):
             (template, method)
             for template, methods in ASKED.items()
             for method in methods.split()
-            if method not in routes.ROUTES.get(template, {})
+            if method not in handlers.ROUTES.get(template, {})
         }
 
         self.assertEqual(set(), missing)
 
     def test_everything_but_the_versions_has_a_policy_rule(self):
-        for template, operations in routes.ROUTES.items():
+        for template, operations in handlers.ROUTES.items():
             for operation in operations.values():
                 is_open = template == '/' or operation.public
                 self.assertEqual(is_open, operation.rule is None)
@@ -85,9 +85,9 @@ class TestTheTable(base.TestCase):
                 self.query = query or {}
 
         known = enforcer_rules()
-        stacks = routes.ROUTES[f'{PROJECT}/stacks']['GET'].rules
-        patch = routes.ROUTES[STACK]['PATCH'].rules
-        actions = routes.ROUTES[f'{STACK}/actions']['POST']
+        stacks = handlers.ROUTES[f'{PROJECT}/stacks']['GET'].rules
+        patch = handlers.ROUTES[STACK]['PATCH'].rules
+        actions = handlers.ROUTES[f'{STACK}/actions']['POST']
         names = actions.body[1, 0]['properties']
 
         asked = [
@@ -100,7 +100,7 @@ class TestTheTable(base.TestCase):
         self.assertEqual([], [rule for rule in asked if rule not in known])
 
     def test_every_schema_is_one(self):
-        for operations in routes.ROUTES.values():
+        for operations in handlers.ROUTES.values():
             for operation in operations.values():
                 for schemas in (
                     *(operation.query, operation.body),
@@ -112,7 +112,7 @@ class TestTheTable(base.TestCase):
                         )
 
     def test_summaries_are_sentences(self):
-        for operations in routes.ROUTES.values():
+        for operations in handlers.ROUTES.values():
             for operation in operations.values():
                 self.assertTrue(re.fullmatch(r'[A-Z].*\.', operation.summary))
 

@@ -1,1 +1,45 @@
-"""The handlers and representations of the nouns of the API, and its routes."""
+"""The handlers of the infra-optim API: a module for each noun, and all routes."""
+
+from watcherlite.api.infra_optim.handlers import (
+    action_plans,
+    actions,
+    audit_templates,
+    audits,
+    data_model,
+    events,
+    goals,
+    root,
+    scoring_engines,
+    services,
+    strategies,
+)
+from watcherlite.api.operation import Routes, merge_routes
+
+_NOUNS = (
+    root,
+    goals,
+    strategies,
+    audit_templates,
+    audits,
+    action_plans,
+    actions,
+    events,
+    services,
+    scoring_engines,
+    data_model,
+)
+
+_ROUTES: Routes = merge_routes(*(noun.ROUTES for noun in _NOUNS))
+
+PLANS = '/v1/action_plans'
+#: The spelling of the specification of skipped actions; the same operations.
+ALIAS_OF_PLANS = '/v1/actionplans'
+
+ROUTES: Routes = {
+    **_ROUTES,
+    **{
+        template.replace(PLANS, ALIAS_OF_PLANS, 1): operations
+        for template, operations in _ROUTES.items()
+        if template == PLANS or template.startswith(f'{PLANS}/')
+    },
+}

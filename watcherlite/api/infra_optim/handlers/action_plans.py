@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api import timestamps
-from watcherlite.api.infra_optim import attributes, links, pages, patches
+from watcherlite.api import links, timestamps
+from watcherlite.api.infra_optim import attributes, pages, patches
 from watcherlite.api.infra_optim.schemas import action_plans as schemas
 from watcherlite.api.infra_optim.versions import DELETED, STATUS_MESSAGE
 from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
@@ -27,7 +27,7 @@ def represent(request: Request, listed: ListedPlan, detail: bool) -> dict[str, A
         'efficacy_indicators': [dict(one) for one in plan.efficacy_indicators],
         'global_efficacy': [dict(one) for one in plan.global_efficacy],
         'updated_at': timestamps.offset(plan.updated_at),
-        'links': links.of(request, 'action_plans', plan.uuid),
+        'links': links.object_links(request, 'action_plans', plan.uuid),
     }
     if not detail:
         return shown
@@ -89,7 +89,7 @@ def _created(request: Request, created: Mapping[str, str]) -> Response:
     """Return the plan that was created."""
     uuid = created['action_plan']
     answer = _shown(request, request.services.store.find_action_plan(uuid), 201)
-    place = links.url(request, 'action_plans', uuid)
+    place = links.unmounted_url(request, 'action_plans', uuid)
     return dataclasses.replace(answer, headers={'Location': place})
 
 

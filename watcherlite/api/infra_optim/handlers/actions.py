@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api import timestamps
-from watcherlite.api.infra_optim import attributes, links, pages, patches
+from watcherlite.api import links, timestamps
+from watcherlite.api.infra_optim import attributes, pages, patches
 from watcherlite.api.infra_optim.schemas import actions as schemas
 from watcherlite.api.infra_optim.versions import DELETED, STATUS_MESSAGE
 from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
@@ -29,7 +29,7 @@ def represent(request: Request, listed: ListedAction, detail: bool) -> dict[str,
         'state': DELETED if action.deleted_at else action.state,
         'action_type': action.action_type,
         'parents': list(action.parents),
-        'links': links.of(request, 'actions', action.uuid),
+        'links': links.object_links(request, 'actions', action.uuid),
     }
     if not detail:
         return shown

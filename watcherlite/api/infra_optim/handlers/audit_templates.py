@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api import timestamps
-from watcherlite.api.infra_optim import attributes, links, pages, patches
+from watcherlite.api import links, timestamps
+from watcherlite.api.infra_optim import attributes, pages, patches
 from watcherlite.api.infra_optim.schemas import audit_templates as schemas
 from watcherlite.api.infra_optim.schemas import scopes
 from watcherlite.api.infra_optim.versions import DEFAULT_PARAMETERS
@@ -30,7 +30,7 @@ def represent(request: Request, listed: ListedTemplate, detail: bool) -> dict[st
         'strategy_uuid': listed.strategy_uuid,
         'strategy_name': listed.strategy_name,
         'scope': list(template.scope),
-        'links': links.of(request, 'audit_templates', template.uuid),
+        'links': links.object_links(request, 'audit_templates', template.uuid),
     }
     if detail:
         shown['description'] = template.description
@@ -81,7 +81,7 @@ def _created(request: Request, created: Mapping[str, str]) -> Response:
     """Return the template that was created."""
     uuid = created['audit_template']
     stored = request.services.store.find_audit_template(uuid)
-    location = links.url(request, 'audit_templates', uuid)
+    location = links.unmounted_url(request, 'audit_templates', uuid)
     return Response(_represented(request, stored), 201, {'Location': location})
 
 

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api import timestamps
-from watcherlite.api.infra_optim import attributes, links, pages, patches
+from watcherlite.api import links, timestamps
+from watcherlite.api.infra_optim import attributes, pages, patches
 from watcherlite.api.infra_optim.schemas import audits as schemas
 from watcherlite.api.infra_optim.schemas import scopes
 from watcherlite.api.infra_optim.versions import (
@@ -40,7 +40,7 @@ def represent(request: Request, listed: ListedAudit, detail: bool) -> dict[str, 
         'scope': list(audit.scope),
         'auto_trigger': audit.auto_trigger,
         'next_run_time': timestamps.naive(audit.next_run_time),
-        'links': links.of(request, 'audits', audit.uuid),
+        'links': links.object_links(request, 'audits', audit.uuid),
     }
     if not detail:
         return shown
@@ -98,7 +98,9 @@ def _created(request: Request, created: Mapping[str, str]) -> Response:
     """Return the audit that was created."""
     uuid = created['audit']
     shown = _represented(request, request.services.store.find_audit(uuid))
-    return Response(shown, 201, {'Location': links.url(request, 'audits', uuid)})
+    return Response(
+        shown, 201, {'Location': links.unmounted_url(request, 'audits', uuid)}
+    )
 
 
 def update(request: Request) -> Response:

@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api import timestamps
+from watcherlite.api import links, timestamps
 from watcherlite.api.event_streams import EventStreams
-from watcherlite.api.infra_optim import links
 from watcherlite.api.infra_optim.handlers import action_plans
 from watcherlite.api.infra_optim.schemas import events as schemas
 from watcherlite.api.infra_optim.versions import DELETED
 from watcherlite.api.operation import Operation, Request, Response, Routes
-from watcherlite.api.pages import page_size
 from watcherlite.clock import Clock
 from watcherlite.conf import masking
 from watcherlite.domain import events
@@ -154,7 +152,7 @@ def of_plan(request: Request) -> Response:
                 plan_id=plan.id, after=after, limit=limit
             ),
         ),
-        links.url(request, 'action_plans', plan.uuid, 'events'),
+        links.unmounted_url(request, 'action_plans', plan.uuid, 'events'),
     )
 
 
@@ -170,7 +168,7 @@ def of_audit(request: Request) -> Response:
                 subject=events.AUDIT, subject_id=audit.id, after=after, limit=limit
             ),
         ),
-        links.url(request, 'audits', audit.uuid, 'events'),
+        links.unmounted_url(request, 'audits', audit.uuid, 'events'),
     )
 
 
@@ -190,7 +188,7 @@ def _answered(request: Request, subject: Subject, place: str) -> Response:
 
 def _page(request: Request, subject: Subject, place: str) -> Response:
     """Return events after one, by sequence; `next` if there are more."""
-    limit = page_size(request)
+    limit = request.page_size
     found = subject.events(request.query.get('after', 0), limit + 1)
     shown = found[:limit]
     body = {'events': [represent(stored) for stored in shown]}

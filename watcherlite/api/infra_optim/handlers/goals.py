@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from watcherlite.api import timestamps
-from watcherlite.api.infra_optim import links, pages
+from watcherlite.api import links, timestamps
+from watcherlite.api.infra_optim import pages
 from watcherlite.api.infra_optim.schemas import goals as schemas
 from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
 from watcherlite.db.query import ListedGoal
@@ -17,7 +17,7 @@ def represent(request: Request, listed: ListedGoal, detail: bool) -> dict[str, A
         'name': goal.name,
         'display_name': goal.display_name,
         'efficacy_specification': list(goal.efficacy_specification),
-        'links': links.of(request, 'goals', goal.uuid),
+        'links': links.object_links(request, 'goals', goal.uuid),
     }
     return {**shown, **timestamps.of(goal)} if detail else shown
 

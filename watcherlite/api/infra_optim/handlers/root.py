@@ -1,7 +1,6 @@
 """The two documents that say what there is: of the service, and of its version."""
 
-from watcherlite.api import microversions
-from watcherlite.api.infra_optim import links
+from watcherlite.api import links, microversions
 from watcherlite.api.infra_optim.schemas import root as schemas
 from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.operation import Operation, Request, Response, Routes, Version
@@ -56,7 +55,7 @@ def version(request: Request) -> Response:
             ],
             'links': [{'href': f'{request.host_url}/v1/', 'rel': links.SELF}],
             **{
-                noun: links.of_collection(request, noun)
+                noun: links.collection_links(request, noun)
                 for noun, since in COLLECTIONS.items()
                 if request.version >= since
             },

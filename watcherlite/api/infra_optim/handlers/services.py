@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api import timestamps
-from watcherlite.api.infra_optim import links, pages
+from watcherlite.api import links, timestamps
+from watcherlite.api.infra_optim import pages
 from watcherlite.api.infra_optim.schemas import services as schemas
 from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
-from watcherlite.api.pages import page_size
 from watcherlite.db.query import DESCENDING, ListedWorker
 from watcherlite.domain.actions import LANES
 
@@ -62,7 +61,7 @@ def represent(request: Request, service: Service, detail: bool) -> dict[str, Any
         'name': service.name,
         'host': service.host,
         'status': service.status,
-        'links': links.of(request, 'services', service.id),
+        'links': links.object_links(request, 'services', service.id),
     }
     if detail:
         shown['last_seen_up'] = timestamps.naive(service.last_seen_up)
@@ -116,7 +115,7 @@ def _page(request: Request, detail: bool) -> Response:
         key=lambda service: getattr(service, sort_key),
         reverse=sort_dir == DESCENDING,
     )
-    limit = page_size(request)
+    limit = request.page_size
     begin = _after(services, request.query.get('marker'))
     page = services[begin : begin + limit]
     body: dict[str, Any] = {

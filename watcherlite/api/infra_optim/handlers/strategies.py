@@ -3,8 +3,8 @@
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api import timestamps
-from watcherlite.api.infra_optim import links, pages
+from watcherlite.api import links, timestamps
+from watcherlite.api.infra_optim import pages
 from watcherlite.api.infra_optim.schemas import strategies as schemas
 from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
 from watcherlite.db.query import ListedStrategy
@@ -21,7 +21,7 @@ def represent(request: Request, listed: ListedStrategy, detail: bool) -> dict[st
         'display_name': strategy.display_name,
         'goal_uuid': listed.goal_uuid,
         'goal_name': listed.goal_name,
-        'links': links.of(request, 'strategies', strategy.uuid),
+        'links': links.object_links(request, 'strategies', strategy.uuid),
     }
     if detail:
         shown['parameters_spec'] = dict(strategy.parameters_spec)

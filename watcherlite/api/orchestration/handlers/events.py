@@ -4,12 +4,11 @@ import dataclasses
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api import timestamps
+from watcherlite.api import links, timestamps
 from watcherlite.api.operation import Operation, Request, Response, Routes
-from watcherlite.api.orchestration import links, stack_requests
+from watcherlite.api.orchestration import stack_requests
 from watcherlite.api.orchestration.schemas import events as schemas
 from watcherlite.api.orchestration.schemas import fragments
-from watcherlite.api.pages import page_size
 from watcherlite.db.stacks import StackEventQuery
 from watcherlite.domain.stacks import Stack
 from watcherlite.engine.stacks.queries import EventView
@@ -33,13 +32,13 @@ def represent(
         'resource_status': event.new_status or '',
         'resource_status_reason': event.message or '',
         'links': [
-            links.of_resource(request, stack, name, 'events', event.uuid),
-            links.of_resource(request, stack, name, rel='resource'),
-            links.of_stack(request, stack, 'stack'),
+            links.resource_link(request, stack, name, 'events', event.uuid),
+            links.resource_link(request, stack, name, rel='resource'),
+            links.stack_link(request, stack, 'stack'),
         ],
     }
     if root is not None:
-        shown['links'].append(links.of_stack(request, root, 'root_stack'))
+        shown['links'].append(links.stack_link(request, root, 'root_stack'))
     return shown
 
 
@@ -96,7 +95,7 @@ def show(request: Request) -> Response:
 
 def _page(request: Request, stack: Stack, resource: str | None) -> Response:
     asked = request.query
-    limit = page_size(request)
+    limit = request.page_size
     depth = asked.get('nested_depth', 0)
     filters = {
         inner: frozenset(asked[name])

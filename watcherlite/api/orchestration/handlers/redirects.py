@@ -2,9 +2,9 @@
 
 import html
 
+from watcherlite.api import links
 from watcherlite.api.mounts import decode_slashes
 from watcherlite.api.operation import Operation, Request, Response, Routes
-from watcherlite.api.orchestration import links
 from watcherlite.api.orchestration.schemas import fragments
 
 _STACKS = '/v1/{tenant}/stacks'

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from watcherlite.api import timestamps
+from watcherlite.api import links, timestamps
 from watcherlite.api.operation import NULL, Operation, Request, Response, Routes
-from watcherlite.api.orchestration import links, stack_requests
+from watcherlite.api.orchestration import stack_requests
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import resources as schemas
 from watcherlite.conf import masking
@@ -28,12 +28,12 @@ def represent(request: Request, found: ResourceView) -> dict[str, Any]:
         'updated_time': timestamps.seconds(row.updated_at or row.created_at),
         'required_by': list(found.required_by),
         'links': [
-            links.of_resource(request, stack, row.name),
-            links.of_stack(request, stack, 'stack'),
+            links.resource_link(request, stack, row.name),
+            links.stack_link(request, stack, 'stack'),
         ],
     }
     if found.nested is not None:
-        shown['links'].append(links.of_stack(request, found.nested, 'nested'))
+        shown['links'].append(links.stack_link(request, found.nested, 'nested'))
     if found.parent is not None:
         shown['parent_resource'] = found.parent
     return shown

@@ -4,11 +4,21 @@ import importlib.metadata
 from typing import Any
 
 from watcherlite.api import links, timestamps
+from watcherlite.api.microversions import Versions
 from watcherlite.api.operation import Operation, Request, Response, Routes
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import root as schemas
 from watcherlite.db.query import ListedWorker
 from watcherlite.domain.actions import ENGINE
+
+ORCHESTRATION = Versions(
+    'orchestration',
+    {
+        (1, 0): 'Stacks and their resources, as clients of Heat speak of them; with '
+        'stacks that can be locked.'
+    },
+    in_headers=False,
+)
 
 
 def versions(request: Request) -> Response:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from watcherlite import exceptions
-from watcherlite.api import timestamps
+from watcherlite.api import links, timestamps
 from watcherlite.api.operation import NULL, Operation, Request, Response, Routes
-from watcherlite.api.orchestration import links, pages, stack_requests
+from watcherlite.api.orchestration import pages, stack_requests
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import stacks as schemas
 from watcherlite.conf import masking
@@ -31,7 +31,7 @@ def listed(request: Request, stack: Stack, owner_uuid: str | None) -> dict[str, 
     new = stack.action in (states.INIT, states.CREATE, states.ADOPT)
     shown: dict[str, Any] = {
         'id': stack.uuid,
-        'links': [links.of_stack(request, stack)],
+        'links': [links.stack_link(request, stack)],
         'stack_name': stack.name,
         'description': stack.description,
         'stack_status': stack.state.name,
@@ -109,7 +109,7 @@ def show_preview(
     """
     return {
         'id': new.uuid,
-        'links': [links.of_stack(request, new)],
+        'links': [links.stack_link(request, new)],
         'stack_name': new.name,
         'description': new.description,
         'template_description': new.description,
@@ -224,7 +224,7 @@ def _restored(request: Request, created: Mapping[str, str]) -> Response:
 
 
 def _created(request: Request, stack: Stack) -> Response:
-    link = links.of_stack(request, stack)
+    link = links.stack_link(request, stack)
     return Response(
         {'stack': {'id': stack.uuid, 'links': [link]}}, 201, {'Location': link['href']}
     )

@@ -6,7 +6,7 @@ import jsonschema
 
 from tests.unit.api.infra_optim import fakes
 from tests.worlds import World, WorldCase
-from watcherlite.api.infra_optim.routes import ROUTES
+from watcherlite.api.infra_optim.handlers import ROUTES
 from watcherlite.api.operation import Response, Version, at
 from watcherlite.api.services import Services
 

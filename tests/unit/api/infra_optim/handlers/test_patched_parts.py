@@ -5,7 +5,7 @@ from typing import Any
 from tests.audit_worlds import AuditCase, strategy
 from tests.unit.api.infra_optim import fakes
 from watcherlite import exceptions
-from watcherlite.api.infra_optim.routes import ROUTES
+from watcherlite.api.infra_optim.handlers import ROUTES
 from watcherlite.domain.audits import NewAuditTemplate
 
 SCHEMA = {
