@@ -30,9 +30,10 @@ def at(seconds: float) -> datetime.datetime:
 
 
 def make_action(**values: Any) -> Action:
-    """Return an action that is not stored yet."""
+    """Return an action as it is stored; an insertion gives it another id."""
     return Action(
         **{
+            'id': 0,
             'uuid': new_uuid(),
             'action_type': 'nop',
             'created_at': NOW,
@@ -42,9 +43,10 @@ def make_action(**values: Any) -> Action:
 
 
 def make_plan(**values: Any) -> ActionPlan:
-    """Return a plan that is not stored yet; ONGOING, so that it may run."""
+    """Return a plan, ONGOING, so that it may run; an insertion gives it another id."""
     return ActionPlan(
         **{
+            'id': 0,
             'uuid': new_uuid(),
             'state': plan_states.ONGOING,
             'global_efficacy': [],
@@ -176,7 +178,7 @@ def store_actions(
     ]
     with store.transaction() as tx:
         ids = tx.insert_actions(counted, edges)
-    return [a.evolve(id=i) for a, i in zip(counted, ids, strict=True)]
+    return [a.stored(i) for a, i in zip(counted, ids, strict=True)]
 
 
 def all_plans(store: Store) -> list[ActionPlan]:

@@ -414,16 +414,17 @@ class World:
             ids = tx.insert_actions(actions, list(edges))
             tx.add_events(
                 [
-                    _created(action.evolve(id=key))
+                    _created(action.stored(key))
                     for action, key in zip(actions, ids, strict=True)
                 ]
             )
         self.tell(commands.RunActions())
-        return [a.evolve(id=key) for a, key in zip(actions, ids, strict=True)]
+        return [a.stored(key) for a, key in zip(actions, ids, strict=True)]
 
     def new_action(self, name: str, action_type: str = 'nop', **values: Any) -> Action:
         """Return an action of the engine lane, READY to be taken."""
         return Action(
+            id=0,
             uuid=events.new_uuid(),
             name=name,
             action_type=action_type,

@@ -75,7 +75,7 @@ class Sharing:
         with operator.store.transaction() as tx:
             ids = tx.insert_actions(
                 [
-                    domain.Action(
+                    domain.NewAction(
                         uuid=new_uuid(),
                         name=name,
                         action_type='mark',

@@ -175,7 +175,7 @@ class ListingCase(StoreCase):
             for n in range(18)
         ]
         ids = self.commit(lambda tx: tx.insert_actions(actions, []))
-        return [a.evolve(id=key) for a, key in zip(actions, ids, strict=True)]
+        return [a.stored(key) for a, key in zip(actions, ids, strict=True)]
 
     def is_deleted(self, action: Action) -> bool:
         return action.deleted_at is not None

@@ -139,7 +139,7 @@ class StoreActionsContract(StoreCase):
         (child_id,) = self.commit(
             lambda tx: tx.insert_actions([child], [Edge(parent.uuid, child.uuid)])
         )
-        self.assert_stored(parent.evolve(id=parent_id), child.evolve(id=child_id))
+        self.assert_stored(parent.stored(parent_id), child.stored(child_id))
 
     def test_either_end_of_an_edge_may_be_stored_already(self) -> None:
         asking, before = store_actions(
@@ -165,11 +165,7 @@ class StoreActionsContract(StoreCase):
     def test_a_uuid_that_is_stored_already_is_a_conflict(self) -> None:
         (stored,) = store_actions(self.store, make_action())
         with self.assertRaises(exceptions.Conflict):
-            self.commit(
-                lambda tx: tx.insert_actions(
-                    [make_action(), stored.evolve(id=None)], []
-                )
-            )
+            self.commit(lambda tx: tx.insert_actions([make_action(), stored], []))
         self.assertEqual([stored], self.store.list_actions())
 
     def test_a_block_that_raises_leaves_nothing(self) -> None:
@@ -239,7 +235,7 @@ class StoreActionsContract(StoreCase):
             stored.evolve(owner=None),
             stored.evolve(attempt=1),
             stored.evolve(attempt=3),
-            stored.evolve(id=(stored.id or 0) + 1000),
+            stored.stored(stored.id + 1000),
         ]
         for before in outdated:
             self.assertIsNone(self.change(before, status=states.FAILED), before)

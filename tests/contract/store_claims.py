@@ -265,7 +265,7 @@ class StoreClaimsContract(StoreCase):
         def signal(word: str, *actions: Action) -> None:
             self.commit(
                 lambda tx: tx.set_control(
-                    word, NOW, action_ids=ids_of([*actions, first.evolve(id=10**9)])
+                    word, NOW, action_ids=ids_of([*actions, first.stored(10**9)])
                 )
             )
 

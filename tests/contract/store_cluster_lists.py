@@ -129,7 +129,7 @@ class StoreClusterListsContract(ClusterCase):
         ]
         rows = [parent, done, action, child]
         ids = self.commit(lambda tx: tx.insert_actions(rows, edges))
-        stored = [row.evolve(id=key) for row, key in zip(rows, ids, strict=True)]
+        stored = [row.stored(key) for row, key in zip(rows, ids, strict=True)]
         expected = ListedAction(stored[2], (parent.uuid,), (child.uuid,))
         for name in (action.uuid, 'action', action.uuid[:13]):
             found = self.store.find_cluster_action(name, TENANT)

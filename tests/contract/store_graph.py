@@ -152,7 +152,7 @@ class StoreGraphContract(StoreCase):
         edges = [domain.Edge(a.uuid, asking.uuid) for a in derived]
         ids = self.commit(lambda tx: tx.insert_actions(derived, edges))
         self.commit(lambda tx: tx.add_pending(asking.id or 0, 2))
-        ended = [a.evolve(id=i) for a, i in zip(derived, ids, strict=True)]
+        ended = [a.stored(i) for a, i in zip(derived, ids, strict=True)]
         self.release(ended[0])
         self.assert_stored(asking.evolve(pending=1))
         self.release(ended[1])

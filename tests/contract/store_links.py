@@ -87,7 +87,7 @@ class StoreLinksContract(StoreCase):
         ended = running.evolve(status=states.SUCCEEDED, owner=None)
         self.assertIsNotNone(self.change(running, status=states.SUCCEEDED, owner=None))
         self.commit(
-            lambda tx: tx.release_dependents([ended.id or 0], started=True, now=at(4))
+            lambda tx: tx.release_dependents([ended.id], started=True, now=at(4))
         )
         (claimed,) = self.claim(self.worker, plan_id=self.plan.id)
         self.assertEqual('third', claimed.name)
@@ -118,17 +118,17 @@ class StoreLinksContract(StoreCase):
 
     def test_nothing_is_stored_when_the_ended_action_was_lost(self) -> None:
         self.a_link()
-        for change in (
+        ended = self.link.ended
+        changes = (
             {'status': states.SUSPENDED},
             {'owner': new_uuid()},
             {'owner': None},
             {'attempt': 2},
-            {'id': 0},
-        ):
-            ended = self.link.ended
+        )
+        others = [ended.before.evolve(**change) for change in changes]
+        for before in (*others, ended.before.stored(0)):
             link = dataclasses.replace(
-                self.link,
-                ended=ActionChange(ended.before.evolve(**change), ended.after),
+                self.link, ended=ActionChange(before, ended.after)
             )
             self.assert_refused(link)
 
@@ -149,7 +149,7 @@ class StoreLinksContract(StoreCase):
 
     def test_nothing_is_stored_when_it_waits_for_another_one_too(self) -> None:
         self.a_link()
-        self.commit(lambda tx: tx.add_pending(self.child.id or 0, 1))
+        self.commit(lambda tx: tx.add_pending(self.child.id, 1))
         self.assert_refused(self.link)
 
     def test_of_two_at_once_one_is_written(self) -> None:

@@ -143,7 +143,7 @@ class StorePlansContract(StoreCase):
     def test_a_plan_with_a_uuid_that_is_stored_already_is_a_conflict(self) -> None:
         plan, _ = store_plan(self.store)
         with self.assertRaises(exceptions.Conflict):
-            self.commit(lambda tx: tx.insert_plan(plan.evolve(id=None)))
+            self.commit(lambda tx: tx.insert_plan(plan))
         self.assertEqual([plan], all_plans(self.store))
 
     # what a plan belongs to

@@ -115,7 +115,7 @@ class StorePurgingContract(StoreCase):
             waits = make_action(status=action_states.WAITING, phase=COMPLETE)
             (key,) = tx.insert_actions([waits], [])
             tx.insert_actions([self.ended(derived_from=key) for _ in range(2)], [])
-            return waits.evolve(id=key)
+            return waits.stored(key)
 
         waits = self.commit(block)
         self.assert_purged()
@@ -130,7 +130,7 @@ class StorePurgingContract(StoreCase):
             first = self.ended(derived_from=key, created_at=at(-100), name='first')
             second = self.ended(derived_from=key, created_at=at(-50), name='second')
             tx.insert_actions([first, second], [])
-            return again.evolve(id=key)
+            return again.stored(key)
 
         def left() -> list[str | None]:
             return [action.name for action in self.store.list_actions()]

@@ -11,8 +11,8 @@ from watcherlite.applier.progress import plan_event
 from watcherlite.clock import EPOCH
 from watcherlite.db.api import Transaction
 from watcherlite.domain import events, graph
-from watcherlite.domain.action_plans import ActionPlan
-from watcherlite.domain.actions import APPLIER, Action, Edge
+from watcherlite.domain.action_plans import ActionPlan, NewActionPlan
+from watcherlite.domain.actions import APPLIER, Edge, NewAction
 from watcherlite.domain.audits import ONESHOT, Audit, Goal, Strategy
 from watcherlite.domain.creators import CREATOR, NOBODY, Creator
 from watcherlite.domain.documents import (
@@ -103,7 +103,7 @@ def propose(
     It is RECOMMENDED, or SUCCEEDED at once when there is nothing to do.
     """
     plan = tx.insert_plan(
-        ActionPlan(
+        NewActionPlan(
             uuid=str(uuid.uuid4()),
             name=document.name,
             audit_id=origin.audit_id,
@@ -126,7 +126,7 @@ def propose(
     for begin in range(0, len(actions), CHUNK):
         tx.add_events(
             [
-                created_event(action.evolve(id=action_id), plan, now)
+                created_event(action.stored(action_id), plan, now)
                 for action, action_id in zip(
                     actions[begin : begin + CHUNK],
                     ids[begin : begin + CHUNK],
@@ -137,7 +137,7 @@ def propose(
     if actions:
         return plan
     over = plan.evolve(state=states.SUCCEEDED, updated_at=now)
-    tx.lock_plans([plan.id or 0])
+    tx.lock_plans([plan.id])
     tx.save_plans([over])
     tx.add_events([plan_event(plan, over, now)])
     return over
@@ -179,7 +179,7 @@ def _graph(
     plan: ActionPlan,
     now: datetime.datetime,
     context: Mapping[str, Any],
-) -> tuple[list[Action], list[Edge]]:
+) -> tuple[list[NewAction], list[Edge]]:
     """Return the actions, parents before children, and the edges.
 
     Ids follow this order, and claims follow ids.
@@ -211,8 +211,8 @@ def _action(
     dependents: int,
     now: datetime.datetime,
     context: Mapping[str, Any],
-) -> Action:
-    return Action(
+) -> NewAction:
+    return NewAction(
         uuid=uuids[document.name],
         name=document.name,
         action_type=document.action_type,

@@ -175,7 +175,7 @@ class PlanProgress:
     def step(self, store: Store, plan_uuid: str, now: datetime.datetime) -> Step:
         """Do the next piece of what a plan needs; see `PlanRules`."""
         found = store.get_plan(plan_uuid)
-        if found.id is None or found.state not in states.ACTIVE:
+        if found.state not in states.ACTIVE:
             return Step()
         with store.transaction() as tx:
             plan = tx.lock_plans([found.id], wait=False).get(found.id)
@@ -233,7 +233,7 @@ class PlanProgress:
             else results.CANCELLED_UNSTARTED
         )
         ended = tx.end_not_started(
-            plan.id or 0, action_states.CANCELLED, message, limit, now
+            plan.id, action_states.CANCELLED, message, limit, now
         )
         changes = [
             ActionChange(action, results.conclude_unstarted(action, message, now))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain.action_plans import REVERTING, ActionPlan
-from watcherlite.domain.actions import REVERT, Action, Edge
+from watcherlite.domain.actions import REVERT, Action, Edge, NewAction
 from watcherlite.domain.events import Event, new_uuid
 from watcherlite.execution.events import created_event
 from watcherlite.states import action as states
@@ -33,10 +33,10 @@ def begin(
     more, the action is stored as well, and fails with that reason.
     """
     done = _succeeded(store, plan, reverts)
-    done.sort(key=lambda a: (a.end_time or now, a.id or 0), reverse=True)
+    done.sort(key=lambda a: (a.end_time or now, a.id), reverse=True)
     uuids = [new_uuid() for _ in done]
     actions = [
-        Action(
+        NewAction(
             uuid=uuid,
             name=f'revert {action.name or action.uuid}',
             action_type=action.action_type,
@@ -66,7 +66,7 @@ def begin(
         updated_at=now,
     )
     made = [
-        created_event(action.evolve(id=action_id), after, now)
+        created_event(action.stored(action_id), after, now)
         for action, action_id in zip(actions, ids, strict=True)
     ]
     return after, made

@@ -28,8 +28,8 @@ from watcherlite.db.projects import ProjectTransaction
 from watcherlite.db.query import ListStore
 from watcherlite.db.request_keys import RequestKeyStore, RequestKeyTransaction
 from watcherlite.db.stacks import StackStore, StackTransaction
-from watcherlite.domain.action_plans import ActionPlan, PlanSurroundings
-from watcherlite.domain.actions import Action, ActionChange, Edge
+from watcherlite.domain.action_plans import ActionPlan, NewActionPlan, PlanSurroundings
+from watcherlite.domain.actions import Action, ActionChange, Edge, NewAction
 from watcherlite.domain.audits import Audit, Goal, Strategy
 from watcherlite.domain.events import Event, StoredEvent
 
@@ -125,13 +125,13 @@ class Transaction(
     def save_plans(self, plans: Iterable[ActionPlan]) -> None:
         """Write the changing half of plans that this transaction has locked."""
 
-    def insert_plan(self, plan: ActionPlan) -> ActionPlan:
+    def insert_plan(self, plan: NewActionPlan) -> ActionPlan:
         """Store a new plan; return it with its id."""
 
     # actions
 
     def insert_actions(
-        self, actions: Sequence[Action], edges: Sequence[Edge]
+        self, actions: Sequence[NewAction], edges: Sequence[Edge]
     ) -> list[int]:
         """Store actions and edges in bulk; return the ids, in the same order.
 

@@ -23,8 +23,8 @@ _MORE = re.compile(r' And (\d+) more\.$| (\d+) in all\.$')
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class ActionPlan:
-    """A plan and the counters that tell how far it is.
+class NewActionPlan:
+    """An action plan that is not stored yet.
 
     The second half is what changes while it lives.
 
@@ -40,7 +40,6 @@ class ActionPlan:
 
     uuid: str
     name: str | None = None
-    id: int | None = None
     audit_id: int | None = None
     strategy_id: int | None = None
     on_failure: str = states.CONTINUE
@@ -62,6 +61,24 @@ class ActionPlan:
     fault: Mapping[str, Any] | None = None
     updated_at: datetime.datetime | None = None
     deleted_at: datetime.datetime | None = None
+
+    def stored(self, key: int) -> 'ActionPlan':
+        """Return the plan as the row that the store made of it."""
+        values = {f.name: getattr(self, f.name) for f in _NEW_FIELDS}
+        return ActionPlan(**values, id=key)
+
+
+_NEW_FIELDS = dataclasses.fields(NewActionPlan)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ActionPlan(NewActionPlan):
+    """A plan and the counters that tell how far it is.
+
+    :param id: the store's key
+    """
+
+    id: int
 
     def evolve(self, **changes: Any) -> 'ActionPlan':
         """Return a copy with other values."""

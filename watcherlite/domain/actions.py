@@ -50,13 +50,12 @@ def cut(text: str | None) -> str | None:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Action:
-    """A row of the graph (spec 001 has the meaning of each property).
+class NewAction:
+    """An action that is not stored yet (spec 001 has the meaning of each property).
 
     The second half is what changes while it lives; the store writes these
     fields, and only these, when it is handed a changed action.
 
-    :param id: the store's key; None before it is stored
     :param lane: which daemon serves it
     :param plan_id: the plan that it belongs to, or None
     :param derived_from: the id of the action that asked for it, or None
@@ -87,7 +86,6 @@ class Action:
     uuid: str
     action_type: str
     lane: str = APPLIER
-    id: int | None = None
     name: str | None = None
     plan_id: int | None = None
     derived_from: int | None = None
@@ -122,6 +120,25 @@ class Action:
     updated_at: datetime.datetime | None = None
     deleted_at: datetime.datetime | None = None
 
+    def stored(self, key: int) -> 'Action':
+        """Return the action as the row that the store made of it."""
+        return Action(*_VALUES(self), id=key)
+
+
+_NAMES = tuple(field.name for field in dataclasses.fields(NewAction))
+_VALUES = operator.attrgetter(*_NAMES)
+_PLACES = {name: place for place, name in enumerate(_NAMES)}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Action(NewAction):
+    """A row of the graph.
+
+    :param id: the store's key
+    """
+
+    id: int
+
     def evolve(self, **changes: Any) -> 'Action':
         """Return a copy with other values."""
         # Twice as fast as `dataclasses.replace`, for what every step of every
@@ -129,7 +146,7 @@ class Action:
         values = list(_VALUES(self))
         for name, value in changes.items():
             values[_PLACES[name]] = value
-        return Action(*values)
+        return Action(*values, id=self.id)
 
     @property
     def finished(self) -> bool:
@@ -155,11 +172,6 @@ class Action:
         resumes = self.status == states.READY and self.phase == COMPLETE
         waits = self.status == states.WAITING or resumes
         return waits and self.start_time is not None
-
-
-_NAMES = tuple(field.name for field in dataclasses.fields(Action))
-_VALUES = operator.attrgetter(*_NAMES)
-_PLACES = {name: place for place, name in enumerate(_NAMES)}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -57,11 +57,11 @@ class RecordingTransaction:
     ) -> dict[int, ActionPlan]:
         if list(plan_ids) != [self._plan.id]:
             raise NotEligible
-        return {self._plan.id or 0: self._plan}
+        return {self._plan.id: self._plan}
 
     def change_actions(self, changes: Sequence[ActionChange]) -> set[int]:
         (self._change,) = changes
-        return {self._change.before.id or 0}
+        return {self._change.before.id}
 
     def release_dependents(
         self,
@@ -75,7 +75,7 @@ class RecordingTransaction:
             raise NotEligible
         child = self._item.handover[1].action
         self._child = ActionChange(self._item.handover[0].action, child)
-        return [Released(child.id or 0, child.plan_id, child.lane, True)]
+        return [Released(child.id, child.plan_id, child.lane, True)]
 
     def save_plans(self, plans: Iterable[ActionPlan]) -> None:
         (self._saved,) = plans
@@ -138,7 +138,7 @@ class ChainCommitter:
             self._left = written.plans
             return True
         # Others work on it, too.
-        self._alone.discard(plan.id or 0)
+        self._alone.discard(plan.id)
         return False
 
     def note(self, written: CommitResult) -> None:

@@ -328,13 +328,13 @@ class ClaimQueues:
     def update_plan(self, plan: ActionPlan) -> None:
         """Record the state of a plan after a transaction."""
         with self._lock:
-            queue = self._queues.get(plan.id or 0)
+            queue = self._queues.get(plan.id)
             if queue is None:
                 return
             if not plan.claimable:
                 queue.claim()
                 queue.settle()
-                del self._queues[plan.id or 0]
+                del self._queues[plan.id]
             elif queue.limited and (
                 plan.max_parallel is None or plan.active < plan.max_parallel
             ):

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from watcherlite.db.api import Released, Transaction
 from watcherlite.domain import graph
-from watcherlite.domain.actions import COMPLETION, Action, Edge
+from watcherlite.domain.actions import COMPLETION, Action, Edge, NewAction
 from watcherlite.domain.events import new_uuid
 from watcherlite.domain.outcomes import DerivedAction
 from watcherlite.execution import results
@@ -36,8 +36,7 @@ def release(
         needed = [
             action.id
             for action in frontier
-            if action.id is not None
-            and action.dependents
+            if action.dependents
             and (action.derived_from or action.cause == states.DERIVED_ACTION)
             and action.status in (states.FAILED, states.CANCELLED)
         ]
@@ -69,9 +68,7 @@ def count_down(
     :param started: whether their plan runs
     """
     parents = [
-        action.id
-        for action in ended
-        if action.id is not None and action.dependents and action.pending == 0
+        action.id for action in ended if action.dependents and action.pending == 0
     ]
     released: list[Released] = []
     while parents:
@@ -113,7 +110,7 @@ def derive(
     ]
     edges += [Edge(uuids[item.key], parent.uuid, COMPLETION) for item in derived]
     actions = [
-        Action(
+        NewAction(
             uuid=uuids[item.key],
             name=item.name or item.key,
             action_type=item.action_type,
@@ -138,11 +135,9 @@ def derive(
         for item in derived
     ]
     ids = tx.insert_actions(actions, edges)
-    if parent.id is not None:
-        tx.add_pending(parent.id, len(actions))
+    tx.add_pending(parent.id, len(actions))
     return [
-        action.evolve(id=action_id)
-        for action, action_id in zip(actions, ids, strict=True)
+        action.stored(action_id) for action, action_id in zip(actions, ids, strict=True)
     ]
 
 

@@ -156,7 +156,7 @@ class WorkDiscovery:
         if APPLIER in self._lanes and self._only_plan in (None, uuid):
             plan = self._active_plan(uuid)
             if plan is not None and plan.claimable and plan.unfinished:
-                self._queues.hint_plan(plan.id or 0, plan.uuid, receipt)
+                self._queues.hint_plan(plan.id, plan.uuid, receipt)
                 return
             if plan is not None:
                 self._step(plan.uuid)
@@ -199,7 +199,7 @@ class WorkDiscovery:
             return
         plan = self._store.get_plan(uuid)
         if plan.state in plan_states.ACTIVE and plan.claimable:
-            self._queues.hint_plan(plan.id or 0, plan.uuid)
+            self._queues.hint_plan(plan.id, plan.uuid)
         self._listeners.notify([])
 
     # actions that can be claimed now

@@ -483,8 +483,9 @@ def _probe_keys(action: Action) -> tuple[Key, Key]:
 
 def _is_empty(claim: ClaimResult, result: CommitResult) -> bool:
     """Return whether a queue may have actions that nobody can claim yet."""
-    if claim.request.plan_id in result.busy:
+    plan_id = claim.request.plan_id
+    if plan_id in result.busy:
         return False
-    plan = result.plans.get(claim.request.plan_id or 0)
+    plan = None if plan_id is None else result.plans.get(plan_id)
     waiting = plan is None or plan.unfinished > plan.active
     return waiting and not claim.more

@@ -236,9 +236,9 @@ class GroupCommit:
         for item in items:
             item.after = item.conclusion.action
             item.handed_over = False
-            if current.get(item.before.id or 0) is not item:
+            if current.get(item.before.id) is not item:
                 continue
-            plan = plans.get(item.before.plan_id or 0)
+            plan = _plan_of(item.before, plans)
             if item.after.status == states.RUNNING and (
                 item.before.status == states.READY and plan is not None
             ):
@@ -247,7 +247,7 @@ class GroupCommit:
                     item.after = results.conclude_unstarted(
                         item.before, blocking_reason, now
                     )
-            signal = signals.get(item.before.id or 0)
+            signal = signals.get(item.before.id)
             if signal == states.CANCEL:
                 said = outcomes.Cancelled()
                 over = results.conclude(item.before, said, results.EXECUTE, now)
@@ -259,7 +259,7 @@ class GroupCommit:
         faults: dict[int, Fault | None] = {}
         for item in items:
             applied = item.before.id in changed and (
-                current.get(item.before.id or 0) is item
+                current.get(item.before.id) is item
             )
             written.outcomes.append((item, applied, item.after))
             if not applied:
@@ -267,7 +267,7 @@ class GroupCommit:
             as_concluded = item.after is item.conclusion.action
             detail = item.conclusion.detail if as_concluded else None
             fault = (detail or {}).get('fault')
-            faults[item.before.id or 0] = Fault(**fault) if fault else None
+            faults[item.before.id] = Fault(**fault) if fault else None
             self._note(written, item.before, item.after, plans, now, detail)
         return faults
 
@@ -278,7 +278,7 @@ class GroupCommit:
 
         They may be on their way: what is derived now would never hear of them.
         """
-        ids = [item.before.id or 0 for item in items if item.conclusion.derived]
+        ids = [item.before.id for item in items if item.conclusion.derived]
         found = tx.lock_actions(ids) if ids else {}
         return {key: row.control for key, row in found.items()}
 
@@ -296,7 +296,7 @@ class GroupCommit:
         for item, after in applied:
             if after.plan_id is not None:
                 counted.setdefault(after.plan_id, []).append(
-                    (ActionChange(item.before, after), faults.get(after.id or 0))
+                    (ActionChange(item.before, after), faults.get(after.id))
                 )
         ended = [after for _, after in applied if after.status in states.FINAL]
         handovers = self._handovers(applied, plans)
@@ -345,14 +345,14 @@ class GroupCommit:
         for item, after in applied:
             if item.handover is None or after.status not in states.FINAL:
                 continue
-            plan = plans.get(after.plan_id or 0)
+            plan = _plan_of(after, plans)
             if plan is not None and self._rules.blocking_reason(plan) is not None:
                 continue
             stops = plan is not None and plan.on_failure != 'continue'
             if after.status == states.FAILED and stops:
                 continue
             child = item.handover[1].action
-            handovers[child.id or 0] = child
+            handovers[child.id] = child
         return handovers
 
     def _claim(
@@ -389,8 +389,8 @@ class GroupCommit:
                 found = len(actions)
                 actions, _waiting = locks.acquire(tx, actions, now)
             if plan is not None and found:
-                claimed[plan.id or 0] = len(actions)
-                plans[plan.id or 0], taken = self._rules.on_claimed(plan, now)
+                claimed[plan.id] = len(actions)
+                plans[plan.id], taken = self._rules.on_claimed(plan, now)
                 written.events += taken
             more = found >= limit
             written.claims.append(ClaimResult(request, actions, more, limited and more))
@@ -406,8 +406,8 @@ class GroupCommit:
         """Return how many more actions of a plan may be taken; None: any number."""
         if plan.max_parallel is None:
             return None
-        handed = _handed_over(written).get(plan.id or 0, 0)
-        changes = counted.get(plan.id or 0, ())
+        handed = _handed_over(written).get(plan.id, 0)
+        changes = counted.get(plan.id, ())
         ahead = self._rules.apply_changes(plan, changes, handed, 0, now)
         return plan.max_parallel - ahead.active
 
@@ -445,7 +445,8 @@ class GroupCommit:
         """Write the plans as they are after all this, ended ones included."""
         handed = _handed_over(written)
         changed = []
-        for plan_id, taken in plans.items():
+        for taken in plans.values():
+            plan_id = taken.id
             plan = self._rules.apply_changes(
                 taken,
                 counted.get(plan_id, ()),
@@ -473,7 +474,7 @@ class GroupCommit:
         detail: Mapping[str, Any] | None,
     ) -> None:
         if before.status != after.status and after.is_recorded:
-            plan = plans.get(after.plan_id or 0)
+            plan = _plan_of(after, plans)
             written.events.append(action_event(before, after, plan, now, detail))
 
     def _note_created(
@@ -484,8 +485,13 @@ class GroupCommit:
         now: datetime.datetime,
     ) -> None:
         if action.is_recorded:
-            plan = plans.get(action.plan_id or 0)
+            plan = _plan_of(action, plans)
             written.events.append(created_event(action, plan, now))
+
+
+def _plan_of(action: Action, plans: Mapping[int, ActionPlan]) -> ActionPlan | None:
+    """Return the plan of an action, if it is one of these."""
+    return None if action.plan_id is None else plans.get(action.plan_id)
 
 
 def _current_items(items: Sequence[PendingCommit]) -> dict[int, PendingCommit]:
@@ -502,9 +508,9 @@ def _current_items(items: Sequence[PendingCommit]) -> dict[int, PendingCommit]:
         if item.before.owner is None:
             # It was concluded already, just before its plugin was given up.
             continue
-        known = current.get(item.before.id or 0)
+        known = current.get(item.before.id)
         if known is None or known.before.attempt < item.before.attempt:
-            current[item.before.id or 0] = item
+            current[item.before.id] = item
     return current
 
 

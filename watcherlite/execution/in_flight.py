@@ -148,7 +148,7 @@ class InFlight:
 
     def is_current(self, attempt: Attempt) -> bool:
         """Return whether this attempt of its action is the one in flight."""
-        return self._attempts.get(attempt.action.id or 0) is attempt
+        return self._attempts.get(attempt.action.id) is attempt
 
     # from the claim to the end
 
@@ -158,12 +158,12 @@ class InFlight:
             if self._closed:
                 attempt.abandoned = True
                 return
-            before = self._attempts.get(attempt.action.id or 0)
+            before = self._attempts.get(attempt.action.id)
             if before is not None:
                 # It was lost to another worker and came back as a new attempt.
                 before.abandoned = True
                 self.remove(before)
-            self._attempts[attempt.action.id or 0] = attempt
+            self._attempts[attempt.action.id] = attempt
             self._busy += 1
 
     def remove(self, attempt: Attempt) -> None:
@@ -171,7 +171,7 @@ class InFlight:
         with self._lock:
             if not self.is_current(attempt):
                 return
-            del self._attempts[attempt.action.id or 0]
+            del self._attempts[attempt.action.id]
             self._count(attempt, -1)
             self._changed.notify_all()
 
@@ -267,7 +267,7 @@ class InFlight:
     def take_signal(self, attempt: Attempt) -> str | None:
         """Return the signal that was kept for an attempt, once."""
         with self._lock:
-            return self._early_signals.pop(attempt.action.id or 0, None)
+            return self._early_signals.pop(attempt.action.id, None)
 
     # the end of the worker
 

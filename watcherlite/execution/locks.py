@@ -58,7 +58,7 @@ def acquire(
             action.evolve(
                 status=states.WAITING,
                 owner=None,
-                blocked_on=waits[action.id or 0],
+                blocked_on=waits[action.id],
                 updated_at=now,
             ),
         )
@@ -88,9 +88,9 @@ def _take_in_turn(tx: Transaction, queues: dict[str, list[Action]]) -> dict[int,
         together: dict[str, list[int]] = {}
         for name, first in tried.items():
             if shared_lock(first[0]) == name:
-                together[name] = [action.id or 0 for action in first]
+                together[name] = [action.id for action in first]
             else:
-                alone[name] = first[0].id or 0
+                alone[name] = first[0].id
         free = tx.take_locks(alone) if alone else set()
         sharing = tx.share_locks(together) if together else set()
         for name, first in tried.items():
@@ -99,7 +99,7 @@ def _take_in_turn(tx: Transaction, queues: dict[str, list[Action]]) -> dict[int,
             if name in free or (failed and rest and rest[0].attempt == 1):
                 # Those who never had it do not get it after one who did not.
                 failed, rest = [*failed, *rest], []
-            waits.update((action.id or 0, name) for action in failed)
+            waits.update((action.id, name) for action in failed)
             if rest:
                 queues[name] = rest
     return waits
@@ -117,13 +117,11 @@ def release(tx: Transaction, ended: Sequence[Action]) -> list[Action]:
     One that was woken for a lock, and ended before it could take it, lets the
     next one go on as well.
     """
-    holders = [
-        action for action in ended if action.id is not None and needs_lock(action)
-    ]
+    holders = [action for action in ended if needs_lock(action)]
     if not holders:
         return []
     return tx.release_locks(
-        [action.id or 0 for action in holders],
+        [action.id for action in holders],
         {str(action.target) for action in holders},
         {name for action in holders if (name := shared_lock(action)) is not None},
     )

@@ -41,7 +41,7 @@ class DependentPrefetcher:
     def roots(self, started: Sequence[Action]) -> tuple[list[int], int]:
         """Return the ids to look ahead from, and how many levels."""
         with self._lock:
-            ids = [a.id for a in started if a.id and a.id not in self._loaded]
+            ids = [a.id for a in started if a.id not in self._loaded]
         return ids, max(1, self._settings.look_ahead // len(ids)) if ids else 0
 
     def load(self, successors: Sequence[Successor]) -> None:
@@ -56,7 +56,7 @@ class DependentPrefetcher:
     def forget(self, action: Action) -> None:
         """Drop what follows an action that is not in flight any more."""
         with self._lock:
-            self._loaded.pop(action.id or 0, None)
+            self._loaded.pop(action.id, None)
 
     def prepare(self, attempt: Attempt) -> Conclusion:
         """Prepare an action, and remember how long that takes for its type."""
@@ -80,7 +80,7 @@ class DependentPrefetcher:
         must not hold up the end of another action.
         """
         with self._lock:
-            child = self._loaded.pop(attempt.action.id or 0, None)
+            child = self._loaded.pop(attempt.action.id, None)
         if child is None or child.phase == COMPLETE:
             # What completes has run, and may have been signalled since it was loaded.
             return None

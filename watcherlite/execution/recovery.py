@@ -137,7 +137,7 @@ class Recovery:
                 # Its plan is locked.
                 continue
             try:
-                verdict = self.decide(action, owner, ends.get(action.plan_id or 0))
+                verdict = self.decide(action, owner, ends.get(action.plan_id))
             except Exception:
                 LOG.exception(
                     'Action %s waits for the next sweep',
@@ -162,9 +162,9 @@ class Recovery:
 
     def _ends(
         self, plan_ids: list[int], now: datetime.datetime
-    ) -> dict[int, str | None]:
+    ) -> dict[int | None, str | None]:
         """Return what plans want for what had started there; not of locked ones."""
-        ends: dict[int, str | None] = {}
+        ends: dict[int | None, str | None] = {}
         for plan_id in plan_ids:
             try:
                 ends[plan_id] = self._rules.on_worker_lost(self._store, plan_id, now)

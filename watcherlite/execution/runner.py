@@ -464,7 +464,7 @@ class Runner:
 
     def _load_results(self, action: Action) -> Sequence[DerivedResult]:
         # Not those of the runs before this one.
-        found = self._store.derived_actions(action.id or 0, action.start_time)
+        found = self._store.derived_actions(action.id, action.start_time)
         return [results.DerivedEnd.of(child) for child in found]
 
     def _retry(self, attempt: Attempt, call: Callable[[], Answer]) -> Answer:

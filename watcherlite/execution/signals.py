@@ -165,7 +165,7 @@ class ActionSignals:
             signalled, unblocked = self._signal(tx, plan, family, signal, now)
             self._follow(tx, held, about, family, signalled, now)
         self._pass_on_and_tell(plan, family, signal, unblocked)
-        return signalled[action.id or 0]
+        return signalled[action.id]
 
     @retry_on_conflict
     def time_out(self, uuid: str) -> None:
@@ -219,7 +219,7 @@ class ActionSignals:
         ended = [
             (ActionChange(before, after), None)
             for before in family
-            if before.id in ids and (after := signalled[before.id or 0]).finished
+            if before.id in ids and (after := signalled[before.id]).finished
         ]
         if ended:
             tx.add_events(self._projection.apply(tx, held, ended, now))
@@ -251,7 +251,7 @@ class ActionSignals:
             return []
         found, frontier = [action], [action]
         while frontier:
-            frontier = self._store.unfinished_derived([a.id or 0 for a in frontier])
+            frontier = self._store.unfinished_derived([a.id for a in frontier])
             found += frontier
         return [one for one in found if self._projection.is_affected_by(one)]
 
@@ -271,11 +271,7 @@ class ActionSignals:
 
         If nobody comes to that they end all the same, when it has ended.
         """
-        ids = [
-            a.id or 0
-            for a in actions
-            if a.plan_id and signals.has_unfinished_derived(a)
-        ]
+        ids = [a.id for a in actions if a.plan_id and signals.has_unfinished_derived(a)]
         for child in self._store.unfinished_derived(ids) if ids else ():
             if child.plan_id is None:
                 with contextlib.suppress(exceptions.NotFound, exceptions.Conflict):
@@ -289,13 +285,13 @@ class ActionSignals:
         found: list[Action] = []
         frontier = [action]
         while frontier:
-            waiting = [a.id or 0 for a in frontier if signals.has_unfinished_derived(a)]
+            waiting = [a.id for a in frontier if signals.has_unfinished_derived(a)]
             derived = [
                 child
                 for child in self._store.unfinished_derived(waiting)
                 if child.plan_id == action.plan_id
             ]
-            locked = tx.lock_actions([child.id or 0 for child in derived])
+            locked = tx.lock_actions([child.id for child in derived])
             frontier = [child for child in locked.values() if not child.finished]
             found += frontier
         return found
@@ -344,7 +340,7 @@ class ActionSignals:
             )
             changes += [ActionChange(a, a) for a in ended]
         elif unstarted:
-            parents = {action.id: action.uuid for action in actions}
+            parents: dict[int | None, str] = {a.id: a.uuid for a in actions}
             held, unblocked = signals.hold_or_release(
                 tx, unstarted, parents, signal, now
             )
@@ -353,7 +349,7 @@ class ActionSignals:
                 counts = [(change, None) for change in held]
                 plan = self._rules.apply_changes(plan, counts, 0, 0, now)
                 tx.save_plans([plan])
-        started = [a.id for a in actions if a.id is not None and a.id not in over]
+        started = [a.id for a in actions if a.id not in over]
         told = tx.set_control(signal, now, action_ids=started) if started else []
         change_status = signals.apply_signal(tx, told, signal, now)
         if signal == states.CANCEL:
@@ -365,8 +361,8 @@ class ActionSignals:
             ]
             + [action_event(c.before, c.after, plan, now) for c in change_status]
         )
-        found = {action.id or 0: action for action in (*actions, *told)}
-        found |= {c.after.id or 0: c.after for c in (*changes, *change_status)}
+        found = {action.id: action for action in (*actions, *told)}
+        found |= {c.after.id: c.after for c in (*changes, *change_status)}
         return found, unblocked
 
 
@@ -479,9 +475,9 @@ def end_unstarted(
     return ended, unblocked
 
 
-def locked_plan(tx: Transaction, plan_id: int | None) -> ActionPlan:
+def locked_plan(tx: Transaction, plan_id: int) -> ActionPlan:
     """Lock a plan and return it; NotFound when it is gone."""
-    plan = tx.lock_plans([plan_id or 0]).get(plan_id or 0)
+    plan = tx.lock_plans([plan_id]).get(plan_id)
     if plan is None:
         raise exceptions.NotFound('The action plan was purged at the same time.')
     return plan
@@ -492,7 +488,7 @@ def locked_pair(tx: Transaction, action: Action) -> tuple[ActionPlan | None, Act
     plan = None
     if action.plan_id is not None:
         plan = locked_plan(tx, action.plan_id)
-    locked = tx.lock_actions([action.id or 0]).get(action.id or 0)
+    locked = tx.lock_actions([action.id]).get(action.id)
     # What was deleted is kept as a row for the record, and changes no more.
     if locked is None or locked.deleted_at is not None:
         raise exceptions.NotFound(f'Action {action.uuid} could not be found.')

@@ -125,6 +125,7 @@ class _Run:
             status=states.READY,
             inputs=context.inputs,
             attempt=context.attempt,
+            id=1,
             **properties,
         )
         self._record = Recorder()

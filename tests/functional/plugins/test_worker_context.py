@@ -23,7 +23,7 @@ UUID = '7a6b0d9c-53c7-4d3e-9d3b-3f1f6f1c7e55'
 class TestSignals(base.TestCase):
     def execute(self, kind, inputs, timeout=60, **values):
         """Execute in a thread; return the context and what to ask for the end."""
-        context = Context(Action(UUID, 'x', inputs=inputs), None, SystemClock())
+        context = Context(Action(UUID, 'x', id=1, inputs=inputs), None, SystemClock())
         context.set_deadline(timeout)
         context.begin()
         instance = kind(options.alone(kind, values))

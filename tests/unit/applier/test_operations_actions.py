@@ -472,7 +472,6 @@ class TestSignal(OperationsCase):
         children = [
             child.evolve(
                 uuid=factories.new_uuid(),
-                id=None,
                 derived_from=parent.id,
                 cause=action_states.DERIVED_ACTION,
             )

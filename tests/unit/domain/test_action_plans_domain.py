@@ -248,7 +248,7 @@ class TestStages(base.TestCase):
         self.assertEqual(
             ('RECOMMENDED', FORWARD, 'continue', 'resume'),
             (
-                (plan := action_plans.ActionPlan(A)).state,
+                (plan := action_plans.ActionPlan(A, id=1)).state,
                 plan.stage,
                 plan.on_failure,
                 plan.on_worker_loss,

@@ -285,7 +285,7 @@ class TestWhatIsRead(MessagesTestCase):
         self.assertEqual([[4], [4]], self.surroundings.asked)
 
     def test_all_plans_of_a_batch_are_read_at_once(self):
-        other = expectations.PLAN.evolve(id=9, uuid=factories.new_uuid())
+        other = expectations.PLAN.evolve(uuid=factories.new_uuid()).stored(9)
         self.surroundings.known[9] = PlanSurroundings(
             other, expectations.AUDIT, expectations.GOAL, expectations.STRATEGY
         )
@@ -308,7 +308,7 @@ class TestWhatIsRead(MessagesTestCase):
     def test_plans_are_not_kept_without_a_bound(self):
         builder = self.builder()
         many = range(100, 100 + action_plans.CACHED_PLANS + 1)
-        plans = {n: expectations.PLAN.evolve(id=n) for n in many}
+        plans = {n: expectations.PLAN.stored(n) for n in many}
         self.surroundings.known = {
             n: PlanSurroundings(
                 plan, expectations.AUDIT, expectations.GOAL, expectations.STRATEGY

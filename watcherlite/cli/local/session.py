@@ -91,7 +91,7 @@ def find(configuration: conf.Configuration, text: str) -> ActionPlan:
                 Query(filters={'state': state}, sort_dir=DESCENDING, limit=1)
             )
         ]
-        newest = max(found, key=lambda plan: plan.id or 0, default=None)
+        newest = max(found, key=lambda plan: plan.id, default=None)
         if newest is None:
             raise exceptions.NotFound('all action plans have ended')
         return newest

@@ -133,7 +133,7 @@ def _last_words(action: Action) -> str:
 def _counted(store: Store, plan: ActionPlan) -> list[tuple[str, int]]:
     """Return how many actions are in each state, in the order of the table."""
     found: dict[str, int] = {}
-    counts = store.count_actions(plan.id or 0)
+    counts = store.count_actions(plan.id)
     for status in states.STATES:
         if counts.get(status):
             word = states.infra_optim_state(status)

@@ -112,7 +112,7 @@ class Changes(StatementGroup):
                 ended=ended(status),
                 message=message,
                 now=to_text(now),
-                ids=self._session.dialect.ids(a.id or 0 for a in actions),
+                ids=self._session.dialect.ids(a.id for a in actions),
             )
         return actions
 
@@ -155,7 +155,7 @@ class Changes(StatementGroup):
             return {}
         ids = self._session.dialect.ids(action_ids)
         actions = self._actions(self._session.rows(LOCK, ids=ids))
-        return {action.id or 0: action for action in actions}
+        return {action.id: action for action in actions}
 
     def add_pending(self, action_id: int, count: int) -> None:
         self._session.count(ADD_PENDING, id=action_id, count=count)

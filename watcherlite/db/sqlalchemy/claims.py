@@ -94,7 +94,7 @@ class Claims(StatementGroup):
             else (OF_PLAN, {'plan_id': plan_id})
         )
         actions = self._claim(*where, worker, limit, now)
-        actions.sort(key=lambda action: action.id or 0)
+        actions.sort(key=lambda action: action.id)
         return actions
 
     def _claim(
@@ -118,5 +118,5 @@ class Claims(StatementGroup):
         found: dict[int, Successor] = {}
         for parent_id, *row in self._session.rows(SUCCESSORS, ids=ids, depth=depth):
             action = self._session.mapper.action(row)
-            found.setdefault(action.id or 0, Successor(parent_id, action))
+            found.setdefault(action.id, Successor(parent_id, action))
         return list(found.values())

@@ -113,7 +113,7 @@ class Clusters:
     def _related(self, actions: Sequence[Action]) -> list[ListedAction]:
         if not actions:
             return []
-        ids = self._db.dialect.ids(action.id or 0 for action in actions)
+        ids = self._db.dialect.ids(action.id for action in actions)
         found: dict[tuple[int, int], list[tuple[int, str, str]]] = {}
         for key, way, uuid, number, action_type in self._db.rows(RELATED, ids=ids):
             related = number, uuid, action_type
@@ -121,7 +121,7 @@ class Clusters:
 
         def listed(action: Action) -> ListedAction:
             before, after, holders = (
-                sorted(found.get((action.id or 0, way), ())) for way in (1, 2, 3)
+                sorted(found.get((action.id, way), ())) for way in (1, 2, 3)
             )
             return ListedAction(
                 action,

@@ -7,7 +7,7 @@ from watcherlite.db.sqlalchemy.columns import NEW_ACTION
 from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, Batch, insertion
 from watcherlite.db.sqlalchemy.mappers import new_action
 from watcherlite.db.sqlalchemy.statement_group import StatementGroup
-from watcherlite.domain.actions import Action, Edge
+from watcherlite.domain.actions import Edge, NewAction
 
 #: Rows in one statement: more gain nothing and need memory on both sides.
 PORTION = 2000
@@ -33,7 +33,7 @@ class Insertion(StatementGroup):
     """Storing in bulk."""
 
     def insert_actions(
-        self, actions: Sequence[Action], edges: Sequence[Edge]
+        self, actions: Sequence[NewAction], edges: Sequence[Edge]
     ) -> list[int]:
         ids: list[int] = []
         for at in range(0, len(actions), PORTION):
@@ -43,7 +43,7 @@ class Insertion(StatementGroup):
             self._insert_edges(edges, known)
         return ids
 
-    def _insert_portion(self, actions: Sequence[Action]) -> Sequence[int]:
+    def _insert_portion(self, actions: Sequence[NewAction]) -> Sequence[int]:
         """Store actions, all in one statement; return their ids."""
         ids = self._reserve(len(actions), 'actions')
         sealing = self._session.mapper.sealing

@@ -100,7 +100,7 @@ def _row(link: Link, sealing: FieldCipher) -> tuple[Any, ...]:
         *_seen(before),
         *changed_plan(after),
         *changed_action(link.ended.before, link.ended.after, sealing),
-        *handover_row(started.id or 0, started, sealing),
+        *handover_row(started.id, started, sealing),
     )
 
 

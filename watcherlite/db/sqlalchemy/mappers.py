@@ -10,8 +10,8 @@ from watcherlite.db.sqlalchemy.columns import CHANGED_PLAN
 from watcherlite.db.sqlalchemy.dialects import Dialect, dumps, to_text
 from watcherlite.db.sqlalchemy.encryption import FieldCipher
 from watcherlite.db.sqlalchemy.tables.types import NAME_LENGTH
-from watcherlite.domain.action_plans import ActionPlan
-from watcherlite.domain.actions import ENGINE, Action, cut
+from watcherlite.domain.action_plans import ActionPlan, NewActionPlan
+from watcherlite.domain.actions import ENGINE, Action, NewAction, cut
 from watcherlite.domain.audits import Audit, AuditTemplate, Goal, Strategy
 from watcherlite.domain.creators import Creator, from_mapping
 from watcherlite.domain.events import Event, StoredEvent
@@ -35,7 +35,7 @@ def time_or_null(value: datetime.datetime | None) -> str | None:
     return None if value is None else to_text(value)
 
 
-def claimable(action: Action) -> int | None:
+def claimable(action: NewAction) -> int | None:
     """Return the column `claimable`, `pending` left aside."""
     if action.owner is not None or action.blocked_on is not None:
         return None
@@ -50,7 +50,7 @@ def ended(status: str) -> str:
 
 
 def new_action(
-    action: Action, action_id: int | None, sealing: FieldCipher
+    action: NewAction, action_id: int | None, sealing: FieldCipher
 ) -> tuple[Any, ...]:
     """Return the values of NEW_ACTION."""
     whole = action.lane == ENGINE
@@ -127,7 +127,7 @@ def changed_action(
     )
 
 
-def new_plan(plan: ActionPlan) -> dict[str, Any]:
+def new_plan(plan: NewActionPlan) -> dict[str, Any]:
     """Return the values of PLAN but for the id."""
     return {
         'uuid': plan.uuid,
@@ -145,7 +145,7 @@ def new_plan(plan: ActionPlan) -> dict[str, Any]:
     }
 
 
-def changed_plan(plan: ActionPlan) -> tuple[Any, ...]:
+def changed_plan(plan: NewActionPlan) -> tuple[Any, ...]:
     """Return the values of CHANGED_PLAN."""
     return (
         plan.state,
@@ -253,7 +253,6 @@ class Mapper:
             uuid,
             action_type,
             lane,
-            action_id,
             name,
             plan_id,
             derived_from,
@@ -286,6 +285,7 @@ class Mapper:
             {} if data == '{}' else loads(data),
             None if updated is None else time(updated),
             None if deleted is None else time(deleted),
+            id=action_id,
         )
 
     def plan(self, row: Sequence[Any]) -> ActionPlan:
@@ -298,7 +298,8 @@ class Mapper:
         values[11] = _creator(row[11])
         values[20] = None if row[20] is None else loads(row[20])
         values[21:] = map(self.time, row[21:])
-        return ActionPlan(*values)
+        key = values.pop(2)
+        return ActionPlan(*values, id=key)
 
     def stored_event(self, row: Sequence[Any]) -> StoredEvent:
         """Return the event of a row: sequence, EVENT, six of the action's."""

@@ -27,7 +27,7 @@ from watcherlite.db.sqlalchemy.stacks import (
 )
 from watcherlite.db.sqlalchemy.transaction import SqlTransaction
 from watcherlite.domain.action_plans import ActionPlan
-from watcherlite.domain.actions import Action
+from watcherlite.domain.actions import Action, NewAction
 from watcherlite.states import action as states
 
 _SET_PLAN = ', '.join(f'action_plans.{name} = r.{name}' for name in CHANGED_PLAN)
@@ -140,7 +140,7 @@ class MysqlTransaction(SqlTransaction):
         if rows:
             self._session.batch_count(SAVE_PLANS, rows)
 
-    def _insert_portion(self, actions: Sequence[Action]) -> Sequence[int]:
+    def _insert_portion(self, actions: Sequence[NewAction]) -> Sequence[int]:
         # An id of NULL is one that the server counts up.
         sealing = self._session.mapper.sealing
         self._insert(ACTIONS, [new_action(a, None, sealing) for a in actions])
@@ -166,7 +166,7 @@ class MysqlTransaction(SqlTransaction):
         time = to_text(now)
         due = self._hold(where, {**values, 'now': time, 'limit': limit})
         if due:
-            ids = self._session.dialect.ids(action.id or 0 for action in due)
+            ids = self._session.dialect.ids(action.id for action in due)
             self._session.count(TAKE, worker=worker, now=time, ids=ids)
         return [
             action.evolve(

@@ -6,7 +6,7 @@ from watcherlite.db.sqlalchemy.columns import CHANGED_PLAN, PLAN_COLUMNS
 from watcherlite.db.sqlalchemy.dialects import INTEGER, Batch
 from watcherlite.db.sqlalchemy.mappers import changed_plan, new_plan
 from watcherlite.db.sqlalchemy.statement_group import StatementGroup
-from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.action_plans import ActionPlan, NewActionPlan
 
 LOCK = (
     f'SELECT {PLAN_COLUMNS} FROM action_plans BY(PRIMARY) WHERE id IN_IDS(:ids) '
@@ -39,5 +39,5 @@ class Plans(StatementGroup):
         if rows:
             self._session.batch_count(SAVE, rows)
 
-    def insert_plan(self, plan: ActionPlan) -> ActionPlan:
-        return plan.evolve(id=self._session.insert('action_plans', new_plan(plan)))
+    def insert_plan(self, plan: NewActionPlan) -> ActionPlan:
+        return plan.stored(self._session.insert('action_plans', new_plan(plan)))

@@ -123,7 +123,7 @@ class Reading:
             PlanSurroundings(*split(row, ACTION_PLANS, AUDITS, GOALS, STRATEGIES))
             for row in rows
         ]
-        return {around.plan.id or 0: around for around in found}
+        return {around.plan.id: around for around in found}
 
     def get_plan(self, uuid: str) -> ActionPlan:
         for row in self._db.rows(PLAN_BY_UUID, uuid=uuid):
@@ -139,7 +139,7 @@ class Reading:
         if not action_ids:
             return {}
         found = self._actions(ACTIONS_BY_ID, ids=action_ids)
-        return {action.id or 0: action for action in found}
+        return {action.id: action for action in found}
 
     def derived_actions(
         self, action_id: int, since: datetime.datetime | None = None

@@ -5,7 +5,7 @@ What a value is in the database is for the type of its column to say.
 
 import dataclasses
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import sqlalchemy as sa
@@ -31,7 +31,7 @@ class RowMapper(Generic[Object]):
         renamed: Mapping[str, str] | None = None,
         groups: Mapping[str, type] | None = None,
     ) -> None:
-        self.kind = kind
+        self.kind: Callable[..., Object] = kind
         self.table = table
         renamed = renamed or {}
         columns: list[sa.Column[Any]] = []
@@ -51,9 +51,16 @@ class RowMapper(Generic[Object]):
         self.names = tuple(column.name for column in columns)
         self._get = operator.attrgetter(*fields)
         self._key = self.names.index('id') if 'id' in self.names else 0
+        #: a type of its own has the id: what is not stored yet has none
+        self._keyed = any(f.name == 'id' and f.kw_only for f in _fields(kind))
+        unkeyed = [at for at, name in enumerate(self.names) if name != 'id']
+        self._columns_to_store = [self.names[at] for at in unkeyed]
+        self._get_to_store = operator.attrgetter(*(fields[at] for at in unkeyed))
 
     def read(self, row: Sequence[Any]) -> Object:
         """Return the object of a row of the columns."""
+        if self._keyed:
+            return self.kind(*row[:-1], id=row[-1])
         if not self._groups:
             return self.kind(*row)
         values = list(row)
@@ -66,11 +73,13 @@ class RowMapper(Generic[Object]):
         values: tuple[Any, ...] = self._get(item)
         return values
 
-    def by_column(self, item: Object) -> dict[str, Any]:
-        """Return the values of an object by column, but for its id."""
-        found = dict(zip(self.names, self._get(item), strict=True))
-        found.pop('id', None)
-        return found
+    def by_column(self, item: Any) -> dict[str, Any]:
+        """Return the values of an object by column, but for its id.
+
+        :param item: may be one that is not stored yet
+        """
+        values = self._get_to_store(item)
+        return dict(zip(self._columns_to_store, values, strict=True))
 
     def is_absent(self, row: Sequence[Any]) -> bool:
         """Return whether an outer join found no row for these columns."""

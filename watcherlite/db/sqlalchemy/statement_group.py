@@ -26,7 +26,7 @@ class StatementGroup:
     def _actions(self, rows: Rows) -> list[Action]:
         """Return the actions of rows, by id: RETURNING has no order."""
         actions = [self._session.mapper.action(row) for row in rows]
-        actions.sort(key=lambda action: action.id or 0)
+        actions.sort(key=lambda action: action.id)
         return actions
 
     def _update(

@@ -139,7 +139,7 @@ class Targets(StatementGroup):
             names = self._session.dialect.texts(ways)
             by = 'BY(ix_actions_blocked_on)'
             woken += self._update(UNBLOCK, SHARERS, by, targets=names)
-            woken.sort(key=lambda action: action.id or 0)
+            woken.sort(key=lambda action: action.id)
         return woken
 
     def _drop(self, action_ids: Sequence[int]) -> list[str]:

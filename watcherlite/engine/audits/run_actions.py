@@ -12,7 +12,7 @@ from watcherlite import exceptions
 from watcherlite.clock import EPOCH
 from watcherlite.db.api import Transaction
 from watcherlite.domain import events, schedules
-from watcherlite.domain.actions import ENGINE, Action, ActionChange
+from watcherlite.domain.actions import ENGINE, Action, ActionChange, NewAction
 from watcherlite.domain.audits import CONTINUOUS, EVENT, Audit
 from watcherlite.domain.events import Event
 from watcherlite.execution import results
@@ -94,7 +94,7 @@ def insert(
     at = run.at
     if at is None:
         raise _never_again(audit)
-    action = Action(
+    action = NewAction(
         uuid=events.new_uuid(),
         action_type=AUDIT,
         lane=ENGINE,
@@ -108,7 +108,7 @@ def insert(
     )
     (action_id,) = tx.insert_actions([action], [])
     after = audit.evolve(action_id=action_id, next_run_time=run.shown)
-    return after, created_event(action.evolve(id=action_id), None, now)
+    return after, created_event(action.stored(action_id), None, now)
 
 
 def next_run(audit: Audit, action: Action, now: datetime.datetime) -> NextRun:
@@ -154,7 +154,7 @@ def stop(tx: Transaction, action: Action, now: datetime.datetime) -> bool:
         if tx.change_actions([ActionChange(action, over)]):
             tx.add_events([action_event(action, over, None, now)])
         return False
-    told = tx.set_control(action_states.CANCEL, now, action_ids=[action.id or 0])
+    told = tx.set_control(action_states.CANCEL, now, action_ids=[action.id])
     detail = {'signal': action_states.CANCEL}
     tx.add_events(
         [action_event(a, a, None, now, detail, events.SIGNALLED) for a in told]

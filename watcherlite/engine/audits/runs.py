@@ -314,7 +314,7 @@ class AuditRun:
     def _start_plan(
         self, tx: Transaction, plan: ActionPlan, now: datetime.datetime
     ) -> None:
-        tx.lock_plans([plan.id or 0])
+        tx.lock_plans([plan.id])
         pending = plan.evolve(state=plan_states.PENDING, updated_at=now)
         tx.save_plans([pending])
         tx.add_events([plan_event(plan, pending, now)])

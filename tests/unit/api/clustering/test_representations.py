@@ -21,7 +21,7 @@ LATEST = (1, 15)
 
 
 def action(**values):
-    made = Action('a-uuid', 'NODE_CHECK', tenant='here', **values)
+    made = Action('a-uuid', 'NODE_CHECK', id=1, tenant='here', **values)
     return actions.represent(ListedAction(made), LATEST)
 
 
@@ -73,10 +73,10 @@ class TestActions(base.TestCase):
         self.assertEqual('SOFT', shown['inputs']['params']['type'])
 
     def test_the_cluster_is_what_it_is_about_or_what_its_target_is_in(self):
-        of_cluster = Action('u', 'CLUSTER_CHECK', target='c')
-        of_member = Action('u', 'NODE_CHECK', target='n', within='c')
-        of_orphan = Action('u', 'NODE_CHECK', target='n')
-        joins = Action('u', 'NODE_JOIN', target='n', inputs={'cluster_id': 'c'})
+        of_cluster = Action('u', 'CLUSTER_CHECK', id=1, target='c')
+        of_member = Action('u', 'NODE_CHECK', id=1, target='n', within='c')
+        of_orphan = Action('u', 'NODE_CHECK', id=1, target='n')
+        joins = Action('u', 'NODE_JOIN', id=1, target='n', inputs={'cluster_id': 'c'})
 
         self.assertEqual(
             ['c', 'c', '', 'c'],
@@ -94,7 +94,7 @@ class TestActions(base.TestCase):
         )
 
     def test_one_that_is_queued_depends_on_what_holds_its_target(self):
-        queued = Action('u', 'CLUSTER_CHECK', status='WAITING', blocked_on='c')
+        queued = Action('u', 'CLUSTER_CHECK', id=1, status='WAITING', blocked_on='c')
 
         shown = actions.represent(
             ListedAction(queued, holders=(('CLUSTER_UPDATE', 'v'),)), (1, 15)
@@ -109,12 +109,12 @@ class TestActions(base.TestCase):
         rows = [
             ListedAction(one)
             for one in (
-                Action('u', 'command', target='c'),
-                Action('u', 'command', target='n', within='c'),
-                Action('u', 'command', target='m'),
-                Action('u', 'CLUSTER_CHECK', target='d'),
-                Action('u', 'NODE_CHECK', target='o'),
-                Action('u', 'command'),
+                Action('u', 'command', id=1, target='c'),
+                Action('u', 'command', id=1, target='n', within='c'),
+                Action('u', 'command', id=1, target='m'),
+                Action('u', 'CLUSTER_CHECK', id=1, target='d'),
+                Action('u', 'NODE_CHECK', id=1, target='o'),
+                Action('u', 'command', id=1),
             )
         ]
 

@@ -136,7 +136,7 @@ class ClusterUpdate(ClusterAction):
         given = stage.inputs
         if 'name' in given:
             unique = self.parts.limits.unique_names
-            key = stage.action.id or 0
+            key = stage.action.id
             check_rename(stage.tx, stage.cluster, given['name'], key, unique)
         stage = stage.save(**{n: given[n] for n in names if n in given})
         if not given.get('new_profile_id'):

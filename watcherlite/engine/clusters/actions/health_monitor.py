@@ -17,8 +17,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from watcherlite import exceptions
+from watcherlite.clock import EPOCH
 from watcherlite.domain import commands, events
-from watcherlite.domain.actions import ENGINE, LOOKED_AFTER, Action, ActionChange
+from watcherlite.domain.actions import (
+    ENGINE,
+    LOOKED_AFTER,
+    Action,
+    ActionChange,
+    NewAction,
+)
 from watcherlite.domain.clusters import Bound, Cluster, Node
 from watcherlite.domain.outcomes import Derived, DerivedAction, Done, Outcome
 from watcherlite.engine.clusters import action_types, lock_admission
@@ -112,7 +119,7 @@ class ClusterHealth(ActionType):
 
         def stored() -> None:
             with store.transaction() as tx:
-                tx.drop_actions([one.id or 0 for one in gone])
+                tx.drop_actions([one.id for one in gone])
                 tx.insert_actions([action], [])
 
         self._retry(context, stored)
@@ -210,7 +217,7 @@ def _round_actions(parts: ClusterServices, last: str | None) -> list[Action]:
     frontier = found
     while frontier:
         frontier = [
-            child for one in frontier for child in store.derived_actions(one.id or 0)
+            child for one in frontier for child in store.derived_actions(one.id)
         ]
         found = [*found, *frontier]
         # Actions on nodes derive no others.
@@ -275,9 +282,7 @@ def start(
     """Start the monitor of a cluster, if there is none; it runs after an interval."""
     interval, now = check_interval(bound, parts.limits), context.now()
     inputs = {'cluster': cluster, 'binding': bound.binding.uuid}
-    action = _action(action_uuid(bound), cluster, inputs, now).evolve(
-        interval=interval, not_before=now + datetime.timedelta(seconds=interval)
-    )
+    action = _action(action_uuid(bound), cluster, inputs, now, interval)
 
     def stored() -> None:
         try:
@@ -290,21 +295,27 @@ def start(
 
 
 def _action(
-    action_uuid: str, cluster: str, inputs: Mapping[str, Any], now: datetime.datetime
-) -> Action:
-    return Action(
+    action_uuid: str,
+    cluster: str,
+    inputs: Mapping[str, Any],
+    now: datetime.datetime,
+    interval: int = 0,
+) -> NewAction:
+    return NewAction(
         uuid=action_uuid,
         action_type=CLUSTER_HEALTH,
         lane=ENGINE,
         name=f'{CLUSTER_HEALTH}_{cluster[:8]}',
         inputs=dict(inputs),
         context={LOOKED_AFTER: True},
+        interval=interval,
         status=action_states.READY,
+        not_before=now + datetime.timedelta(seconds=interval) if interval else EPOCH,
         created_at=now,
     )
 
 
-def _insert(parts: ClusterServices, action: Action) -> None:
+def _insert(parts: ClusterServices, action: NewAction) -> None:
     with parts.store.transaction() as tx:
         tx.insert_actions([action], [])
 
@@ -327,7 +338,7 @@ def _cancel(parts: ClusterServices, bound: Bound, now: datetime.datetime) -> Non
     except exceptions.NotFound:
         return
     with parts.store.transaction() as tx:
-        row = tx.lock_actions([found.id or 0]).get(found.id or 0)
+        row = tx.lock_actions([found.id]).get(found.id)
         if row is None or row.status != action_states.READY or row.owner is not None:
             return
         after = row.evolve(

@@ -244,7 +244,7 @@ def complete(
     found = requests.store.find_cluster_action(token, by.tenant).action
     if found.uuid != token.lower():
         raise not_found(Action, token)
-    key, now = found.id or 0, requests.clock.now()
+    key, now = found.id, requests.clock.now()
     with requests.store.transaction() as tx:
         row = tx.lock_actions([key]).get(key, found)
         _check(row, cluster)

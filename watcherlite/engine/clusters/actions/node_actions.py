@@ -497,7 +497,7 @@ def _check_name(target: NodeTarget) -> None:
     if name is None or name == target.node.name:
         return
     store, unique = target.parts.store, target.parts.limits.unique_names
-    key = store.get_action(target.action.uuid).id or 0
+    key = store.get_action(target.action.uuid).id
     with store.transaction() as tx:
         check_rename(tx, target.node, name, key, unique)
 

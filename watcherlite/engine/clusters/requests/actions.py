@@ -49,12 +49,12 @@ def cancel(requests: ClusterOperationBase, found: Action) -> None:
     with requests.store.transaction() as tx:
         about = [action for action in family if progress.is_affected_by(action)]
         held = progress.lock(tx, about) if about else None
-        locked = tx.lock_actions([action.id or 0 for action in family])
-        if locked[found.id or 0].finished:
+        locked = tx.lock_actions([action.id for action in family])
+        if locked[found.id].finished:
             raise exceptions.Conflict(f'Action {found.uuid} has ended')
         going = [action for action in locked.values() if not action.finished]
         # Who still works on it is told to stop.
-        tx.set_control(states.CANCEL, now, action_ids=[a.id or 0 for a in going])
+        tx.set_control(states.CANCEL, now, action_ids=[a.id for a in going])
         ended, _ = end_unstarted(
             tx,
             PlanProgress(lambda name: False),
@@ -81,7 +81,7 @@ def _derived(requests: ClusterOperationBase, action: Action) -> Sequence[Action]
     found: list[Action] = []
     frontier = [action]
     while frontier:
-        ids = [one.id or 0 for one in frontier]
+        ids = [one.id for one in frontier]
         frontier = requests.store.unfinished_derived(ids)
         found += frontier
     return found

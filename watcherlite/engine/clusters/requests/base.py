@@ -16,7 +16,7 @@ from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Transaction
 from watcherlite.db.clusters import Spec, not_found
 from watcherlite.domain import commands, events
-from watcherlite.domain.actions import ENGINE, EPOCH, Action
+from watcherlite.domain.actions import ENGINE, EPOCH, Action, NewAction
 from watcherlite.domain.clusters import (
     Cluster,
     Node,
@@ -249,7 +249,7 @@ class ClusterOperationBase:
             timeout = cluster.timeout if cluster is not None else 0
         within = cluster if isinstance(target, Node) else None
         uuid, kind = events.new_uuid(), request.action_type
-        action = Action(
+        action = NewAction(
             uuid=uuid,
             action_type=kind,
             lane=ENGINE,
@@ -269,7 +269,7 @@ class ClusterOperationBase:
             created_at=now,
         )
         (action_id,) = tx.insert_actions([action], [])
-        stored = action.evolve(id=action_id)
+        stored = action.stored(action_id)
         tx.add_events([created_event(stored, None, now)])
         return stored
 

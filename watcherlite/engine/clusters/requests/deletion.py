@@ -110,7 +110,7 @@ def _actions_ahead(
         action
         for action in admission.actions_under_way(tx, [cluster.uuid], (), now)
         if action.action_type != action_types.CLUSTER_DELETE
-        and (action.id or 0) < (deletion.id or 0)
+        and action.id < (deletion.id)
     ]
 
 

@@ -80,6 +80,6 @@ def _is_reserved(
     return any(
         action.inputs.get('name') == name
         and action.target != uuid
-        and (before is None or (action.id or 0) < before)
+        and (before is None or action.id < before)
         for action in tx.unfinished_of(action_type, tenant)
     )

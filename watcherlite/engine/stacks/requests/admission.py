@@ -120,7 +120,7 @@ def _is_applied(store: Store, signal: Action) -> bool:
     while level:
         if any(action.action_type == STACK for action in level):
             return True
-        level = store.unfinished_derived([action.id or 0 for action in level])
+        level = store.unfinished_derived([action.id for action in level])
     return False
 
 

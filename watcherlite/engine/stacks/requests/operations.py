@@ -15,7 +15,7 @@ from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain import bearer_tokens, commands, events
-from watcherlite.domain.actions import ENGINE, Action
+from watcherlite.domain.actions import ENGINE, Action, NewAction
 from watcherlite.domain.stacks import Definition, NewStack, Resource, Stack
 from watcherlite.engine.audits.operations import Tell
 from watcherlite.engine.stacks import handlers
@@ -319,7 +319,7 @@ class StackOperations:
     ) -> None:
         self._insert_action(
             tx,
-            Action(
+            NewAction(
                 uuid=uuid,
                 action_type=STACK,
                 lane=ENGINE,
@@ -335,10 +335,10 @@ class StackOperations:
         )
 
     def _insert_action(
-        self, tx: Transaction, action: Action, now: datetime.datetime
+        self, tx: Transaction, action: NewAction, now: datetime.datetime
     ) -> None:
         (action_id,) = tx.insert_actions([action], [])
-        tx.add_events([created_event(action.evolve(id=action_id), None, now)])
+        tx.add_events([created_event(action.stored(action_id), None, now)])
 
     def _stop(self, operation: str | None) -> None:
         """Cancel an operation that is superseded or cancelled by a user.
@@ -469,7 +469,7 @@ class StackOperations:
         )
         self._insert_action(
             tx,
-            Action(
+            NewAction(
                 uuid=events.new_uuid(),
                 action_type=RESOURCE,
                 lane=ENGINE,
