@@ -188,7 +188,7 @@ class ClusterWorld(World):
         given: dict[str, Any] = {
             'lanes': ('applier', 'engine'),
             'projection': _projection(),
-            'policies': PolicyChain(ClusterPolicies(self.store, self.types).of),
+            'policies': PolicyChain(ClusterPolicies(self.store, self.types)),
         }
         return super().worker(**{**given, **keys})
 

@@ -1,5 +1,6 @@
 """Policies in tests: what they are told, and a chain of them."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from watcherlite.execution.in_flight import Attempt
@@ -29,6 +30,16 @@ def pairs(task: Attempt, *policies: Policy) -> Pairs:
     ]
 
 
+class AttachedPolicies:
+    """Policies that are in force for every action."""
+
+    def __init__(self, policies: Sequence[Policy | Any]) -> None:
+        self._policies = policies
+
+    def of(self, attempt: Attempt) -> Pairs:
+        return pairs(attempt, *self._policies)
+
+
 def chain_of(*policies: Policy | Any) -> PolicyChain:
     """Return the chain of these policies, which are in force for every action."""
-    return PolicyChain(lambda task: pairs(task, *policies))
+    return PolicyChain(AttachedPolicies(policies))

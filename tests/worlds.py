@@ -223,6 +223,24 @@ def stop_on(store: Store) -> None:
         world.stop()
 
 
+class _Process:
+    """Implements `ports.WorkerProcess` for one worker of a world."""
+
+    def __init__(self, world: 'World', mortal: Mortal) -> None:
+        self._world = world
+        self._mortal = mortal
+
+    def broadcast(self, message: commands.Broadcast) -> None:
+        self._world.tell(message)
+
+    def time_out(self, uuid: str) -> None:
+        if not self._mortal.dead:
+            self._world.plans.time_out(uuid)
+
+    def on_lease_lost(self, worker_id: str) -> None:
+        self._world.note_lost(worker_id)
+
+
 class World:
     """A system under test.
 
@@ -293,20 +311,18 @@ class World:
             self.progress,
             self.clock,
             ExecutionSettings(**{**self._settings, **settings}),
+            _Process(self, mortal),
             host=f'host-{len(self.workers)}',
             lanes=lanes,
-            tell=self.tell,
-            lost=lambda: self._note_lost(worker),
             policies=policies,
             only_plan=only_plan,
             projection=projection,
             admission=admission,
-            time_out=lambda uuid: mortal.dead or self.plans.time_out(uuid),
         )
         self._mortals[worker.record.uuid] = mortal
         self.listen(worker)
-        worker.start()
         self._started.append(worker)
+        worker.start()
         self.workers.append(worker)
         return worker
 
@@ -360,8 +376,9 @@ class World:
         with self._condition:
             self._condition.notify_all()
 
-    def _note_lost(self, worker: Worker) -> None:
-        self.lost.append(worker)
+    def note_lost(self, worker_id: str) -> None:
+        """Note the worker that has lost its lease."""
+        self.lost += [w for w in self._started if w.record.uuid == worker_id]
         self.changed()
 
     # plans

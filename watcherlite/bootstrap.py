@@ -148,15 +148,13 @@ class Runtime:
             self.progress,
             self.clock,
             self.settings,
+            self,
             host=self.conf.host,
             lanes=self._lanes,
-            tell=lambda message: self._tell(None, message),
-            lost=self._lost or self._lease_lost,
             only_plan=self._only_plan,
-            policies=PolicyChain(ClusterPolicies(self.store, self.plugins).of),
+            policies=PolicyChain(ClusterPolicies(self.store, self.plugins)),
             projection=_projection(),
             admission=LockAdmission(self.store),
-            time_out=self.plans.time_out,
         )
         relay = Relay(
             self.store,
@@ -281,6 +279,25 @@ class Runtime:
                 self.store.drop_role(role, worker.uuid)
         return len(gone)
 
+    # the process of a worker, see `ports.WorkerProcess`
+
+    def broadcast(self, message: commands.Broadcast) -> None:
+        """Send a hint to the other workers."""
+        self._tell(None, message)
+
+    def time_out(self, uuid: str) -> None:
+        """Have what an action derived end, if its time is over."""
+        self.plans.time_out(uuid)
+
+    def on_lease_lost(self, worker_id: str) -> None:
+        """Have the process end, if somebody is to end it."""
+        if self._lost is not None:
+            self._lost()
+            return
+        LOG.error(
+            'The lease of this process is lost; other workers take over its actions'
+        )
+
     # hints
 
     def _tell(
@@ -312,11 +329,6 @@ class Runtime:
         elif self.worker is not None:
             return self.worker.on_message(heard)
         return None
-
-    def _lease_lost(self) -> None:
-        LOG.error(
-            'The lease of this process is lost; other workers take over its actions'
-        )
 
 
 def _projection() -> CompositeProjection:

@@ -18,8 +18,32 @@ from watcherlite.execution.services import CoreServices
 from watcherlite.states import action as states
 
 
+class CheckpointCommit(PendingCommit):
+    """A checkpoint on its way into the store; the plugin's thread waits for it."""
+
+    __slots__ = ('_attempt', '_in_flight', 'applied', 'settled')
+
+    def __init__(
+        self, attempt: Attempt, conclusion: Conclusion, in_flight: InFlight
+    ) -> None:
+        super().__init__(attempt.action, conclusion)
+        self._attempt = attempt
+        self._in_flight = in_flight
+        self.applied = False
+        self.settled = threading.Event()
+
+    def on_written(self, applied: bool) -> None:
+        """Let the plugin's thread go on."""
+        if applied:
+            self._attempt.action = self.after
+        else:
+            self._in_flight.reject(self._attempt, self.after.status)
+        self.applied = applied
+        self.settled.set()
+
+
 class CheckpointWriter:
-    """Writes checkpoints of the attempts of one worker.
+    """Implements `in_flight.Checkpoints` for the attempts of one worker.
 
     Every method raises Cancelled when another worker owns the action.
     """
@@ -70,43 +94,13 @@ class CheckpointWriter:
         self._write(attempt, deadlines.change_status(attempt.action, status, now))
 
     def _write(self, attempt: Attempt, after: Action) -> None:
-        done = threading.Event()
-        applied: list[bool] = []
-
-        def on_done(item: PendingCommit, is_applied: bool) -> None:
-            applied.append(is_applied)
-            if not is_applied:
-                self._in_flight.reject(attempt, item.after.status)
-            done.set()
-
         after = after.evolve(updated_at=self._clock.now())
-        self._commit_queue.submit(PendingCommit(attempt, Conclusion(after), on_done))
+        commit = CheckpointCommit(attempt, Conclusion(after), self._in_flight)
+        self._commit_queue.submit(commit)
         self._commit_queue.flush()
-        while not done.wait(1.0):
+        while not commit.settled.wait(1.0):
             if attempt.abandoned:
                 raise exceptions.Cancelled
-        if not applied[0]:
+        if not commit.applied:
             attempt.abandoned = True
             raise exceptions.Cancelled
-
-
-class AttemptCheckpoints:
-    """Implements `context.Checkpoints` for one attempt."""
-
-    __slots__ = ('_attempt', '_writer')
-
-    def __init__(self, writer: CheckpointWriter, attempt: Attempt) -> None:
-        self._writer = writer
-        self._attempt = attempt
-
-    def suspend(self) -> None:
-        """Store the action as SUSPENDED."""
-        self._writer.suspend(self._attempt)
-
-    def resume(self) -> None:
-        """Store the action as RUNNING again."""
-        self._writer.resume(self._attempt)
-
-    def save_token(self, token: Any) -> None:
-        """Store a token of the action."""
-        self._writer.save_token(self._attempt, token)

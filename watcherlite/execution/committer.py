@@ -119,7 +119,7 @@ class Committer:
                 )
                 # The sweep looks after what is not in flight any more.
                 for item in items:
-                    if not item.told:
+                    if not item.is_settled:
                         self._notify(item, False)
 
     def _defer(self, written: CommitResult) -> None:
@@ -228,12 +228,11 @@ class Committer:
 
     def _drop(self, item: PendingCommit) -> None:
         """Fail an action whose result the store refuses; else leave it be."""
-        attempt = item.attempt
         LOG.error(
             'Action %s: its result (%s) cannot be stored; it is FAILED instead',
-            attempt.action.uuid,
+            item.before.uuid,
             item.after.status,
-            extra=about(attempt.action),
+            extra=about(item.before),
         )
         ended = item.before.evolve(
             status=states.FAILED,
@@ -246,10 +245,9 @@ class Committer:
             updated_at=self._clock.now(),
         )
         fault = Fault('StoreRefused', 'its result cannot be stored', __name__, '_drop')
-        failed = PendingCommit(
-            attempt, Conclusion(ended, results.fault_detail(fault)), item.done, None
-        )
-        written = self._write([failed], [])
+        item.conclusion = Conclusion(ended, results.fault_detail(fault))
+        item.handover = None
+        written = self._write([item], [])
         if written is None:
             # Out of our hands: the next sweep finds it in the store and decides.
             self._notify(item, False)
@@ -259,21 +257,20 @@ class Committer:
     def _announce(self, written: CommitResult) -> None:
         """Tell everybody what is durable now."""
         self._defer(written)
-        for item, applied, action in written.outcomes:
-            if applied:
-                item.attempt.action = action
+        for item, applied, _ in written.outcomes:
             self._notify(item, applied)
         self._claims.on_committed(written)
         if written.events:
             self._listeners.notify(written.events)
 
     def _notify(self, item: PendingCommit, applied: bool) -> None:
-        item.told = True
+        item.is_settled = True
         try:
-            item.done(item, applied)
+            item.on_written(applied)
         except Exception:
             # The others of the batch wait to be told, too.
-            action = item.attempt.action
             LOG.exception(
-                'Action %s could not be gone on with', action.uuid, extra=about(action)
+                'Action %s could not be gone on with',
+                item.before.uuid,
+                extra=about(item.before),
             )

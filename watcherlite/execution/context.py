@@ -24,10 +24,7 @@ BEFORE_START = (*GOING, states.SUSPEND)
 
 
 class Checkpoints(Protocol):
-    """The durable writes of a running attempt; each returns once it is durable.
-
-    Called in the plugin's thread.
-    """
+    """The attempt, as its context sees it: durable writes in the plugin's thread."""
 
     def suspend(self) -> None:
         """Store the action as SUSPENDED."""

@@ -10,13 +10,14 @@ import datetime
 import functools
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from watcherlite import exceptions
 from watcherlite.clock import EPOCH
 from watcherlite.domain.actions import COMPLETE, Action
 from watcherlite.domain.outcomes import Derived
 from watcherlite.execution.context import Context
+from watcherlite.execution.ports import WorkerProcess
 from watcherlite.execution.services import CoreServices
 from watcherlite.execution.settings import ExecutionSettings
 from watcherlite.execution.timers import Timers
@@ -91,7 +92,7 @@ def seconds_left(
 def wait_deadline(
     action: Action,
     derived: Derived,
-    context: Context | None,
+    context: Context,
     now: datetime.datetime,
     settings: ExecutionSettings,
 ) -> datetime.datetime:
@@ -100,7 +101,7 @@ def wait_deadline(
     if seconds is None and action.phase == COMPLETE and action.deadline is not None:
         return action.deadline
     if seconds is None:
-        left = context.remaining() if context is not None else None
+        left = context.remaining()
         seconds = timeout_of(action, settings) if left is None else left
         if not action.timeout:
             seconds = max(seconds, *(one.timeout for one in derived.actions))
@@ -114,29 +115,23 @@ WINDOW = 500
 #: Until the next look when there is more than one takes.
 SOON = datetime.timedelta(seconds=0.1)
 
-#: uuid of an action: have what it derived end, if its time is over
-TimeOut = Callable[[str], object]
-
 
 class WaitTimeouts:
-    """Looks at the deadlines of what waits in the lanes of a worker.
-
-    :param time_out: see `TimeOut`
-    """
+    """Looks at the deadlines of what waits in the lanes of a worker."""
 
     def __init__(
         self,
         services: CoreServices,
         lanes: Sequence[str],
         timers: Timers,
-        time_out: TimeOut,
+        process: WorkerProcess,
     ) -> None:
         self._store = services.store
         self._clock = services.clock
         self._settings = services.settings
         self._lanes = lanes
         self._timers = timers
-        self._time_out = time_out
+        self._process = process
         self._lock = threading.Lock()
         self._next: datetime.datetime | None = None
 
@@ -166,7 +161,7 @@ class WaitTimeouts:
 
     def _end(self, uuid: str) -> None:
         try:
-            self._time_out(uuid)
+            self._process.time_out(uuid)
         except exceptions.NotFound:
             LOG.debug('Action %s was purged at the same time', uuid)
         except exceptions.Conflict as error:

@@ -90,13 +90,13 @@ class DeferredPolling:
             self._stop_clock(attempt)
             self._change_status(attempt, states.SUSPENDED)
         else:
-            if attempt.context is not None and attempt.remaining is not None:
+            if attempt.remaining is not None:
                 attempt.context.set_deadline(attempt.remaining)
             self._change_status(attempt, states.RUNNING)
 
     def _apply_pending_signal(self, attempt: Attempt) -> bool:
         """Heed a signal that came while a thread or a write was under way."""
-        signal = attempt.context.signal if attempt.context is not None else None
+        signal = attempt.context.signal
         if signal is None:
             return False
         self.apply_signal(attempt, signal)
@@ -111,8 +111,7 @@ class DeferredPolling:
 
     def _stop_clock(self, attempt: Attempt) -> None:
         """Let no time pass for an action while it is suspended."""
-        if attempt.context is not None:
-            attempt.remaining = attempt.context.stop_clock()
+        attempt.remaining = attempt.context.stop_clock()
 
     def _change_status(self, attempt: Attempt, status: str) -> None:
         now = self._clock.now()

@@ -4,7 +4,7 @@ import datetime
 import logging
 import math
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from watcherlite import exceptions
 from watcherlite.db.api import Released
@@ -16,12 +16,10 @@ from watcherlite.execution import locks
 from watcherlite.execution.claim_queues import ClaimQueues
 from watcherlite.execution.deadlines import WaitTimeouts
 from watcherlite.execution.events import EventListeners
-from watcherlite.execution.ports import Claimant, PlanRules
+from watcherlite.execution.ports import Claimant, PlanRules, WorkerProcess
 from watcherlite.execution.services import CoreServices
 from watcherlite.execution.timers import Timers
 from watcherlite.states import action_plan as plan_states
-
-Tell = Callable[[commands.Command | commands.Broadcast], None]
 
 #: Seconds between two offers.
 EVERY = 0.05
@@ -30,22 +28,19 @@ ALONE = 1.0
 
 
 class WorkHints:
-    """Gathers what one worker has to offer, and tells the others, if there are any.
-
-    :param tell: broadcasts to the other workers; never blocks
-    """
+    """Gathers what one worker has to offer, and tells the others, if there are any."""
 
     def __init__(
         self,
         services: CoreServices,
         timers: Timers,
-        tell: Tell,
+        process: WorkerProcess,
     ) -> None:
         self._store = services.store
         self._worker = services.worker_id
         self._clock = services.clock
         self._timers = timers
-        self._tell = tell
+        self._process = process
         self._lock = threading.Lock()
         self._plans: set[str] = set()
         self._lanes: set[str] = set()
@@ -65,7 +60,7 @@ class WorkHints:
 
     def broadcast(self, message: commands.Broadcast) -> None:
         """Tell the other workers at once."""
-        self._tell(message)
+        self._process.broadcast(message)
 
     def is_alone(self) -> bool:
         """Return whether there was, a moment ago, nobody to share with.
@@ -91,7 +86,7 @@ class WorkHints:
             plans, self._plans = self._plans, set()
             lanes, self._lanes = self._lanes, set()
         if not self.is_alone():
-            self._tell(
+            self._process.broadcast(
                 commands.WorkAvailable(tuple(sorted(plans)), tuple(sorted(lanes)))
             )
 

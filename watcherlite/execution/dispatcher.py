@@ -134,6 +134,27 @@ def _is_unbegun(attempt: Attempt) -> bool:
 LOG = logging.getLogger(__name__)
 
 
+class AttemptCommit(PendingCommit):
+    """The conclusion of an attempt in flight, on its way into the store."""
+
+    __slots__ = ('_dispatcher', 'attempt')
+
+    def __init__(
+        self,
+        attempt: Attempt,
+        conclusion: Conclusion,
+        handover: tuple[Attempt, Conclusion] | None,
+        dispatcher: 'Dispatcher',
+    ) -> None:
+        super().__init__(attempt.action, conclusion, handover)
+        self.attempt = attempt
+        self._dispatcher = dispatcher
+
+    def on_written(self, applied: bool) -> None:
+        """Let the dispatcher take the attempt on."""
+        self._dispatcher.on_written(self, applied)
+
+
 class Dispatcher:
     """Implements `group_commit.ClaimSource` for one worker.
 
@@ -226,7 +247,9 @@ class Dispatcher:
     def _start_claimed(self, claim: ClaimResult) -> None:
         for action in claim.actions:
             queue = self._queues.of(action)
-            attempt = Attempt(action, queue.plan_uuid if queue else None)
+            attempt = self._runner.make_attempt(
+                action, queue.plan_uuid if queue else None
+            )
             self._in_flight.add(attempt)
             self._jobs.append((self._job(self._prepare, attempt), attempt))
 
@@ -333,16 +356,15 @@ class Dispatcher:
         ):
             self._deferred.poll_later(attempt, conclusion.delay)
             return
-        self._commit_queue.submit(
-            PendingCommit(attempt, conclusion, self._on_written, handover)
-        )
+        self._commit_queue.submit(AttemptCommit(attempt, conclusion, handover, self))
 
-    def _on_written(self, item: PendingCommit, applied: bool) -> None:
+    def on_written(self, item: AttemptCommit, applied: bool) -> None:
         """Go on with an attempt whose conclusion is durable, or was refused."""
         attempt = item.attempt
         if not applied:
             self._in_flight.reject(attempt, item.after.status)
             return
+        attempt.action = item.after
         if item.handed_over and item.handover is not None:
             self._start_dependent(*item.handover)
         status = attempt.action.status
@@ -366,7 +388,7 @@ class Dispatcher:
         self._in_flight.add(child)
         self._jobs.append(self._perform_job(child))
         signal = self._in_flight.take_signal(child)
-        if signal is not None and child.context is not None:
+        if signal is not None:
             child.context.deliver(signal)
 
     def _schedule(self, action: Action, elsewhere: bool) -> None:
@@ -394,7 +416,9 @@ class Dispatcher:
     def adopt(self, action: Action) -> None:
         """Go on with an action that is InProgress and was another worker's."""
         queue = self._queues.of(action)
-        attempt = Attempt(action, queue.plan_uuid if queue is not None else None)
+        attempt = self._runner.make_attempt(
+            action, queue.plan_uuid if queue is not None else None
+        )
         self._in_flight.add(attempt)
         # In a thread of the pool, because making a plugin is its code, too.
         self.run(self._adopt, attempt)
@@ -414,14 +438,11 @@ class Dispatcher:
                 self._deliver(attempt, signal)
 
     def _deliver(self, attempt: Attempt, signal: str) -> None:
-        context = attempt.context
-        if context is None:
-            attempt.deliver(signal)
-            if signal == states.CANCEL and attempt.action.status == states.READY:
-                self._backlog.cancel(attempt)
-        elif context.signal != signal:
-            context.deliver(signal)
+        if attempt.context.signal != signal:
+            attempt.context.deliver(signal)
             self._deferred.apply_signal(attempt, signal)
+        if signal == states.CANCEL and attempt.action.status == states.READY:
+            self._backlog.cancel(attempt)
 
     def apply_signal(self, attempt: Attempt, signal: str) -> None:
         """Let an idle attempt do what a checkpoint would do."""
@@ -467,11 +488,11 @@ class Dispatcher:
 
 def _waits_outside(attempt: Attempt) -> bool:
     """Return whether the next step of an attempt is for the probe pool."""
-    kind, action = attempt.type, attempt.action
+    action = attempt.action
     try:
-        return kind is not None and kind.waits_outside(action.inputs, action.token)
+        return attempt.plugin().waits_outside(action.inputs, action.token)
     except Exception:
-        LOG.exception('%s.waits_outside failed', type(kind).__name__)
+        LOG.exception('Action type %s: waits_outside failed', action.action_type)
         return False
 
 

@@ -5,9 +5,10 @@ depends on them follow, release and take locks, claim, look ahead, count the
 plans, store the events.
 """
 
+import abc
 import dataclasses
 import datetime
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from watcherlite.db.api import Released, Successor, Transaction
@@ -28,42 +29,42 @@ from watcherlite.states import action as states
 Counted = dict[int, list[tuple[ActionChange, Fault | None]]]
 
 
-class PendingCommit:
+class PendingCommit(abc.ABC):
     """A conclusion on its way into the store.
 
+    :ivar before: the action that it is a conclusion of
+    :ivar after: the action as it is written
     :ivar handover: the attempt of the dependent that may start in the same
         transaction, and its conclusion (RUNNING)
-    :ivar done: called in the committer's thread: (this item, took effect)
     :ivar handed_over: whether the handover took effect
-    :ivar told: `done` was called
+    :ivar is_settled: `on_written` was called
     """
 
     __slots__ = (
         'after',
-        'attempt',
         'before',
         'conclusion',
-        'done',
         'handed_over',
         'handover',
-        'told',
+        'is_settled',
     )
 
     def __init__(
         self,
-        attempt: Attempt,
+        before: Action,
         conclusion: Conclusion,
-        done: Callable[['PendingCommit', bool], None],
         handover: tuple[Attempt, Conclusion] | None = None,
     ) -> None:
-        self.attempt = attempt
-        self.before = attempt.action
+        self.before = before
         self.conclusion = conclusion
         self.after = conclusion.action
-        self.done = done
         self.handover = handover
         self.handed_over = False
-        self.told = False
+        self.is_settled = False
+
+    @abc.abstractmethod
+    def on_written(self, applied: bool) -> None:
+        """Go on once it is durable, or was refused; in the committer's thread."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

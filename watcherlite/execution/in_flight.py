@@ -1,18 +1,52 @@
 """The attempts of actions that a worker has in flight."""
 
+import dataclasses
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from watcherlite.clock import Clock
 from watcherlite.domain.actions import Action
-from watcherlite.execution.context import TIMEOUT, Context
+from watcherlite.execution.context import TIMEOUT, Context, LeaseTime
 from watcherlite.execution.log_context import about
 from watcherlite.execution.pool import Job
+from watcherlite.execution.ports import ActionTypes
 from watcherlite.execution.results import Conclusion
 from watcherlite.plugins.base import ActionType
-from watcherlite.states import action as states
+
+
+class Checkpoints(Protocol):
+    """The durable writes of running attempts; each returns once it is durable.
+
+    Called in the plugin's thread.
+    """
+
+    def suspend(self, attempt: 'Attempt') -> None:
+        """Store the action as SUSPENDED."""
+
+    def resume(self, attempt: 'Attempt') -> None:
+        """Store the action as RUNNING again."""
+
+    def save_data(self, attempt: 'Attempt') -> None:
+        """Store what policies decided."""
+
+    def save_token(self, attempt: 'Attempt', token: Any) -> None:
+        """Store a token of the action."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AttemptServices:
+    """What every attempt of a worker needs.
+
+    :param checkpoints: makes what policies and plugins decide durable
+    :param lease: of the worker; None: there is none that could end
+    """
+
+    clock: Clock
+    types: ActionTypes
+    checkpoints: Checkpoints
+    lease: LeaseTime | None = None
 
 
 class Attempt:
@@ -20,14 +54,12 @@ class Attempt:
 
     Only one thread works on an attempt at a time: a pool thread while a step runs,
     the committer while its result is written. Signals come in through the
-    context.
+    context. Implements `context.Checkpoints`.
 
     :ivar action: the row, as this worker last read or wrote it
     :ivar plan_uuid: for contexts and logs
-    :ivar type: the plugin instance; None until prepared
     :ivar data: what the policies have made of `action.data`, or None
     :ivar applied: its effect was found to be there: execute is left out
-    :ivar signal: the last signal that came before there was a context, or None
     :ivar asked: names of the policies whose pre_op was called before the start
     :ivar skip_reason: why its pre_condition skipped a further run of it, or None
     :ivar executing: a plugin's execute, poll, complete or revert has begun
@@ -43,6 +75,8 @@ class Attempt:
     """
 
     __slots__ = (
+        '_plugin',
+        '_services',
         'abandoned',
         'action',
         'applied',
@@ -59,19 +93,19 @@ class Attempt:
         'polls',
         'probing',
         'remaining',
-        'signal',
         'skip_reason',
-        'type',
     )
 
-    def __init__(self, action: Action, plan_uuid: str | None = None) -> None:
+    def __init__(
+        self, action: Action, plan_uuid: str | None, services: AttemptServices
+    ) -> None:
         self.action = action
         self.plan_uuid = plan_uuid
-        self.type: ActionType | None = None
-        self.context: Context | None = None
+        self._services = services
+        self._plugin: ActionType | None = None
+        self.context = Context(action, plan_uuid, services.clock, self, services.lease)
         self.data: Mapping[str, Any] | None = None
         self.applied = False
-        self.signal: str | None = None
         self.asked: list[str] = []
         self.skip_reason: str | None = None
         self.executing = False
@@ -85,22 +119,37 @@ class Attempt:
         self.give_up_at: float | None = None
         self.job: Callable[[], None] | None = None
 
-    def deliver(self, signal: str) -> None:
-        """Hand a signal to the context, or keep it until there is one."""
-        if self.signal != states.CANCEL:
-            self.signal = signal
-        # After the signal was kept: `equip` looks for it after it has set the context.
-        if self.context is not None:
-            self.context.deliver(signal)
+    @property
+    def has_plugin(self) -> bool:
+        """Return whether the plugin could be made."""
+        return self._plugin is not None
 
-    def attach(self, context: Context) -> None:
-        """Set the context, and hand it the signal that came before it."""
-        self.context = context
-        if self.signal is not None:
-            context.deliver(self.signal)
+    def plugin(self) -> ActionType:
+        """Return the plugin, which the first call makes: in a thread of a pool."""
+        if self._plugin is None:
+            self._plugin = self._services.types.make_action_type(
+                self.action.action_type
+            )
+        return self._plugin
+
+    def suspend(self) -> None:
+        """Store the action as SUSPENDED."""
+        self._services.checkpoints.suspend(self)
+
+    def resume(self) -> None:
+        """Store the action as RUNNING again."""
+        self._services.checkpoints.resume(self)
+
+    def save_data(self) -> None:
+        """Store what policies decided."""
+        self._services.checkpoints.save_data(self)
+
+    def save_token(self, token: Any) -> None:
+        """Store a token of the action."""
+        self._services.checkpoints.save_token(self, token)
 
     def __repr__(self) -> str:
-        return f'<Task {self.action.uuid} {self.action.action_type}>'
+        return f'<Attempt {self.action.uuid} {self.action.action_type}>'
 
 
 LOG = logging.getLogger(__name__)
@@ -120,7 +169,7 @@ class InFlight:
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._attempts: dict[int, Attempt] = {}
-        #: signals for actions whose start, or adoption, is durable and not yet known
+        #: signals for actions whose start is durable and not yet known
         self._early_signals: dict[int, str] = {}
         self._busy = 0
         self._paused = 0
@@ -257,10 +306,10 @@ class InFlight:
             self._early_signals = {}
 
     def find_or_keep_signal(self, action_id: int, signal: str) -> Attempt | None:
-        """Return the attempt of an action; keep the signal if it has no context yet."""
+        """Return the attempt of an action; keep the signal if there is none yet."""
         with self._lock:
             attempt = self._attempts.get(action_id)
-            if attempt is None or attempt.context is None:
+            if attempt is None:
                 self._early_signals[action_id] = signal
             return attempt
 
@@ -296,5 +345,4 @@ class InFlight:
                 attempt.abandoned = True
             self._changed.notify_all()
         for attempt in attempts:
-            if attempt.context is not None:
-                attempt.context.deliver(TIMEOUT)
+            attempt.context.deliver(TIMEOUT)

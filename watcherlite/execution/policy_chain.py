@@ -3,7 +3,7 @@
 import copy
 import functools
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from watcherlite import exceptions
@@ -21,15 +21,13 @@ ERROR = 'ERROR'
 
 #: What is in force for an action: policies, each with what it may know.
 Pairs = Sequence[tuple[Policy, PolicyContext]]
-#: attempt -> the policies that are to be asked about it
-PolicySource = Callable[[Attempt], Pairs]
 
 
-class DataWriter(Protocol):
-    """Makes the decisions of policies durable."""
+class PolicySource(Protocol):
+    """Knows the policies that are in force."""
 
-    def save_data(self, attempt: Attempt) -> None:
-        """Store `in_flight.data`; return once it is durable."""
+    def of(self, attempt: Attempt) -> Pairs:
+        """Return the policies that are to be asked about an attempt."""
 
 
 class PolicyCheckFailed(exceptions.WatcherliteError):
@@ -39,9 +37,12 @@ class PolicyCheckFailed(exceptions.WatcherliteError):
         super().__init__(f"Policy check failure: Failed policy '{name}': {reason}")
 
 
-def no_policies(attempt: Attempt) -> Pairs:
-    """Answer for targets that nothing is attached to."""
-    return ()
+class NoPolicies:
+    """For workers whose targets nothing is attached to."""
+
+    def of(self, attempt: Attempt) -> Pairs:
+        """Return none."""
+        return ()
 
 
 class PolicyChain:
@@ -53,45 +54,42 @@ class PolicyChain:
     for one run of a repeated action is forgotten when the next one begins.
     """
 
-    def __init__(self, source: PolicySource = no_policies) -> None:
-        self._source = source
+    def __init__(self, source: PolicySource | None = None) -> None:
+        self._source = source or NoPolicies()
 
-    def before(self, attempt: Attempt, writer: DataWriter) -> None:
+    def before(self, attempt: Attempt) -> None:
         """Ask every policy that registered for this type; PolicyCheckFailed.
 
         Raises Cancelled or TimedOut between two of them.
         """
-        self._ask(attempt, 'before', None, writer)
+        self._ask(attempt, 'before', None)
 
-    def after(self, attempt: Attempt, result: str, writer: DataWriter) -> None:
+    def after(self, attempt: Attempt, result: str) -> None:
         """Tell every policy that registered for this type; PolicyCheckFailed.
 
         :param result: of the action: OK or ERROR
         """
-        self._ask(attempt, 'after', result, writer)
+        self._ask(attempt, 'after', result)
 
-    def release(self, attempt: Attempt, writer: DataWriter) -> None:
+    def release(self, attempt: Attempt) -> None:
         """Notify the policies that were asked of an end before the start.
 
         One that refused it, or failed, has cleaned up itself and is not told.
         """
         if attempt.asked:
-            self._ask(attempt, 'after', ERROR, writer, frozenset(attempt.asked))
+            self._ask(attempt, 'after', ERROR, frozenset(attempt.asked))
 
     def _ask(
         self,
         attempt: Attempt,
         when: str,
         result: str | None,
-        writer: DataWriter,
         names: frozenset[str] | None = None,
     ) -> None:
-        if attempt.context is None:
-            return
         pairs = retry_while_unavailable(
             attempt.context,
             f'Action {attempt.action.uuid}',
-            functools.partial(self._source, attempt),
+            functools.partial(self._source.of, attempt),
         )
         asked = [
             (policy, context)
@@ -138,4 +136,4 @@ class PolicyChain:
                     f'JSON: {problem}',
                 )
             attempt.data = attempt.context.data = kept = data
-            writer.save_data(attempt)
+            attempt.save_data()

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from watcherlite.db.api import Released, Store
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import Action, ActionChange
+from watcherlite.domain.commands import Broadcast
 from watcherlite.domain.events import Event
 from watcherlite.domain.outcomes import Fault
 from watcherlite.plugins.base import ActionType
@@ -92,6 +93,19 @@ class AdmissionCheck(Protocol):
 
     def blocking_reason(self, action: Action) -> str | None:
         """Return the reason why an action must not start; None: it may."""
+
+
+class WorkerProcess(Protocol):
+    """The process of a worker; no method blocks."""
+
+    def broadcast(self, message: Broadcast) -> None:
+        """Send a hint to the other workers."""
+
+    def time_out(self, uuid: str) -> None:
+        """Have what an action derived end, if its time is over; NotFound, Conflict."""
+
+    def on_lease_lost(self, worker_id: str) -> None:
+        """End: plugins that still run cannot be stopped in any other way."""
 
 
 class Claimant(Protocol):

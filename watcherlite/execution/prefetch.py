@@ -87,11 +87,10 @@ class DependentPrefetcher:
         known = self._checks.get(child.action_type)
         if known is None or known.value >= self._settings.quick:
             return None
-        if attempt.context is not None:
-            # What is quick on average may hang once: see `Watchdog`.
-            attempt.ended = ended
-            attempt.context.set_deadline(HAND_OVER)
-        owned = Attempt(
+        # What is quick on average may hang once: see `Watchdog`.
+        attempt.ended = ended
+        attempt.context.set_deadline(HAND_OVER)
+        owned = self._runner.make_attempt(
             child.evolve(
                 status=states.READY,
                 owner=self._worker,

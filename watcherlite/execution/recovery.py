@@ -6,10 +6,8 @@ all others, compared against the lost owner, so that two workers that recover
 the same one do it once.
 """
 
-import dataclasses
 import datetime
 import logging
-from collections.abc import Callable
 from typing import Protocol
 
 from watcherlite import exceptions
@@ -19,7 +17,6 @@ from watcherlite.domain.actions import CHECK, COMPLETE, RUN, Action
 from watcherlite.execution import deadlines, results
 from watcherlite.execution.commit_queue import CommitQueue
 from watcherlite.execution.group_commit import PendingCommit
-from watcherlite.execution.in_flight import Attempt
 from watcherlite.execution.log_context import about
 from watcherlite.execution.ports import ActionTypes, PlanRules
 from watcherlite.execution.results import Conclusion
@@ -29,17 +26,6 @@ from watcherlite.states import action as states
 LOG = logging.getLogger(__name__)
 
 WINDOW = 500
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class RecoveryDecision:
-    """What is to become of a lost action.
-
-    :param adopt: this worker goes on with it, because a token tells how
-    """
-
-    conclusion: Conclusion
-    adopt: bool = False
 
 
 class RecoveryObserver(Protocol):
@@ -53,6 +39,25 @@ class RecoveryObserver(Protocol):
 
     def on_signalled(self) -> None:
         """Actions, perhaps of other workers, were told to stop."""
+
+
+class RecoveryCommit(PendingCommit):
+    """What recovery decided for one action, on its way into the store."""
+
+    __slots__ = ('_observer',)
+
+    def __init__(
+        self, action: Action, conclusion: Conclusion, observer: RecoveryObserver
+    ) -> None:
+        super().__init__(action, conclusion)
+        self._observer = observer
+
+    def on_written(self, applied: bool) -> None:
+        """Go on with what this worker owns now; let the rest be claimed."""
+        if applied and self.after.owner is not None:
+            self._observer.on_adopted(self.after)
+        elif applied and self.after.status == states.READY:
+            self._observer.on_ready(self.after)
 
 
 class Recovery:
@@ -137,7 +142,7 @@ class Recovery:
                 # Its plan is locked.
                 continue
             try:
-                verdict = self.decide(action, owner, ends.get(action.plan_id))
+                decision = self.decide(action, owner, ends.get(action.plan_id))
             except Exception:
                 LOG.exception(
                     'Action %s waits for the next sweep',
@@ -151,12 +156,10 @@ class Recovery:
                 action.action_type,
                 action.status,
                 owner,
-                verdict.conclusion.action.status,
+                decision.action.status,
                 extra=about(action),
             )
-            self._commit_queue.submit(
-                PendingCommit(Attempt(action), verdict.conclusion, self._done(verdict))
-            )
+            self._commit_queue.submit(RecoveryCommit(action, decision, self._observer))
         self._commit_queue.flush()
         return ends.keys() >= set(plan_ids)
 
@@ -172,20 +175,11 @@ class Recovery:
                 LOG.info('Its actions are taken over later: %s', error)
         return ends
 
-    def _done(self, verdict: RecoveryDecision) -> Callable[[PendingCommit, bool], None]:
-        def done(item: PendingCommit, applied: bool) -> None:
-            if applied and verdict.adopt:
-                self._observer.on_adopted(item.attempt.action)
-            elif applied and item.attempt.action.status == states.READY:
-                self._observer.on_ready(item.attempt.action)
-
-        return done
-
-    def decide(
-        self, action: Action, owner: str, ends: str | None = None
-    ) -> RecoveryDecision:
+    def decide(self, action: Action, owner: str, ends: str | None = None) -> Conclusion:
         """Return what is to become of an action that its worker has lost.
 
+        One that has this worker for its owner is gone on with here, because a token
+        tells how.
         See `plugins.base.ActionType` for what the declarations of a type mean.
 
         :param ends: the status that its plan wants for what had started there
@@ -198,8 +192,8 @@ class Recovery:
             if results.is_outside(action):
                 # Its work goes on outside, and is told to stop there.
                 return self._adopted(action.evolve(control=states.CANCEL), owner)
-            return RecoveryDecision(
-                results.conclude(action, outcomes.Cancelled(text), results.EXECUTE, now)
+            return results.conclude(
+                action, outcomes.Cancelled(text), results.EXECUTE, now
             )
         if action.status == states.READY:
             return self._again(action, action.phase, owner)
@@ -219,7 +213,7 @@ class Recovery:
         if phase is not None:
             return self._again(action, phase, owner)
         text = results.WORKER_LOST.format(owner)
-        return RecoveryDecision(results.fail_lost_run(action, text, _fault(text), now))
+        return results.fail_lost_run(action, text, _fault(text), now)
 
     def _safe_phase(self, action: Action) -> str | None:
         """Return the phase in which a started action may run again, or None."""
@@ -229,7 +223,7 @@ class Recovery:
             return CHECK
         return action.phase if kind.is_idempotent(action.inputs) else None
 
-    def _too_often(self, action: Action, owner: str) -> RecoveryDecision | None:
+    def _too_often(self, action: Action, owner: str) -> Conclusion | None:
         """Fail an action that has cost too many workers already.
 
         Each of them may have started it, so that another start is one more than
@@ -244,7 +238,7 @@ class Recovery:
         text = results.WORKER_LOST_TOO_OFTEN.format(owner, count)
         return self._failed(action, text)
 
-    def _adopted(self, action: Action, owner: str) -> RecoveryDecision:
+    def _adopted(self, action: Action, owner: str) -> Conclusion:
         """Let this worker go on with what is under way outside."""
         adopted = action.evolve(
             owner=self._worker,
@@ -253,17 +247,13 @@ class Recovery:
             recoveries=action.recoveries + 1,
             updated_at=self._clock.now(),
         )
-        return self._too_often(action, owner) or RecoveryDecision(
-            Conclusion(adopted, {'worker': owner}), adopt=True
-        )
+        return self._too_often(action, owner) or Conclusion(adopted, {'worker': owner})
 
-    def _again(self, action: Action, phase: str, owner: str) -> RecoveryDecision:
+    def _again(self, action: Action, phase: str, owner: str) -> Conclusion:
         """Let any worker run it, unless it was to stop or costs too many workers."""
         now = self._clock.now()
         if action.control == states.CANCEL and action.status in states.STARTED:
-            return RecoveryDecision(
-                results.conclude(action, outcomes.Cancelled(), results.EXECUTE, now)
-            )
+            return results.conclude(action, outcomes.Cancelled(), results.EXECUTE, now)
         too_often = self._too_often(action, owner)
         if too_often is not None:
             return too_often
@@ -276,14 +266,12 @@ class Recovery:
             recoveries=action.recoveries + 1,
             updated_at=now,
         )
-        return RecoveryDecision(Conclusion(ready, {'worker': owner}))
+        return Conclusion(ready, {'worker': owner})
 
-    def _failed(self, action: Action, reason: str) -> RecoveryDecision:
+    def _failed(self, action: Action, reason: str) -> Conclusion:
         """Fail an action for good, a repeated one as well."""
         action, now = action.evolve(interval=0), self._clock.now()
-        return RecoveryDecision(
-            results.fail_lost_run(action, reason, _fault(reason), now)
-        )
+        return results.fail_lost_run(action, reason, _fault(reason), now)
 
 
 def _fault(reason: str) -> outcomes.Fault:

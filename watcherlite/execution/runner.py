@@ -18,9 +18,8 @@ from watcherlite import exceptions
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, RUN, Action, cut
 from watcherlite.execution import deadlines, results
-from watcherlite.execution.checkpoints import AttemptCheckpoints, CheckpointWriter
 from watcherlite.execution.context import TIMEOUT, Context, LeaseTime
-from watcherlite.execution.in_flight import Attempt
+from watcherlite.execution.in_flight import Attempt, AttemptServices, Checkpoints
 from watcherlite.execution.policy_chain import (
     ERROR,
     OK,
@@ -73,7 +72,6 @@ PerformStep = Callable[[Attempt, StepResult], StepResult]
 class Runner:
     """Runs the steps of actions in the thread that calls it.
 
-    :param checkpoints: makes what policies and plugins decide durable
     :param lease: of the worker; None: there is none that could end
     :param admission: an action that it blocks is skipped
     """
@@ -83,7 +81,7 @@ class Runner:
         services: CoreServices,
         types: ActionTypes,
         policies: PolicyChain,
-        checkpoints: CheckpointWriter,
+        checkpoints: Checkpoints,
         lease: LeaseTime | None = None,
         admission: AdmissionCheck | None = None,
     ) -> None:
@@ -92,8 +90,8 @@ class Runner:
         self._settings = services.settings
         self._types = types
         self._policies = policies
-        self._checkpoints = checkpoints
         self._lease = lease
+        self._attempts = AttemptServices(services.clock, types, checkpoints, lease)
         self._admission = admission
         first = (self.instantiate, self.check_time_left)
         checked = (
@@ -123,6 +121,10 @@ class Runner:
             COMPLETE: self._complete,
         }
 
+    def make_attempt(self, action: Action, plan_uuid: str | None) -> Attempt:
+        """Return a new attempt of an action."""
+        return Attempt(action, plan_uuid, self._attempts)
+
     # before the action counts as started
 
     def prepare(self, attempt: Attempt) -> Conclusion:
@@ -131,13 +133,11 @@ class Runner:
         :returns: the action as RUNNING, or its end if a step decides so
         """
         action = attempt.action
-        if states.CANCEL in (action.control, attempt.signal):
+        if attempt.context.signal == states.CANCEL:
             return self._end_cancelled(attempt)
         outcome, step = self._run_preparation(attempt)
-        left = None
-        if attempt.context is not None:
-            # It may wait for a thread now, which does not count.
-            left = attempt.context.stop_clock()
+        # It may wait for a thread now, which does not count.
+        left = attempt.context.stop_clock()
         if (
             isinstance(outcome, outcomes.Skipped)
             and step == results.PRE_CONDITION
@@ -168,32 +168,24 @@ class Runner:
         return None, results.PRE_CONDITION
 
     def instantiate(self, attempt: Attempt) -> None:
-        """Make the plugin and the context of an attempt."""
-        attempt.type = self._types.make_action_type(attempt.action.action_type)
-        context = Context(
-            attempt.action,
-            attempt.plan_uuid,
-            self._clock,
-            AttemptCheckpoints(self._checkpoints, attempt),
-            self._lease,
-        )
-        attempt.attach(context)
+        """Have the plugin made, and set the deadline of an attempt."""
+        attempt.plugin()
         # The steps before the start have a deadline, too; the start sets it anew.
         left = deadlines.timeout_of(attempt.action, self._settings)
         if attempt.action.phase != COMPLETE:
             left = deadlines.seconds_left(
                 attempt.action, self._clock.now(), self._settings
             )
-        context.set_deadline(max(0.0, left))
+        attempt.context.set_deadline(max(0.0, left))
 
     def check_time_left(self, attempt: Attempt) -> None:
         """Raise TimedOut if the timeout was over before this try."""
-        if _context(attempt).remaining() == 0.0:
+        if attempt.context.remaining() == 0.0:
             raise _TriedTooLong(attempt.action)
 
     def validate_inputs(self, attempt: Attempt) -> None:
         """Raise InvalidInput for inputs that the plugin does not accept."""
-        self._types.validate_inputs(_plugin(attempt), attempt.action.inputs)
+        self._types.validate_inputs(attempt.plugin(), attempt.action.inputs)
 
     def check_admission(self, attempt: Attempt) -> outcomes.Outcome | None:
         """Skip an action whose target is locked for the time being."""
@@ -208,19 +200,19 @@ class Runner:
 
     def run_pre_policies(self, attempt: Attempt) -> None:
         """Run `pre_op` of the policies; raises PolicyCheckFailed."""
-        self._policies.before(attempt, self._checkpoints)
-        _context(attempt).checkpoint()
+        self._policies.before(attempt)
+        attempt.context.checkpoint()
 
     def check_applied(self, attempt: Attempt) -> None:
         """Ask the plugin whether its effect is there from an earlier run."""
-        attempt.applied = bool(_plugin(attempt).is_applied(_context(attempt)))
+        attempt.applied = bool(attempt.plugin().is_applied(attempt.context))
 
     def run_pre_condition(self, attempt: Attempt) -> outcomes.Outcome | None:
         """Run `pre_condition` of the plugin, unless its effect is there."""
         if attempt.applied:
             return None
-        context = _context(attempt)
-        returned = _plugin(attempt).pre_condition(context)
+        context = attempt.context
+        returned = attempt.plugin().pre_condition(context)
         if returned is None or returned is True:
             context.checkpoint()
             return None
@@ -235,15 +227,15 @@ class Runner:
 
     def _release_policies(self, attempt: Attempt, outcome: outcomes.Outcome) -> None:
         """Notify the policies that were asked of an end before the start."""
-        if attempt.context is None or not isinstance(outcome, _ENDS | outcomes.Skipped):
+        if not attempt.has_plugin or not isinstance(outcome, _ENDS | outcomes.Skipped):
             return
         if self._is_lost():
             return
         try:
             if _may_have_policies(attempt.action):
-                self._policies.after(attempt, ERROR, self._checkpoints)
+                self._policies.after(attempt, ERROR)
             else:
-                self._policies.release(attempt, self._checkpoints)
+                self._policies.release(attempt)
         except BaseException:  # a plugin may raise anything
             LOG.exception(
                 'Action %s (%s) ends before its start; not all of its policies were '
@@ -324,13 +316,13 @@ class Runner:
     def run_post_policies(self, attempt: Attempt, result: StepResult) -> StepResult:
         """Run `post_op` of the policies once the work has ended, well or not."""
         context, outcome = attempt.context, result.outcome
-        if context is None or not isinstance(outcome, _ENDS) or self._is_lost():
+        if not isinstance(outcome, _ENDS) or self._is_lost():
             return result
         said = ERROR
         if isinstance(outcome, outcomes.Done):
             said, context.outputs = OK, outcome.outputs
         try:
-            self._policies.after(attempt, said, self._checkpoints)
+            self._policies.after(attempt, said)
         except (exceptions.Cancelled, exceptions.TimedOut) as error:
             failure = self._failure(attempt, error, result.step)
             return dataclasses.replace(result, outcome=failure)
@@ -345,7 +337,7 @@ class Runner:
         if not isinstance(result.outcome, outcomes.Done | outcomes.Failed):
             return result
         try:
-            _plugin(attempt).post_condition(_context(attempt))
+            attempt.plugin().post_condition(attempt.context)
         except (exceptions.Cancelled, exceptions.TimedOut) as error:
             outcome = self._stopped_outcome(attempt, error, result.step)
             return dataclasses.replace(result, outcome=outcome)
@@ -366,14 +358,13 @@ class Runner:
 
     def _is_suspended_before_start(self, attempt: Attempt) -> bool:
         """Return whether an action is to be suspended before it does anything."""
-        signal = attempt.context.signal if attempt.context is not None else None
+        signal = attempt.context.signal
         begun = attempt.applied or attempt.action.token is not None
         return signal == states.SUSPEND and not begun
 
     def _suspend(self, attempt: Attempt) -> Conclusion:
         """Return an action as it is suspended, which takes no thread."""
-        if attempt.context is not None:
-            attempt.remaining = attempt.context.stop_clock()
+        attempt.remaining = attempt.context.stop_clock()
         now = self._clock.now()
         paused = deadlines.change_status(attempt.action, states.SUSPENDED, now)
         return Conclusion(paused.evolve(updated_at=now))
@@ -404,8 +395,7 @@ class Runner:
         if self._is_lost():
             return
         try:
-            if attempt.type is not None and attempt.context is not None:
-                attempt.type.cancel(attempt.context, attempt.action.token)
+            attempt.plugin().cancel(attempt.context, attempt.action.token)
         except BaseException:  # it ends in any case
             LOG.exception(
                 'Action %s (%s): stopping the work outside failed; the action is '
@@ -416,15 +406,14 @@ class Runner:
 
     def _begin(self, attempt: Attempt, passed: float = 0.0) -> None:
         """Set the clock of an attempt going: its timeout counts from here."""
-        if attempt.context is not None:
-            attempt.context.begin()
-            left = deadlines.seconds_left(
-                attempt.action, self._clock.now(), self._settings, passed
-            )
-            attempt.context.set_deadline(max(0.0, left))
+        attempt.context.begin()
+        left = deadlines.seconds_left(
+            attempt.action, self._clock.now(), self._settings, passed
+        )
+        attempt.context.set_deadline(max(0.0, left))
 
     def _run_phase(self, attempt: Attempt) -> outcomes.Outcome:
-        context, action = _context(attempt), attempt.action
+        context, action = attempt.context, attempt.action
         if attempt.applied:
             return outcomes.Done(action.outputs)
         if action.token is not None and context.signal == states.SUSPEND:
@@ -433,12 +422,12 @@ class Runner:
         if context.signal is not None or action.token is not None:
             context.checkpoint()
         if action.token is not None:
-            returned = _plugin(attempt).poll(context, action.token)
+            returned = attempt.plugin().poll(context, action.token)
             return outcomes.from_returned(returned, 'poll')
         return self._phases[action.phase](attempt)
 
     def _execute(self, attempt: Attempt) -> outcomes.Outcome:
-        plugin, context = _plugin(attempt), _context(attempt)
+        plugin, context = attempt.plugin(), attempt.context
         outcome = outcomes.from_returned(plugin.execute(context))
         if isinstance(outcome, outcomes.Derived) and not outcome.actions:
             # There is nothing whose end would wake it.
@@ -446,7 +435,7 @@ class Runner:
         return outcome
 
     def _complete(self, attempt: Attempt) -> outcomes.Outcome:
-        plugin, context = _plugin(attempt), _context(attempt)
+        plugin, context = attempt.plugin(), attempt.context
         action = attempt.action
         ends = self._retry(attempt, functools.partial(self._load_results, action))
         if deadlines.is_expired(action, ends, self._clock.now()):
@@ -457,7 +446,7 @@ class Runner:
         return outcomes.TimedOut() if over else outcome
 
     def _revert(self, attempt: Attempt) -> outcomes.Outcome:
-        plugin, context = _plugin(attempt), _context(attempt)
+        plugin, context = attempt.plugin(), attempt.context
         # The outputs of the run that is undone travel in `data`.
         context.outputs = attempt.action.data.get('outputs')
         return outcomes.from_returned(plugin.revert(context), 'revert')
@@ -470,7 +459,7 @@ class Runner:
     def _retry(self, attempt: Attempt, call: Callable[[], Answer]) -> Answer:
         """Repeat a store call while the database is unavailable."""
         subject = f'Action {attempt.action.uuid}'
-        return retry_while_unavailable(_context(attempt), subject, call)
+        return retry_while_unavailable(attempt.context, subject, call)
 
     # both
 
@@ -486,7 +475,7 @@ class Runner:
         :param left: seconds left of its timeout, if its clock is stopped
         """
         action, now = attempt.action, self._clock.now()
-        signal = attempt.context.signal if attempt.context is not None else None
+        signal = attempt.context.signal
         outcome = _with_fault(attempt, outcome, step)
         concluded = results.conclude(action, outcome, step, now, attempt.data)
         status = concluded.action.status
@@ -501,12 +490,11 @@ class Runner:
             waiting = concluded.action.evolve(deadline=until)
             concluded = dataclasses.replace(concluded, action=waiting)
         elif isinstance(outcome, outcomes.Retry):
-            if left is None and attempt.context is not None:
+            if left is None:
                 left = attempt.context.remaining()
-            seconds = left
-            if seconds is None:
-                seconds = deadlines.timeout_of(action, self._settings)
-            again = results.limit_tries(concluded.action, now, seconds)
+            if left is None:
+                left = deadlines.timeout_of(action, self._settings)
+            again = results.limit_tries(concluded.action, now, left)
             concluded = dataclasses.replace(concluded, action=again)
         if signal == states.CANCEL and status in states.NOT_STARTED:
             # It would run again, or what it derived would: that is over now.
@@ -544,18 +532,6 @@ class Runner:
         return validated(outcomes.Failed(fault.message, fault))
 
 
-def _plugin(attempt: Attempt) -> ActionType:
-    """Return the plugin of an attempt that is instantiated."""
-    assert attempt.type is not None  # noqa: S101  # nosec B101  # set by instantiate
-    return attempt.type
-
-
-def _context(attempt: Attempt) -> Context:
-    """Return the context of an attempt that is instantiated."""
-    assert attempt.context is not None  # noqa: S101  # nosec B101  # set by instantiate
-    return attempt.context
-
-
 def _may_have_policies(action: Action) -> bool:
     """Return whether policies may have been asked about this run before it was taken.
 
@@ -571,9 +547,9 @@ def _with_fault(
     """Return a failure that a plugin reported by a value with the plugin's name."""
     if not isinstance(outcome, outcomes.Failed) or outcome.fault is not None:
         return outcome
-    if attempt.type is None or step == results.POLICIES:
+    if not attempt.has_plugin or step == results.POLICIES:
         return outcome
-    kind = type(attempt.type)
+    kind = type(attempt.plugin())
     place = f'{kind.__qualname__}.{step}'
     fault = outcomes.Fault('ActionFailed', outcome.reason, kind.__module__, place)
     return dataclasses.replace(outcome, fault=fault)

@@ -58,13 +58,12 @@ class Watchdog:
         """Tell each attempt whose time is over; give it up when it does not listen."""
         now = self._clock.monotonic()
         for attempt in self._in_flight.attempts():
-            context = attempt.context
-            at = context.deadline_at if context is not None else None
+            at = attempt.context.deadline_at
             if at is not None and at <= now:
                 self._overdue(attempt, now)
 
     def _overdue(self, attempt: Attempt, now: float) -> None:
-        if attempt.abandoned or attempt.context is None:
+        if attempt.abandoned:
             return
         if attempt.idle:
             attempt.context.deliver(TIMEOUT)

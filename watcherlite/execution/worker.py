@@ -15,8 +15,8 @@ from watcherlite.execution.checkpoints import CheckpointWriter
 from watcherlite.execution.claim_queues import ClaimQueues
 from watcherlite.execution.commit_queue import CommitQueue
 from watcherlite.execution.committer import Committer
-from watcherlite.execution.deadlines import TimeOut, WaitTimeouts
-from watcherlite.execution.discovery import Tell, WorkDiscovery, WorkHints
+from watcherlite.execution.deadlines import WaitTimeouts
+from watcherlite.execution.discovery import WorkDiscovery, WorkHints
 from watcherlite.execution.dispatcher import Dispatcher
 from watcherlite.execution.events import EventListeners
 from watcherlite.execution.in_flight import InFlight
@@ -24,7 +24,12 @@ from watcherlite.execution.lease import Lease
 from watcherlite.execution.messages import MessageHandler
 from watcherlite.execution.policy_chain import PolicyChain
 from watcherlite.execution.pool import Pools
-from watcherlite.execution.ports import ActionTypes, AdmissionCheck, PlanRules
+from watcherlite.execution.ports import (
+    ActionTypes,
+    AdmissionCheck,
+    PlanRules,
+    WorkerProcess,
+)
 from watcherlite.execution.projections import Projection
 from watcherlite.execution.runner import Runner
 from watcherlite.execution.services import CoreServices
@@ -39,13 +44,9 @@ class Worker:
     """A worker with a lease.
 
     :param lanes: which it serves
-    :param tell: broadcasts a hint to the other workers; never blocks
     :param only_plan: uuid of the one plan to work on, or None for all
-    :param lost: called when the lease is lost; the process should end then,
-        because plugins that still run cannot be stopped in any other way
     :param projection: of actions on what they are about
     :param admission: an action that it blocks is skipped
-    :param time_out: see `deadlines`
     """
 
     def __init__(
@@ -55,31 +56,29 @@ class Worker:
         rules: PlanRules,
         clock: Clock,
         settings: ExecutionSettings,
+        process: WorkerProcess,
         *,
         host: str,
         lanes: Sequence[str],
-        tell: Tell,
-        lost: Callable[[], None],
         policies: PolicyChain | None = None,
         only_plan: str | None = None,
         projection: Projection | None = None,
         admission: AdmissionCheck | None = None,
-        time_out: TimeOut = lambda uuid: None,
     ) -> None:
         self.record = api.Worker(
             lease.new_uuid(), host, lease.of_process(), tuple(lanes)
         )
         self._store = store
         self._settings = settings
-        self._on_lost = lost
+        self._process = process
         self._stopping = threading.Lock()
         services = CoreServices(store, clock, settings, self.record.uuid)
         self.lease = Lease(services, self)
         self._timers = Timers(clock, 'timers')
         self._chores = Timers(clock, 'chores')
         self._listeners = EventListeners()
-        self._hints = WorkHints(services, self._chores, tell)
-        wait_timeouts = WaitTimeouts(services, lanes, self._chores, time_out)
+        self._hints = WorkHints(services, self._chores, process)
+        wait_timeouts = WaitTimeouts(services, lanes, self._chores, process)
         commit_queue = CommitQueue(services)
         queues = ClaimQueues(services, lanes, commit_queue)
         self.discovery = WorkDiscovery(
@@ -209,7 +208,7 @@ class Worker:
     def on_lease_lost(self) -> None:
         """Stop: other workers take the actions over."""
         self.dispatcher.abandon()
-        self._on_lost()
+        self._process.on_lease_lost(self.record.uuid)
 
     def add_listener(self, listener: Callable[[list[Event]], None]) -> None:
         """Call `listener` with the events of each transaction, once durable."""

@@ -1,15 +1,15 @@
 """A runner for one type of action, with a clock that a test turns."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from tests import base
 from tests.factories import make_action
-from tests.policies import pairs
+from tests.policies import chain_of
 from tests.worlds import Calls, kind
 from watcherlite.domain.actions import Action
-from watcherlite.execution.in_flight import Attempt
-from watcherlite.execution.policy_chain import PolicyChain
+from watcherlite.execution.in_flight import Attempt, AttemptServices
+from watcherlite.execution.ports import ActionTypes
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.runner import Runner
 from watcherlite.execution.services import CoreServices
@@ -37,6 +37,9 @@ class Checkpoints:
     def save_data(self, attempt: Attempt) -> None:
         self._kept.append(attempt.data)
 
+    def save_token(self, attempt: Attempt, token: Any) -> None:
+        """Store nothing."""
+
 
 class RunnerCase(base.TestCase):
     """A runner for one type of action, called 'kind'."""
@@ -48,15 +51,18 @@ class RunnerCase(base.TestCase):
         self.derived: Sequence[DerivedEnd] = ()
         self.policies: list[Policy] = []
         self.kept: list[Any] = []
+        self.checkpoints = Checkpoints(self.kept)
+        self.types = loader.Plugins.of(action_types={})
         self.lease = 1.0
 
     def runner(self, made: type[ActionType] | None = None, **members: Any) -> Runner:
         settings = ExecutionSettings(default_action_timeout=100)
+        self.types = loader.Plugins.of(action_types={'kind': made or kind(**members)})
         runner = Runner(
             CoreServices(MemoryStore(self.clock), self.clock, settings, 'w'),
-            loader.Plugins.of(action_types={'kind': made or kind(**members)}),
-            PolicyChain(lambda attempt: pairs(attempt, *self.policies)),
-            Checkpoints(self.kept),  # type: ignore[arg-type]
+            self.types,
+            chain_of(*self.policies),
+            self.checkpoints,
             self,
         )
         runner._load_results = lambda action: self.derived  # type: ignore[method-assign]
@@ -79,7 +85,14 @@ class RunnerCase(base.TestCase):
                 }
             ),
             'a-plan',
+            # Of the types of the runner that it is handed to.
+            AttemptServices(
+                self.clock, cast(ActionTypes, self), self.checkpoints, self
+            ),
         )
+
+    def make_action_type(self, name: str) -> ActionType:
+        return self.types.make_action_type(name)
 
     def prepare(self, attempt: Attempt | None = None, **members: Any) -> Action:
         return self.runner(**members).prepare(attempt or self.attempt()).action
@@ -93,7 +106,7 @@ class RunnerCase(base.TestCase):
         prepared = runner.prepare(attempt)
         self.assertEqual(states.RUNNING, prepared.action.status, prepared.action)
         attempt.action = prepared.action
-        if signal and attempt.context:
+        if signal:
             attempt.context.deliver(signal)
         return runner.perform(attempt)
 

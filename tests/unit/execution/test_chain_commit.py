@@ -1,11 +1,10 @@
 """A chain gets on without transactions, and tells the same story as with them."""
 
 from tests import factories
+from tests.unit.execution.attempts import Commit, make_attempt
 from tests.unit.execution.test_committer import AWAY, DONE, CommitterCase
 from watcherlite.domain import outcomes
 from watcherlite.execution import results
-from watcherlite.execution.group_commit import PendingCommit
-from watcherlite.execution.in_flight import Attempt
 from watcherlite.execution.results import Conclusion
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
@@ -59,12 +58,12 @@ class ChainCase(CommitterCase):
         with self.store.transaction() as tx:
             tx.claim(worker='me', limit=1, now=factories.NOW, plan_id=self.plan.id)
         self.committer.start()
-        self.attempt = Attempt(self.store.get_action(actions[0].uuid))
+        self.attempt = make_attempt(self.store.get_action(actions[0].uuid))
         self.write(Conclusion(results.start(self.attempt.action, self.clock.now())))
 
     def write(self, conclusion, handover=None):
         """Write what the attempt came to, and wait for that."""
-        item = PendingCommit(self.attempt, conclusion, self.tell, handover)
+        item = Commit(self.attempt, conclusion, self.tell, handover)
         self.told.clear()
         self.queue.submit(item)
         # The clock stands still while the committer waits for a database.
@@ -83,7 +82,7 @@ class ChainCase(CommitterCase):
         taken = self.actions[following].evolve(
             status=states.READY, owner='me', attempt=1, pending=0
         )
-        child = Attempt(taken)
+        child = make_attempt(taken)
         start = Conclusion(results.start(taken, self.clock.now()))
         handed_over = self.write(ended, (child, start)).handed_over
         if handed_over:

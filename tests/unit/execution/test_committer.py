@@ -4,6 +4,7 @@ import threading
 import time
 
 from tests import base, factories
+from tests.unit.execution.attempts import Commit, make_attempt
 from tests.unit.execution.fragile import FragileStore
 from watcherlite import exceptions
 from watcherlite.applier.progress import PlanProgress
@@ -12,8 +13,7 @@ from watcherlite.execution import results
 from watcherlite.execution.commit_queue import CommitQueue
 from watcherlite.execution.committer import Committer
 from watcherlite.execution.events import EventListeners
-from watcherlite.execution.group_commit import ClaimRequest, PendingCommit
-from watcherlite.execution.in_flight import Attempt
+from watcherlite.execution.group_commit import ClaimRequest
 from watcherlite.execution.services import CoreServices
 from watcherlite.execution.settings import ExecutionSettings
 from watcherlite.states import action as states
@@ -175,8 +175,8 @@ class CommitterCase(base.TestCase):
     def submit(self, *actions, outcome=DONE, done=None):
         """Queue what these actions came to."""
         items = [
-            PendingCommit(
-                Attempt(action),
+            Commit(
+                make_attempt(action),
                 results.conclude(action, outcome, results.EXECUTE, self.clock.now()),
                 done or self.tell,
             )
@@ -567,7 +567,7 @@ class TestLockedPlans(CommitterCase):
 
     def item(self, action):
         done = results.conclude(action, DONE, results.EXECUTE, factories.NOW)
-        return PendingCommit(Attempt(action), done, self.tell)
+        return Commit(make_attempt(action), done, self.tell)
 
     def test_what_concerns_a_locked_plan_is_left_out_and_written_later(self):
         (held, (a,)), (_, (b,)) = self.in_plan('a'), self.in_plan('b')

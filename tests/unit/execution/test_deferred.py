@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from tests import base
 from tests.factories import make_action
+from tests.unit.execution.attempts import make_attempt
 from watcherlite.domain import outcomes
 from watcherlite.execution.context import TIMEOUT, Context
 from watcherlite.execution.deferred import DeferredPolling
@@ -57,15 +58,14 @@ class DeferredPollingTest(base.TestCase):
             self.timers,
             Control(self),
         )
-        self.attempt = Attempt(
-            make_action(id=1, status=states.RUNNING, owner='w', token={'job': 1})
+        self.attempt = make_attempt(
+            make_action(id=1, status=states.RUNNING, owner='w', token={'job': 1}),
+            self.clock,
         )
-        self.attempt.context = Context(self.attempt.action, None, self.clock)
         self.in_flight.add(self.attempt)
 
     @property
     def context(self) -> Context:
-        assert self.attempt.context is not None
         return self.attempt.context
 
     def run_step(self, step: Callable[[Attempt], None], attempt: Attempt) -> None:

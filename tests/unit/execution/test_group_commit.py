@@ -5,6 +5,7 @@ from typing import Any
 
 from tests import base
 from tests.factories import all_plans, at, make_action, store_actions, store_plan
+from tests.unit.execution.attempts import Commit, make_attempt
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.domain import outcomes
 from watcherlite.domain.action_plans import ActionPlan
@@ -74,15 +75,14 @@ class GroupCase(base.TestCase):
             self.group.fill(
                 tx, written, list(items), claim_requests, FakeClaims(), at(1)
             )
-        for item, applied, action in written.outcomes:
-            if applied:
-                item.attempt.action = action
+        for item, applied, _ in written.outcomes:
+            item.on_written(applied)
         return written
 
     def claim(self, limit: int) -> list[Attempt]:
         """Take actions; return their attempts."""
         written = self.fill(claim=limit)
-        return [Attempt(action) for action in written.claims[0].actions]
+        return [make_attempt(action) for action in written.claims[0].actions]
 
     def start(self, attempt: Attempt) -> PendingCommit:
         return self.item(attempt, Conclusion(results.start(attempt.action, at(1))))
@@ -96,7 +96,7 @@ class GroupCase(base.TestCase):
     def item(
         self, attempt: Attempt, conclusion: Conclusion, handover: Any = None
     ) -> PendingCommit:
-        return PendingCommit(attempt, conclusion, lambda item, applied: None, handover)
+        return Commit(attempt, conclusion, handover=handover)
 
     def running(self, *names: str) -> list[Attempt]:
         """Take and start so many actions."""
@@ -106,7 +106,7 @@ class GroupCase(base.TestCase):
 
     def handed(self, name: str) -> tuple[Attempt, Conclusion]:
         child = self.action(name)
-        attempt = Attempt(
+        attempt = make_attempt(
             child.evolve(status=states.READY, owner='w', attempt=1, pending=0)
         )
         return attempt, Conclusion(results.start(attempt.action, at(1)))
@@ -153,10 +153,10 @@ class ChangesTest(GroupCase):
         (attempt,) = self.claim(1)
         lost = attempt.action
         again = lost.evolve(owner=None)
-        self.fill(self.item(Attempt(lost), Conclusion(again)))
+        self.fill(self.item(make_attempt(lost), Conclusion(again)))
         (taken,) = self.claim(1)
         self.assertEqual((1, 2), (lost.attempt, taken.action.attempt))
-        stale = self.item(Attempt(lost), Conclusion(again))
+        stale = self.item(make_attempt(lost), Conclusion(again))
         start = self.start(taken)
         for items in ([stale, start], [start, stale]):
             written = CommitResult()
@@ -238,7 +238,7 @@ class ChangesTest(GroupCase):
             self.store,
             make_action(name='a', status='RUNNING', owner='w', start_time=at(0)),
         )
-        attempt = Attempt(parent)
+        attempt = make_attempt(parent)
         derives = self.end(attempt, Derived((DerivedAction('x', 'nop'),)))
         with self.store.transaction() as tx:
             tx.set_control(states.CANCEL, at(0), action_ids=[parent.id or 0])
@@ -303,7 +303,7 @@ class ChangesTest(GroupCase):
         with self.store.transaction() as tx:
             request = ClaimRequest(None, 'engine', 5)
             self.group.fill(tx, written, [], [request], None, at(1))
-        (attempt,) = [Attempt(action) for action in written.claims[0].actions]
+        (attempt,) = [make_attempt(action) for action in written.claims[0].actions]
         self.plan_id = 0
         self.fill(self.start(attempt))
         written = self.fill(self.end(attempt, Done()))

@@ -2,7 +2,8 @@
 
 from tests import base
 from tests.factories import make_action
-from watcherlite.execution.context import TIMEOUT, Context
+from tests.unit.execution.attempts import make_attempt
+from watcherlite.execution.context import TIMEOUT
 from watcherlite.execution.in_flight import Attempt, InFlight
 from watcherlite.testing.clock import ManualClock
 
@@ -16,7 +17,7 @@ class InFlightTest(base.TestCase):
         self.in_flight = InFlight(self.clock)
 
     def a_task(self, key: int = 1, **values: int) -> Attempt:
-        return Attempt(make_action(id=key, attempt=1, **values))
+        return make_attempt(make_action(id=key, attempt=1, **values))
 
     def take(self, key: int = 1) -> Attempt:
         attempt = self.a_task(key)
@@ -99,7 +100,6 @@ class InFlightTest(base.TestCase):
 
     def test_what_is_given_up_hears_of_it_and_nothing_more_is_taken(self) -> None:
         attempt = self.take()
-        attempt.context = Context(attempt.action, None, self.clock)
         idle = self.take(2)
         self.in_flight.set_idle(idle)
         self.in_flight.abandon()

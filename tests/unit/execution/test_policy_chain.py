@@ -4,9 +4,8 @@ import math
 
 from tests import base, factories
 from tests.policies import chain_of
+from tests.unit.execution.attempts import make_attempt
 from watcherlite import exceptions
-from watcherlite.execution.context import Context
-from watcherlite.execution.in_flight import Attempt
 from watcherlite.execution.policy_chain import (
     ERROR,
     OK,
@@ -14,7 +13,6 @@ from watcherlite.execution.policy_chain import (
     PolicyCheckFailed,
 )
 from watcherlite.plugins.base import Policy
-from watcherlite.testing.clock import ManualClock
 
 
 def a_policy(name, number, does, before=('nop',), after=('nop',)):
@@ -36,8 +34,9 @@ def a_policy(name, number, does, before=('nop',), after=('nop',)):
 class TestPolicyChain(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.attempt = Attempt(factories.make_action(data={'count': 1}))
-        self.attempt.context = Context(self.attempt.action, None, ManualClock())
+        self.attempt = make_attempt(
+            factories.make_action(data={'count': 1}), checkpoints=self
+        )
         self.asked = []
         self.kept = []
 
@@ -55,7 +54,7 @@ class TestPolicyChain(base.TestCase):
         return a_policy(name, number, does)
 
     def ask(self, *policies):
-        chain_of(*policies).before(self.attempt, self)
+        chain_of(*policies).before(self.attempt)
 
     def test_they_are_asked_in_the_order_of_their_priority(self):
         self.ask(self.noting('c', 300), self.noting('a', 100), self.noting('b', 200))
@@ -76,9 +75,9 @@ class TestPolicyChain(base.TestCase):
         ]
         chain = chain_of(*policies)
 
-        chain.before(self.attempt, self)
+        chain.before(self.attempt)
         self.asked.append('|')
-        chain.after(self.attempt, OK, self)
+        chain.after(self.attempt, OK)
 
         self.assertEqual(['both', 'before', '|', 'both', 'after'], self.asked)
 
@@ -110,8 +109,9 @@ class TestPolicyChain(base.TestCase):
         self.assertEqual(([], None), (self.kept, self.attempt.data))
 
     def test_a_change_deep_inside_is_a_change(self):
-        self.attempt = Attempt(factories.make_action(data={'nodes': ['n1']}))
-        self.attempt.context = Context(self.attempt.action, None, ManualClock())
+        self.attempt = make_attempt(
+            factories.make_action(data={'nodes': ['n1']}), checkpoints=self
+        )
 
         self.ask(a_policy('a', 1, lambda data: data['nodes'].append('n2')))
 
@@ -123,8 +123,8 @@ class TestPolicyChain(base.TestCase):
             a_policy('a', 1, lambda data: data.update(count=data['count'] + 1))
         )
 
-        chain.before(self.attempt, self)
-        chain.after(self.attempt, OK, self)
+        chain.before(self.attempt)
+        chain.after(self.attempt, OK)
 
         self.assertEqual({'count': 3}, self.attempt.data)
 
@@ -182,27 +182,27 @@ class TestPolicyChain(base.TestCase):
 
         chain = chain_of(Tells())
 
-        chain.before(self.attempt, self)
-        chain.after(self.attempt, OK, self)
-        chain.after(self.attempt, ERROR, self)
+        chain.before(self.attempt)
+        chain.after(self.attempt, OK)
+        chain.after(self.attempt, ERROR)
 
         self.assertEqual([None, 'OK', 'ERROR'], told)
 
     def test_the_next_run_of_a_repeated_action_is_decided_anew(self):
-        self.attempt = Attempt(
-            factories.make_action(data={'count': 7}, end_time=factories.NOW)
+        self.attempt = make_attempt(
+            factories.make_action(data={'count': 7}, end_time=factories.NOW),
+            checkpoints=self,
         )
-        self.attempt.context = Context(self.attempt.action, None, ManualClock())
         chain = chain_of(self.setting('a', 1, zone='x'))
 
-        chain.before(self.attempt, self)
+        chain.before(self.attempt)
 
         self.assertEqual({'zone': 'x'}, self.attempt.data)
 
     def test_without_policies_nothing_happens(self):
         chain = PolicyChain()
 
-        chain.before(self.attempt, self)
-        chain.after(self.attempt, OK, self)
+        chain.before(self.attempt)
+        chain.after(self.attempt, OK)
 
         self.assertEqual(([], None), (self.kept, self.attempt.data))

@@ -115,10 +115,11 @@ class TestJudge(RecoveryCase):
                 recoveries=action.recoveries + 1,
                 updated_at=factories.NOW,
             ),
-            verdict.conclusion.action,
+            verdict.action,
         )
         self.assertEqual(
-            ({'worker': 'lost'}, False), (verdict.conclusion.detail, verdict.adopt)
+            ({'worker': 'lost'}, None),
+            (verdict.detail, verdict.action.owner),
         )
 
     def assert_ended(self, status, message, action, ends=None):
@@ -131,11 +132,11 @@ class TestJudge(RecoveryCase):
                 status_message=message,
                 owner=None,
                 token=None,
-                interval=verdict.conclusion.action.interval,
+                interval=verdict.action.interval,
                 end_time=factories.NOW,
                 updated_at=factories.NOW,
             ),
-            verdict.conclusion.action,
+            verdict.action,
         )
         fault = None
         if status == 'FAILED':
@@ -147,7 +148,7 @@ class TestJudge(RecoveryCase):
                     'function': 'recover',
                 }
             }
-        self.assertEqual((fault, False), (verdict.conclusion.detail, verdict.adopt))
+        self.assertEqual((fault, None), (verdict.detail, verdict.action.owner))
 
     def assert_adopted(self, action, ends=None, **changes):
         """Check that this worker goes on with an action."""
@@ -163,10 +164,11 @@ class TestJudge(RecoveryCase):
                     **changes,
                 }
             ),
-            verdict.conclusion.action,
+            verdict.action,
         )
         self.assertEqual(
-            ({'worker': 'lost'}, True), (verdict.conclusion.detail, verdict.adopt)
+            ({'worker': 'lost'}, 'me'),
+            (verdict.detail, verdict.action.owner),
         )
 
     def test_what_was_taken_and_not_started_is_free_again_in_its_phase(self):
@@ -220,7 +222,7 @@ class TestJudge(RecoveryCase):
     def assert_given_up(self, lost, action):
         """Check that an action is FAILED at its so-manieth lost worker, not before."""
         before = action.evolve(recoveries=lost - 2)
-        after = self.recovery.decide(before, 'lost').conclusion.action
+        after = self.recovery.decide(before, 'lost').action
         self.assertEqual(lost - 1, after.recoveries)
         self.assert_ended(
             'FAILED',
@@ -261,7 +263,7 @@ class TestJudge(RecoveryCase):
     def test_a_repeated_one_whose_run_was_lost_has_a_next_run(self):
         action = self.lost(interval=90)
 
-        after = self.recovery.decide(action, 'lost').conclusion.action
+        after = self.recovery.decide(action, 'lost').action
 
         self.assertEqual(
             ('READY', UNKNOWN, factories.at(30), 0),
@@ -271,7 +273,7 @@ class TestJudge(RecoveryCase):
     def test_a_repeated_one_that_costs_too_many_workers_is_not_repeated(self):
         action = self.lost(interval=90, recoveries=3, action_type='idempotent')
 
-        after = self.recovery.decide(action, 'lost').conclusion.action
+        after = self.recovery.decide(action, 'lost').action
 
         self.assertEqual(('FAILED', 0), (after.status, after.interval))
 
@@ -403,10 +405,9 @@ class TestSweep(RecoveryCase):
         self.recovery.recover_actions([action.id], 'lost')
         (item,) = self.committer.items
 
-        item.done(item, False)
+        item.on_written(False)
         self.assertEqual([], self.adopted)
-        item.attempt.action = item.after
-        item.done(item, True)
+        item.on_written(True)
 
         self.assertEqual(([item.after], []), (self.adopted, self.ready))
 
@@ -417,10 +418,9 @@ class TestSweep(RecoveryCase):
         self.recovery.recover_actions([action.id], 'lost')
         (item,) = self.committer.items
 
-        item.done(item, False)
+        item.on_written(False)
         self.assertEqual([], self.ready)
-        item.attempt.action = item.after
-        item.done(item, True)
+        item.on_written(True)
 
         self.assertEqual(([], [item.after]), (self.adopted, self.ready))
         self.assertEqual(EPOCH, item.after.not_before)

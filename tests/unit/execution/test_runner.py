@@ -132,7 +132,6 @@ class PrepareTest(RunnerCase):
         seen: list[Any] = []
         attempt = self.attempt(timeout=7)
         self.prepare(attempt, pre_condition=lambda c: seen.append(c.remaining()))
-        assert attempt.context is not None
         self.assertEqual([7], seen)
         self.assertIsNone(attempt.context.remaining())
 
@@ -284,7 +283,6 @@ class PerformTest(RunnerCase):
             return type(name, (Policy,), {**hooks, **kinds})()
 
         def signal(word: str) -> None:
-            assert attempt.context is not None
             attempt.context.deliver(word)
 
         def ends(does: Any, **members: Any) -> tuple[Any, ...]:
@@ -323,14 +321,13 @@ class PerformTest(RunnerCase):
 
     def test_a_cancel_that_came_before_the_context_is_heeded(self) -> None:
         early, late = self.attempt(), self.attempt()
-        early.deliver(states.CANCEL)
-        early.deliver(states.SUSPEND)
-        late.deliver(states.SUSPEND)
+        early.context.deliver(states.CANCEL)
+        early.context.deliver(states.SUSPEND)
+        late.context.deliver(states.SUSPEND)
         self.assertEqual(
             [states.CANCELLED, states.RUNNING],
             [self.prepare(attempt).status for attempt in (early, late)],
         )
-        assert late.context is not None
         self.assertEqual(states.SUSPEND, late.context.signal)
 
     def test_a_policy_that_raises_before_fails_it_before_it_starts(self) -> None:

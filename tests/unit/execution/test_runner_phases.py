@@ -12,7 +12,6 @@ from watcherlite.domain import outcomes
 from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, RUN
 from watcherlite.domain.outcomes import Derived, DerivedAction, Done, InProgress
 from watcherlite.execution.context import TIMEOUT, Context
-from watcherlite.execution.in_flight import Attempt
 from watcherlite.execution.retries import UNAVAILABLE_DELAY
 from watcherlite.execution.runner import default_completion
 from watcherlite.plugins.base import Policy
@@ -29,14 +28,13 @@ class SuspendedTest(RunnerCase):
         attempt = self.attempt()
         runner = self.runner(execute=lambda c: returned)
         attempt.action = runner.prepare(attempt).action
-        assert attempt.context is not None
 
         def swallow(context: Any) -> Any:
             attempt.action = attempt.action.evolve(status=states.SUSPENDED)
             context.signal = signal
             return returned
 
-        attempt.type = kind(execute=swallow)()
+        attempt._plugin = kind(execute=swallow)()
         return runner.perform(attempt).action.status
 
     def test_a_plugin_that_caught_what_ended_the_pause(self) -> None:
@@ -125,7 +123,7 @@ class PhaseTest(RunnerCase):
             seen.append((None, wait))
             self.clock.advance(wait)
             taken = attempt.action.evolve(owner='w', attempt=attempt.action.attempt + 1)
-            attempt = Attempt(taken)
+            attempt = runner.make_attempt(taken, None)
         self.assertEqual(
             [(10.0, 0.0), (None, 3.0), (2.0, 0.0), (None, 0.0)],
             [(left, max(0.0, wait)) for left, wait in seen],
@@ -193,7 +191,6 @@ class PhaseTest(RunnerCase):
         attempt = self.attempt(status=states.RUNNING, token='job')
         runner = self.runner(poll=self.calls.note('poll', Done()))
         self.assertIsNone(runner.adopt(attempt))
-        assert attempt.context is not None
         attempt.context.deliver(states.SUSPEND)
         # Else it would stay here until a RESUME.
         self.patch(Context, 'checkpoint', raises(AssertionError))
@@ -216,7 +213,6 @@ class PhaseTest(RunnerCase):
             execute=self.calls.note('execute', True), cancel=self.calls.note('cancel')
         )
         attempt.action = runner.prepare(attempt).action
-        assert attempt.context is not None
         attempt.context.deliver(states.SUSPEND)
         # Else it would stay here until a RESUME.
         self.patch(Context, '_suspend', raises(AssertionError))
@@ -284,7 +280,6 @@ class PhaseTest(RunnerCase):
         attempt.action = runner.prepare(attempt).action
 
         def ask(action: Any) -> Any:
-            assert attempt.context is not None
             attempt.context.deliver(states.CANCEL)
             raise exceptions.StoreUnavailable('no route')
 
@@ -381,7 +376,7 @@ class CancelTest(RunnerCase):
             )
             self.assertIsNone(runner.adopt(attempt))
             if signal is not None:
-                attempt.context.deliver(signal)  # type: ignore[union-attr]
+                attempt.context.deliver(signal)
 
             ended = runner.perform(attempt).action
 
@@ -403,7 +398,7 @@ class AdoptTest(RunnerCase):
     def adopt(self, **values: Any) -> float | None:
         attempt = self.attempt(timeout=60, token='job', **values)
         self.assertIsNone(self.runner().adopt(attempt))
-        assert attempt.context is not None and attempt.executing
+        assert attempt.executing
         return attempt.context.remaining()
 
     def test_its_time_goes_on_from_its_start(self) -> None:

@@ -47,7 +47,7 @@ class WaitTimeoutsTest(base.TestCase):
         self.error: Exception | None = None
         settings = ExecutionSettings(sweep_interval=10.0)
         services = CoreServices(self.store, self.clock, settings, 'me')
-        self.timeouts = WaitTimeouts(services, ('engine',), self.timers, self.time_out)
+        self.timeouts = WaitTimeouts(services, ('engine',), self.timers, self)  # type: ignore[arg-type]
 
     def time_out(self, uuid: str) -> None:
         if self.error is not None:

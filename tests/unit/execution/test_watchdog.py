@@ -4,7 +4,8 @@ from typing import Any
 
 from tests import base
 from tests.factories import make_action
-from watcherlite.execution.context import TIMEOUT, Context
+from tests.unit.execution.attempts import make_attempt
+from watcherlite.execution.context import TIMEOUT
 from watcherlite.execution.in_flight import Attempt, InFlight
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.services import CoreServices
@@ -60,7 +61,7 @@ class WatchdogTest(base.TestCase):
         self.concluded.append(conclusion)
 
     def a_task(self, in_thread: bool = True, **values: Any) -> Attempt:
-        attempt = Attempt(
+        attempt = make_attempt(
             make_action(
                 **{
                     'id': 1,
@@ -69,9 +70,9 @@ class WatchdogTest(base.TestCase):
                     'start_time': self.clock.now(),
                     **values,
                 }
-            )
+            ),
+            self.clock,
         )
-        attempt.context = Context(attempt.action, None, self.clock)
         attempt.context.set_deadline(10)
         attempt.executing = True
         attempt.job = lambda: None
@@ -88,12 +89,10 @@ class WatchdogTest(base.TestCase):
     def test_before_its_time_nothing_happens(self) -> None:
         attempt = self.a_task()
         self.pass_time(9)
-        assert attempt.context is not None
         self.assertIsNone(attempt.context.signal)
 
     def test_when_its_time_is_over_it_is_told_and_later_given_up(self) -> None:
         attempt = self.a_task()
-        assert attempt.context is not None
         self.pass_time(10)
         self.assertEqual((TIMEOUT, False), (attempt.context.signal, attempt.abandoned))
         self.pass_time(4)
@@ -138,12 +137,10 @@ class WatchdogTest(base.TestCase):
     ) -> None:
         attempt = self.a_task(in_thread=False)
         self.pass_time(60)
-        assert attempt.context is not None
         self.assertEqual((None, []), (attempt.context.signal, self.concluded))
 
     def test_one_that_is_suspended_has_no_deadline(self) -> None:
         attempt = self.a_task()
-        assert attempt.context is not None
         attempt.context.stop_clock()
         self.pass_time(60)
         self.assertIsNone(attempt.context.signal)
@@ -152,7 +149,6 @@ class WatchdogTest(base.TestCase):
         attempt = self.a_task()
         ended = Conclusion(attempt.action.evolve(status=states.SUCCEEDED))
         attempt.ended = ended
-        assert attempt.context is not None
         attempt.context.set_deadline(1)
         self.pass_time(1)
         self.assertEqual([ended], self.concluded)

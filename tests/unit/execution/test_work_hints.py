@@ -41,7 +41,10 @@ class OffersTest(base.TestCase):
         self.store.register_worker(make_worker(uuid='me'), 3600)
         self.told: list[WorkAvailable] = []
         services = CoreServices(self.store, self.clock, ExecutionSettings(), 'me')
-        self.offers = WorkHints(services, self.timers, self.told.append)  # type: ignore[arg-type]
+        self.offers = WorkHints(services, self.timers, self)  # type: ignore[arg-type]
+
+    def broadcast(self, message: WorkAvailable) -> None:
+        self.told.append(message)
 
     def somebody_comes(self) -> None:
         self.store.register_worker(make_worker(uuid='other'), 3600)

@@ -81,7 +81,7 @@ class ClusterPolicies:
         Only requests have policies; their decisions cover the derived actions.
         """
         action, context = task.action, task.context
-        if context is None or action.tenant is None or action.plan_id is not None:
+        if action.tenant is None or action.plan_id is not None:
             return ()
         # Users may run any action type on a cluster, or on a node of one.
         uuid = action.within or action.target
