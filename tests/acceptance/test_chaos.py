@@ -25,7 +25,11 @@ SPACING = (3, 12)
 #: Workers that are left alone, so that there is progress between the faults.
 SPARED = 2
 LEAST_PLANS = 3
+#: More than twice as many as the faults need: else nothing calls any more.
+MOST_PLANS = 40
 ACTIONS = 60
+#: Seconds for a plan, whose workers start again and again on a machine that is busy.
+PLAN_PATIENCE = 5 * PATIENCE
 
 
 class Chaos:
@@ -41,6 +45,7 @@ class Chaos:
         self._calls = 0
         self._next = self._spacing()
         self._asleep = {}
+        self._killed = set()
         self.faults = []
 
     def on_call(self, what, pid):
@@ -49,7 +54,8 @@ class Chaos:
             self._calls += 1
             if self._calls < self._next or len(self.faults) == FAULTS:
                 return True
-            awake = self._workers() - set(self._asleep)
+            # Calls of a killed one may still be on their way, and its pid be there.
+            awake = self._workers() - set(self._asleep) - self._killed
             if pid not in awake or len(awake) <= SPARED:
                 return True
             self._next = self._calls + self._spacing()
@@ -58,6 +64,7 @@ class Chaos:
                 self.faults.append((what, 'asleep'))
                 return True
             self.faults.append((what, 'killed'))
+            self._killed.add(pid)
             os.kill(pid, signal.SIGKILL)
             return self._random.random() < LATE
 
@@ -116,9 +123,10 @@ class Surviving:
         while len(plans) < LEAST_PLANS or len(chaos.faults) < FAULTS:
             rng = random.Random(f'{self.seed} {len(plans)}')
             plans.append(operator.start(*random_actions(rng)))
+            self.assertLess(len(plans), MOST_PLANS, chaos.faults)
             # A few at a time, until all the faults have struck.
             if len(plans) >= LEAST_PLANS:
-                operator.wait_until_ended(*plans)
+                operator.wait_until_ended(*plans, patience=PLAN_PATIENCE)
         chaos.wake_all()
 
         found = []

@@ -286,7 +286,7 @@ class TestALostWorker(LossCase):
         gate = self.a_gate()
         world = self.a_world(
             {'slow': kind(execute=lambda c: gate() if c.attempt == 1 else True)},
-            lease=0.2,
+            lease=2.0,
         )
         worker = world.worker()
         plan = world.start(*chain('a', 'b', action_type='slow'))
