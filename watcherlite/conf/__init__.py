@@ -6,6 +6,7 @@ several that do not see each other's values.
 """
 
 from collections.abc import Sequence
+from types import ModuleType
 
 from oslo_config import cfg
 
@@ -20,6 +21,7 @@ from watcherlite.conf import (
     messaging,
     notifications,
     outgoing_http,
+    registration,
     secrets,
     stacks,
 )
@@ -41,6 +43,7 @@ __all__ = [
     'key_advice',
     'key_file',
     'new',
+    'register_group',
     'register_opts',
     'sealing_keys',
     'setup_logging',
@@ -69,8 +72,16 @@ GROUPS = (
 def register_opts(conf: cfg.ConfigOpts) -> None:
     """Register all groups of watcherlite, and the options of oslo.log."""
     for module in GROUPS:
-        module.register_opts(conf)
+        register_group(conf, module)
     logs.register_opts(conf)
+
+
+def register_group(conf: cfg.ConfigOpts, module: ModuleType) -> None:
+    """Register the options of one of GROUPS."""
+    if module is default:
+        default.register_opts(conf)
+    else:
+        registration.register(conf, module.GROUP, module.OPTS)
 
 
 def new(

@@ -2,8 +2,6 @@
 
 from oslo_config import cfg
 
-from watcherlite.conf import registration
-
 GROUP = cfg.OptGroup(
     'api',
     title='REST API',
@@ -193,8 +191,3 @@ OPTS = [
         'own that was made to lead here.',
     ),
 ]
-
-
-def register_opts(conf: cfg.ConfigOpts) -> None:
-    """Register the group and its options."""
-    registration.register(conf, GROUP, OPTS)

@@ -2,7 +2,7 @@
 
 from oslo_config import cfg
 
-from watcherlite.conf import registration, worker_options
+from watcherlite.conf import worker_options
 
 GROUP = cfg.OptGroup(
     'applier',
@@ -25,8 +25,3 @@ OPTS = [
         'FAILED. Change it when an operator has to look before anything goes on.',
     ),
 ]
-
-
-def register_opts(conf: cfg.ConfigOpts) -> None:
-    """Register the group and its options."""
-    registration.register(conf, GROUP, OPTS)

@@ -2,8 +2,6 @@
 
 from oslo_config import cfg
 
-from watcherlite.conf import registration
-
 GROUP = cfg.OptGroup(
     'clusters',
     title='Clusters',
@@ -72,8 +70,3 @@ OPTS = [
         'as `command` and `http_request` do.',
     ),
 ]
-
-
-def register_opts(conf: cfg.ConfigOpts) -> None:
-    """Register the group and its options."""
-    registration.register(conf, GROUP, OPTS)

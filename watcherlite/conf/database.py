@@ -4,8 +4,6 @@ import pathlib
 
 from oslo_config import cfg
 
-from watcherlite.conf import registration
-
 GROUP = cfg.OptGroup(
     'database',
     title='Database',
@@ -81,11 +79,6 @@ OPTS = [
         'within the last moments before a power failure may then run twice.',
     ),
 ]
-
-
-def register_opts(conf: cfg.ConfigOpts) -> None:
-    """Register the group and its options."""
-    registration.register(conf, GROUP, OPTS)
 
 
 def database_url(conf: cfg.ConfigOpts) -> str:

@@ -2,7 +2,7 @@
 
 from oslo_config import cfg
 
-from watcherlite.conf import registration, worker_options
+from watcherlite.conf import worker_options
 
 GROUP = cfg.OptGroup(
     'engine',
@@ -30,8 +30,3 @@ OPTS = [
         'engines one looks.',
     ),
 ]
-
-
-def register_opts(conf: cfg.ConfigOpts) -> None:
-    """Register the group and its options."""
-    registration.register(conf, GROUP, OPTS)

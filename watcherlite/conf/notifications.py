@@ -2,8 +2,6 @@
 
 from oslo_config import cfg
 
-from watcherlite.conf import registration
-
 GROUP = cfg.OptGroup(
     'notifications',
     title='Notifications',
@@ -115,8 +113,3 @@ OPTS = [
         'time. Not used with amqp_auto_delete.',
     ),
 ]
-
-
-def register_opts(conf: cfg.ConfigOpts) -> None:
-    """Register the group and its options."""
-    registration.register(conf, GROUP, OPTS)

@@ -5,7 +5,6 @@ from typing import Any
 
 from oslo_config import cfg, types
 
-from watcherlite.conf import registration
 from watcherlite.destinations import REFUSED_NETWORKS
 
 
@@ -60,8 +59,3 @@ OPTS = [
         'on the loopback interface.',
     ),
 ]
-
-
-def register_opts(conf: cfg.ConfigOpts) -> None:
-    """Register the group and its options."""
-    registration.register(conf, GROUP, OPTS)

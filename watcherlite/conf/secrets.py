@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from oslo_config import cfg
 
 from watcherlite import exceptions
-from watcherlite.conf import default, registration
+from watcherlite.conf import default
 
 GROUP = cfg.OptGroup(
     'secrets',
@@ -64,11 +64,6 @@ class Keys:
 
     values: tuple[str, ...] = dataclasses.field(repr=False)
     source: str
-
-
-def register_opts(conf: cfg.ConfigOpts) -> None:
-    """Register the group and its options."""
-    registration.register(conf, GROUP, OPTS)
 
 
 def sealing_keys(conf: cfg.ConfigOpts, make: bool = True) -> Keys:

@@ -2,8 +2,6 @@
 
 from oslo_config import cfg
 
-from watcherlite.conf import registration
-
 GROUP = cfg.OptGroup(
     'stacks',
     title='Stacks',
@@ -74,8 +72,3 @@ OPTS = [
         'number.',
     ),
 ]
-
-
-def register_opts(conf: cfg.ConfigOpts) -> None:
-    """Register the group and its options."""
-    registration.register(conf, GROUP, OPTS)

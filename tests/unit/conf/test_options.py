@@ -239,7 +239,7 @@ class TestDeclarations(base.TestCase):
         found = {}
         for module in conf.GROUPS:
             configuration = cfg.ConfigOpts()
-            module.register_opts(configuration)
+            conf.register_group(configuration, module)
             found[module.__name__.rpartition('.')[2]] = {
                 group.name if group else 'default'
                 for info, group in configuration._all_opt_infos()
@@ -253,7 +253,7 @@ class TestDeclarations(base.TestCase):
     def test_list_opts_has_every_option_that_is_registered(self):
         configuration = cfg.ConfigOpts()
         for module in conf.GROUPS:
-            module.register_opts(configuration)
+            conf.register_group(configuration, module)
         listed = {
             (group.name if group else None, option.dest)
             for group, options in opts.list_opts()

@@ -1,6 +1,6 @@
 """Clusters, and the actions that clients request on them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite.api import timestamps
@@ -13,7 +13,6 @@ from watcherlite.api.operation import Operation, Request, Response, Routes
 from watcherlite.conf import masking
 from watcherlite.db.api import Store
 from watcherlite.domain.clusters import Bound, Cluster, Node, Profile
-from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.requests.clusters import ClusterOperations
 from watcherlite.engine.clusters.requests.values import (
     Accepted,
@@ -159,101 +158,56 @@ _ALL = '/v1/clusters'
 _ONE = f'{_ALL}/{{cluster}}'
 
 
-Given = Mapping[str, Any]
-Act = Callable[[ClusterOperations, str, RequestContext, Given, bool], Accepted[Cluster]]
+COMPLETE = 'complete_lifecycle'
 
 
-def _add_nodes(
-    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
+def _begin(
+    clusters: ClusterOperations,
+    name: str,
+    uuid: str,
+    by: RequestContext,
+    given: Mapping[str, Any],
+    wait: bool,
 ) -> Accepted[Cluster]:
-    return clusters.add_nodes(uuid, by, given['nodes'], wait=wait)
-
-
-def _del_nodes(
-    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
-) -> Accepted[Cluster]:
-    destroy = given.get('destroy_after_deletion')
-    return clusters.del_nodes(
-        uuid, by, given['nodes'], False if destroy is None else destroy, wait=wait
-    )
-
-
-def _replace_nodes(
-    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
-) -> Accepted[Cluster]:
-    return clusters.replace_nodes(uuid, by, given['nodes'], wait=wait)
-
-
-def _resize(
-    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
-) -> Accepted[Cluster]:
-    params = {name: value for name, value in given.items() if value is not None}
-    return clusters.resize(uuid, by, params, wait=wait)
-
-
-def _scale_in(
-    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
-) -> Accepted[Cluster]:
-    count = given.get('count')
-    return clusters.scale(uuid, by, action_types.CLUSTER_SCALE_IN, count, wait=wait)
-
-
-def _scale_out(
-    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
-) -> Accepted[Cluster]:
-    count = given.get('count')
-    return clusters.scale(uuid, by, action_types.CLUSTER_SCALE_OUT, count, wait=wait)
-
-
-def _attach(
-    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
-) -> Accepted[Cluster]:
-    enabled = given.get('enabled')
-    return clusters.attach_policy(
-        uuid, by, given['policy_id'], True if enabled is None else enabled, wait=wait
-    )
-
-
-def _detach(
-    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
-) -> Accepted[Cluster]:
-    return clusters.detach_policy(uuid, by, given['policy_id'], wait=wait)
-
-
-def _update_policy(
-    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
-) -> Accepted[Cluster]:
-    enabled = given.get('enabled')
-    return clusters.update_policy(uuid, by, given['policy_id'], enabled, wait=wait)
-
-
-def _check(
-    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
-) -> Accepted[Cluster]:
-    return clusters.check(uuid, by, given, wait=wait)
-
-
-def _recover(
-    clusters: ClusterOperations, uuid: str, by: RequestContext, given: Given, wait: bool
-) -> Accepted[Cluster]:
+    """Begin what a body names, besides COMPLETE, which asks for no action."""
+    match name:
+        case 'add_nodes':
+            return clusters.add_nodes(uuid, by, given['nodes'], wait=wait)
+        case 'del_nodes':
+            destroy = given.get('destroy_after_deletion')
+            destroy = False if destroy is None else destroy
+            return clusters.del_nodes(uuid, by, given['nodes'], destroy, wait=wait)
+        case 'replace_nodes':
+            return clusters.replace_nodes(uuid, by, given['nodes'], wait=wait)
+        case 'resize':
+            params = {key: value for key, value in given.items() if value is not None}
+            return clusters.resize(uuid, by, params, wait=wait)
+        case 'scale_in' | 'scale_out':
+            kind = f'CLUSTER_{name.upper()}'
+            return clusters.scale(uuid, by, kind, given.get('count'), wait=wait)
+        case 'policy_attach' | 'policy_detach' | 'policy_update':
+            return _bind(clusters, name, uuid, by, given, wait)
+        case 'check':
+            return clusters.check(uuid, by, given, wait=wait)
     return clusters.recover(uuid, by, given, wait=wait)
 
 
-#: What a body may ask for, besides COMPLETE, which asks for no action.
-_ACTS: Mapping[str, Act] = {
-    'add_nodes': _add_nodes,
-    'del_nodes': _del_nodes,
-    'replace_nodes': _replace_nodes,
-    'resize': _resize,
-    'scale_in': _scale_in,
-    'scale_out': _scale_out,
-    'policy_attach': _attach,
-    'policy_detach': _detach,
-    'policy_update': _update_policy,
-    'check': _check,
-    'recover': _recover,
-}
-COMPLETE = 'complete_lifecycle'
+def _bind(
+    clusters: ClusterOperations,
+    name: str,
+    uuid: str,
+    by: RequestContext,
+    given: Mapping[str, Any],
+    wait: bool,
+) -> Accepted[Cluster]:
+    """Begin to change what binds a cluster to a policy."""
+    policy, enabled = given['policy_id'], given.get('enabled')
+    if name == 'policy_attach':
+        enabled = True if enabled is None else enabled
+        return clusters.attach_policy(uuid, by, policy, enabled, wait=wait)
+    if name == 'policy_detach':
+        return clusters.detach_policy(uuid, by, policy, wait=wait)
+    return clusters.update_policy(uuid, by, policy, enabled, wait=wait)
 
 
 def act(request: Request) -> Response:
@@ -271,8 +225,12 @@ def act(request: Request) -> Response:
             found.uuid, by, token
         )
         return responses.accepted(request, Accepted(ended.uuid, found))
-    done = _ACTS[name](
-        *(responses.scheduled_operations(request), found.uuid, by, given or {}),
+    done = _begin(
+        responses.scheduled_operations(request),
+        name,
+        found.uuid,
+        by,
+        given or {},
         responses.is_queued(request),
     )
     return responses.accepted(request, done)
@@ -284,7 +242,11 @@ def operate(request: Request) -> Response:
     ((name, given),) = request.body.items()
     given = given or {}
     done = responses.scheduled_operations(request).operate(
-        *(found.uuid, by, name, given.get('params'), given.get('filters')),
+        found.uuid,
+        by,
+        name,
+        given.get('params'),
+        given.get('filters'),
         wait=responses.is_queued(request),
     )
     return responses.accepted(request, done)

@@ -279,6 +279,61 @@ class ClusterWaiting(Waiting, ClusterRemote):
         self.await_end(poll, f'the action continues; {_SEE} {action}')
 
 
+class Create(ClusterWaiting, ClusterShow):
+    """A command that creates a cluster or node by an action, and prints it.
+
+    :cvar noun: `clusters` or `nodes`
+    :cvar names: the attributes that the command line may have
+    """
+
+    noun: ClassVar[str]
+    names: ClassVar[tuple[str, ...]]
+
+    def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
+        """Create the object; return it."""
+        values = said(parsed, *self.names)
+        made, action = clustering.create(self.noun, values, query=scheduled(parsed))
+        if parsed.wait:
+            about = events_about(self.noun, made)
+            self.wait(clustering, action, parsed, about, None)
+        return clustering.show(self.noun, made['id'])
+
+
+class Update(ClusterWaiting, ClusterShow):
+    """A command that updates a cluster or node by an action, and prints it.
+
+    :cvar noun: `clusters` or `nodes`
+    :cvar names: the attributes that the command line may have
+    """
+
+    noun: ClassVar[str]
+    names: ClassVar[tuple[str, ...]]
+    arguments: Declarations = (
+        identity(),
+        QUEUE,
+        SCHEDULE,
+        option('--name', 'NAME', 'new name'),
+        option(
+            '--profile',
+            'PROFILE',
+            'new profile, of the same type: name or ID',
+            dest='profile_id',
+        ),
+    )
+
+    def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
+        """Update the object; return it."""
+        values = said(parsed, *self.names)
+        target = clustering.show(self.noun, parsed.identity)
+        about = events_about(self.noun, target)
+        marker = clustering.last_event(about) if parsed.wait else None
+        asked = {**queued(parsed), **scheduled(parsed)}
+        _, action = clustering.update(self.noun, target['id'], values, asked)
+        if parsed.wait:
+            self.wait(clustering, action, parsed, about, marker)
+        return clustering.show(self.noun, target['id'])
+
+
 class Acting(ClusterWaiting, ClusterShow):
     """A command that asks for an action on a cluster or node, and prints it.
 

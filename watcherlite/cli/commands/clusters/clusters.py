@@ -11,11 +11,11 @@ from watcherlite.cli.commands.clusters import cluster_command
 from watcherlite.cli.commands.clusters.cluster_client import Clustering
 from watcherlite.cli.commands.clusters.cluster_command import (
     ClusterRows,
-    ClusterShow,
-    ClusterWaiting,
+    Create,
     Delete,
     ListNouns,
     ShowNoun,
+    Update,
 )
 from watcherlite.cli.formatting import Row, fields
 
@@ -32,6 +32,7 @@ def assignments(text: str) -> dict[str, Any]:
     return base.parameters(part for part in text.split(';') if part.strip())
 
 
+_CHANGES = ('timeout', 'metadata', 'config')
 SIZES = (
     option('--min-size', 'N', 'minimum number of nodes', type=cluster_command.whole()),
     option(
@@ -78,9 +79,18 @@ class ClusterDisplay(ShowNoun):
     columns = SHOWN
 
 
-class ClusterCreate(ClusterWaiting, ClusterShow):
+class ClusterCreate(Create):
     """Create a cluster with its nodes."""
 
+    noun = 'clusters'
+    names = (
+        'name',
+        'profile_id',
+        'desired_capacity',
+        'min_size',
+        'max_size',
+        *_CHANGES,
+    )
     columns = SHOWN
     # It is said of the cluster, as other clients do
     not_connecting = frozenset({'timeout'})
@@ -104,54 +114,18 @@ class ClusterCreate(ClusterWaiting, ClusterShow):
         *CHANGES,
     )
 
-    def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Create the cluster; return it."""
-        names = ('name', 'profile_id', 'desired_capacity', 'min_size', 'max_size')
-        values = cluster_command.said(parsed, *names, *_CHANGES)
-        made, action = clustering.create(
-            'clusters', values, query=cluster_command.scheduled(parsed)
-        )
-        if parsed.wait:
-            about = cluster_command.events_about('clusters', made)
-            self.wait(clustering, action, parsed, about, None)
-        return clustering.show('clusters', made['id'])
 
-
-class ClusterUpdate(ClusterWaiting, ClusterShow):
+class ClusterUpdate(Update):
     """Update a cluster; a new profile updates its nodes as well."""
 
+    noun = 'clusters'
+    names = ('name', 'profile_id', 'profile_only', *_CHANGES)
     columns = SHOWN
     not_connecting = frozenset({'timeout'})
     arguments = (
-        cluster_command.identity('clusters'),
-        cluster_command.QUEUE,
-        cluster_command.SCHEDULE,
-        option('--name', 'NAME', 'new name'),
-        option(
-            '--profile',
-            'PROFILE',
-            'new profile, of the same type: name or ID',
-            dest='profile_id',
-        ),
         flag('--profile-only', 'use the profile for new nodes only', default=None),
         *CHANGES,
     )
-
-    def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Update the cluster; return it."""
-        names = ('name', 'profile_id', 'profile_only')
-        values = cluster_command.said(parsed, *names, *_CHANGES)
-        target = clustering.show('clusters', parsed.identity)
-        about = cluster_command.events_about('clusters', target)
-        marker = clustering.last_event(about) if parsed.wait else None
-        asked = {
-            **cluster_command.queued(parsed),
-            **cluster_command.scheduled(parsed),
-        }
-        _, action = clustering.update('clusters', target['id'], values, asked)
-        if parsed.wait:
-            self.wait(clustering, action, parsed, about, marker)
-        return clustering.show('clusters', target['id'])
 
 
 class ClusterDelete(Delete):
@@ -173,6 +147,3 @@ class ClusterCollect(ClusterRows):
         """Return a row for each node that has it."""
         path = ('clusters', parsed.identity, 'attrs', parsed.path)
         return clustering.members('cluster_attributes', *path)
-
-
-_CHANGES = ('timeout', 'metadata', 'config')

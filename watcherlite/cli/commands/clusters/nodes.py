@@ -12,10 +12,11 @@ from watcherlite.cli.commands.clusters.cluster_client import Clustering
 from watcherlite.cli.commands.clusters.cluster_command import (
     Acting,
     ClusterShow,
-    ClusterWaiting,
+    Create,
     Delete,
     ListNouns,
     ShowNoun,
+    Update,
 )
 from watcherlite.cli.formatting import Row, fields
 from watcherlite.cmd import exits
@@ -69,9 +70,11 @@ class NodeDisplay(ShowNoun):
         return clustering.show(self.noun, parsed.identity, query)
 
 
-class NodeCreate(ClusterWaiting, ClusterShow):
+class NodeCreate(Create):
     """Create a node, optionally in a cluster."""
 
+    noun = 'nodes'
+    names = ('name', 'profile_id', 'cluster_id', 'role', 'metadata')
     columns = SHOWN
     arguments = (
         argument('name', 'NAME', 'name of the node'),
@@ -89,35 +92,14 @@ class NodeCreate(ClusterWaiting, ClusterShow):
         *_CHANGES,
     )
 
-    def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Create the node; return it."""
-        names = ('name', 'profile_id', 'cluster_id', 'role', 'metadata')
-        values = cluster_command.said(parsed, *names)
-        made, action = clustering.create(
-            'nodes', values, query=cluster_command.scheduled(parsed)
-        )
-        if parsed.wait:
-            about = cluster_command.events_about('nodes', made)
-            self.wait(clustering, action, parsed, about, None)
-        return clustering.show('nodes', made['id'])
 
-
-class NodeUpdate(ClusterWaiting, ClusterShow):
+class NodeUpdate(Update):
     """Update a node; a new profile updates its physical object as well."""
 
+    noun = 'nodes'
+    names = ('name', 'profile_id', 'role', 'metadata', 'tainted')
     columns = SHOWN
-
     arguments = (
-        cluster_command.identity('nodes'),
-        cluster_command.QUEUE,
-        cluster_command.SCHEDULE,
-        option('--name', 'NAME', 'new name'),
-        option(
-            '--profile',
-            'PROFILE',
-            'new profile, of the same type: name or ID',
-            dest='profile_id',
-        ),
         exclusive(
             flag(
                 '--tainted',
@@ -134,22 +116,6 @@ class NodeUpdate(ClusterWaiting, ClusterShow):
         ),
         *_CHANGES,
     )
-
-    def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
-        """Update the node; return it."""
-        names = ('name', 'profile_id', 'role', 'metadata', 'tainted')
-        values = cluster_command.said(parsed, *names)
-        target = clustering.show('nodes', parsed.identity)
-        about = cluster_command.events_about('nodes', target)
-        marker = clustering.last_event(about) if parsed.wait else None
-        asked = {
-            **cluster_command.queued(parsed),
-            **cluster_command.scheduled(parsed),
-        }
-        _, action = clustering.update('nodes', target['id'], values, asked)
-        if parsed.wait:
-            self.wait(clustering, action, parsed, about, marker)
-        return clustering.show('nodes', target['id'])
 
 
 class NodeDelete(Delete):
