@@ -12,9 +12,6 @@ class DatabasePromises(OnDatabase, Promises):
     #: Fewer than in memory, where each takes a fraction of the time.
     disorders = 5
     every = 7
-    #: How many actions share a statement depends on how long a commit takes, which
-    #: on a busy machine is not always the same.
-    growth = 3.0
 
 
 define_tests(
