@@ -4,14 +4,13 @@ import os
 import queue
 import re
 import signal
-import subprocess
-import sys
 import textwrap
 import threading
 
 from testtools import content
 
 from tests import base
+from tests.acceptance import preloaded
 
 #: Seconds after which a process that should have ended is taken for stuck.
 PATIENCE = 60
@@ -88,20 +87,16 @@ class CommandTestCase(base.TestCase):
         path.write_text(textwrap.dedent(text))
         return str(path)
 
-    def start(self, *argv, module='watcherlite.cli.main', stdout=None, **environment):
+    def start(self, *argv, stdout=None, **environment):
         """Start a command in the home; it is killed when the test ends.
 
         :param stdout: where its standard output goes, if not to `Running.out`
         """
-        process = subprocess.Popen(
-            [sys.executable, '-m', module, *argv],
+        process = preloaded.start(
+            ['watcherlite', *argv],
             cwd=self.home,
-            env={**os.environ, 'PYTHONUNBUFFERED': '1', **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE if stdout is None else stdout,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
+            env={**os.environ, **environment},
+            stdout=stdout,
         )
         self.addCleanup(self._kill, process)
         running = Running(process)

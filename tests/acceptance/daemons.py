@@ -14,6 +14,7 @@ import unittest
 from testtools import content
 
 from tests import base, schemas, services
+from tests.acceptance import preloaded
 from tests.acceptance.target import Target
 from tests.functional.third_party.installation import Installation
 from watcherlite import bootstrap, conf
@@ -57,20 +58,24 @@ def wait_until(answer, problem, patience=PATIENCE):
     return found
 
 
-class Daemon:
-    """One daemon: its manager process, and the workers that this one has forked."""
+def start_script(argv, **options):
+    """Start a program as it was installed."""
+    return subprocess.Popen(
+        argv, stdin=subprocess.DEVNULL, start_new_session=True, **options
+    )
 
-    def __init__(self, argv, environment, directory, log):
+
+class Daemon:
+    """One daemon: its manager process, and the workers that this one has forked.
+
+    :param start: how its process is started; default: as it was installed
+    """
+
+    def __init__(self, argv, environment, directory, log, start=start_script):
         self.log = log
         with log.open('wb') as file:
-            self._process = subprocess.Popen(
-                argv,
-                cwd=directory,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=file,
-                start_new_session=True,
+            self._process = start(
+                argv, cwd=directory, env=environment, stdout=file, stderr=file
             )
         self.pid = self._process.pid
 
@@ -250,11 +255,13 @@ class DaemonTestCase(base.TestCase):
     :cvar database: the kind of the database, None for SQLite
     :cvar broker: whether there is one; else messages stay within each process
     :cvar third_party: whether plugins of others are installed, broken ones included
+    :cvar start_process: how processes are started
     """
 
     database = services.POSTGRESQL
     broker = True
     third_party = True
+    start_process = staticmethod(preloaded.start)
 
     @classmethod
     def setUpClass(cls):
@@ -342,6 +349,7 @@ class DaemonTestCase(base.TestCase):
             },
             self.home,
             log,
+            self.start_process,
         )
         # The file is gone when a failure is reported.
         self.addCleanup(
