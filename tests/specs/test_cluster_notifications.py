@@ -2,17 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from tests import factories
 from tests.functional.db.stores import POSTGRESQL, SQLITE, define_tests
 from tests.specs.cluster_case import ClusterActionCase
 from tests.specs.database_case import OnDatabase
-from tests.specs.test_action_plan_notifications import DEADLINE, Recorder
+from tests.specs.published import published
 from tests.unit.notifications import expectations
-from watcherlite.clock import SystemClock
 from watcherlite.domain.clusters import Cluster
 from watcherlite.engine.clusters import action_types
-from watcherlite.notifications.relay import Relay
-from watcherlite.notifications.settings import NotificationSettings, RelaySettings
 
 SECRET = 'correct-horse'
 
@@ -29,22 +25,13 @@ class ClusterNotifications(Base):
     def setUp(self) -> None:
         super().setUp()
         self.world = self.a_world_of_one()
-        self.publisher = Recorder()
+        self.messages: list[Any] = []
 
     def sent(self) -> list[Any]:
-        """Publish what there is; return the messages that came since the last time."""
-        relay = Relay(
-            self.world.store,
-            self.publisher,
-            NotificationSettings('localhost'),
-            factories.new_uuid(),
-            SystemClock(),
-            RelaySettings(sweep_interval=600.0),
-        )
-        before = len(self.publisher.messages)
-        relay.stop(DEADLINE)
-        relay.run()
-        return list(self.publisher.messages[before:])
+        """Return the messages that came since the last time."""
+        sent = published(self.world.store)
+        self.messages += sent
+        return sent
 
     def life(self, size: int) -> Cluster:
         """Return a cluster whose making has been told of and is not told again."""
@@ -81,9 +68,13 @@ class ClusterNotifications(Base):
         )
         self.assertEqual(
             [cluster.uuid] * 2,
-            [_data(m)['cluster_uuid'] for m in made if 'cluster_uuid' in _data(m)],
+            [
+                expectations.data(m)['cluster_uuid']
+                for m in made
+                if 'cluster_uuid' in expectations.data(m)
+            ],
         )
-        first, last = _data(made[0]), _data(deleted[-1])
+        first, last = expectations.data(made[0]), expectations.data(deleted[-1])
         self.assertEqual(
             (
                 'c',
@@ -100,10 +91,10 @@ class ClusterNotifications(Base):
             ),
         )
         self.assertIsNotNone(last['deleted_at'])
-        self.assertNotIn(SECRET, str(self.publisher.messages))
+        self.assertNotIn(SECRET, str(self.messages))
         self.assertEqual(
             {'clustering:localhost'},
-            {expectations.inner(m)['publisher_id'] for m in self.publisher.messages},
+            {expectations.inner(m)['publisher_id'] for m in self.messages},
         )
 
     def test_one_of_whose_nodes_one_cannot_be_made(self) -> None:
@@ -122,7 +113,11 @@ class ClusterNotifications(Base):
             },
             _by_name(sent),
         )
-        failed = {_data(m)['name']: _data(m) for m in sent if _fault(m)}
+        failed = {
+            expectations.data(m)['name']: expectations.data(m)
+            for m in sent
+            if expectations.fault(m)
+        }
         self.assertEqual({'n2', 'c'}, set(failed))
         self.assertEqual(
             ('BrokenThingError', 'create of n2 does not work'),
@@ -171,7 +166,11 @@ class ClusterNotifications(Base):
             },
             _by_name(recovered),
         )
-        ids = [_data(m)['physical_id'] for m in recovered if _data(m)['name'] == 'n2']
+        ids = [
+            expectations.data(m)['physical_id']
+            for m in recovered
+            if expectations.data(m)['name'] == 'n2'
+        ]
         self.assertEqual(self.world.now(dead).physical_id, ids[-1])
 
     def test_one_that_is_scaled_and_looked_after_by_no_policy(self) -> None:
@@ -189,7 +188,7 @@ class ClusterNotifications(Base):
             },
             _by_name(scaled),
         )
-        self.assertEqual(2, _data(scaled[-1])['desired_capacity'])
+        self.assertEqual(2, expectations.data(scaled[-1])['desired_capacity'])
 
     def test_every_phase_is_told_once_and_has_ids_that_stay(self) -> None:
         self.make(self.world, 2)
@@ -200,28 +199,14 @@ class ClusterNotifications(Base):
         self.assertEqual([], self.sent())
 
 
-class MemoryClusterNotificationsTest(ClusterNotifications, ClusterActionCase):
-    """On the store of tests."""
-
-
 def _by_name(sent: list[Any]) -> dict[str, list[str]]:
     """Return what is told of each cluster and node, by name."""
     found: dict[str, list[str]] = {}
     for message in sent:
-        found.setdefault(_data(message)['name'], []).extend(
+        found.setdefault(expectations.data(message)['name'], []).extend(
             expectations.story([message])
         )
     return found
-
-
-def _data(message: Any) -> dict[str, Any]:
-    data: dict[str, Any] = expectations.inner(message)['payload']['watcher_object.data']
-    return data
-
-
-def _fault(message: Any) -> Any:
-    fault = _data(message).get('fault')
-    return fault and fault['watcher_object.data']
 
 
 define_tests(

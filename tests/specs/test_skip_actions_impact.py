@@ -6,15 +6,11 @@ That on the REST API is `test_skip_actions_api`.
 from typing import Any
 
 from tests.functional.cli.test_real_api import RealApiCase
+from tests.specs.published import published
 from tests.specs.skip_case import SkipCase
-from tests.specs.test_action_plan_notifications import DEADLINE, Recorder
 from tests.unit.notifications import expectations
 from tests.worlds import action
-from watcherlite.clock import SystemClock
 from watcherlite.db.sqlalchemy import tables
-from watcherlite.domain import events
-from watcherlite.notifications.relay import Relay
-from watcherlite.notifications.settings import NotificationSettings, RelaySettings
 
 BY_USER = 'Action skipped by user. Reason: not tonight'
 BY_ITSELF = 'Action was skipped automatically: the instance does not exist'
@@ -37,25 +33,11 @@ class TestDataModelImpact(SkipCase):
 class TestNotificationsImpact(SkipCase):
     """Notifications of actions and of action plans have the new field."""
 
-    def published(self) -> list[Any]:
-        """Return all notifications of the world, as a broker is given them."""
-        publisher = Recorder()
-        relay = Relay(
-            self.world.store,
-            publisher,
-            NotificationSettings('localhost'),
-            events.new_uuid(),
-            SystemClock(),
-            RelaySettings(),
-        )
-        self.assertTrue(relay.stop(DEADLINE))
-        relay.run()
-        return [expectations.inner(message) for message in publisher.messages]
-
     def told(self) -> dict[str, list[tuple[str, str, Any]]]:
         """Return uuid -> (event type, state, status message) of what is told of it."""
         found: dict[str, list[tuple[str, str, Any]]] = {}
-        for notification in self.published():
+        for message in published(self.world.store):
+            notification = expectations.inner(message)
             data = notification['payload']['watcher_object.data']
             found.setdefault(data['uuid'], []).append(
                 (notification['event_type'], data['state'], data['status_message'])

@@ -2,15 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from tests import factories
 from tests.functional.db.stores import POSTGRESQL, SQLITE, define_tests
 from tests.specs.database_case import OnDatabase
-from tests.specs.test_action_plan_notifications import DEADLINE, Recorder
+from tests.specs.published import published
 from tests.stack_worlds import StackWorldCase, res
 from tests.unit.notifications import expectations
-from watcherlite.clock import SystemClock
-from watcherlite.notifications.relay import Relay
-from watcherlite.notifications.settings import NotificationSettings, RelaySettings
 
 SECRET = 'correct-horse'
 HIDDEN = {'parameters': {'pw': {'type': 'string', 'hidden': True}}}
@@ -30,22 +26,13 @@ class StackNotifications(Base):
     def setUp(self) -> None:
         super().setUp()
         self.world = self.a_stack_world()
-        self.publisher = Recorder()
+        self.messages: list[Any] = []
 
     def sent(self) -> list[Any]:
-        """Publish what there is; return the messages that came since the last time."""
-        relay = Relay(
-            self.world.store,
-            self.publisher,
-            NotificationSettings('localhost'),
-            factories.new_uuid(),
-            SystemClock(),
-            RelaySettings(sweep_interval=600.0),
-        )
-        before = len(self.publisher.messages)
-        relay.stop(DEADLINE)
-        relay.run()
-        return list(self.publisher.messages[before:])
+        """Return the messages that came since the last time."""
+        sent = published(self.world.store)
+        self.messages += sent
+        return sent
 
     def test_one_that_is_made_changed_and_deleted(self) -> None:
         stack = self.world.make(ONE, sections=HIDDEN, parameters={'pw': SECRET})
@@ -81,8 +68,8 @@ class StackNotifications(Base):
         self.assertEqual(
             ['stack.delete.end: DELETE_COMPLETE'], expectations.story([last])
         )
-        self.assertIsNotNone(_data(last)['deleted_at'])
-        self.assertNotIn(SECRET, str(self.publisher.messages))
+        self.assertIsNotNone(expectations.data(last)['deleted_at'])
+        self.assertNotIn(SECRET, str(self.messages))
 
     def test_one_that_cannot_be_made(self) -> None:
         self.world.outside.fails.add(('create', 'a'))
@@ -100,7 +87,7 @@ class StackNotifications(Base):
             ],
             expectations.story(sent),
         )
-        told_by = [_fault(message) for message in sent]
+        told_by = [expectations.fault(message) for message in sent]
         self.assertEqual(
             ('BrokenThingError', 'create of a does not work', 'called'),
             (
@@ -130,7 +117,8 @@ class StackNotifications(Base):
             ['resource.check.error: CHECK_FAILED'], expectations.story([marked])
         )
         self.assertEqual(
-            ('it smokes', None), (_data(marked)['status_reason'], _fault(marked))
+            ('it smokes', None),
+            (expectations.data(marked)['status_reason'], expectations.fault(marked)),
         )
         self.assertEqual(
             [
@@ -152,9 +140,9 @@ class StackNotifications(Base):
         self.assertEqual(
             [*(['all'] * 6), None, None],
             [
-                _data(message)['lock_level']
+                expectations.data(message)['lock_level']
                 for message in locked
-                if 'lock_level' in _data(message)
+                if 'lock_level' in expectations.data(message)
             ],
         )
 
@@ -169,7 +157,7 @@ class StackNotifications(Base):
         self.assertEqual(
             ['resource.signal.end: LOCK_COMPLETE'], expectations.story([ignored])
         )
-        self.assertIn('Signal ignored', _data(ignored)['status_reason'])
+        self.assertIn('Signal ignored', expectations.data(ignored)['status_reason'])
 
     def test_stacks_in_it_are_told_of_with_where_they_belong(self) -> None:
         stack = self.world.make({'g': res('Group', count=1)})
@@ -199,7 +187,10 @@ class StackNotifications(Base):
                 (inner.uuid, stack.uuid, stack.uuid),
             ],
             [
-                tuple(_data(sent[at])[k] for k in ('uuid', 'owner_uuid', 'root_uuid'))
+                tuple(
+                    expectations.data(sent[at])[k]
+                    for k in ('uuid', 'owner_uuid', 'root_uuid')
+                )
                 for at in (0, 3)
             ],
         )
@@ -210,20 +201,6 @@ class StackNotifications(Base):
 
         self.assertEqual(len(first), len(set(first)))
         self.assertEqual([], self.sent())
-
-
-class MemoryStackNotificationsTest(StackNotifications, StackWorldCase):
-    """On the store of tests."""
-
-
-def _data(message: Any) -> dict[str, Any]:
-    data: dict[str, Any] = expectations.inner(message)['payload']['watcher_object.data']
-    return data
-
-
-def _fault(message: Any) -> Any:
-    fault = _data(message).get('fault')
-    return fault and fault['watcher_object.data']
 
 
 define_tests(

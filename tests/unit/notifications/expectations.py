@@ -260,14 +260,25 @@ def inner(message):
     return json.loads(json.loads(body)['oslo.message'])
 
 
+def data(message):
+    """Return the fields of the payload in a message."""
+    return inner(message)['payload']['watcher_object.data']
+
+
+def fault(message):
+    """Return the fields of the fault in a message; None without one."""
+    found = data(message).get('fault')
+    return found and found['watcher_object.data']
+
+
 def story(messages):
     """Return one line for each message: its event type, whose, and its states."""
     lines = []
     for message in messages:
         notification = inner(message)
-        data = notification['payload']['watcher_object.data']
-        update = data.get('state_update')
-        states = data['state']
+        fields = notification['payload']['watcher_object.data']
+        update = fields.get('state_update')
+        states = fields['state']
         if update is not None:
             update = update['watcher_object.data']
             states = f'{update["old_state"]} -> {update["state"]}'

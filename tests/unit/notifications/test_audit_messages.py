@@ -1,33 +1,22 @@
 """From batches of events of audits to messages."""
 
-from tests import base, factories
-from tests.unit.notifications import expectations
-from watcherlite import exceptions
+from tests import factories
+from tests.unit.notifications import expectations, messages_case
 from watcherlite.domain import events
 from watcherlite.domain.audits import AuditSurroundings
-from watcherlite.notifications import messages
-from watcherlite.notifications.samples import documents, infra_optim
-from watcherlite.notifications.settings import NotificationSettings
+from watcherlite.notifications.samples import infra_optim
 
 FAULT = {'exception': 'E', 'message': 'no host', 'module': 'm', 'function': 'f'}
 
 
-class Surroundings:
-    """What surrounds audits; `asked` are the ids of each question."""
+class Surroundings(messages_case.Surroundings):
+    """What surrounds audits."""
 
-    def __init__(self, *surroundings):
-        self.known = {found.audit.id: found for found in surroundings}
-        self.asked = []
-        self.error = None
+    def key(self, found):
+        return found.audit.id
 
     def surroundings_of_audits(self, audit_ids):
-        self.asked.append(list(audit_ids))
-        if self.error is not None:
-            raise self.error
-        return {key: self.known[key] for key in audit_ids if key in self.known}
-
-    def surroundings_of_plans(self, plan_ids):
-        return {4: expectations.SURROUNDINGS}
+        return self.find(audit_ids)
 
     def becomes(self, audit, strategy=expectations.STRATEGY):
         self.known[audit.id] = AuditSurroundings(
@@ -35,21 +24,9 @@ class Surroundings:
         )
 
 
-class AuditMessagesTestCase(base.TestCase):
-    def setUp(self):
-        super().setUp()
-        self.surroundings = Surroundings(expectations.AUDIT_SURROUNDINGS)
-
-    def builder(self, **settings):
-        return messages.MessageBuilder(
-            NotificationSettings(**{'host': documents.HOST, **settings}),
-            self.surroundings,
-        )
-
-    def build(self, *stored, **settings):
-        batch = self.builder(**settings).build(stored)
-        self.assertEqual([], batch.build_failures)
-        return batch.messages
+class AuditMessagesTestCase(messages_case.MessagesCase):
+    def make_surroundings(self):
+        return Surroundings(expectations.AUDIT_SURROUNDINGS)
 
 
 class TestStates(AuditMessagesTestCase):
@@ -80,7 +57,7 @@ class TestStates(AuditMessagesTestCase):
             ],
             [
                 tuple(
-                    _data(message)[key]
+                    expectations.data(message)[key]
                     for key in ('state', 'status_message', 'updated_at', 'deleted_at')
                 )
                 for message in sent
@@ -106,7 +83,10 @@ class TestStates(AuditMessagesTestCase):
                     'status_message': 'no host',
                 },
             ],
-            [_data(message)['state_update']['watcher_object.data'] for message in sent],
+            [
+                expectations.data(message)['state_update']['watcher_object.data']
+                for message in sent
+            ],
         )
 
     def test_a_deletion_has_its_time(self):
@@ -122,7 +102,10 @@ class TestStates(AuditMessagesTestCase):
         self.assertEqual(
             [(at, at)] * 2,
             [
-                (_data(message)['updated_at'], _data(message)['deleted_at'])
+                (
+                    expectations.data(message)['updated_at'],
+                    expectations.data(message)['deleted_at'],
+                )
                 for message in sent
             ],
         )
@@ -152,7 +135,7 @@ class TestFaults(AuditMessagesTestCase):
                 ('audit.planner.error', {**fault, 'exception_message': 'no'}),
             ],
             [
-                (expectations.inner(message)['event_type'], _fault(message))
+                (expectations.inner(message)['event_type'], expectations.fault(message))
                 for message in sent
             ],
         )
@@ -172,7 +155,7 @@ class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
             expectations.audit_event(1, None, 'PENDING', kind=events.CREATED)
         )
 
-        data = _data(created)
+        data = expectations.data(created)
         self.assertEqual((None, None), (data['strategy'], data['strategy_uuid']))
         self.assertEqual('dummy', data['goal']['watcher_object.data']['name'])
         self.assertEqual(infra_optim.GOAL_UUID, data['goal_uuid'])
@@ -186,7 +169,9 @@ class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
                 expectations.NOTIFIED_AUDIT.evolve(interval=interval)
             )
             batch = builder.build(stored)
-            intervals.append([_data(message)['interval'] for message in batch.messages])
+            intervals.append(
+                [expectations.data(message)['interval'] for message in batch.messages]
+            )
 
         self.assertEqual([['60'] * 3, ['*/5 * * * *'] * 3], intervals)
         self.assertEqual([[6], [6]], self.surroundings.asked)
@@ -208,19 +193,19 @@ class TestWhatSurroundsAnAudit(AuditMessagesTestCase):
                 ('audit.update', infra_optim.AUDIT_UUID),
             ],
             [
-                (expectations.inner(message)['event_type'], _data(message)['uuid'])
+                (
+                    expectations.inner(message)['event_type'],
+                    expectations.data(message)['uuid'],
+                )
                 for message in sent
             ],
         )
 
     def test_nothing_is_read_of_what_is_below_the_level(self):
-        sent = self.build(
+        self.assert_not_read(
             expectations.audit_event(1, 'PENDING', 'ONGOING'),
             expectations.audit_step(2, events.STRATEGY_START),
-            level='error',
         )
-
-        self.assertEqual(([], []), (sent, self.surroundings.asked))
 
     def test_the_prefix_of_plans_is_not_that_of_audits(self):
         sent = self.build(
@@ -260,7 +245,7 @@ class TestPinned(AuditMessagesTestCase):
         )
         self.assertEqual(
             {'old_state': 'PENDING', 'state': 'ONGOING'},
-            _data(sent)['state_update']['watcher_object.data'],
+            expectations.data(sent)['state_update']['watcher_object.data'],
         )
 
 
@@ -293,15 +278,7 @@ class TestWhatCannotBeBuilt(AuditMessagesTestCase):
         )
 
     def test_errors_of_the_store_are_not_taken_for_it(self):
-        builder = self.builder()
-        self.surroundings.error = exceptions.StoreUnavailable()
-        stored = [expectations.audit_event(1, 'PENDING', 'ONGOING')]
-        self.assertRaises(exceptions.StoreUnavailable, builder.build, stored)
-        self.surroundings.error = None
-
-        batch = builder.build(stored)
-
-        self.assertEqual((1, []), (len(batch.messages), batch.build_failures))
+        self.assert_raised(expectations.audit_event(1, 'PENDING', 'ONGOING'))
 
     def test_an_event_without_an_audit_is_of_none(self):
         stored = expectations.audit_event(1, 'PENDING', 'ONGOING', subject_id=None)
@@ -309,12 +286,3 @@ class TestWhatCannotBeBuilt(AuditMessagesTestCase):
         batch = self.builder().build([stored])
 
         self.assertEqual(([], 1), (batch.messages, len(batch.build_failures)))
-
-
-def _data(message):
-    return expectations.inner(message)['payload']['watcher_object.data']
-
-
-def _fault(message):
-    fault = _data(message)['fault']
-    return fault and fault['watcher_object.data']

@@ -1,24 +1,19 @@
 """From batches of events of clusters and nodes to messages."""
 
-from tests import base, factories
-from tests.unit.notifications import expectations
-from watcherlite import exceptions
+from tests import factories
+from tests.unit.notifications import expectations, messages_case
 from watcherlite.domain.clusters import Cluster, Node, Profile
-from watcherlite.notifications import messages
 from watcherlite.notifications.samples import clusters as cluster_samples
-from watcherlite.notifications.samples import documents
-from watcherlite.notifications.settings import NotificationSettings
 
 FAULT = {'exception': 'E', 'message': 'no port', 'module': 'm', 'function': 'f'}
 
 
-class Nouns:
-    """What there is; `asked` are the kinds and ids of each question."""
+class Surroundings(messages_case.Surroundings):
+    """What there is of each kind; `asked` are the kinds and ids of each question."""
 
     def __init__(self):
+        super().__init__()
         self.known = {kind: dict(rows) for kind, rows in expectations.NOUNS.items()}
-        self.asked = []
-        self.error = None
 
     def objects_by_id(self, kind, ids):
         self.asked.append((kind, list(ids)))
@@ -30,20 +25,9 @@ class Nouns:
         self.known[type(row)][row.id] = row
 
 
-class ClusterMessagesTestCase(base.TestCase):
-    def setUp(self):
-        super().setUp()
-        self.nouns = Nouns()
-
-    def builder(self, **settings):
-        return messages.MessageBuilder(
-            NotificationSettings(**{'host': documents.HOST, **settings}), self.nouns
-        )
-
-    def build(self, *stored, **settings):
-        batch = self.builder(**settings).build(stored)
-        self.assertEqual([], batch.build_failures)
-        return batch.messages
+class ClusterMessagesTestCase(messages_case.MessagesCase):
+    def make_surroundings(self):
+        return Surroundings()
 
 
 class TestWhatIsSent(ClusterMessagesTestCase):
@@ -89,7 +73,10 @@ class TestWhatIsSent(ClusterMessagesTestCase):
         self.assertEqual(
             [(None, at, None), (made, at, None), (made, at, None), (made, at, at)],
             [
-                tuple(_data(m)[k] for k in ('created_at', 'updated_at', 'deleted_at'))
+                tuple(
+                    expectations.data(m)[k]
+                    for k in ('created_at', 'updated_at', 'deleted_at')
+                )
                 for m in sent
             ],
         )
@@ -103,7 +90,7 @@ class TestWhatIsSent(ClusterMessagesTestCase):
             )
         )
 
-        data = _data(message)
+        data = expectations.data(message)
         self.assertEqual(
             {
                 'uuid': cluster_samples.ACTION_UUID,
@@ -143,7 +130,7 @@ class TestWhatIsSent(ClusterMessagesTestCase):
                 ),
                 ('error', None),
             ],
-            [(m[0].rpartition('.')[2], _fault(m)) for m in sent],
+            [(m[0].rpartition('.')[2], expectations.fault(m)) for m in sent],
         )
 
 
@@ -159,50 +146,51 @@ class TestWhatIsRead(ClusterMessagesTestCase):
         ]
         sizes = []
         for size in (4, 5):
-            self.nouns.becomes(expectations.CLUSTER.evolve(desired_capacity=size))
+            self.surroundings.becomes(
+                expectations.CLUSTER.evolve(desired_capacity=size)
+            )
             batch = builder.build(stored)
-            sizes.append([_data(m).get('desired_capacity') for m in batch.messages])
+            sizes.append(
+                [expectations.data(m).get('desired_capacity') for m in batch.messages]
+            )
 
         self.assertEqual(
-            [(Cluster, [10]), (Node, [11]), (Profile, [12])] * 2, self.nouns.asked
+            [(Cluster, [10]), (Node, [11]), (Profile, [12])] * 2,
+            self.surroundings.asked,
         )
         self.assertEqual([[4, None, 4], [5, None, 5]], sizes)
 
     def test_nothing_is_read_of_what_is_below_the_level(self):
-        sent = self.build(
-            expectations.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING'),
-            level='error',
+        self.assert_not_read(
+            expectations.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING')
         )
 
-        self.assertEqual(([], []), (sent, self.nouns.asked))
-
     def test_a_profile_that_is_gone_is_null(self):
-        self.nouns.known[Profile].clear()
+        self.surroundings.known[Profile].clear()
 
         (message,) = self.build(
             expectations.phase_event(1, 'delete.end', 'DELETING', 'DELETING')
         )
 
-        self.assertIsNone(_data(message)['profile_uuid'])
+        self.assertIsNone(expectations.data(message)['profile_uuid'])
 
     def test_errors_of_the_store_are_not_taken_for_a_fault_of_an_event(self):
-        self.nouns.error = exceptions.StoreUnavailable()
-        stored = [expectations.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING')]
-
-        self.assertRaises(exceptions.StoreUnavailable, self.builder().build, stored)
+        self.assert_raised(
+            expectations.phase_event(1, 'check.start', 'ACTIVE', 'CHECKING')
+        )
 
 
 class TestSecrets(ClusterMessagesTestCase):
     def test_nothing_of_what_is_made_is_told_and_credentials_are_masked(self):
         secret = 'correct-horse'
-        self.nouns.becomes(
+        self.surroundings.becomes(
             expectations.CLUSTER.evolve(
                 metadata={'tier': 'web', 'db_password': secret},
                 config={'node.name.format': secret},
                 data={'loadbalancers': {'x': secret}},
             )
         )
-        self.nouns.becomes(
+        self.surroundings.becomes(
             expectations.NODE.evolve(
                 properties={'command': secret},
                 attributes={'url': secret},
@@ -227,7 +215,10 @@ class TestSecrets(ClusterMessagesTestCase):
                 {'tier': 'web', 'db_password': '***'},
                 'no answer from http://me:***@host/',
             ),
-            (_data(sent[0])['metadata'], _data(sent[0])['status_reason']),
+            (
+                expectations.data(sent[0])['metadata'],
+                expectations.data(sent[0])['status_reason'],
+            ),
         )
 
 
@@ -248,12 +239,3 @@ class TestWhatCannotBeBuilt(ClusterMessagesTestCase):
         self.assertEqual(
             [1, 2], sorted(found.stored.sequence for found in batch.build_failures)
         )
-
-
-def _data(message):
-    return expectations.inner(message)['payload']['watcher_object.data']
-
-
-def _fault(message):
-    fault = _data(message)['fault']
-    return fault and fault['watcher_object.data']

@@ -3,57 +3,29 @@
 import json
 import time
 
-from tests import base, factories
-from tests.unit.notifications import expectations
-from watcherlite import exceptions
+from tests import factories
+from tests.unit.notifications import expectations, messages_case
 from watcherlite.domain import events
 from watcherlite.domain.action_plans import PlanSurroundings
-from watcherlite.notifications import messages
 from watcherlite.notifications.payloads import action_plans
 from watcherlite.notifications.samples import documents, infra_optim
 from watcherlite.notifications.settings import NotificationSettings
 from watcherlite.objects import action, action_plan, audit, cluster, nested, stack
 
 
-class Surroundings:
-    """What surrounds plans; `asked` are the ids of each question."""
+class Surroundings(messages_case.Surroundings):
+    """What surrounds plans."""
 
-    def __init__(self, *surroundings):
-        self.known = {found.plan.id: found for found in surroundings}
-        self.asked = []
-        self.error = None
+    def key(self, found):
+        return found.plan.id
 
     def surroundings_of_plans(self, plan_ids):
-        self.asked.append(list(plan_ids))
-        if self.error is not None:
-            raise self.error
-        return {key: self.known[key] for key in plan_ids if key in self.known}
-
-    def surroundings_of_audits(self, audit_ids):
-        return {6: expectations.AUDIT_SURROUNDINGS}
-
-    def surroundings_of_stacks(self, stack_ids):
-        return {8: expectations.STACK_SURROUNDINGS}
-
-    def objects_by_id(self, kind, ids):
-        return expectations.objects_by_id(kind, ids)
+        return self.find(plan_ids)
 
 
-class MessagesTestCase(base.TestCase):
-    def setUp(self):
-        super().setUp()
-        self.surroundings = Surroundings(expectations.SURROUNDINGS)
-
-    def builder(self, **settings):
-        return messages.MessageBuilder(
-            NotificationSettings(**{'host': documents.HOST, **settings}),
-            self.surroundings,
-        )
-
-    def build(self, *stored, **settings):
-        batch = self.builder(**settings).build(stored)
-        self.assertEqual([], batch.build_failures)
-        return batch.messages
+class MessagesTestCase(messages_case.MessagesCase):
+    def make_surroundings(self):
+        return Surroundings(expectations.SURROUNDINGS)
 
 
 class TestSamples(MessagesTestCase):
@@ -107,10 +79,7 @@ class TestSamples(MessagesTestCase):
             [(at, at)] * 4,
             [
                 (data['updated_at'], data['deleted_at'])
-                for data in (
-                    expectations.inner(message)['payload']['watcher_object.data']
-                    for message in sent
-                )
+                for data in map(expectations.data, sent)
             ],
         )
 
@@ -143,9 +112,7 @@ class TestStory(MessagesTestCase):
             )
         )
 
-        nested = expectations.inner(sent[0])['payload']['watcher_object.data'][
-            'action_plan'
-        ]
+        nested = expectations.data(sent[0])['action_plan']
         self.assertEqual(
             ('PENDING', 'One or more actions were skipped.'),
             (
@@ -157,9 +124,7 @@ class TestStory(MessagesTestCase):
     def test_a_failure_without_a_fault_has_null_there(self):
         sent = self.build(expectations.action_event(1, 'RUNNING', 'FAILED'))
 
-        self.assertIsNone(
-            expectations.inner(sent[1])['payload']['watcher_object.data']['fault']
-        )
+        self.assertIsNone(expectations.data(sent[1])['fault'])
 
 
 class TestSettings(MessagesTestCase):
@@ -299,10 +264,7 @@ class TestWhatIsRead(MessagesTestCase):
         self.assertEqual([[4, 9]], self.surroundings.asked)
         self.assertEqual(
             [other.uuid] * 2 + [infra_optim.ACTION_UUID] * 2 + [other.uuid] * 2,
-            [
-                expectations.inner(message)['payload']['watcher_object.data']['uuid']
-                for message in sent
-            ],
+            [expectations.data(message)['uuid'] for message in sent],
         )
 
     def test_plans_are_not_kept_without_a_bound(self):
@@ -367,19 +329,9 @@ class TestWhatCannotBeBuilt(MessagesTestCase):
         self.assertEqual(([], 1), (batch.messages, len(batch.build_failures)))
 
     def test_errors_of_the_store_are_not_taken_for_it(self):
-        builder = self.builder()
-        for error in (exceptions.StoreUnavailable(), TypeError('a bug in the store')):
-            self.surroundings.error = error
-            self.assertRaises(
-                type(error),
-                builder.build,
-                [expectations.action_event(1, 'READY', 'RUNNING')],
-            )
-        self.surroundings.error = None
+        stored = expectations.action_event(1, 'READY', 'RUNNING')
 
-        batch = builder.build([expectations.action_event(1, 'READY', 'RUNNING')])
-
-        self.assertEqual((2, []), (len(batch.messages), batch.build_failures))
+        self.assert_raised(stored, TypeError('a bug in the store'))
 
 
 class TestCost(MessagesTestCase):
@@ -402,8 +354,7 @@ class TestCost(MessagesTestCase):
 
 
 def _audit(message):
-    data = expectations.inner(message)['payload']['watcher_object.data']
-    return data['audit']['watcher_object.data']
+    return expectations.data(message)['audit']['watcher_object.data']
 
 
 def _cost(work):

@@ -1,53 +1,33 @@
 """From batches of events of stacks and resources to messages."""
 
 from tests import base, factories
-from tests.unit.notifications import expectations
-from watcherlite import exceptions
+from tests.unit.notifications import expectations, messages_case
 from watcherlite.domain import events
 from watcherlite.domain.stacks import StackSurroundings
-from watcherlite.notifications import messages
 from watcherlite.notifications.samples import documents
 from watcherlite.notifications.samples import stacks as stack_samples
-from watcherlite.notifications.settings import NotificationSettings
 
 FAULT = {'exception': 'E', 'message': 'no port', 'module': 'm', 'function': 'f'}
 OUTER = ('outer', factories.new_uuid())
 OUTERMOST = ('outermost', factories.new_uuid())
 
 
-class Surroundings:
-    """What surrounds stacks; `asked` are the ids of each question."""
+class Surroundings(messages_case.Surroundings):
+    """What surrounds stacks."""
 
-    def __init__(self, *surroundings):
-        self.known = {found.stack.id: found for found in surroundings}
-        self.asked = []
-        self.error = None
+    def key(self, found):
+        return found.stack.id
 
     def surroundings_of_stacks(self, stack_ids):
-        self.asked.append(list(stack_ids))
-        if self.error is not None:
-            raise self.error
-        return {key: self.known[key] for key in stack_ids if key in self.known}
+        return self.find(stack_ids)
 
     def becomes(self, stack, *ancestry):
         self.known[stack.id] = StackSurroundings(stack, ancestry)
 
 
-class StackMessagesTestCase(base.TestCase):
-    def setUp(self):
-        super().setUp()
-        self.surroundings = Surroundings(expectations.STACK_SURROUNDINGS)
-
-    def builder(self, **settings):
-        return messages.MessageBuilder(
-            NotificationSettings(**{'host': documents.HOST, **settings}),
-            self.surroundings,
-        )
-
-    def build(self, *stored, **settings):
-        batch = self.builder(**settings).build(stored)
-        self.assertEqual([], batch.build_failures)
-        return batch.messages
+class StackMessagesTestCase(messages_case.MessagesCase):
+    def make_surroundings(self):
+        return Surroundings(expectations.STACK_SURROUNDINGS)
 
 
 class TestWhatIsSent(StackMessagesTestCase):
@@ -116,7 +96,7 @@ class TestWhatIsSent(StackMessagesTestCase):
             ],
             [
                 tuple(
-                    _data(message)[key]
+                    expectations.data(message)[key]
                     for key in ('state', 'status_reason', 'updated_at', 'deleted_at')
                 )
                 for message in sent
@@ -136,7 +116,7 @@ class TestWhatIsSent(StackMessagesTestCase):
                 'state': 'CHECK_IN_PROGRESS',
                 'status_reason': 'Stack CHECK started',
             },
-            _data(update)['state_update']['watcher_object.data'],
+            expectations.data(update)['state_update']['watcher_object.data'],
         )
 
 
@@ -191,10 +171,13 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
         )
 
         expected = (OUTER[1], OUTERMOST[1])
-        terse = _data(resource)['stack']['watcher_object.data']
+        terse = expectations.data(resource)['stack']['watcher_object.data']
         self.assertEqual(
             [expected] * 2,
-            [(d['owner_uuid'], d['root_uuid']) for d in (_data(started), terse)],
+            [
+                (d['owner_uuid'], d['root_uuid'])
+                for d in (expectations.data(started), terse)
+            ],
         )
 
     def test_all_of_a_batch_are_read_at_once_and_anew_for_the_next(self):
@@ -212,7 +195,9 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
         for value in ('a', 'b'):
             self.surroundings.becomes(expectations.STACK.evolve(tags=(value,)))
             batch = builder.build(stored)
-            tags.append([_data(message).get('tags') for message in batch.messages])
+            tags.append(
+                [expectations.data(message).get('tags') for message in batch.messages]
+            )
 
         self.assertEqual([[8, 9], [8, 9]], self.surroundings.asked)
         self.assertEqual(
@@ -236,7 +221,7 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
         self.assertEqual(
             [
                 {'parameters', 'template', 'properties', 'attributes', 'context'}
-                & set(_data(message))
+                & set(expectations.data(message))
                 for message in sent
             ],
             [set()] * 3,
@@ -254,16 +239,13 @@ class TestWhatSurroundsThem(StackMessagesTestCase):
 
         self.assertEqual(
             ['stacks', 'stacks', None, None],
-            [_data(message)['lock_level'] for message in sent],
+            [expectations.data(message)['lock_level'] for message in sent],
         )
 
     def test_nothing_is_read_of_what_is_below_the_level(self):
-        sent = self.build(
-            expectations.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
-            level='error',
+        self.assert_not_read(
+            expectations.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS')
         )
-
-        self.assertEqual(([], []), (sent, self.surroundings.asked))
 
 
 class TestWhatCannotBeBuilt(StackMessagesTestCase):
@@ -291,10 +273,9 @@ class TestWhatCannotBeBuilt(StackMessagesTestCase):
         )
 
     def test_errors_of_the_store_are_not_taken_for_it(self):
-        self.surroundings.error = exceptions.StoreUnavailable()
-        stored = [expectations.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS')]
-
-        self.assertRaises(exceptions.StoreUnavailable, self.builder().build, stored)
+        self.assert_raised(
+            expectations.stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS')
+        )
 
 
 class TestSamples(base.TestCase):
@@ -315,10 +296,6 @@ class TestSamples(base.TestCase):
         )
 
 
-def _data(message):
-    return expectations.inner(message)['payload']['watcher_object.data']
-
-
 def _fault(message):
-    fault = _data(message).get('fault', {'watcher_object.data': 'has none'})
+    fault = expectations.data(message).get('fault', {'watcher_object.data': 'has none'})
     return fault and fault['watcher_object.data']

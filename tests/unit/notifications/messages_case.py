@@ -1,0 +1,71 @@
+"""Messages built of events whose surroundings a test decides."""
+
+from tests import base
+from tests.unit.notifications import expectations
+from watcherlite import exceptions
+from watcherlite.notifications import messages
+from watcherlite.notifications.samples import documents
+from watcherlite.notifications.settings import NotificationSettings
+
+
+class Surroundings(expectations.Source):
+    """What surrounds the objects of events.
+
+    :ivar known: id -> what surrounds an object of the kind that is tested
+    :ivar asked: the ids of each question for these
+    :ivar error: raised by each question for these, or None
+    """
+
+    def __init__(self, *found):
+        self.known = {self.key(one): one for one in found}
+        self.asked = []
+        self.error = None
+
+    def key(self, found):
+        """Return the id of the object that something surrounds."""
+        raise NotImplementedError
+
+    def find(self, ids):
+        self.asked.append(list(ids))
+        if self.error is not None:
+            raise self.error
+        return {key: self.known[key] for key in ids if key in self.known}
+
+
+class MessagesCase(base.TestCase):
+    """Tests of the messages of one kind of object."""
+
+    def make_surroundings(self):
+        raise NotImplementedError
+
+    def setUp(self):
+        super().setUp()
+        self.surroundings = self.make_surroundings()
+
+    def builder(self, **settings):
+        return messages.MessageBuilder(
+            NotificationSettings(**{'host': documents.HOST, **settings}),
+            self.surroundings,
+        )
+
+    def build(self, *stored, **settings):
+        batch = self.builder(**settings).build(stored)
+        self.assertEqual([], batch.build_failures)
+        return batch.messages
+
+    def assert_not_read(self, *stored):
+        """Assert that nothing is read of events below the level."""
+        sent = self.build(*stored, level='error')
+
+        self.assertEqual(([], []), (sent, self.surroundings.asked))
+
+    def assert_raised(self, stored, *errors):
+        """Assert that errors of the store are not taken for faults of an event."""
+        builder = self.builder()
+        for error in (exceptions.StoreUnavailable(), *errors):
+            self.surroundings.error = error
+            self.assertRaises(type(error), builder.build, [stored])
+        self.surroundings.error = None
+        batch = builder.build([stored])
+        self.assertEqual([], batch.build_failures)
+        self.assertNotEqual([], batch.messages)
