@@ -282,64 +282,6 @@ class TestSkippedActionsDoNotAffectTheFinalStateOfThePlan(SkipCase):
         self.assertEqual(['revert a'], self.calls.of('revert'))
 
 
-class TestThePatchOfAnAction(SkipCase):
-    """Only PENDING actions, and only before the plan is taken; else 409 or 404."""
-
-    def test_an_unknown_action_is_not_found(self) -> None:
-        self.assertRaises(
-            exceptions.NotFound,
-            self.world.plans.skip_action,
-            '00000000-0000-4000-8000-000000000000',
-        )
-
-    def test_what_is_not_pending_any_more_cannot_be_skipped(self) -> None:
-        gate = self.a_gate()
-        world = self.a_world({'waits': kind(execute=gate)})
-        world.run('done')
-        world.start(action('running', 'waits'), action('next', parents=['running']))
-        gate.until_entered()
-
-        def refusal(name: str) -> str:
-            return str(
-                self.assertRaises(
-                    exceptions.Conflict,
-                    world.plans.skip_action,
-                    world.action(name).uuid,
-                )
-            )
-
-        self.assertEqual(
-            [
-                'State transition not allowed: (SUCCEEDED -> SKIPPED)',
-                'State transition not allowed: (ONGOING -> SKIPPED)',
-                'State update not allowed for actionplan state: ONGOING',
-            ],
-            [refusal('done'), refusal('running'), refusal('next')],
-        )
-
-    def test_it_is_skipped_once(self) -> None:
-        self.world.create('a')
-        self.skip('a')
-        self.assertEqual(
-            'State transition not allowed: (SKIPPED -> SKIPPED)',
-            self.refused(exceptions.TransitionNotAllowed, 'a'),
-        )
-
-    def test_not_in_a_plan_that_was_cancelled(self) -> None:
-        plan = self.world.create('a')
-        self.world.plans.cancel(plan.uuid)
-        self.assertEqual(
-            'State transition not allowed: (CANCELLED -> SKIPPED)',
-            self.refused(exceptions.TransitionNotAllowed, 'a'),
-        )
-
-    def test_an_action_without_a_plan_cannot_be_skipped(self) -> None:
-        self.world.add(self.world.new_action('alone'))
-        self.assertIn(
-            'belongs to no action plan', self.refused(exceptions.Conflict, 'alone')
-        )
-
-
 class TestCancelledIsForOtherCases(SkipCase):
     """CANCELLED stays what it was; SKIPPED ones are left alone by it."""
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.specs.api_case import ApiCase, Client, Meanwhile
-from tests.worlds import action, chain, kind, raises
+from tests.worlds import action, chain
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 
@@ -36,16 +36,6 @@ class TestAdminOverride(ApiCase):
             [each['state'] for each in listed['actions']],
         )
 
-    def test_the_message_says_that_a_user_did_it(self) -> None:
-        self.world.create('a')
-        self.assertEqual(BY_USER, self.patch('a', SKIP).json['status_message'])
-
-    def test_users_may_add_details(self) -> None:
-        self.world.create('a')
-        answer = self.patch('a', SKIP, because('not now'))
-        self.assertEqual(f'{BY_USER} Reason: not now', answer.json['status_message'])
-        self.assertEqual(answer.json, self.shown('a'))
-
     def test_no_reason_and_an_empty_one_are_the_same(self) -> None:
         self.world.create('a', 'b')
         self.assertEqual(
@@ -75,25 +65,6 @@ class TestPreConditionDetection(ApiCase):
 class TestOnlyWhileThePlanIsPending(ApiCase):
     """From PENDING to SKIPPED only when the parent plan is PENDING as well."""
 
-    def test_in_a_plan_that_nobody_has_started(self) -> None:
-        self.world.create('a')
-        self.assertEqual(200, self.patch('a', SKIP).status_code)
-
-    def test_in_a_plan_that_was_started_and_not_taken(self) -> None:
-        self.world.start('a')
-        self.assertEqual(200, self.patch('a', SKIP).status_code)
-
-    def test_not_in_a_plan_that_runs(self) -> None:
-        self.world.worker()
-        later = '2999-01-01T00:00:00Z'
-        plan = self.world.start(action('first'), action('a', not_before=later))
-        self.world.until_plan(plan, plan_states.ONGOING)
-        self.assert_refused(
-            409,
-            'State update not allowed for actionplan state: ONGOING',
-            self.patch('a', SKIP),
-        )
-
     def test_a_plan_that_is_taken_between_the_check_and_the_change_refuses(
         self,
     ) -> None:
@@ -122,26 +93,6 @@ class TestOnlyWhileThePlanIsPending(ApiCase):
             'State transition not allowed: (CANCELLED -> SKIPPED)',
             self.patch('a', SKIP, client=Client(self.world, plans)),
         )
-
-
-class TestTheStateIsNotMicroversioned(ApiCase):
-    """The value of the state is the same in every version."""
-
-    def test_the_first_version_shows_what_the_last_one_shows(self) -> None:
-        plan = self.world.create('a', 'b')
-        self.patch('a', SKIP)
-        for version in (None, '1.0', '1.4', '1.5', '1.7'):
-            listed = self.client.get(
-                f'/v1/actions?action_plan_uuid={plan.uuid}', version
-            )
-            self.assertEqual(
-                (['SKIPPED', 'PENDING'], 'SKIPPED'),
-                (
-                    [each['state'] for each in listed['actions']],
-                    self.shown('a', version)['state'],
-                ),
-                version,
-            )
 
 
 class TestTheMessageIsInTheNewVersion(ApiCase):
@@ -182,22 +133,6 @@ class TestTheMessageIsInTheNewVersion(ApiCase):
                 self.assertNotIn('status_message', listed[0])
 
 
-class TestThePatchIsInTheNewVersion(ApiCase):
-    """New patch API calls are only available from the new version on."""
-
-    def test_earlier_ones_are_told_which_it_is(self) -> None:
-        self.world.create('a')
-        for version in (None, '1.0', '1.4'):
-            self.assert_refused(
-                400,
-                'API microversion 1.5 or higher is required.',
-                self.patch('a', SKIP, version=version),
-            )
-        self.assertEqual('PENDING', self.shown('a')['state'])
-        for version in ('1.5', 'latest'):
-            self.assertEqual(200, self.patch('a', SKIP, version=version).status_code)
-
-
 class TestThePatch(ApiCase):
     """PATCH /v1/actions/{action_id}: 200, and 400, 409, 404."""
 
@@ -223,56 +158,6 @@ class TestThePatch(ApiCase):
                 answer.json['status_message'],
             ),
         )
-
-    def test_an_action_that_there_is_not_is_404(self) -> None:
-        uuid = '00000000-0000-4000-8000-000000000000'
-        answer = self.client(
-            'PATCH',
-            f'/v1/actions/{uuid}',
-            [{'op': 'replace', 'path': '/state', 'value': 'SKIPPED'}],
-        )
-        self.assert_refused(404, f'Action {uuid} could not be found', answer)
-
-    def test_any_other_state_than_pending_is_409(self) -> None:
-        gate = self.a_gate()
-        world = self.world = self.a_world(
-            {
-                'waits': kind(execute=gate),
-                'fails': kind(execute=raises(KeyError('no disk'))),
-            }
-        )
-        self.client = Client(world)
-        world.run('done', action('failed', 'fails'))
-        world.start(action('running', 'waits'))
-        gate.until_entered()
-        for name, state in (
-            ('done', 'SUCCEEDED'),
-            ('failed', 'FAILED'),
-            ('running', 'ONGOING'),
-        ):
-            self.assert_refused(
-                409,
-                f'State transition not allowed: ({state} -> SKIPPED)',
-                self.patch(name, SKIP),
-            )
-
-    def test_a_state_that_there_is_not_is_400(self) -> None:
-        self.world.create('a')
-        for value in ('skipped', 'BOGUS', 5, True, ['SKIPPED'], {}):
-            answer = self.patch('a', ('replace', '/state', value))
-            self.assert_refused(400, 'Invalid state: ', answer)
-
-    def test_what_asks_for_nothing_changes_nothing(self) -> None:
-        plan = self.world.create('a')
-        before = self.shown('a')
-        self.assertEqual(
-            [before, before],
-            [
-                self.patch('a').json,
-                self.patch('a', ('replace', '/state', 'PENDING')).json,
-            ],
-        )
-        self.assertEqual([], self.world.story(plan))
 
 
 class TestItIsPatchAndNeitherPutNorPost(ApiCase):
@@ -325,47 +210,6 @@ class TestTheMessageOfASkippedActionCanBeEdited(ApiCase):
             [message, message], [again['status_message'], null['status_message']]
         )
 
-    def test_a_text_on_an_automatic_skip_is_the_operators(self) -> None:
-        self.world.run(action('a', 'gone'))
-        again = self.patch('a', SKIP).json
-        edited = self.patch('a', because('it was replaced')).json
-        self.assertEqual(
-            [
-                'Action was skipped automatically: the instance does not exist',
-                'Action skipped by user. Reason: it was replaced',
-            ],
-            [again['status_message'], edited['status_message']],
-        )
-
-    def test_not_of_an_action_that_was_not_skipped(self) -> None:
-        self.world.create('a')
-        self.assert_refused(
-            409,
-            'status_message update only allowed when action state is SKIPPED',
-            self.patch('a', because('why')),
-        )
-
-
-class TestTheColumnHas255Characters(ApiCase):
-    """A longer message of a user is refused, with what stands before it counted."""
-
-    def test_what_just_fits_and_what_just_does_not(self) -> None:
-        self.world.create('a')
-        self.assert_refused(
-            400, 'at most 223 are kept', self.patch('a', SKIP, because('x' * 224))
-        )
-        self.assertEqual('PENDING', self.shown('a')['state'])
-        fits = self.patch('a', SKIP, because('x' * 223))
-        self.assertEqual(255, len(fits.json['status_message']))
-
-    def test_an_edited_one_neither(self) -> None:
-        self.world.create('a')
-        self.patch('a', SKIP)
-        self.assert_refused(
-            400, 'at most 223 are kept', self.patch('a', because('x' * 224))
-        )
-        self.assertEqual(BY_USER, self.shown('a')['status_message'])
-
 
 class TestTheSpellingOfTheSpecification(ApiCase):
     """GET /v1/actionplans/detail and GET /v1/actionplans/{actionplan_id}."""
@@ -382,23 +226,3 @@ class TestTheSpellingOfTheSpecification(ApiCase):
             )
         started = self.client('POST', f'/v1/actionplans/{plan.uuid}/start', {})
         self.assertEqual((200, 'PENDING'), (started.status_code, started.json['state']))
-
-
-class TestCancelledIsForOtherCases(ApiCase):
-    """Cancelling the plan leaves what was skipped as it is."""
-
-    def test_a_skipped_action_of_a_cancelled_plan_is_skipped(self) -> None:
-        plan = self.world.create('a', 'b')
-        self.patch('a', SKIP, because('not now'))
-        self.client(
-            'PATCH',
-            f'/v1/action_plans/{plan.uuid}',
-            [{'op': 'replace', 'path': '/state', 'value': 'CANCELLED'}],
-        )
-        self.assertEqual(
-            [('SKIPPED', f'{BY_USER} Reason: not now'), ('CANCELLED', None)],
-            [
-                (shown['state'], shown['status_message'] if name == 'a' else None)
-                for name, shown in (('a', self.shown('a')), ('b', self.shown('b')))
-            ],
-        )

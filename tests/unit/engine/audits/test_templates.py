@@ -39,31 +39,6 @@ class TemplatesTest(AuditCase):
             ),
         )
 
-    def test_what_makes_no_sense_is_refused(self) -> None:
-        for said, keys in (
-            ('nothing', {'goal': 'nothing'}),
-            ('nothing', {'strategy': 'nothing'}),
-            ('does not relate', {'strategy': 'actuator'}),
-            ('need a strategy', {'default_parameters': {'para1': 2}}),
-            (
-                'parameters.para1',
-                {'strategy': 'dummy', 'default_parameters': {'para1': 'x'}},
-            ),
-            (
-                'not allowed',
-                {'strategy': 'dummy', 'default_parameters': {'zz': 'x'}},
-            ),
-            ('list of objects', {'scope': 'all'}),
-            ('cannot be used', {'name': 'n' * 64}),
-            ('at most 255', {'description': 'd' * 256}),
-        ):
-            error = self.assertRaises(exceptions.Invalid, self.make, **keys)
-            self.assertIn(said, str(error))
-
-    def test_two_templates_cannot_share_a_name(self) -> None:
-        self.make()
-        self.assertRaises(exceptions.Conflict, self.make)
-
     def test_without_a_change_nothing_happens(self) -> None:
         template = self.make()
         for changes in ({}, {'name': 'a template'}, {'goal': 'DUMMY'}):
@@ -119,15 +94,6 @@ class TemplatesTest(AuditCase):
                 'a template',
                 changes,
             )
-
-    def test_a_deleted_one_is_gone_and_its_name_is_free(self) -> None:
-        self.make()
-        self.world.templates.delete('a template')
-        self.assertRaises(exceptions.NotFound, self.stored)
-        self.assertRaises(
-            exceptions.NotFound, self.world.templates.update, 'a template', {}
-        )
-        self.make()
 
     def test_a_goal_that_changes_meanwhile_is_not_changed_back(self) -> None:
         template = self.make(strategy='dummy')

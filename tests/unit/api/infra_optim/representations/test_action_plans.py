@@ -49,31 +49,3 @@ class TestAPlan(base.TestCase):
                 detail=False, global_efficacy=[saved], efficacy_indicators=[nodes]
             ),
         )
-
-    def test_in_detail_it_has_all_of_a_list_and_more(self) -> None:
-        listed = represented(detail=False)
-        shown = represented(name='nightly')
-        self.assertEqual(listed, {name: shown[name] for name in listed})
-        self.assertEqual(
-            {
-                'hostname': None,
-                'name': 'nightly',
-                'created_at': '2026-03-29T01:30:15.123456+00:00',
-                'deleted_at': None,
-                'status_message': None,
-            },
-            {name: shown[name] for name in shown if name not in listed},
-        )
-
-    def test_its_message_is_shown_from_version_1_5_on(self) -> None:
-        self.assertNotIn(
-            'status_message', represented(version=(1, 4), status_message='why')
-        )
-        shown = represented(version=(1, 5), status_message='why')
-        self.assertEqual('why', shown['status_message'])
-
-    def test_every_state_is_shown_as_it_is(self) -> None:
-        self.assertEqual(
-            list(states.STATES),
-            [represented(state=state)['state'] for state in states.STATES],
-        )
