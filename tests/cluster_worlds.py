@@ -53,8 +53,6 @@ from watcherlite.plugins.action_types.sleep import Sleep
 
 TENANT = 'a-project'
 BY = RequestContext(Owner(TENANT, 'a user'))
-#: The type of profiles that `ClusterWorld.profile` makes.
-THING = 'thing-1.0'
 #: The short ids of the target and of the action itself.
 _SUFFIX = re.compile(r'(_[0-9a-f]{8}){1,2}\Z')
 #: What a test reads of an event: name, verb and phase, status then.

@@ -331,14 +331,6 @@ class StackWorld(World):
         self.until(quiet, lambda: f'{self.now(stack)}\n{self.happened()}')
         return self.now(stack)
 
-    def until_state(self, stack: Stack, *names: str) -> Stack:
-        """Wait until a stack is in one of these states."""
-        self.until(
-            lambda: self.now(stack).state.name in names,
-            lambda: f'{self.now(stack)}\n{self.happened()}',
-        )
-        return self.now(stack)
-
     def now(self, stack: Stack) -> Stack:
         """Return a stack as it is now, deleted or not."""
         return self.store.stacks_by_id([stack.id or 0])[stack.id or 0]

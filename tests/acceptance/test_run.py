@@ -26,7 +26,6 @@ PLAN = """\
       parents: [check]
     """
 
-SHOWN_FIRST = ('name', 'action_type', 'state', 'status_message', 'parents')
 
 SLEEPY = """\
     actions:

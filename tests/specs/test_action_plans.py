@@ -5,7 +5,6 @@ from typing import Any
 
 from tests.specs.plan_case import PlanCase, told
 from tests.worlds import Calls, World, action, chain, kind
-from watcherlite import exceptions
 from watcherlite.domain.outcomes import InProgress
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
@@ -29,14 +28,6 @@ class TestStart(PlanCase):
             ['PENDING', 'ONGOING', 'SUCCEEDED'],
             [line[2] for line in self.world.story(plan, 'plan')],
         )
-
-    def test_a_finished_one_is_refused(self) -> None:
-        plan = self.world.run(action('a', 'does'))
-        refusal = self.assertRaises(
-            exceptions.Conflict, self.world.plans.start, plan.uuid
-        )
-        self.assertEqual("Couldn't start when state is 'SUCCEEDED'.", str(refusal))
-        self.assertEqual(['a'], self.calls.of('execute'))
 
     def test_a_launch_that_is_repeated_or_forged_changes_nothing(self) -> None:
         plan = self.world.run(action('a', 'does'))
@@ -154,17 +145,6 @@ class TestOnFailureStop(PlanCase):
 class TestCancel(PlanCase):
     """Not started: CANCELLED. Running: told by signal. Nothing is stuck there."""
 
-    def test_a_plan_that_was_not_started_is_cancelled_at_once(self) -> None:
-        for start in (False, True):
-            plan = self.world.create('a', 'b')
-            if start:
-                self.world.plans.start(plan.uuid)
-            self.assertEqual('CANCELLED', self.world.plans.cancel(plan.uuid).state)
-            self.assertEqual(
-                {'a': 'CANCELLED', 'b': 'CANCELLED'}, self.world.statuses(plan)
-            )
-            self.assertEqual(0, self.world.store.get_plan(plan.uuid).unfinished)
-
     def test_a_running_plan_is_cancelling_until_the_last_one_has_ended(self) -> None:
         self.world.worker()
         plan = self.world.start(
@@ -265,20 +245,6 @@ class TestCancel(PlanCase):
         ended = self.world.until_ended(plan)
         self.assertEqual((0, 0), (ended.unfinished, ended.active))
 
-    def test_a_second_cancel_changes_nothing(self) -> None:
-        plan = self.world.create('a')
-        self.world.plans.cancel(plan.uuid)
-        before = self.world.events(plan)
-        self.assertEqual('CANCELLED', self.world.plans.cancel(plan.uuid).state)
-        self.assertEqual(before, self.world.events(plan))
-
-    def test_an_ended_plan_cannot_be_cancelled(self) -> None:
-        plan = self.world.run('a')
-        refusal = self.assertRaises(
-            exceptions.Conflict, self.world.plans.cancel, plan.uuid
-        )
-        self.assertEqual("Couldn't cancel when state is 'SUCCEEDED'.", str(refusal))
-
     def a_cancelling_plan(self, **members: Any) -> tuple[World, Any]:
         """Return a plan in CANCELLING whose worker has just died."""
         gate = self.a_gate()
@@ -308,35 +274,3 @@ class TestCancel(PlanCase):
         self.assertEqual('CANCELLING', world.plans.cancel(plan.uuid).state)
         world.worker()
         self.assertEqual(plan_states.CANCELLED, world.until_ended(plan).state)
-
-
-class TestDelete(PlanCase):
-    """An operator deletes a plan softly, with its actions."""
-
-    def test_its_rows_stay_and_say_so(self) -> None:
-        plan = self.world.run(*chain('a', 'b'))
-        self.world.plans.delete(plan.uuid)
-        deleted = self.world.store.get_plan(plan.uuid)
-        self.assertEqual('DELETED', deleted.state)
-        for found in (deleted, self.world.action('a'), self.world.action('b')):
-            self.assertIsNotNone(found.deleted_at)
-        self.assertEqual(
-            ['a', 'b', 'plan'],
-            [
-                'plan' if e.action_id is None else self.names()[e.action_id]
-                for e in self.world.events(plan)
-                if e.kind == 'deleted'
-            ],
-        )
-
-    def names(self) -> dict[int, str | None]:
-        return {a.id or 0: a.name for a in self.world.store.list_actions()}
-
-    def test_not_while_it_runs(self) -> None:
-        self.world.worker()
-        plan = self.world.start(action('a', 'waits'))
-        self.gate.until_entered()
-        refusal = self.assertRaises(
-            exceptions.Conflict, self.world.plans.delete, plan.uuid
-        )
-        self.assertEqual("Couldn't delete when state is 'ONGOING'.", str(refusal))

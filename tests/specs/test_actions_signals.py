@@ -283,49 +283,6 @@ class TestSuspendAndResume(SignalCase):
         world.until_ended(plan)
 
 
-class TestWhichSignalsWhichStatusAllows(SignalCase):
-    """A refusal says what the status is, and changes nothing."""
-
-    def test_signals_that_make_no_sense_are_refused(self) -> None:
-        world, work, plan = self.a_running_work(steps=1)
-        pending = world.create('b')
-
-        def refusal(name: str, signal: str) -> str:
-            before = world.action(name), world.events()
-            error = self.assertRaises(
-                exceptions.Conflict, self.signal, world, name, signal
-            )
-            self.assertEqual(before, (world.action(name), world.events()))
-            return str(error).replace(world.action(name).uuid, name)
-
-        self.assertEqual(
-            [
-                'RESUME is not possible for action a: it is RUNNING',
-                'SUSPEND is not possible for action b: it is INIT',
-                'RESUME is not possible for action b: it is INIT',
-            ],
-            [
-                refusal('a', states.RESUME),
-                refusal('b', states.SUSPEND),
-                refusal('b', states.RESUME),
-            ],
-        )
-        work.go_on()
-        world.until_ended(plan)
-        world.plans.cancel(pending.uuid)
-        for name in 'ab':
-            for signal in sorted(states.SIGNALS):
-                self.assertIn('is not possible', refusal(name, signal))
-
-    def test_an_unknown_signal_is_refused(self) -> None:
-        world = self.a_world()
-        world.create('a')
-        error = self.assertRaises(exceptions.Invalid, self.signal, world, 'a', 'STOP')
-        self.assertEqual(
-            "There is no signal 'STOP'; there are CANCEL, RESUME, SUSPEND", str(error)
-        )
-
-
 class TestActionsThatAreInProgress(SignalCase):
     """Those hold no thread and heed signals without the plugin's help."""
 

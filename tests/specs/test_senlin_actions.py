@@ -11,18 +11,16 @@ from watcherlite import exceptions
 from watcherlite.clock import EPOCH
 from watcherlite.db.clusters import ClusterEventQuery, ObjectQuery
 from watcherlite.domain.actions import Action
-from watcherlite.domain.clusters import Cluster, Node, Owner, PolicyObject
+from watcherlite.domain.clusters import Cluster, Node, PolicyObject
 from watcherlite.domain.outcomes import Failed
 from watcherlite.engine.clusters import action_types
-from watcherlite.engine.clusters.requests.values import NewCluster, RequestContext
+from watcherlite.engine.clusters.requests.values import NewCluster
 from watcherlite.plugins import options
 from watcherlite.plugins.action_types.command import Command
 from watcherlite.plugins.base import Policy
-from watcherlite.states import action as states
 
 #: Nodes are called n1, n2, ...
 NAMED = {'node.name.format': 'n$I'}
-OTHERS = RequestContext(Owner('another-project'))
 
 
 class StoryCase(OperatedCase):
@@ -604,83 +602,6 @@ class TestCreatingAnAction(StoryCase):
         return world
 
 
-class TestListingActions(StoryCase):
-    """Listing Actions."""
-
-    def setUp(self) -> None:
-        super().setUp()
-        self.cluster = self.create(2)
-
-    def names(self, **query: Any) -> list[str]:
-        wanted = ObjectQuery(**{'tenant': 'a-project', **query})
-        found = self.world.store.list_cluster_actions(wanted)
-        return [str(one.action.name).rsplit('_', 2)[0] for one in found]
-
-    def test_by_name_target_and_type(self) -> None:
-        name = self.of_type('CLUSTER_CREATE')[0].name
-        for filters, names in (
-            ({'name': [name]}, ['cluster_create']),
-            ({'target': [self.cluster.uuid]}, ['cluster_create']),
-            ({'action': ['NODE_CREATE']}, ['node_create'] * 2),
-            (
-                {'action': ['NODE_CREATE', 'CLUSTER_CREATE']},
-                ['cluster_create'] + ['node_create'] * 2,
-            ),
-            ({'action': ['NODE_DELETE']}, []),
-        ):
-            with self.subTest(filters=filters):
-                self.assertEqual(names, self.names(filters=filters))
-
-    def test_in_pages_and_sorted(self) -> None:
-        self.assertEqual(['cluster_create', 'node_create'], self.names(limit=2))
-        first = self.of_type('CLUSTER_CREATE')[0].uuid
-        self.assertEqual(['node_create'] * 2, self.names(after=first))
-        self.assertEqual(
-            ['node_create', 'node_create', 'cluster_create'],
-            self.names(sort=(('name', True),)),
-        )
-
-    def test_of_the_own_project_alone(self) -> None:
-        self.assertEqual([], self.names(tenant='another-project'))
-
-
-class TestGettingAnAction(StoryCase):
-    """Getting An Action."""
-
-    def test_by_uuid_name_and_short_id_in_sequence(self) -> None:
-        self.create(1)
-        (action,) = self.of_type('CLUSTER_CREATE')
-        find = self.world.store.find_cluster_action
-
-        for name in (action.uuid, str(action.name), action.uuid[:8]):
-            self.assertEqual(action.uuid, find(name, 'a-project').action.uuid)
-        for name in ('%%%%', '____', action.uuid[:3]):
-            with self.subTest(name=name), self.assertRaises(exceptions.NotFound):
-                find(name, 'a-project')
-        with self.assertRaises(exceptions.NotFound):
-            find(action.uuid, 'another-project')
-
-    def test_several_that_are_meant_are_listed(self) -> None:
-        cluster = self.create(0)
-        one, two = (
-            self.world.ended(
-                self.world.user_action(
-                    'sleep', cluster, name='n', inputs={'duration': 0}
-                )
-            )
-            for _ in range(2)
-        )
-
-        with self.assertRaises(exceptions.Ambiguous) as caught:
-            self.world.store.find_cluster_action('n', 'a-project')
-
-        self.assertEqual(
-            "Multiple results found matching the query criteria 'n'. Please be more "
-            f'specific: {one.uuid}, {two.uuid}.',
-            str(caught.exception),
-        )
-
-
 class TestSignalingAnAction(StoryCase):
     """Signaling An Action."""
 
@@ -765,15 +686,3 @@ class TestSignalingAnAction(StoryCase):
 
         self.assertEqual('CANCELLED', self.action(child.uuid).status)
         self.assertEqual('CANCELLED', self.action(uuid).status)
-
-    def test_others_can_neither_see_nor_signal_it(self) -> None:
-        asked = self.world.user_action(
-            'CLUSTER_CHECK', self.cluster, not_before='2999-01-01T00:00:00Z'
-        )
-
-        with self.assertRaises(exceptions.NotFound):
-            self.operations.actions.update(asked.uuid, OTHERS, 'CANCELLED')
-        with self.assertRaises(exceptions.NotFound):
-            self.operations.actions.update(str(asked.name), BY, 'CANCELLED')
-
-        self.assertEqual(states.READY, self.action(asked.uuid).status)

@@ -1,38 +1,18 @@
 """What tests of the client of Heat have in common: the client, and who answers it."""
 
-import textwrap
-from collections.abc import Callable
-
 import requests
 
-from tests import base
 from tests.acceptance.clients import environments
-from tests.acceptance.clients.commands import Clients
+from tests.acceptance.clients.openstack_case import PATIENCE, OpenStackCase
 from tests.acceptance.daemons import wait_until
 
-#: Seconds that a request may take.
-PATIENCE = 30
 PROJECT = 'mine'
 
 
-class HeatCase(base.TestCase):
-    """Processes of ours, and `openstack stack` that talks to them.
+class HeatCase(OpenStackCase):
+    """Processes of ours, and `openstack stack` that talks to them."""
 
-    What a test needs it makes itself, under names that no other test uses.
-
-    :ivar url: where the API is
-    """
-
-    #: Starts our processes, and returns where their API is; from the class.
-    serve: Callable[[], str]
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.clients = Clients(environments.HEAT)
-        cls.clients.setUp()
-        cls.addClassCleanup(cls.clients.cleanUp)
-        cls.url = cls.serve()
+    environment = environments.HEAT
 
     def endpoint(self, project=PROJECT):
         """Return where the stacks of a project are."""
@@ -45,27 +25,6 @@ class HeatCase(base.TestCase):
             f'--os-endpoint={self.endpoint(project)}',
             *argv,
         )
-
-    def json(self, *argv, **options):
-        """Run a command that succeeds; return what it shows."""
-        return self.command(*argv, '-f', 'json', **options).json()
-
-    def refusal(self, *argv, **options):
-        """Run a command that fails; return the text that it says why with."""
-        return self.command(*argv, **options).refusal()
-
-    def done(self, *argv, **options):
-        """Run a command that succeeds; return the text that it shows."""
-        found = self.command(*argv, **options)
-        self.assertEqual(0, found.code, str(found))
-        return found.out
-
-    def file(self, name, text):
-        """Write a file; return its path."""
-        path = self.home / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(textwrap.dedent(text))
-        return str(path)
 
     def ask(self, method, path, **options):
         """Ask without a client; return the JSON of the answer."""

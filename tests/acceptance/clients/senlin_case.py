@@ -1,17 +1,11 @@
 """What tests of the client of Senlin have in common: the client, and who answers it."""
 
-import textwrap
-from collections.abc import Callable
-
 import requests
 
-from tests import base
 from tests.acceptance.clients import environments
-from tests.acceptance.clients.commands import Clients
+from tests.acceptance.clients.openstack_case import PATIENCE, OpenStackCase
 from tests.acceptance.daemons import wait_until
 
-#: Seconds that a request may take.
-PATIENCE = 30
 #: What a node is made from: something that is only noted down.
 PROFILE = """\
     type: os.heat.test_resource
@@ -21,24 +15,10 @@ PROFILE = """\
 ENDED = ('SUCCEEDED', 'FAILED', 'CANCELLED')
 
 
-class SenlinCase(base.TestCase):
-    """Processes of ours, and `openstack cluster` that talks to them.
+class SenlinCase(OpenStackCase):
+    """Processes of ours, and `openstack cluster` that talks to them."""
 
-    What a test needs it makes itself, under names that no other test uses.
-
-    :ivar url: where the API is
-    """
-
-    #: Starts our processes, and returns where their API is; from the class.
-    serve: Callable[[], str]
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.clients = Clients(environments.SENLIN)
-        cls.clients.setUp()
-        cls.addClassCleanup(cls.clients.cleanUp)
-        cls.url = cls.serve()
+    environment = environments.SENLIN
 
     def endpoint(self):
         """Return where clusters are."""
@@ -51,20 +31,6 @@ class SenlinCase(base.TestCase):
             f'--os-endpoint={self.endpoint()}',
             *('cluster', *argv),
         )
-
-    def json(self, *argv):
-        """Run a command that succeeds; return what it shows."""
-        return self.command(*argv, '-f', 'json').json()
-
-    def refusal(self, *argv):
-        """Run a command that fails; return the text that it says why with."""
-        return self.command(*argv).refusal()
-
-    def done(self, *argv):
-        """Run a command that succeeds; return the text that it shows."""
-        found = self.command(*argv)
-        self.assertEqual(0, found.code, str(found))
-        return found.out
 
     def begun(self, *argv):
         """Run a command that begins an action, and wait for the action; return it."""
@@ -80,12 +46,6 @@ class SenlinCase(base.TestCase):
             lambda: now()['status'] in ENDED, lambda: f'the end of the action {now()}'
         )
         return now()
-
-    def file(self, name, text):
-        """Write a file; return its path."""
-        path = self.home / name
-        path.write_text(textwrap.dedent(text))
-        return str(path)
 
     def ask(self, method, path, **options):
         """Ask without a client; return the JSON of the answer."""

@@ -15,7 +15,8 @@ import subprocess
 
 from tests.acceptance.clients import stack_stories, stack_templates
 from tests.acceptance.clients.heat_case import PATIENCE, HeatCase
-from tests.acceptance.clients.serving import Standalone, with_servers
+from tests.acceptance.clients.openstack_case import OnStandalone
+from tests.acceptance.clients.serving import with_servers
 from tests.acceptance.clients.stack_templates import TEMPLATE
 from tests.acceptance.daemons import SCRIPTS
 
@@ -91,21 +92,8 @@ class Stories(stack_stories.LookingStories, stack_stories.MaintenanceStories):
         return done.stdout
 
 
-class TestHeatClient(stack_stories.LifeStories, Stories, HeatCase):
+class TestHeatClient(stack_stories.LifeStories, Stories, OnStandalone, HeatCase):
     """One process, and a file."""
-
-    @classmethod
-    def serve(cls):
-        cls.standalone = Standalone(lambda home: {})
-        cls.standalone.setUp()
-        cls.addClassCleanup(cls.standalone.cleanUp)
-        return cls.standalone.url
-
-    def setUp(self):
-        super().setUp()
-        self.addOnException(
-            lambda _: self.addDetail('standalone.log', self.standalone.log())
-        )
 
     def test_the_client_has_no_command_that_is_not_tried(self):
         done = self.clients.run_script('python', '-I', '-c', NAMES)

@@ -10,8 +10,9 @@ import inspect
 import itertools
 
 from tests.acceptance.clients import cluster_stories
+from tests.acceptance.clients.openstack_case import OnStandalone
 from tests.acceptance.clients.senlin_case import SenlinCase
-from tests.acceptance.clients.serving import Standalone, with_servers
+from tests.acceptance.clients.serving import with_servers
 
 #: It logs in to virtual machines by SSH.
 NOT_OURS = {'cluster_run'}
@@ -62,21 +63,8 @@ def told_commands():
     return {f'cluster_{name}' for name in found}
 
 
-class TestSenlinClient(cluster_stories.ClusterStories, SenlinCase):
+class TestSenlinClient(cluster_stories.ClusterStories, OnStandalone, SenlinCase):
     """One process, and a file."""
-
-    @classmethod
-    def serve(cls):
-        cls.standalone = Standalone(lambda home: {})
-        cls.standalone.setUp()
-        cls.addClassCleanup(cls.standalone.cleanUp)
-        return cls.standalone.url
-
-    def setUp(self):
-        super().setUp()
-        self.addOnException(
-            lambda _: self.addDetail('standalone.log', self.standalone.log())
-        )
 
     def test_the_client_has_no_command_that_is_not_tried(self):
         done = self.clients.run_script('python', '-I', '-c', NAMES)

@@ -9,7 +9,6 @@ from tests.unit.api.requests import Answered, ask
 TEMPLATE = {'heat_template_version': '2018-08-31', 'resources': {}}
 SPEC = {'type': 'os.heat.value', 'version': '1.0', 'properties': {'value': 'x'}}
 PROFILE = {'profile': {'name': 'p', 'spec': SPEC}}
-CLUSTER = {'cluster': {'name': 'web', 'profile_id': 'p'}}
 SCALING = {
     'type': 'senlin.policy.scaling',
     'version': '1.0',

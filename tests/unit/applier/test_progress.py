@@ -15,7 +15,6 @@ FAULT = Fault('DiskFull', 'The disk is full.', 'a_plugin', 'execute')
 ANOTHER = Fault('HostGone', 'The host is gone.', 'a_plugin', 'execute')
 STOPPED = 'Action was not started because another action of its plan failed.'
 UNSTARTED = 'Action was cancelled before it started.'
-RAN = 'Action was cancelled while it ran.'
 
 
 def a_change(before, after, **values):
@@ -191,22 +190,6 @@ class TestCounted(ProgressCase):
             self.apply_changes(user, own),
         )
 
-    def test_more_skips_are_added_to_the_message(self):
-        change = a_change('INIT', 'SKIPPED', status_message='Action skipped by user.')
-
-        found = self.apply_changes(
-            change, skipped=1, status_message='One or more actions were skipped.'
-        )
-
-        self.assertEqual(
-            (
-                2,
-                'One or more actions were skipped. '
-                f'Action {change.after.uuid} was skipped by user.',
-            ),
-            (found['skipped'], found['status_message']),
-        )
-
     def test_a_skip_in_a_plan_that_is_cancelled_comes_after_the_reason(self):
         change = a_change('READY', 'SKIPPED', status_message='Action was skipped')
 
@@ -317,15 +300,6 @@ class TestEnded(ProgressCase):
                 ),
                 after,
             )
-
-    def test_its_message_fits(self):
-        fault = {**dataclasses.asdict(FAULT), 'message': 'x' * 300}
-
-        _, after, _ = self.finish_if_done(failed=1, fault=fault)
-
-        self.assertEqual(
-            (255, '…'), (len(after.status_message), after.status_message[-1])
-        )
 
     def test_the_event_of_a_failure_has_its_fault_and_no_other_has(self):
         fault = dataclasses.asdict(FAULT)

@@ -5,13 +5,10 @@ from watcherlite import exceptions
 from watcherlite.applier.progress import WINDOW, PlanProgress
 from watcherlite.domain.action_plans import REVERTING, STOPPING
 from watcherlite.domain.actions import COMPLETE
-from watcherlite.domain.outcomes import Fault
 from watcherlite.states import action_plan as states
 from watcherlite.testing.memory_store import MemoryStore
 
 NOW = factories.at(600)
-FAULT = Fault('DiskFull', 'The disk is full.', 'a_plugin', 'execute')
-ANOTHER = Fault('HostGone', 'The host is gone.', 'a_plugin', 'execute')
 STOPPED = 'Action was not started because another action of its plan failed.'
 UNSTARTED = 'Action was cancelled before it started.'
 RAN = 'Action was cancelled while it ran.'

@@ -1,7 +1,5 @@
 """The action as a value."""
 
-import dataclasses
-
 from tests import base, factories
 from watcherlite.domain import actions
 from watcherlite.domain.actions import cut
@@ -44,21 +42,6 @@ class TestAction(base.TestCase):
                 action.control,
                 action.finished,
             ),
-        )
-
-    def test_evolve_changes_a_copy_and_only_what_it_names(self):
-        before = factories.make_action(name='a')
-
-        after = before.evolve(status='READY')
-
-        self.assertEqual(('INIT', 'READY'), (before.status, after.status))
-        self.assertEqual(before, after.evolve(status='INIT'))
-
-    def test_it_cannot_be_changed_in_place(self):
-        action = factories.make_action()
-
-        self.assertRaises(
-            dataclasses.FrozenInstanceError, setattr, action, 'status', 'READY'
         )
 
     def test_the_four_final_statuses_are_finished(self):

@@ -63,12 +63,6 @@ def _in_versions(cls):
     return sorted(cls.added_in.items()), sorted(nested)
 
 
-# Class -> version -> the fields that OpenStack Watcher gives to it, where it has one of
-# the same name. Version 1.0 is that of the specification here.
-_PLAN = {
-    *('uuid', 'state', 'global_efficacy', 'audit_uuid', 'strategy_uuid'),
-    *('created_at', 'updated_at', 'deleted_at'),
-}
 _AUDIT = {
     *('uuid', 'name', 'audit_type', 'state', 'parameters', 'interval', 'scope'),
     *('goal_uuid', 'strategy_uuid', 'auto_trigger', 'next_run_time', 'status_message'),

@@ -1,10 +1,6 @@
-import json
-
-import jsonschema
-
-from tests import base
+from tests.unit.api import error_formats
 from watcherlite import exceptions
-from watcherlite.api.errors import SENLIN_ERRORS, fault_of
+from watcherlite.api.errors import SENLIN_ERRORS
 
 #: Exception -> (status, title, type) as clients of Senlin tell them apart.
 ERRORS = {
@@ -40,26 +36,14 @@ ERRORS = {
 }
 
 
-def written(error):
-    return json.loads(SENLIN_ERRORS.data(fault_of(error, 'req-1')))
-
-
-class TestShape(base.TestCase):
+class TestShape(error_formats.FormatCase):
     """How errors are written."""
 
-    def test_each_has_the_status_and_the_type_that_clients_know(self):
-        self.assertEqual(
-            {repr(error): row for error, row in ERRORS.items()},
-            {
-                repr(error): (body['code'], body['title'], body['error']['type'])
-                for error in ERRORS
-                for body in [written(error)]
-            },
-        )
+    format = SENLIN_ERRORS
+    errors = ERRORS
 
-    def test_each_is_as_the_description_says(self):
-        for error in ERRORS:
-            jsonschema.validate(written(error), SENLIN_ERRORS.schema)
+    def test_clients_can_tell_them_apart(self):
+        self.assert_told_apart()
 
     def test_the_whole_of_one(self):
         self.assertEqual(
@@ -73,5 +57,5 @@ class TestShape(base.TestCase):
                     'type': 'ResourceIsLocked',
                 },
             },
-            written(exceptions.ResourceIsLocked('The cluster is busy.')),
+            self.written(exceptions.ResourceIsLocked('The cluster is busy.')),
         )

@@ -14,11 +14,3 @@ def make_request(version: Version = LATEST, **values: Any) -> Request:
     return fakes.request(
         version=version, **{'caller': Caller(), 'host_url': HOST, **values}
     )
-
-
-def links_to(place: str) -> list[dict[str, str]]:
-    """Return the links that an object at `/v1/<place>` has."""
-    return [
-        {'href': f'{HOST}/v1/{place}', 'rel': 'self'},
-        {'href': f'{HOST}/{place}', 'rel': 'bookmark'},
-    ]

@@ -1,10 +1,8 @@
 import json
 
-import jsonschema
-
-from tests import base
+from tests.unit.api import error_formats
 from watcherlite import exceptions
-from watcherlite.api.errors import HEAT_ERRORS, fault_of
+from watcherlite.api.errors import HEAT_ERRORS
 
 #: Exception -> (status, title, type) as clients of Heat tell them apart.
 ERRORS = {
@@ -51,38 +49,30 @@ ERRORS = {
 }
 
 
-def written(error):
-    return json.loads(HEAT_ERRORS.data(fault_of(error, 'req-1')))
-
-
-class TestShape(base.TestCase):
+class TestShape(error_formats.FormatCase):
     """How errors are written."""
 
+    format = HEAT_ERRORS
+    errors = ERRORS
+
     def test_clients_can_tell_them_apart(self):
-        found = {}
-        for error in ERRORS:
-            body = written(error)
-            found[error] = (body['code'], body['title'], body['error']['type'])
-
-        self.assertEqual(ERRORS, found)
-
-    def test_each_is_as_the_schema_says(self):
-        for error in ERRORS:
-            jsonschema.validate(written(error), HEAT_ERRORS.schema)
+        self.assert_told_apart()
 
     def test_the_message_says_what_was_wrong(self):
-        body = written(exceptions.StackExists('The Stack (a) already exists.'))
+        body = self.written(exceptions.StackExists('The Stack (a) already exists.'))
 
         self.assertEqual('The Stack (a) already exists.', body['error']['message'])
         self.assertIsNone(body['error']['traceback'])
 
     def test_credentials_are_not_told(self):
-        body = written(exceptions.Conflict('https://ada:geheim@example.org is there.'))
+        body = self.written(
+            exceptions.Conflict('https://ada:geheim@example.org is there.')
+        )
 
         self.assertNotIn('geheim', json.dumps(body))
 
     def test_what_the_server_did_not_expect_is_not_told(self):
-        body = written(KeyError('geheim'))
+        body = self.written(KeyError('geheim'))
 
         self.assertNotIn('geheim', json.dumps(body))
         self.assertIn('req-1', body['error']['message'])

@@ -2,6 +2,7 @@
 
 from tests import base
 from tests.unit.cli.capturing import Lines
+from tests.unit.cli.commands import poll_case
 from watcherlite import exceptions
 from watcherlite.cli.commands.clusters.cluster_command import ClusterPoll
 from watcherlite.cli.commands.poll import MANY
@@ -22,49 +23,19 @@ def event(number, name='web', otype='CLUSTER', level='20', status='end'):
     }
 
 
-class Script:
-    """An API that tells a story, one look after the other.
-
-    :param looks: (status, events) of each; what is raised for the action; the last
-        one stays
-    """
-
-    def __init__(self, *looks):
-        self.looks = list(looks)
-        self.asked = []
-        self.events = []
-
+class Script(poll_case.Script):
     def show(self, noun, identity):
-        look = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
-        if isinstance(look, Exception):
-            raise look
-        status, self.events = look
-        return {'name': identity, 'status': status, 'noun': noun}
+        return {'name': identity, 'status': self.look(), 'noun': noun}
 
     def events_after(self, about, marker):
-        self.asked.append((about, marker))
-        found, self.events = self.events, []
-        if isinstance(found, Exception):
-            raise found
-        return found
+        return self.take_events(about, marker)
 
 
-class ClusterPollTest(base.TestCase):
-    def setUp(self):
-        super().setUp()
-        self.now = 0.0
-        self.waits = []
-        self.err = Lines()
-
-    def wait(self, seconds):
-        self.waits.append(round(seconds, 3))
-        self.now += seconds
-
+class ClusterPollTest(poll_case.PollCase):
     def follow(self, script, **options):
         cluster_poll = ClusterPoll(
             *(script, 'a', ABOUT, self.err),
-            wait=self.wait,
-            monotonic=lambda: self.now,
+            **self.times(),
             **options,
         )
         return cluster_poll.until_ended()

@@ -2,6 +2,7 @@
 
 from tests import base
 from tests.unit.cli.capturing import Lines
+from tests.unit.cli.commands import poll_case
 from watcherlite import exceptions
 from watcherlite.cli.commands import poll
 from watcherlite.cli.commands.stacks.stack_client import Place
@@ -21,50 +22,22 @@ def event(number, status, name='a', physical='x', reason='state changed'):
     }
 
 
-class Script:
-    """An API that tells a story, one look after the other.
-
-    :param looks: (stack_status, events) of each; what is raised for the stack; the
-        last one stays
-    """
-
-    def __init__(self, *looks):
-        self.looks = list(looks)
-        self.asked = []
-        self.events = []
-
+class Script(poll_case.Script):
     def show(self, place, outputs):
-        look = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
-        if isinstance(look, Exception):
-            raise look
-        status, self.events = look
-        return {'stack_status': status, 'outputs': outputs}
+        return {'stack_status': self.look(), 'outputs': outputs}
 
     def events_after(self, place, marker):
-        self.asked.append(marker)
-        found, self.events = self.events, []
-        return found
+        return self.take_events(marker)
 
 
-class StackPollTest(base.TestCase):
-    def setUp(self):
-        super().setUp()
-        self.now = 0.0
-        self.waits = []
-        self.err = Lines()
-
-    def wait(self, seconds):
-        self.waits.append(round(seconds, 3))
-        self.now += seconds
-
+class StackPollTest(poll_case.PollCase):
     def follow(self, script, **options):
         stack_poll = StackPoll(
             script,
             PLACE,
             'UPDATE',
             self.err,
-            wait=self.wait,
-            monotonic=lambda: self.now,
+            **self.times(),
             **options,
         )
         return stack_poll.until_ended()
@@ -79,7 +52,7 @@ class StackPollTest(base.TestCase):
         found = self.follow(script, marker='event-0')
 
         self.assertEqual({'stack_status': 'UPDATE_COMPLETE', 'outputs': False}, found)
-        self.assertEqual(['event-0', 'event-1', 'event-1'], script.asked)
+        self.assertEqual([('event-0',), ('event-1',), ('event-1',)], script.asked)
         self.assertEqual(
             [
                 '01:02:03 web UPDATE_IN_PROGRESS state changed',

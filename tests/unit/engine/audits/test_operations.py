@@ -61,15 +61,6 @@ class OperationsCase(AuditCase):
 class CreateTest(OperationsCase):
     """New audits."""
 
-    def test_goal_and_strategy_are_named_in_any_case_by_uuid_or_by_id(self) -> None:
-        goal = self.world.store.find_goal('dummy').goal
-        strategy = self.world.store.find_strategy('dummy').strategy
-        for named in ('DUMMY', goal.uuid, str(goal.id)):
-            self.assertEqual(goal.id, self.make(goal=named).goal_id)
-        for named in ('Dummy', strategy.uuid, str(strategy.id)):
-            audit = self.make(goal='dummy', strategy=named)
-            self.assertEqual(strategy.id, audit.strategy_id)
-
     def test_the_defaults_of_the_strategy_are_written_into_the_parameters(self) -> None:
         for given, stored in (
             (None, {'para1': 3.2, 'para2': 'hello'}),
@@ -190,29 +181,6 @@ class CreateTest(OperationsCase):
         ):
             self.refused(error, said, **{**dummy, **keys})
 
-    def test_one_of_goal_and_template_is_needed(self) -> None:
-        self.refused(
-            exceptions.Invalid, 'A valid goal or audit_template_id must be provided'
-        )
-        self.refused(
-            exceptions.Invalid,
-            'The audit template UUID or name specified is invalid',
-            audit_template='nobody',
-        )
-        self.a_template()
-        self.refused(
-            exceptions.Invalid,
-            'Either audit_template_uuid or goal should be provided.',
-            goal='dummy',
-            audit_template='a template',
-        )
-
-    def test_two_audits_cannot_share_a_name(self) -> None:
-        self.make(goal='dummy', name='x')
-        stored = self.world.events(), self.world._actions()
-        self.assertRaises(exceptions.Conflict, self.make, goal='dummy', name='x')
-        self.assertEqual(stored, (self.world.events(), self.world._actions()))
-
 
 class UpdateTest(OperationsCase):
     """Changes of audits."""
@@ -275,37 +243,6 @@ class UpdateTest(OperationsCase):
         self.not_updated(
             audit, exceptions.TransitionNotAllowed, '-> ONGOING', state='ONGOING'
         )
-
-    def test_what_makes_no_sense_is_refused(self) -> None:
-        audit = self.make(goal='dummy', strategy='dummy', name='x')
-        self.make(goal='dummy', name='taken')
-        invalid = exceptions.Invalid
-        for error, said, changes in (
-            (invalid, 'Invalid state: BOGUS', {'state': 'BOGUS'}),
-            (invalid, 'Invalid state: None', {'state': None}),
-            (invalid, 'hostname of an audit cannot be changed', {'hostname': 'x'}),
-            (invalid, 'para1', {'parameters': {'para1': 'x'}}),
-            (invalid, 'not allowed', {'parameters': {'zz': 'x'}}),
-            (invalid, 'an object', {'parameters': [1]}),
-            (invalid, 'true or false', {'force': 'yes'}),
-            (invalid, 'needs a name', {'name': None}),
-            (invalid, 'cannot be used', {'name': ' '}),
-            (invalid, 'must not be set', {'interval': '5'}),
-            (invalid, 'seconds or a cron line', {'interval': [5]}),
-            (invalid, 'could not be found', {'audit_type': 'DAILY'}),
-            (invalid, 'needs a goal', {'goal': None}),
-            (invalid, 'does not relate', {'goal': 'unclassified'}),
-            (exceptions.NotFound, 'nobody', {'strategy': 'nobody'}),
-            (exceptions.Conflict, '', {'name': 'taken'}),
-        ):
-            self.not_updated(audit, error, said, **changes)
-
-    def test_an_audit_that_is_not_there_is_not_found(self) -> None:
-        for call in (
-            lambda: self.world.audits.update('nobody', {}),
-            lambda: self.world.audits.delete('nobody'),
-        ):
-            self.assertRaises(exceptions.NotFound, call)
 
     def test_another_type_before_the_first_run_changes_when_it_runs(self) -> None:
         audit = self.make(goal='dummy', name='x')

@@ -17,8 +17,6 @@ from watcherlite.engine.clusters.requests.clusters import ClusterOperations
 from watcherlite.engine.clusters.requests.values import NewAction, NewAdoption
 from watcherlite.engine.clusters.services import ClusterLimits
 
-URL = 'http://host/clustering/v1'
-
 
 class TestMarks(OperationsCase):
     def setUp(self) -> None:

@@ -136,15 +136,6 @@ class TestCreate(OperationsCase):
             BY,
         )
 
-    def test_a_profile_of_another_project_is_none(self) -> None:
-        self.refused(
-            exceptions.BadRequest,
-            "The specified profile 'p' could not be found.",
-            self.operations.create,
-            NewCluster('c', 'p'),
-            OTHERS,
-        )
-
 
 class TestUniqueNames(OperationsCase):
     limits = ClusterLimits(unique_names=True)
@@ -287,20 +278,6 @@ class TestUpdate(OperationsCase):
             BY,
             {'timeout': 1},
         )
-
-    def test_that_of_another_project_is_not_there(self) -> None:
-        self.refused(
-            exceptions.NotFound,
-            "The cluster 'c' could not be found.",
-            self.operations.update,
-            'c',
-            OTHERS,
-            {'timeout': 1},
-        )
-        everywhere = RequestContext(OTHERS.owner, everywhere=True)
-        begun = self.operations.update('c', everywhere, {'timeout': 1})
-        action = self.world.store.get_action(begun.action)
-        self.assertEqual(BY.owner.tenant, action.tenant)
 
 
 class TestSizes(OperationsCase):

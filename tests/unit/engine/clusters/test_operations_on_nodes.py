@@ -5,7 +5,7 @@ from typing import Any
 from unittest import mock
 
 from tests.cluster_worlds import BY
-from tests.unit.engine.clusters.operations_case import OTHERS, OperationsCase
+from tests.unit.engine.clusters.operations_case import OperationsCase
 from watcherlite import exceptions
 from watcherlite.domain.actions import COMPLETE, ActionChange
 from watcherlite.engine.clusters.requests.values import NewCluster, NewNode
@@ -210,20 +210,6 @@ class TestMembers(OperationsCase):
         ):
             with self.subTest(nodes=nodes):
                 self.refused(kind, text, self.operations.add_nodes, 'c', BY, nodes)
-
-    def test_nodes_of_another_project_are_not_there(self) -> None:
-        theirs = self.world.a_cluster(self.profile, 0, 'theirs')
-        with self.world.store.transaction() as tx:
-            tx.insert_object(theirs.evolve(id=None, uuid='e' * 36, owner=OTHERS.owner))
-
-        self.refused(
-            exceptions.BadRequest,
-            f"Nodes not found: ['{self.well.uuid}'].",
-            self.operations.add_nodes,
-            'e' * 36,
-            OTHERS,
-            [self.well.uuid],
-        )
 
     def test_only_members_are_removed_and_not_more_than_may_go(self) -> None:
         self.refused(

@@ -8,8 +8,6 @@ from watcherlite import exceptions, testing
 from watcherlite.domain.outcomes import Done, InProgress
 from watcherlite.plugins.action_types.sleep import Sleep
 
-RAN = [('action', 'READY', 'RUNNING')]
-
 
 class TestSleep(base.TestCase):
     def setUp(self):

@@ -13,7 +13,6 @@ from watcherlite.states import action as states
 
 UUID = '11111111-1111-4111-8111-111111111111'
 PLAN = '22222222-2222-4222-8222-222222222222'
-PARENT = '33333333-3333-4333-8333-333333333333'
 
 
 def represented(

@@ -8,7 +8,6 @@ from watcherlite.db.query import ListedAudit
 
 GOAL = '11111111-1111-4111-8111-111111111111'
 STRATEGY = '22222222-2222-4222-8222-222222222222'
-VERSIONS = [(1, minor) for minor in range(8)]
 
 
 def listed(**values):

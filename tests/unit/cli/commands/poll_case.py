@@ -1,0 +1,48 @@
+"""Polls of an API that tells a story, one look after the other."""
+
+from tests import base
+from tests.unit.cli.capturing import Lines
+
+
+class Script:
+    """The API.
+
+    :param looks: (status, events) of each; what is raised instead; the last one stays
+    """
+
+    def __init__(self, *looks):
+        self.looks = list(looks)
+        self.asked = []
+        self.events = []
+
+    def look(self):
+        """Return the next status."""
+        look = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
+        if isinstance(look, Exception):
+            raise look
+        status, self.events = look
+        return status
+
+    def take_events(self, *asked):
+        """Return the events of the last look, once."""
+        self.asked.append(asked)
+        found, self.events = self.events, []
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+class PollCase(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.now = 0.0
+        self.waits = []
+        self.err = Lines()
+
+    def wait(self, seconds):
+        self.waits.append(round(seconds, 3))
+        self.now += seconds
+
+    def times(self):
+        """Return the arguments by which a poll waits here."""
+        return {'wait': self.wait, 'monotonic': lambda: self.now}
