@@ -78,10 +78,7 @@ class Policy:
             'roles': sorted(caller.roles),
             'system_scope': caller.system_scope,
         }
-        try:
-            return bool(self._enforcer.authorize(rule, target, credentials))
-        except policy.InvalidScope:
-            return False
+        return bool(self._enforcer.authorize(rule, target, credentials))
 
     def _look(self) -> None:
         """Reload the policy file if it has changed; an invalid one changes nothing.

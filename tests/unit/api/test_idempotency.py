@@ -48,6 +48,7 @@ class IdempotencyCase(base.TestCase):
         key: str | None = 'key-1',
         body: str = 'one',
         user: str = 'ada',
+        project: str | None = None,
         method: str = 'POST',
         rule: str | None = 'receivers:create',
         query: str = '',
@@ -56,7 +57,7 @@ class IdempotencyCase(base.TestCase):
         request = Request(
             services,
             (1, 0),
-            Caller(user_id=user),
+            Caller(user_id=user, project_id=project),
             {},
             {},
             body,
@@ -97,14 +98,15 @@ class TestRepeats(IdempotencyCase):
 
         self.assertEqual(['one'] * 3, self.created())
 
-    def test_a_key_is_for_one_request_of_one_user(self) -> None:
+    def test_a_key_is_for_one_request_of_one_user_in_one_project(self) -> None:
         self.ask()
 
         for values in ({'body': 'two'}, {'query': 'wait=true'}):
             with self.subTest(values=values):
                 self.assertRaises(exceptions.RequestKeyReused, self.ask, **values)
         self.ask(user='eve', body='hers')
-        self.assertEqual(['one', 'hers'], self.created())
+        self.ask(project='other', body='there')
+        self.assertEqual(['one', 'hers', 'there'], self.created())
 
     def test_of_a_webhook_the_address_is_who_asks(self) -> None:
         self.ask(rule=None, query='token=a')

@@ -294,6 +294,16 @@ class ChangesTest(GroupCase):
             (3, 3, 0), (self.plan().total, self.plan().unfinished, self.plan().active)
         )
 
+    def test_what_several_derive_at_once_counts_for_each(self) -> None:
+        self.a_plan('a', 'b')
+        self.fill(
+            *(
+                self.end(attempt, Derived((DerivedAction('x', 'nop'),)))
+                for attempt in self.running('a', 'b')
+            )
+        )
+        self.assertEqual((4, 4), (self.plan().total, self.plan().unfinished))
+
     def test_actions_without_a_plan_need_none(self) -> None:
         with self.store.transaction() as tx:
             tx.insert_actions(

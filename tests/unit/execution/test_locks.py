@@ -86,12 +86,12 @@ class LockingTest(LockingCase):
         self.assertEqual(([], ['a0', 'a1']), self.acquire(*self.claimed('x', 'x')))
 
     def test_who_holds_it_already_goes_on_whoever_comes_with_it(self) -> None:
-        # It was READY for a retry while another became free that comes before it.
-        first, holder = self.claimed('x', 'x')
+        # It was READY for a retry while others became free that come before it.
+        first, second, holder = self.claimed('x', 'x', 'x')
         self.acquire(holder)
         with self.store.transaction() as tx:
             tx.change_actions([ActionChange(holder, again := holder.evolve(attempt=2))])
-        self.assertEqual((['a1'], ['a0']), self.acquire(first, again))
+        self.assertEqual((['a2'], ['a0', 'a1']), self.acquire(first, second, again))
         self.assertEqual(['a0'], self.release(again))
 
     def test_several_that_were_taken_before_are_tried_in_turn(self) -> None:

@@ -1,5 +1,6 @@
 """Redelivery of what a lost queue held."""
 
+from tests.unit.notifications import expectations
 from tests.unit.notifications.relay_case import AWAY, END, TAKE, RelayTestCase, started
 
 INFO = 'versioned_notifications.info'
@@ -65,6 +66,18 @@ class TestRedelivery(RelayTestCase):
         done = self.run_after((None, self.hold), (None, self.lose(ERROR)))
 
         self.assertEqual(['inspect', 'restored', 'read []', 'keep alive'], done[-4:])
+
+    def test_of_a_batch_only_what_the_lost_queue_held_is(self):
+        failed = expectations.action_event(2, 'RUNNING', 'FAILED')
+
+        self.run_after(
+            (None, self.hold), (None, self.stored(failed)), (None, self.lose(ERROR))
+        )
+
+        self.assertEqual(
+            [INFO, INFO, INFO, ERROR, ERROR],
+            [routing_key for routing_key, _ in self.publisher.arrived],
+        )
 
     def test_a_relay_that_knows_no_queue_yet_publishes_all_of_the_window(self):
         self.clock.seconds = 2 * HOUR
