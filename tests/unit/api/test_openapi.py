@@ -1,10 +1,7 @@
-import openapi_spec_validator
-
 from tests import base
 from tests.unit.api.requests import ask
 from tests.unit.api.test_app import AppCase, mount, operation
 from watcherlite.api import deploy, openapi
-from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.operation import unversioned
 
 #: One operation that changed with a version.
@@ -29,45 +26,6 @@ ROUTES = {
 def document(version, routes=None):
     described = mount(routes, shows_deleted=True) if routes else deploy.infra_optim()
     return openapi.document(described, version)
-
-
-class TestDocuments(base.TestCase):
-    """The documents of what is served."""
-
-    def test_the_documents_are_valid(self):
-        # Those between differ from these in attributes only, and each takes a while.
-        for version in (INFRA_OPTIM.minimum, (1, 5), INFRA_OPTIM.maximum):
-            with self.subTest(version=version):
-                openapi_spec_validator.validate(document(version))
-
-    def test_each_operation_is_in_the_documents_from_its_version_on(self):
-        for version in INFRA_OPTIM.history:
-            described = {
-                (template, method.upper())
-                for template, item in document(version)['paths'].items()
-                for method in item
-                if method != 'parameters'
-            }
-
-            self.assertEqual(
-                {
-                    (template, method)
-                    for template, operations in deploy.infra_optim().routes.items()
-                    for method, operation in operations.items()
-                    if operation.since <= version
-                },
-                described,
-            )
-
-    def test_no_two_operations_have_the_same_id(self):
-        ids = [
-            operation['operationId']
-            for item in document((1, 7))['paths'].values()
-            for method, operation in item.items()
-            if method != 'parameters'
-        ]
-
-        self.assertEqual(len(ids), len(set(ids)))
 
 
 class TestOperations(base.TestCase):

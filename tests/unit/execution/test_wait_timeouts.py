@@ -14,6 +14,7 @@ from watcherlite.execution.deadlines import (
     WaitTimeouts,
     change_status,
     is_expired,
+    seconds_left,
 )
 from watcherlite.execution.services import CoreServices
 from watcherlite.execution.settings import ExecutionSettings
@@ -152,6 +153,21 @@ class TurnedTest(base.TestCase):
         for deadline in (EXPIRED, None):
             ends = [('SUSPENDED', deadline), ('WAITING', deadline)]
             self.assertEqual(ends, self.apply_signal(deadline))
+
+
+class SecondsLeftTest(base.TestCase):
+    """The time of an action that begins, or goes on."""
+
+    def left(self, seconds: int, **values: Any) -> float:
+        action = make_action(timeout=60, deadline=at(seconds), **values)
+        return seconds_left(action, at(0), ExecutionSettings(signal_grace=5.0))
+
+    def test_a_further_try_has_what_those_before_it_left(self) -> None:
+        self.assertEqual([10.0, 60.0], [self.left(10), self.left(90)])
+
+    def test_one_that_completes_has_what_is_left_and_time_to_say_so(self) -> None:
+        found = [self.left(seconds, phase=COMPLETE) for seconds in (90, 2)]
+        self.assertEqual([90.0, 5.0], found)
 
 
 class IsCutOffTest(base.TestCase):

@@ -1,0 +1,76 @@
+"""The tables of routes of all mounts, and the documents that describe them."""
+
+import re
+
+import jsonschema
+import openapi_spec_validator
+
+from tests import base
+from watcherlite.api import deploy, openapi
+from watcherlite.api.operation import at
+
+
+class TestTables(base.TestCase):
+    """What is the same for every mount."""
+
+    def setUp(self):
+        super().setUp()
+        self.mounts = (
+            deploy.infra_optim(),
+            deploy.orchestration(),
+            deploy.clustering(),
+        )
+        self.operations = [
+            (mount, operation)
+            for mount in self.mounts
+            for operations in mount.routes.values()
+            for operation in operations.values()
+        ]
+
+    def described(self, mount, version):
+        """Return (template, method, operation) of what a document describes."""
+        return [
+            (template, method.upper(), operation)
+            for template, item in openapi.document(mount, version)['paths'].items()
+            for method, operation in item.items()
+            if method != 'parameters'
+        ]
+
+    def test_every_schema_is_one_in_every_version(self):
+        for mount, operation in self.operations:
+            schemas = (operation.query, operation.body, *operation.responses.values())
+            for schema in filter(None, schemas):
+                for version in mount.versions.history:
+                    jsonschema.Draft202012Validator.check_schema(at(schema, version))
+
+    def test_summaries_are_sentences(self):
+        for _, operation in self.operations:
+            self.assertTrue(re.fullmatch(r'[A-Z].*\.', operation.summary))
+
+    def test_the_documents_are_valid(self):
+        # Those between differ from these in attributes only, and each takes a while.
+        for mount in self.mounts:
+            for version in {mount.versions.minimum, mount.versions.maximum}:
+                openapi_spec_validator.validate(openapi.document(mount, version))
+
+    def test_each_operation_is_in_the_documents_from_its_version_on(self):
+        for mount in self.mounts:
+            for version in mount.versions.history:
+                self.assertEqual(
+                    {
+                        (template, method)
+                        for template, operations in mount.routes.items()
+                        for method, operation in operations.items()
+                        if operation.since <= version
+                    },
+                    {
+                        (path, method)
+                        for path, method, _ in self.described(mount, version)
+                    },
+                )
+
+    def test_no_two_operations_have_the_same_id(self):
+        for mount in self.mounts:
+            described = self.described(mount, mount.versions.maximum)
+            ids = [operation['operationId'] for _, _, operation in described]
+            self.assertEqual(len(ids), len(set(ids)))
