@@ -494,6 +494,36 @@ class TestSignal(OperationsCase):
             ],
         )
 
+    def test_a_resume_lets_nobody_go_who_waits_for_a_target(self):
+        (parent,) = factories.store_actions(
+            self.store,
+            factories.make_action(
+                status='SUSPENDED', phase=COMPLETE, start_time=NOW, pending=2
+            ),
+        )
+        held, waits = factories.store_actions(
+            self.store,
+            *(
+                factories.make_action(
+                    status='WAITING',
+                    derived_from=parent.id,
+                    target='host-1',
+                    blocked_on=blocked_on,
+                )
+                for blocked_on in (parent.uuid, 'host-1')
+            ),
+        )
+
+        self.operations.signal_action(parent.uuid, 'RESUME')
+
+        self.assertEqual(
+            [('READY', None), ('WAITING', 'host-1')],
+            [
+                ((found := self.store.get_action(a.uuid)).status, found.blocked_on)
+                for a in (held, waits)
+            ],
+        )
+
 
 class TestDeleted(OperationsCase):
     def test_an_action_of_a_deleted_plan_cannot_be_changed_any_more(self):

@@ -9,7 +9,7 @@ from tests.policies import chain_of
 from tests.worlds import Calls, kind
 from watcherlite.domain.actions import Action
 from watcherlite.execution.in_flight import Attempt, AttemptServices
-from watcherlite.execution.ports import ActionTypes
+from watcherlite.execution.ports import ActionTypes, AdmissionCheck
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.runner import Runner
 from watcherlite.execution.services import CoreServices
@@ -54,6 +54,7 @@ class RunnerCase(base.TestCase):
         self.checkpoints = Checkpoints(self.kept)
         self.types = loader.Plugins.of(action_types={})
         self.lease = 1.0
+        self.admission: AdmissionCheck | None = None
 
     def runner(self, made: type[ActionType] | None = None, **members: Any) -> Runner:
         settings = ExecutionSettings(default_action_timeout=100)
@@ -64,6 +65,7 @@ class RunnerCase(base.TestCase):
             chain_of(*self.policies),
             self.checkpoints,
             self,
+            self.admission,
         )
         runner._load_results = lambda action: self.derived  # type: ignore[method-assign]
         return runner

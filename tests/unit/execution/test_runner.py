@@ -7,7 +7,7 @@ from tests.unit.execution.runner_case import RunnerCase
 from tests.worlds import kind, raises
 from watcherlite import exceptions
 from watcherlite.domain import outcomes
-from watcherlite.domain.actions import COMPLETE, REVERT
+from watcherlite.domain.actions import COMPLETE, REVERT, Action
 from watcherlite.domain.outcomes import (
     Derived,
     DerivedAction,
@@ -50,6 +50,20 @@ class PrepareTest(RunnerCase):
                 (states.SKIPPED, 'Action was skipped automatically: gone'),
                 (after.status, after.status_message),
             )
+
+    def test_what_is_locked_is_skipped_unless_it_has_begun(self) -> None:
+        class Locked:
+            def blocking_reason(self, action: Action) -> str:
+                return 'it is locked'
+
+        self.admission = Locked()
+        runner = self.runner()
+        found = []
+        for start in (None, self.clock.now()):
+            attempt = self.attempt(start_time=start)
+            status = runner.prepare(attempt).action.status
+            found.append((status, attempt.skip_reason))
+        self.assertEqual([(states.SKIPPED, None), (states.RUNNING, None)], found)
 
     def test_whatever_else_it_raises_is_a_failure(self) -> None:
         self.assertEqual(
