@@ -47,7 +47,7 @@ class CountingTests(stores.StoreTests):
         self.assertEqual(['BEGIN', 'COMMIT'], [words[0], words[-1]])
         return sum(word not in FRAME for word in words)
 
-    def explained(self, statement: str | sa.Select[Any], **values: Any) -> str:
+    def explained(self, statement: str | sa.Executable, **values: Any) -> str:
         """Return what the database says of how it executes a statement."""
         parameters: Any = values
         if isinstance(statement, str):
@@ -58,7 +58,7 @@ class CountingTests(stores.StoreTests):
             rows = connection.exec_driver_sql(f'{self.explain} {sql}', parameters)
             return '\n'.join(str(value) for row in rows for value in row)
 
-    def executed(self, statement: sa.Select[Any], **values: Any) -> tuple[str, Any]:
+    def executed(self, statement: sa.Executable, **values: Any) -> tuple[str, Any]:
         """Execute a statement; return what its driver was handed."""
         found: list[tuple[str, Any]] = []
 

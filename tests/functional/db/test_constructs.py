@@ -62,6 +62,21 @@ class ConstructTests(stores.StoreTests):
         self.assertEqual(2, len(results))
         self.assertEqual(25_000, sum(result.rowcount for result in results))
 
+    def test_rows_of_a_document_are_written_by_their_ids(self) -> None:
+        keys = [self.insert_goal(name)[0] for name in ('a', 'b', 'c')]
+        source = RowSource(goals.c.id, goals.c.display_name, goals.c.updated_at)
+        statement = constructs.update_rows(goals, source)
+        with self.store._db.transaction() as session:
+            (result,) = session.execute_rows(
+                statement, source, [(key, f'n{key}', NOW) for key in keys[1:]]
+            )
+        self.assertEqual(2, result.rowcount)
+        written = sa.select(goals.c.display_name, goals.c.updated_at)
+        self.assertEqual(
+            [('d', None), *((f'n{key}', NOW) for key in keys[1:])],
+            [tuple(row) for row in self.store._db.rows(written.order_by(goals.c.id))],
+        )
+
     def test_a_document_has_values_as_columns_store_them(self) -> None:
         key, _ = self.insert_goal('a')
         joined = sa.select(goals.c.id, TIMES.c.created_at).join_from(

@@ -18,7 +18,7 @@ from tests.factories import (
 from tests.functional.db import counting, stores
 from watcherlite.db import query as queries
 from watcherlite.db.api import Transaction
-from watcherlite.db.sqlalchemy import claims, mysql, reading, worker_queries
+from watcherlite.db.sqlalchemy import claims, mysql, reading, workers
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.states import action as states
 
@@ -38,7 +38,7 @@ class StatementTests(counting.CountingTests):
     claim = 1
     release = 1
     hand_over = 1
-    insert = 2
+    insert = 1
     signal = 1
     take_locks = 1
     release_locks = 2
@@ -360,11 +360,7 @@ class StatementTests(counting.CountingTests):
 
     def plan_of_a_claim(self) -> str:
         return self.explained(
-            claims.CLAIM[claims.OF_PLAN],
-            plan_id=1,
-            worker=WORKER,
-            limit=10,
-            now='2026-01-01 00:00:00.000000',
+            claims.CLAIM['plan'], source=1, worker=WORKER, limit=10, now=NOW
         )
 
     def test_a_claim_takes_rows_from_an_index_in_its_order(self) -> None:
@@ -375,10 +371,7 @@ class StatementTests(counting.CountingTests):
         self,
     ) -> None:
         store_plan(self.store, *(make_action() for _ in range(3000)))
-        now = '2026-01-01 00:00:00.000000'
-        late = self.explained(
-            worker_queries.DEADLINES, lane='engine', until=now, limit=500
-        )
+        late = self.explained(workers.DEADLINES, lane='engine', until=NOW, limit=500)
         derived = self.explained(reading.DERIVED_SINCE, key=1, since=NOW)
         self.assertIn('ix_actions_deadline', late)
         self.assertNotRegex(late, 'TEMP B-TREE|Sort|filesort')
@@ -424,14 +417,13 @@ class MysqlStatementTest(StatementTests, stores.MysqlDatabase):
     claim = 3
     release = 2
     hand_over = 3
+    insert = 2
     signal = 3
     take_locks = 2
     release_locks = 3
 
     def plan_of_a_claim(self) -> str:
-        return self.explained(
-            mysql.DUE[claims.OF_PLAN][0], plan_id=1, after=0, limit=10
-        )
+        return self.explained(mysql.FIND_DUE['plan'][0], source=1, after=0, limit=10)
 
     def assert_in_order(self, explanation: str) -> None:
         self.assertIn('ix_actions_claimable_of_plan', explanation)

@@ -1,77 +1,121 @@
 """The part of a transaction that finds what can be executed, now and next."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import sqlalchemy as sa
+
+from watcherlite.clock import EPOCH
 from watcherlite.db.api import Successor
-from watcherlite.db.sqlalchemy.columns import ACTION_COLUMNS
+from watcherlite.db.sqlalchemy.actions import NOT_CLAIMABLE, NOW
+from watcherlite.db.sqlalchemy.constructs import LIMIT, ONE, constant, id_in, meets
 from watcherlite.db.sqlalchemy.dialects import to_text
+from watcherlite.db.sqlalchemy.objects import ACTIONS
 from watcherlite.db.sqlalchemy.statement_group import StatementGroup
-from watcherlite.db.sqlalchemy.tables.actions import NEVER_SCHEDULED
+from watcherlite.db.sqlalchemy.tables.actions import action_dependencies, actions
+from watcherlite.db.sqlalchemy.tables.types import UUID
+from watcherlite.domain import readiness
 from watcherlite.domain.actions import Action
 from watcherlite.states import action as states
 
-OF_PLAN = 'plan_id = :plan_id'
-OF_LANE = 'lane = :lane AND plan_id IS NULL'
+_SOURCE: sa.BindParameter[Any] = sa.bindparam('source')
+#: What is claimed of -> the condition; `source` is the plan's id, or the lane.
+OF: Mapping[str, sa.ColumnElement[bool]] = {
+    'plan': actions.c.plan_id == _SOURCE,
+    'lane': sa.and_(actions.c.lane == _SOURCE, actions.c.plan_id.is_(None)),
+}
+NEVER_SCHEDULED = constant(to_text(EPOCH))
+IS_CLAIMABLE = actions.c.claimable == ONE
 # What may run at once and what had to wait are two ranges of one index, each in
 # the order of ids or short. One range would have to be sorted by id for each
 # claim; taken by `not_before`, what was scheduled would starve behind the rest.
-DUE = (
-    f'claimable = 1 AND not_before = {NEVER_SCHEDULED}',
-    f'claimable = 1 AND not_before > {NEVER_SCHEDULED} AND not_before <= :now',
-)
-LOWEST = 'ORDER BY id LIMIT :limit'
-TAKE = (
-    "status = 'READY', owner = :worker, attempt = actions.attempt + 1, "
-    'claimable = NULL, updated_at = :now'
+DUE = {
+    'at_once': sa.and_(IS_CLAIMABLE, actions.c.not_before == NEVER_SCHEDULED),
+    'put_off': sa.and_(
+        IS_CLAIMABLE,
+        actions.c.not_before > NEVER_SCHEDULED,
+        actions.c.not_before <= NOW,
+    ),
+}
+TAKE: Sequence[tuple[sa.Column[Any], Any]] = (
+    (actions.c.status, constant(states.READY)),
+    (actions.c.owner, sa.bindparam('worker', type_=UUID)),
+    (actions.c.attempt, actions.c.attempt + ONE),
+    NOT_CLAIMABLE,
+    (actions.c.updated_at, NOW),
 )
 
 
-def _claim(where: str) -> str:
+def _claim(of: sa.ColumnElement[bool]) -> sa.Update:
     # Materialized, because PostgreSQL may otherwise take the rows of a subquery
     # with SKIP LOCKED more than once, and so more than :limit.
-    at_once, put_off = (
-        f'SELECT id FROM actions WHERE {where} AND {due} {LOWEST} '
-        'FOR UPDATE SKIP LOCKED'
-        for due in DUE
+    ranges = [
+        sa.select(actions.c.id)
+        .where(of, due)
+        .order_by(actions.c.id)
+        .limit(LIMIT)
+        .with_for_update(skip_locked=True)
+        .cte(name)
+        .prefix_with('MATERIALIZED')
+        for name, due in DUE.items()
+    ]
+    due = (
+        sa.union_all(*(sa.select(found.c.id) for found in ranges))
+        .order_by(sa.column('id'))
+        .limit(LIMIT)
+        .cte('due')
+        .prefix_with('MATERIALIZED')
     )
     return (
-        f'WITH at_once AS MATERIALIZED ({at_once}), '
-        f'put_off AS MATERIALIZED ({put_off}), '
-        'due AS MATERIALIZED (SELECT id FROM at_once UNION ALL '
-        f'SELECT id FROM put_off {LOWEST}) '
-        f'UPDATE actions SET {TAKE} FROM due '
-        f'WHERE actions.id = due.id RETURNING {ACTION_COLUMNS}'
+        sa.update(actions)
+        .ordered_values(*TAKE)
+        .where(actions.c.id == due.c.id)
+        .returning(*ACTIONS.columns)
     )
 
 
-CLAIM = {where: _claim(where) for where in (OF_PLAN, OF_LANE)}
+CLAIM = {name: _claim(of) for name, of in OF.items()}
 
 
-def _next_of(parent: str) -> str:
-    """Return the SQL of the first action that waits for nothing but one."""
+def _next_of(parent: sa.ColumnElement[Any]) -> sa.ScalarSelect[Any]:
+    """Return the first action that waits for nothing but one."""
+    child, edge = actions.alias('c'), action_dependencies.alias('d')
     return (
-        '(SELECT d.child_id FROM action_dependencies d '
-        'JOIN actions c ON c.id = d.child_id '
-        f'WHERE d.parent_id = {parent} AND c.pending = 1 '
-        "AND c.status IN ('INIT', 'WAITING') "
-        f"AND (c.target IS NULL OR c.cause = '{states.DERIVED_ACTION}') "
-        'AND c.blocked_on IS NULL '
-        f'AND c.not_before = {NEVER_SCHEDULED} ORDER BY d.child_id LIMIT 1)'
+        sa.select(edge.c.child_id)
+        .join_from(edge, child, child.c.id == edge.c.child_id)
+        .where(
+            edge.c.parent_id == parent,
+            meets(readiness.NEXT, dict(child.c.items())),
+        )
+        .order_by(edge.c.child_id)
+        .limit(ONE)
+        .scalar_subquery()
     )
 
 
-SUCCESSORS = (
-    'WITH RECURSIVE chain (parent_id, id, level) AS ('
-    f'SELECT actions.id, {_next_of("actions.id")}, 1 '
-    'FROM actions WHERE actions.id IN_IDS(:ids) '
-    'UNION ALL '
-    f'SELECT chain.id, {_next_of("chain.id")}, chain.level + 1 '
-    'FROM chain WHERE chain.id IS NOT NULL AND chain.level < :depth) '
-    f'SELECT chain.parent_id, {ACTION_COLUMNS} FROM chain '
-    'JOIN actions ON actions.id = chain.id ORDER BY chain.level, chain.parent_id'
-)
+def _successors() -> sa.Select[Any]:
+    chain = (
+        sa.select(
+            actions.c.id.label('parent_id'),
+            _next_of(actions.c.id).label('id'),
+            ONE.label('level'),
+        )
+        .where(id_in(actions.c.id, 'ids'))
+        .cte('chain', recursive=True)
+    )
+    further = sa.select(chain.c.id, _next_of(chain.c.id), chain.c.level + ONE).where(
+        chain.c.id.is_not(None), chain.c.level < sa.bindparam('depth')
+    )
+    chain = chain.union_all(further)
+    return (
+        sa.select(chain.c.parent_id, *ACTIONS.columns)
+        .join_from(chain, actions, actions.c.id == chain.c.id)
+        .order_by(chain.c.level, chain.c.parent_id)
+    )
+
+
+SUCCESSORS = _successors()
 
 
 class Claims(StatementGroup):
@@ -88,35 +132,30 @@ class Claims(StatementGroup):
     ) -> list[Action]:
         if (plan_id is None) == (lane is None):
             raise ValueError('claim takes either plan_id or lane, and not both')
-        where: tuple[str, dict[str, Any]] = (
-            (OF_LANE, {'lane': lane})
-            if plan_id is None
-            else (OF_PLAN, {'plan_id': plan_id})
-        )
-        actions = self._claim(*where, worker, limit, now)
-        actions.sort(key=lambda action: action.id)
-        return actions
+        if plan_id is None:
+            return self._claim('lane', lane, worker, limit, now)
+        return self._claim('plan', plan_id, worker, limit, now)
 
     def _claim(
         self,
-        where: str,
-        values: dict[str, Any],
+        of: str,
+        source: int | str | None,
         worker: str,
         limit: int,
         now: datetime.datetime,
     ) -> list[Action]:
-        """Take what is due of OF_PLAN or OF_LANE."""
+        """Take what is due of a plan or a lane, see OF; return it by id."""
         rows = self._session.rows(
-            CLAIM[where], worker=worker, limit=limit, now=to_text(now), **values
+            CLAIM[of], source=source, worker=worker, limit=limit, now=now
         )
-        return [self._session.mapper.action(row) for row in rows]
+        return self._actions(rows)
 
     def successors(self, action_ids: Sequence[int], depth: int) -> list[Successor]:
         if not action_ids or depth < 1:
             return []
-        ids = self._session.dialect.ids(action_ids)
         found: dict[int, Successor] = {}
-        for parent_id, *row in self._session.rows(SUCCESSORS, ids=ids, depth=depth):
-            action = self._session.mapper.action(row)
+        rows = self._session.rows(SUCCESSORS, ids=action_ids, depth=depth)
+        for parent_id, *row in rows:
+            action = ACTIONS.read(row)
             found.setdefault(action.id, Successor(parent_id, action))
         return list(found.values())

@@ -245,7 +245,7 @@ class ClusterWriting(StatementGroup):
         rows = self._session.rows(
             UNFINISHED, targets=texts(named or ['']), within=texts(around or [''])
         )
-        return self._actions(rows)
+        return [self._session.mapper.action(row) for row in rows]
 
     def drop_actions(self, ids: Iterable[int]) -> None:
         session, wanted = self._session, sorted(set(ids))

@@ -4,16 +4,21 @@ Parameters that stand for many values are one parameter: a statement has the sam
 text for one value and for a thousand, and a server prepares it once.
 """
 
+import datetime
+import functools
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.mysql import base as mysql
 from sqlalchemy.dialects.sqlite import base as sqlite
 from sqlalchemy.ext import compiler as compiling
 from sqlalchemy.sql import functions
 
-from watcherlite.db.sqlalchemy.dialects import dumps
+from watcherlite.db.sqlalchemy.dialects import dumps, to_text
 from watcherlite.db.sqlalchemy.tables.types import TIME, Convert
+from watcherlite.domain.readiness import PRESENT, Rule
 
 Hinted = TypeVar('Hinted', sa.Select[Any], sa.Update, sa.Delete)
 _Compiler = Any
@@ -23,6 +28,19 @@ _Compiler = Any
 ZERO, ONE = sa.literal_column('0', sa.Integer), sa.literal_column('1', sa.Integer)
 EMPTY = sa.literal_column("''", sa.String)
 LIMIT = sa.bindparam('limit', type_=sa.Integer)
+
+
+def constant(text: str) -> sa.ColumnElement[str]:
+    """Return a text that is in the words of a statement; no text of a user is."""
+    return sa.literal_column(f"'{text}'", sa.String)
+
+
+def constant_in(
+    column: sa.ColumnElement[Any], texts: Iterable[str]
+) -> sa.ColumnElement[bool]:
+    """Return that a column has one of some texts, each in the words of a statement."""
+    return column.in_([constant(text) for text in sorted(texts)])
+
 
 # the clock of the database
 
@@ -193,27 +211,38 @@ class RowSource(sa.TableClause):
     say, and their names are those of the columns.
 
     :param columns: in the order of the values of a row; a label names it otherwise
+    :param parameter: the name of the parameter; a statement may have several sources
     """
 
     inherit_cache = True
-    #: The name of the parameter.
-    parameter = 'rows'
 
-    def __init__(self, *columns: sa.ColumnElement[Any]) -> None:
-        super().__init__('r', *(sa.column(_name(c), c.type) for c in columns))
+    def __init__(
+        self, *columns: sa.ColumnElement[Any], parameter: str = 'rows'
+    ) -> None:
+        # The first letter: ROWS is a reserved word of MySQL.
+        super().__init__(parameter[0], *(sa.column(_name(c), c.type) for c in columns))
+        self.parameter = parameter
+        self._conversions: weakref.WeakKeyDictionary[
+            sa.Dialect, list[Convert | None]
+        ] = weakref.WeakKeyDictionary()
 
-    def document(self, dialect: sa.Dialect, rows: Iterable[Sequence[Any]]) -> str:
-        """Return the document of rows, each with the values of the columns."""
-        converts = [_conversion(column.type, dialect) for column in self.c]
-        written = (
+    def document(self, dialect: sa.Dialect, rows: Sequence[Sequence[Any]]) -> Any:
+        """Return the parameter for rows, each with the values of the columns."""
+        converts = self._conversions.get(dialect)
+        if converts is None:
+            converts = [_conversion(column.type, dialect) for column in self.c]
+            self._conversions[dialect] = converts
+        written = [
             [
                 value if convert is None else convert(value)
                 for value, convert in zip(row, converts, strict=True)
             ]
             for row in rows
-        )
+        ]
+        if dialect.name == 'sqlite' and len(rows) <= _MOST_VALUES // len(converts):
+            return RowValues(self, written)
         if dialect.name != 'postgresql':
-            return dumps(list(written))
+            return dumps(written)
         names = [c.name for c in self.c]
         return dumps([dict(zip(names, row, strict=True)) for row in written])
 
@@ -263,11 +292,14 @@ def _source_postgresql(source: RowSource, compiler: _Compiler, **options: Any) -
 
 @compiling.compiles(RowSource, 'sqlite')
 def _source_sqlite(source: RowSource, compiler: _Compiler, **options: Any) -> str:
-    items = ', '.join(
-        f'value ->> {at} AS {column.name}' for at, column in enumerate(source.c)
-    )
+    text = _sqlite_document(source)
     parameter = _source_parameter(source, compiler, {})
-    return f'(SELECT {items} FROM json_each({parameter})) AS {source.name}'
+    return text.replace('?', parameter)
+
+
+def _sqlite_document(source: RowSource) -> str:
+    items = ', '.join(f'value ->> {at} AS {c.name}' for at, c in enumerate(source.c))
+    return f'(SELECT {items} FROM json_each(?)) AS {source.name}'
 
 
 @compiling.compiles(RowSource, 'mysql')
@@ -278,6 +310,95 @@ def _source_mysql(source: RowSource, compiler: _Compiler, **options: Any) -> str
     )
     parameter = _source_parameter(source, compiler, {})
     return f"JSON_TABLE({parameter}, '$[*]' COLUMNS ({items})) AS {source.name}"
+
+
+#: SQLite takes 32766 values in one statement; a few are for its other parameters.
+_MOST_VALUES = 32_000
+
+
+class RowValues:
+    """The rows of a source as values of their own, which SQLite takes for less.
+
+    It lives in this process: handing it values costs half of having it read JSON.
+    """
+
+    def __init__(self, source: RowSource, rows: Sequence[Sequence[Any]]) -> None:
+        # Few sizes, so that the statements stay prepared.
+        self.size = 1 << (len(rows) - 1).bit_length()
+        self.source = source
+        absent = [(None,) * len(source.c)] * (self.size - len(rows))
+        self.values = [value for row in (*rows, *absent) for value in row]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@functools.lru_cache(maxsize=256)
+def _with_values(statement: str, source: RowSource, size: int) -> str:
+    """Return a statement that reads so many rows as values of their own.
+
+    The first column of a source is never NULL, but in rows that are absent.
+    """
+    items = ', '.join(f'column{at} AS {c.name}' for at, c in enumerate(source.c, 1))
+    row = f'({", ".join("?" * len(source.c))})'
+    values = ', '.join([row] * size)
+    return statement.replace(
+        _sqlite_document(source),
+        f'(SELECT {items} FROM (VALUES {values}) WHERE column1 IS NOT NULL) '
+        f'AS {source.name}',
+    )
+
+
+def _execute_with_values(
+    cursor: Any, statement: str, parameters: Any, _context: Any
+) -> bool:
+    """Execute a statement that is handed RowValues; return whether it is one."""
+    values: list[Any] = []
+    text = statement
+    for value in parameters or ():
+        if type(value) is RowValues:
+            text = _with_values(text, value.source, value.size)
+            values += value.values
+        else:
+            values.append(value)
+    if text is statement:
+        return False
+    cursor.execute(text, values)
+    return True
+
+
+# rules
+
+
+def meets(
+    rule: Rule, columns: Mapping[str, sa.ColumnElement[Any]]
+) -> sa.ColumnElement[bool]:
+    """Return that a row meets a rule of `domain.readiness`.
+
+    :param columns: of the row, or what is to be taken instead of them
+    """
+    found = [_has(columns[name], wanted) for name, wanted in rule.all_of.items()]
+    if rule.any_of:
+        ways = (
+            sa.and_(*(_has(columns[name], wanted) for name, wanted in each.items()))
+            for each in rule.any_of
+        )
+        found.append(sa.or_(*ways))
+    return sa.and_(*found)
+
+
+def _has(column: sa.ColumnElement[Any], wanted: Any) -> sa.ColumnElement[bool]:
+    if wanted is None:
+        return column.is_(None)
+    if wanted is PRESENT:
+        return column.is_not(None)
+    if isinstance(wanted, frozenset):
+        return constant_in(column, wanted)
+    if isinstance(wanted, datetime.datetime):
+        return column == constant(to_text(wanted))
+    if isinstance(wanted, int):
+        return column == sa.literal_column(str(wanted), sa.Integer)
+    return column == constant(wanted)
 
 
 # statements
@@ -324,8 +445,71 @@ def use_index(
     return statement
 
 
+def insert_rows(
+    table: sa.Table,
+    source: RowSource,
+    *,
+    ignore: bool = False,
+    **computed: sa.ColumnElement[Any],
+) -> sa.Insert:
+    """Return the INSERT of the rows of a source.
+
+    :param ignore: leave out the rows that are there already
+    :param computed: column -> what it gets besides
+    """
+    names = [*(c.name for c in source.c), *computed]
+    statement = insert_ignore(table) if ignore else sa.insert(table)
+    return statement.from_select(names, sa.select(*source.c, *computed.values()))
+
+
+def update_rows(table: sa.Table, source: RowSource, *columns: str) -> sa.Update:
+    """Return the UPDATE of rows of a table, found by their ids in a source of rows.
+
+    :param columns: that are written; default: all of the source but the id
+    """
+    written = columns or [c.name for c in source.c if c.name != 'id']
+    values = {name: source.c[name] for name in written}
+    return sa.update(table).where(table.c.id == source.c.id).values(values)
+
+
+class MysqlCompiler(mysql.MySQLCompiler):
+    """The compiler for MariaDB and MySQL, which has an UPDATE begin with its source.
+
+    Each row of the source finds its row by its key. Left to itself the server reads a
+    small table from end to end, locks all of it on the way, and two transactions that
+    have nothing in common are a deadlock.
+    """
+
+    def update_tables_clause(
+        self, update_stmt: Any, from_table: Any, extra_froms: Any, **kw: Any
+    ) -> str:
+        tables = super().update_tables_clause(update_stmt, from_table, [], **kw)
+        if not extra_froms:
+            return tables
+        (source,) = extra_froms
+        rows = self.process(source, **{**kw, 'asfrom': True})
+        return f'{rows} STRAIGHT_JOIN {tables} FORCE INDEX (PRIMARY)'
+
+
 class SqliteCompiler(sqlite.SQLiteCompiler):
     """The compiler for SQLite, which lets a statement name its index."""
 
     def get_from_hint_text(self, table: Any, text: str | None) -> str | None:
         return text
+
+
+#: Compilers that say more than those of SQLAlchemy; see `use_compiler`.
+_COMPILERS: Mapping[str, Any] = {
+    'mysql': MysqlCompiler,
+    'sqlite': SqliteCompiler,
+}
+
+
+def use_compiler(engine: sa.Engine) -> None:
+    """Have an engine compile the constructs of this module."""
+    dialect = engine.dialect
+    dialect.statement_compiler = _COMPILERS.get(
+        dialect.name, dialect.statement_compiler
+    )
+    if dialect.name == 'sqlite':
+        sa.event.listen(engine, 'do_execute', _execute_with_values)

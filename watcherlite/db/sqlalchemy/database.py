@@ -9,9 +9,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from watcherlite import exceptions
-from watcherlite.db.sqlalchemy.constructs import RowSource
+from watcherlite.db.sqlalchemy.constructs import RowSource, text_in
 from watcherlite.db.sqlalchemy.dialects import DIALECTS, Batch, Dialect, Row
-from watcherlite.db.sqlalchemy.encryption import FieldCipher, use_cipher
+from watcherlite.db.sqlalchemy.encryption import FieldCipher, cipher_of, use_cipher
 from watcherlite.db.sqlalchemy.mappers import Mapper
 
 Rows = Sequence[Sequence[Any]]
@@ -44,6 +44,18 @@ def _update_by_id(table: sa.Table) -> sa.Update:
     return sa.update(table).where(table.c.id == sa.bindparam('row_id'))
 
 
+@functools.cache
+def _ids_by_uuid(table: sa.Table) -> sa.Select[Any]:
+    by_uuid = text_in(table.c.uuid, 'uuids')
+    return sa.select(table.c.uuid, table.c.id).where(by_uuid)
+
+
+@functools.cache
+def _returning_ids(statement: sa.Insert) -> Any:
+    table: Any = statement.table
+    return statement.returning(table.c.uuid, table.c.id)
+
+
 class Session:
     """One connection, and statements as `dialects` describes them.
 
@@ -59,6 +71,16 @@ class Session:
         self._connection = connection
         self.dialect = dialect
         self.mapper = mapper
+
+    @property
+    def database(self) -> str:
+        """Return the name of the kind of database."""
+        return self._connection.dialect.name
+
+    @property
+    def cipher(self) -> FieldCipher:
+        """Return the cipher of the engine."""
+        return cipher_of(self._connection.dialect)
 
     def rows(self, statement: Statement, /, **parameters: Any) -> Rows:
         """Execute a statement and return its rows."""
@@ -90,6 +112,49 @@ class Session:
                 *self.execute_rows(statement, source, rows[middle:], **parameters),
             ]
         return [self._run(statement, {**parameters, source.parameter: document})]
+
+    def rows_from(
+        self,
+        statement: sa.Executable,
+        source: RowSource,
+        rows: Sequence[Row],
+        **options: Any,
+    ) -> Rows:
+        """Execute a statement that reads rows from a source; return its own rows."""
+        found: list[Sequence[Any]] = []
+        for result in self.execute_rows(statement, source, rows, **options):
+            found += result.fetchall()
+        return found
+
+    def write_rows(
+        self, statement: sa.Executable, source: RowSource, rows: Sequence[Row]
+    ) -> int:
+        """Execute a statement that reads rows from a source; return the count."""
+        if not rows:
+            return 0
+        return sum(r.rowcount for r in self.execute_rows(statement, source, rows))
+
+    def insert_numbered(
+        self,
+        statement: sa.Insert,
+        source: RowSource,
+        rows: Sequence[Row],
+    ) -> list[int]:
+        """Insert rows, whose ids the database counts up; return these.
+
+        They ascend in the order of the rows.
+
+        :param source: its columns begin with the uuid
+        """
+        uuids = [row[0] for row in rows]
+        if self.database == 'mysql':
+            self.write_rows(statement, source, rows)
+            table: Any = statement.table
+            found = self.rows(_ids_by_uuid(table), uuids=uuids)
+        else:
+            found = self.rows_from(_returning_ids(statement), source, rows)
+        known = {row[0]: row[1] for row in found}
+        return [known[uuid] for uuid in uuids]
 
     def insert_row(self, table: sa.Table, values: Mapping[str, Any]) -> int:
         """Insert one row, by column; return the id that the database gave it."""
@@ -187,14 +252,13 @@ class Database:
         with self._in_turn(), self._executed(statement, parameters) as (_, result):
             return result.rowcount
 
-    def change_once(self, sql: str, **parameters: Any) -> int:
+    def change_once(self, statement: sa.Executable, **parameters: Any) -> int:
         """Execute one statement that must not be executed twice; likewise.
 
-        :param sql: as the driver takes it
         :raises StoreUnavailable: also where nobody knows whether it took effect
         """
         with self._in_turn(), contextlib.closing(self._connect()) as connection:
-            return connection.exec_driver_sql(sql, parameters).rowcount
+            return connection.execute(statement, parameters).rowcount
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Session]:

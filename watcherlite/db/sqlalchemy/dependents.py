@@ -1,109 +1,96 @@
 """The part of a transaction that lets dependents follow what has ended."""
 
 import datetime
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import sqlalchemy as sa
+
 from watcherlite.db.api import Released
-from watcherlite.db.sqlalchemy.database import Rows
-from watcherlite.db.sqlalchemy.dialects import INTEGER, TEXT, TIME, Batch, to_text
-from watcherlite.db.sqlalchemy.encryption import FieldCipher
-from watcherlite.db.sqlalchemy.mappers import ended, time_or_null
+from watcherlite.db.sqlalchemy.actions import COLUMNS, NOW, claimable
+from watcherlite.db.sqlalchemy.constructs import RowSource, constant, id_in, meets
+from watcherlite.db.sqlalchemy.objects import ACTIONS
 from watcherlite.db.sqlalchemy.statement_group import StatementGroup
-from watcherlite.domain.actions import ENGINE, Action
+from watcherlite.db.sqlalchemy.tables.actions import action_dependencies, actions
+from watcherlite.domain import readiness
+from watcherlite.domain.actions import Action
 from watcherlite.states import action as states
 
+_EDGES = action_dependencies.c
 COUNTED = (
-    'SELECT child_id, count(*) AS n FROM action_dependencies '
-    'WHERE parent_id IN_IDS(:parents) GROUP BY child_id'
+    sa.select(_EDGES.child_id, sa.func.count().label('n'))
+    .where(id_in(_EDGES.parent_id, 'ended_ids'))
+    .group_by(_EDGES.child_id)
+    .subquery('d')
 )
-HANDOVER = {
-    'h_id': INTEGER,
-    'h_status': TEXT,
-    'h_owner': TEXT,
-    'h_attempt': INTEGER,
-    'h_phase': TEXT,
-    'h_start_time': TIME,
-    'h_data': TEXT,
-    'h_updated_at': TIME,
-}
-
-_AT_ZERO = 'actions.pending = d.n'
-_FREED = (
-    f"{_AT_ZERO} AND (actions.status = 'WAITING' "
-    "OR actions.status = 'INIT' AND :started)"
+#: What a handover writes of an action.
+HANDED_OVER = (
+    'status',
+    'owner',
+    'attempt',
+    'phase',
+    'start_time',
+    'data',
+    'updated_at',
 )
-_HANDED = (
-    f"d.h_id IS NOT NULL AND {_AT_ZERO} AND actions.status IN ('INIT', 'WAITING') "
-    'AND actions.owner IS NULL AND actions.blocked_on IS NULL'
-)
-_CLAIMABLE = (
-    f'{_AT_ZERO} AND actions.blocked_on IS NULL AND (({_FREED}) '
-    "OR actions.owner IS NULL AND (actions.status = 'READY' "
-    "OR actions.status = 'INIT' AND actions.plan_id IS NOT NULL))"
-)
-_RETURNING = (
-    'WHERE actions.id = d.child_id RETURNING actions.id, actions.plan_id, '
-    'actions.lane, actions.pending, actions.status, actions.owner, actions.attempt'
-)
-RELEASE = (
-    'UPDATE actions SET pending = actions.pending - d.n, '
-    f"status = CASE WHEN {_FREED} THEN 'READY' ELSE actions.status END, "
-    f'owner = CASE WHEN {_FREED} THEN NULL ELSE actions.owner END, '
-    f'updated_at = CASE WHEN {_FREED} THEN :now ELSE actions.updated_at END, '
-    f'claimable = CASE WHEN {_CLAIMABLE} THEN 1 END '
-    f'FROM ({COUNTED}) AS d {_RETURNING}'
-)
+HANDOVERS = RowSource(actions.c.id, *(actions.c[name] for name in HANDED_OVER))
+handover_values = ACTIONS.values_of(*HANDED_OVER)
+#: What `_released` reads.
+RETURNED = ('id', 'plan_id', 'lane', 'pending', 'status', 'owner', 'attempt')
 
 
-def _taken(column: str) -> str:
+def release_rule(started: bool) -> readiness.Rule:
+    """Return the rule by which dependents become READY.
+
+    :param started: their plan runs
+    """
+    return readiness.RELEASED if started else readiness.RELEASED_UNSTARTED_PLAN
+
+
+@functools.cache
+def _release(started: bool, handing_over: bool) -> sa.Update:
+    """Return the statement that counts down; one for each kind of release."""
+    counted: sa.FromClause = COUNTED
+    if handing_over:
+        handovers = [HANDOVERS.c[name] for name in HANDED_OVER]
+        counted = (
+            sa.select(COUNTED, HANDOVERS.c.id.label('handover_id'), *handovers)
+            .outerjoin(HANDOVERS, HANDOVERS.c.id == COUNTED.c.child_id)
+            .subquery('h')
+        )
+    row = {**COLUMNS, 'pending': actions.c.pending - counted.c.n}
+    ready: dict[str, sa.ColumnElement[Any]] = {
+        'status': constant(states.READY),
+        'owner': sa.null(),
+        'updated_at': NOW,
+    }
+    released = meets(release_rule(started), row)
+    values: dict[str, sa.ColumnElement[Any]] = {
+        name: sa.case((released, value), else_=actions.c[name])
+        for name, value in ready.items()
+    }
+    if handing_over:
+        handed = sa.and_(
+            counted.c.handover_id.is_not(None), meets(readiness.HANDED_OVER, row)
+        )
+        for name in HANDED_OVER:
+            otherwise = values.get(name, actions.c[name])
+            values[name] = sa.case((handed, counted.c[name]), else_=otherwise)
+    values['pending'] = row['pending']
+    values['claimable'] = claimable({**row, **values})
     return (
-        f'{column} = CASE WHEN {_HANDED} THEN d.h_{column} ELSE actions.{column} END, '
+        sa.update(actions)
+        .where(actions.c.id == counted.c.child_id)
+        .values(values)
+        .returning(*(actions.c[name] for name in RETURNED))
     )
 
 
-HAND_OVER = Batch(
-    'UPDATE actions SET pending = actions.pending - d.n, '
-    f'status = CASE WHEN {_HANDED} THEN d.h_status WHEN {_FREED} THEN '
-    "'READY' ELSE actions.status END, "
-    f'owner = CASE WHEN {_HANDED} THEN d.h_owner WHEN {_FREED} THEN NULL '
-    'ELSE actions.owner END, '
-    f'updated_at = CASE WHEN {_HANDED} THEN d.h_updated_at WHEN {_FREED} THEN :now '
-    'ELSE actions.updated_at END, '
-    + ''.join(map(_taken, ('attempt', 'phase', 'start_time', 'data')))
-    + f'claimable = CASE WHEN {_HANDED} THEN NULL WHEN {_CLAIMABLE} THEN 1 END '
-    f'FROM (SELECT counted.child_id, counted.n, r.* FROM ({COUNTED}) AS counted '
-    f'LEFT JOIN ROWS(:rows) ON r.h_id = counted.child_id) AS d {_RETURNING}',
-    HANDOVER,
-    divisible=False,
-)
-NEEDS_SUCCESS = (
-    'id IN (SELECT child_id FROM action_dependencies '
-    "WHERE parent_id IN_IDS(:parents) AND needs = 'success') "
-    "AND (status IN ('INIT', 'WAITING') OR status = 'READY' AND owner IS NULL)"
-)
-
-
-def handover_row(
-    action_id: int, action: Action, sealing: FieldCipher
-) -> tuple[Any, ...]:
-    """Return the values of HANDOVER."""
-    return (
-        action_id,
-        action.status,
-        action.owner,
-        action.attempt,
-        action.phase,
-        time_or_null(action.start_time),
-        sealing.document(action.data, action.lane == ENGINE),
-        time_or_null(action.updated_at),
-    )
-
-
-def released(
+def _released(
     rows: Iterable[Sequence[Any]], handovers: Mapping[int, Action]
 ) -> list[Released]:
-    """Return what rows of `_RETURNING` tell.
+    """Return what rows of RETURNED tell.
 
     Whether a dependent was handed over is told by its fence: as long as something
     was pending nobody could take it, so that nobody else has made it this one.
@@ -123,7 +110,7 @@ def released(
 
 
 class Dependents(StatementGroup):
-    """Counting down, and ending with what was needed."""
+    """Counting down."""
 
     def release_dependents(
         self,
@@ -136,44 +123,22 @@ class Dependents(StatementGroup):
         if not parent_ids:
             return []
         handovers = handovers or {}
-        rows = self._release(parent_ids, started, handovers, to_text(now))
-        return released(rows, handovers)
+        rows = self._release(parent_ids, started, handovers, now)
+        return _released(rows, handovers)
 
     def _release(
         self,
         parent_ids: Sequence[int],
         started: bool,
         handovers: Mapping[int, Action],
-        now: str,
-    ) -> Rows:
-        """Count down; return what `released` reads."""
-        values = {
-            'parents': self._session.dialect.ids(parent_ids),
-            'started': started,
-            'now': now,
-        }
-        if not handovers:
-            return self._session.rows(RELEASE, **values)
-        sealing = self._session.mapper.sealing
-        items = [handover_row(*item, sealing) for item in handovers.items()]
-        return self._session.batch_rows(HAND_OVER, items, **values)
-
-    def end_dependents(
-        self,
-        parent_ids: Sequence[int],
-        status: str,
-        message: str,
         now: datetime.datetime,
-    ) -> list[Action]:
-        if not parent_ids:
-            return []
-        return self._update(
-            'status = :status, ended = :ended, status_message = :message, '
-            'end_time = :now, updated_at = :now, claimable = NULL',
-            NEEDS_SUCCESS,
-            parents=self._session.dialect.ids(parent_ids),
-            status=status,
-            ended=ended(status),
-            message=message,
-            now=to_text(now),
+    ) -> Iterable[Sequence[Any]]:
+        """Count down; return what `_released` reads."""
+        statement = _release(started, bool(handovers))
+        values = {'ended_ids': parent_ids, 'now': now}
+        if not handovers:
+            return self._session.rows(statement, **values)
+        rows = [(key, *handover_values(a)) for key, a in handovers.items()]
+        return self._session.rows_from(
+            statement, HANDOVERS, rows, divisible=False, **values
         )

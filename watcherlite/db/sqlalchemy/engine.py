@@ -16,7 +16,7 @@ import tenacity
 
 from watcherlite import exceptions
 from watcherlite.db.sqlalchemy import errors
-from watcherlite.db.sqlalchemy.constructs import SqliteCompiler
+from watcherlite.db.sqlalchemy.constructs import use_compiler
 from watcherlite.db.sqlalchemy.encryption import Loading, no_keys
 
 #: The drivers that are known to work, by what a URL may begin with.
@@ -86,6 +86,7 @@ def make_engine(settings: DatabaseSettings) -> sa.Engine:
     )
     # Newer releases of SQLAlchemy can leave out the ROLLBACK after each read.
     engine.dialect.skip_autocommit_rollback = True
+    use_compiler(engine)
     errors.listen(engine)
     if kind == 'sqlite':
         _prepare_sqlite(engine, settings)
@@ -249,7 +250,6 @@ def _prepare_sqlite(engine: sa.Engine, settings: DatabaseSettings) -> None:
         cursor.execute('PRAGMA foreign_keys = ON')
         cursor.close()
 
-    engine.dialect.statement_compiler = SqliteCompiler
     if not path.startswith('file:'):
         sa.event.listen(engine, 'do_connect', connecting)
     sa.event.listen(engine, 'connect', connected)

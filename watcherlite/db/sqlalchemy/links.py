@@ -6,121 +6,121 @@ commits by itself. Whatever is not as expected leaves `found` empty, and then
 nothing is changed.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
+import sqlalchemy as sa
+
 from watcherlite.db.api import Link
-from watcherlite.db.sqlalchemy.changes import assignments
-from watcherlite.db.sqlalchemy.columns import (
-    CHANGED_ACTION,
-    CHANGED_PLAN,
-    EVENT,
-    PLAN,
-    named,
+from watcherlite.db.sqlalchemy import plans
+from watcherlite.db.sqlalchemy.actions import (
+    CHANGED_COLUMNS,
+    changed_row,
+    changed_values,
+    is_unchanged,
 )
+from watcherlite.db.sqlalchemy.constructs import ONE, ZERO, RowSource, meets
 from watcherlite.db.sqlalchemy.database import Database
-from watcherlite.db.sqlalchemy.dependents import HANDOVER, handover_row
-from watcherlite.db.sqlalchemy.dialects import INTEGER, Batch, Dialect
-from watcherlite.db.sqlalchemy.encryption import FieldCipher
-from watcherlite.db.sqlalchemy.mappers import changed_action, changed_plan, new_event
-from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.db.sqlalchemy.dependents import HANDED_OVER, handover_values
+from watcherlite.db.sqlalchemy.objects import ACTION_PLANS, EVENTS
+from watcherlite.db.sqlalchemy.tables.actions import action_plans, actions
+from watcherlite.db.sqlalchemy.tables.events import events
+from watcherlite.domain import readiness
 
 #: What of a plan is compared; its fault changes only together with `failed`.
-_SEEN = {
-    f'p_{column}': PLAN[column]
-    for column in (
-        'state',
-        'stage',
-        'status_message',
-        'total',
-        'unfinished',
-        'active',
-        'failed',
-        'skipped',
-        'updated_at',
-        'deleted_at',
-    )
-}
-_PLAN = {f'n_{column}': kind for column, kind in CHANGED_PLAN.items()}
-_COLUMNS = {'p_id': INTEGER, **_SEEN, **_PLAN, **CHANGED_ACTION, **HANDOVER}
+_COMPARED = [name for name in plans.CHANGING if name != 'fault']
+_compared_row = ACTION_PLANS.values_of('id', *_COMPARED)
+_saved_row = ACTION_PLANS.values_of(*plans.CHANGING)
 
-_UNCHANGED = ' AND '.join(
-    f'action_plans.{name[2:]} IS NOT DISTINCT FROM r.{name}' for name in _SEEN
+
+def _prefixed(table: sa.Table, prefix: str, *names: str) -> list[sa.Label[Any]]:
+    return [table.c[name].label(f'{prefix}_{name}') for name in names]
+
+
+_LINK = RowSource(
+    *_prefixed(action_plans, 'plan', 'id', *_COMPARED),
+    *_prefixed(action_plans, 'saved', *plans.CHANGING),
+    *CHANGED_COLUMNS,
+    *_prefixed(actions, 'started', 'id', *HANDED_OVER),
 )
-# Locked before it is compared, the plan first: that is the order of all others.
-_FOUND = (
-    'SELECT 1 FROM link AS r, action_plans, actions AS parent, actions AS child '
-    f'WHERE action_plans.id = r.p_id AND {_UNCHANGED} '
-    'AND parent.id = r.id AND parent.status = r.old_status '
-    'AND parent.attempt = r.old_attempt '
-    'AND parent.owner IS NOT DISTINCT FROM r.old_owner '
-    'AND child.id = r.h_id AND child.pending = 1 AND child.owner IS NULL '
-    'AND child.blocked_on IS NULL '
-    "AND child.status IN ('INIT', 'WAITING') AND child.attempt = r.h_attempt - 1 "
-    # What somebody holds is waited for by nobody: see `execution.committer`.
-    'FOR UPDATE OF action_plans, parent, child SKIP LOCKED'
-)
-_SAVED = ', '.join(f'{column} = r.n_{column}' for column in CHANGED_PLAN)
-_STARTED = ', '.join(f'{name[2:]} = r.{name}' for name in HANDOVER if name != 'h_id')
-_OF_FOUND = 'FROM link AS r, found WHERE'
+_EVENTS = RowSource(*EVENTS.columns, parameter='events')
 
 
-def _statement(dialect: Dialect) -> Batch:
-    """Return the statement; `:rows` is the link, `:events` are its events."""
-    link = dialect.rows_source(_COLUMNS)
-    events = dialect.rows_source(EVENT).replace(':rows', ':events')
-    return Batch(
-        # PostgreSQL plans for a hundred rows unless it is told that there is one, and
-        # would read small tables from end to end.
-        f'WITH link AS MATERIALIZED (SELECT * FROM {link} LIMIT 1), '
-        f'found AS MATERIALIZED ({_FOUND}), '
-        f'plan AS (UPDATE action_plans SET {_SAVED} {_OF_FOUND} '
-        'action_plans.id = r.p_id), '
-        f'parent AS (UPDATE actions SET {assignments()} {_OF_FOUND} '
-        'actions.id = r.id), '
-        f'child AS (UPDATE actions SET pending = 0, claimable = NULL, {_STARTED} '
-        f'{_OF_FOUND} actions.id = r.h_id) '
-        f'INSERT INTO events ({", ".join(EVENT)}, pending) '
-        f'SELECT {named("r", EVENT)}, 1 FROM found, {events}',
-        _COLUMNS,
+def _statement() -> sa.Insert:
+    # PostgreSQL plans for a hundred rows unless it is told that there is one, and
+    # would read small tables from end to end.
+    link = sa.select(_LINK).limit(ONE).cte('link').prefix_with('MATERIALIZED')
+    row: Mapping[str, sa.ColumnElement[Any]] = dict(link.c.items())
+    parent, child = actions.alias('parent'), actions.alias('child')
+    # Locked before it is compared, the plan first: that is the order of all others.
+    found = (
+        sa.select(ONE.label('one'))
+        .select_from(link, action_plans, parent, child)
+        .where(
+            action_plans.c.id == row['plan_id'],
+            *(
+                action_plans.c[name].is_not_distinct_from(row[f'plan_{name}'])
+                for name in _COMPARED
+            ),
+            is_unchanged(dict(parent.c.items()), row),
+            child.c.id == row['started_id'],
+            meets(
+                readiness.HANDED_OVER,
+                {**dict(child.c.items()), 'pending': child.c.pending - ONE},
+            ),
+            child.c.attempt == row['started_attempt'] - ONE,
+        )
+        # What somebody holds is waited for by nobody: see `execution.committer`.
+        .with_for_update(of=[action_plans, parent, child], skip_locked=True)
+        .cte('found')
+        .prefix_with('MATERIALIZED')
     )
-
-
-def _seen(plan: ActionPlan) -> tuple[Any, ...]:
-    """Return the values of `_SEEN`: all that changes but the fault."""
-    (*counted, _fault, updated_at, deleted_at) = changed_plan(plan)
-    return (*counted, updated_at, deleted_at)
-
-
-def _row(link: Link, sealing: FieldCipher) -> tuple[Any, ...]:
-    """Return the values of `_COLUMNS`."""
-    before, after = link.plan
-    started = link.started.after
+    any_found = sa.exists().select_from(found)
+    saved = {name: row[f'saved_{name}'] for name in plans.CHANGING}
+    started = {name: row[f'started_{name}'] for name in HANDED_OVER}
+    plan_update = sa.update(action_plans).where(action_plans.c.id == row['plan_id'])
+    parent_update = sa.update(actions).where(actions.c.id == row['id'])
+    child_update = sa.update(actions).where(actions.c.id == row['started_id'])
+    updates = {
+        'plan': plan_update.values(saved),
+        'ended': parent_update.values(changed_values(row)),
+        'started': child_update.values(
+            {**started, 'pending': ZERO, 'claimable': sa.null()}
+        ),
+    }
+    names = [column.name for column in _EVENTS.c]
     return (
-        after.id,
-        *_seen(before),
-        *changed_plan(after),
-        *changed_action(link.ended.before, link.ended.after, sealing),
-        *handover_row(started.id, started, sealing),
+        sa.insert(events)
+        .from_select([*names, 'pending'], sa.select(*_EVENTS.c, ONE).where(any_found))
+        .add_cte(*(u.where(any_found).cte(name) for name, u in updates.items()))
     )
+
+
+WRITE = _statement()
 
 
 class Links:
     """Writing links."""
 
     _db: Database
-    _link: str | None = None
 
     @property
     def writes_links(self) -> bool:
-        return self._db.dialect.modifying_with
+        return self._db.engine.dialect.name == 'postgresql'
 
     def write_link(self, link: Link) -> bool:
-        dialect, sealing = self._db.dialect, self._db.mapper.sealing
-        if self._link is None:
-            self._link = dialect.sql(_statement(dialect).template)
+        dialect = self._db.engine.dialect
+        before, after = link.plan
+        row = (
+            *_compared_row(before),
+            *_saved_row(after),
+            *changed_row(link.ended),
+            link.started.after.id,
+            *handover_values(link.started.after),
+        )
         stored = self._db.change_once(
-            self._link,
-            rows=dialect.rows(_COLUMNS, [_row(link, sealing)]),
-            events=dialect.rows(EVENT, [new_event(e, sealing) for e in link.events]),
+            WRITE,
+            rows=_LINK.document(dialect, [row]),
+            events=_EVENTS.document(dialect, list(map(EVENTS.values, link.events))),
         )
         return stored > 0

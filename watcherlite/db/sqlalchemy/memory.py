@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from watcherlite import exceptions
 from watcherlite.clock import UTC, Clock
 from watcherlite.db.sqlalchemy import errors, migration
-from watcherlite.db.sqlalchemy.constructs import SqliteCompiler
+from watcherlite.db.sqlalchemy.constructs import use_compiler
 
 #: Seconds that a thread waits for the others.
 TIMEOUT = 60
@@ -107,7 +107,7 @@ def _model() -> sa.Engine:
     """Return the engine whose dialect all others share."""
     engine = sa.create_engine('sqlite://', isolation_level='AUTOCOMMIT')
     engine.connect().close()
-    engine.dialect.statement_compiler = SqliteCompiler
+    use_compiler(engine)
     engine.dialect.skip_autocommit_rollback = True
     errors.listen(engine)
     return engine

@@ -1,5 +1,9 @@
 """The objects of the store, and the tables that their rows are in."""
 
+from collections.abc import Callable
+from typing import Any
+
+from watcherlite.db.api import Worker
 from watcherlite.db.request_keys import RequestKey
 from watcherlite.db.sqlalchemy.rows import RowMapper
 from watcherlite.db.sqlalchemy.tables.actions import action_plans, actions
@@ -9,15 +13,51 @@ from watcherlite.db.sqlalchemy.tables.audits import (
     goals,
     strategies,
 )
-from watcherlite.db.sqlalchemy.tables.coordination import request_keys
+from watcherlite.db.sqlalchemy.tables.coordination import request_keys, workers
+from watcherlite.db.sqlalchemy.tables.events import events
+from watcherlite.db.sqlalchemy.tables.types import EncryptedJson, Secret
 from watcherlite.domain.action_plans import ActionPlan
-from watcherlite.domain.actions import Action
+from watcherlite.domain.actions import ENGINE, Action, NewAction
 from watcherlite.domain.audits import Audit, AuditTemplate, Goal, Strategy
+from watcherlite.domain.events import Event
+
+
+class _ActionMapper(RowMapper[Action]):
+    """The mapper of actions: what those of the engine hold is always secret.
+
+    They have what resources are made of.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(Action, actions, {'interval': 'run_interval'})
+
+    def values_of(self, *names: str) -> Callable[[Any], tuple[Any, ...]]:
+        values = super().values_of(*names)
+        secret = [
+            place
+            for place, name in enumerate(names)
+            if isinstance(self.table.c[name].type, EncryptedJson)
+        ]
+
+        def with_secrets(item: NewAction) -> tuple[Any, ...]:
+            found = values(item)
+            if item.lane != ENGINE:
+                return found
+            hidden = list(found)
+            for place in secret:
+                if hidden[place] is not None:
+                    hidden[place] = Secret(hidden[place])
+            return tuple(hidden)
+
+        return with_secrets if secret else values
+
 
 GOALS = RowMapper(Goal, goals)
 STRATEGIES = RowMapper(Strategy, strategies)
 AUDIT_TEMPLATES = RowMapper(AuditTemplate, audit_templates)
 AUDITS = RowMapper(Audit, audits, {'interval': 'run_interval', 'force': 'forced'})
 ACTION_PLANS = RowMapper(ActionPlan, action_plans)
-ACTIONS = RowMapper(Action, actions, {'interval': 'run_interval'})
+ACTIONS = _ActionMapper()
+EVENTS = RowMapper(Event, events)
+WORKERS = RowMapper(Worker, workers)
 REQUEST_KEYS = RowMapper(RequestKey, request_keys)

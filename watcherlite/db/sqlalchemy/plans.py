@@ -2,22 +2,32 @@
 
 from collections.abc import Iterable
 
-from watcherlite.db.sqlalchemy.columns import CHANGED_PLAN, PLAN_COLUMNS
-from watcherlite.db.sqlalchemy.dialects import INTEGER, Batch
-from watcherlite.db.sqlalchemy.mappers import changed_plan, new_plan
+from watcherlite.db.sqlalchemy.constructs import (
+    RowSource,
+    id_in,
+    update_rows,
+    use_index,
+)
+from watcherlite.db.sqlalchemy.objects import ACTION_PLANS
 from watcherlite.db.sqlalchemy.statement_group import StatementGroup
+from watcherlite.db.sqlalchemy.tables.actions import action_plans
 from watcherlite.domain.action_plans import ActionPlan, NewActionPlan
 
-LOCK = (
-    f'SELECT {PLAN_COLUMNS} FROM action_plans BY(PRIMARY) WHERE id IN_IDS(:ids) '
-    'ORDER BY id FOR UPDATE'
+#: The changing half of a plan; the id is the last of all.
+CHANGING = ACTION_PLANS.names[ACTION_PLANS.names.index('state') : -1]
+LOCK = use_index(
+    ACTION_PLANS.select()
+    .where(id_in(action_plans.c.id, 'ids'))
+    .order_by(action_plans.c.id)
+    .with_for_update(),
+    action_plans,
+    'PRIMARY',
+    'mysql',
 )
-LOCK_FREE = f'{LOCK} SKIP LOCKED'
-_SET = ', '.join(f'{column} = r.{column}' for column in CHANGED_PLAN)
-SAVE = Batch(
-    f'UPDATE action_plans SET {_SET} FROM ROWS(:rows) WHERE action_plans.id = r.id',
-    {**CHANGED_PLAN, 'id': INTEGER},
-)
+LOCK_FREE = LOCK.with_for_update(skip_locked=True)
+_CHANGED = RowSource(action_plans.c.id, *(action_plans.c[name] for name in CHANGING))
+_changed_row = ACTION_PLANS.values_of('id', *CHANGING)
+SAVE = update_rows(action_plans, _CHANGED)
 
 
 class Plans(StatementGroup):
@@ -29,15 +39,15 @@ class Plans(StatementGroup):
         ids = list(plan_ids)
         if not ids:
             return {}
-        lock = LOCK if wait else LOCK_FREE
-        rows = self._session.rows(lock, ids=self._session.dialect.ids(ids))
-        plans = map(self._session.mapper.plan, rows)
-        return {plan.id: plan for plan in plans if plan.id is not None}
+        rows = self._session.rows(LOCK if wait else LOCK_FREE, ids=ids)
+        plans = map(ACTION_PLANS.read, rows)
+        return {plan.id: plan for plan in plans}
 
     def save_plans(self, plans: Iterable[ActionPlan]) -> None:
-        rows = [(*changed_plan(plan), plan.id) for plan in plans]
+        rows = [_changed_row(plan) for plan in plans]
         if rows:
-            self._session.batch_count(SAVE, rows)
+            self._session.write_rows(SAVE, _CHANGED, rows)
 
     def insert_plan(self, plan: NewActionPlan) -> ActionPlan:
-        return plan.stored(self._session.insert('action_plans', new_plan(plan)))
+        values = ACTION_PLANS.by_column(plan)
+        return plan.stored(self._session.insert_row(action_plans, values))

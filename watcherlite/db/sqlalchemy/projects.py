@@ -15,7 +15,7 @@ NEW = 'INSERT NEW INTO tenants (tenant) VALUES (:tenant) OR NOTHING'
 NAMED = 'SELECT 1 FROM {} WHERE tenant = :tenant AND name = :name AND {} LIMIT 1'
 UNFINISHED = (
     f'SELECT {ACTION_COLUMNS} FROM actions BY(ix_actions_tenant_ended_id) '
-    "WHERE tenant = :tenant AND ended = '' AND action_type = :action_type"
+    "WHERE tenant = :tenant AND ended = '' AND action_type = :action_type ORDER BY id"
 )
 CLUSTERS = 'SELECT count(*) FROM clusters WHERE tenant = :tenant AND hidden = 0'
 
@@ -36,7 +36,7 @@ class Projects(StatementGroup):
 
     def unfinished_of(self, action_type: str, tenant: str) -> list[Action]:
         rows = self._session.rows(UNFINISHED, tenant=tenant, action_type=action_type)
-        return self._actions(rows)
+        return [self._session.mapper.action(row) for row in rows]
 
     def count_clusters(self, tenant: str) -> int:
         return int(self._session.rows(CLUSTERS, tenant=tenant)[0][0])

@@ -49,6 +49,7 @@ class RowMapper(Generic[Object]):
                 columns.append(table.c[renamed.get(name, name)])
         self.columns = tuple(columns)
         self.names = tuple(column.name for column in columns)
+        self._paths = dict(zip(self.names, fields, strict=True))
         self._get = operator.attrgetter(*fields)
         self._key = self.names.index('id') if 'id' in self.names else 0
         #: a type of its own has the id: what is not stored yet has none
@@ -80,6 +81,13 @@ class RowMapper(Generic[Object]):
         """
         values = self._get_to_store(item)
         return dict(zip(self._columns_to_store, values, strict=True))
+
+    def values_of(self, *names: str) -> Callable[[Any], tuple[Any, ...]]:
+        """Return the function that returns the values of an object in some columns.
+
+        It may be one that is not stored yet, unless its id is among them.
+        """
+        return operator.attrgetter(*(self._paths[name] for name in names))
 
     def is_absent(self, row: Sequence[Any]) -> bool:
         """Return whether an outer join found no row for these columns."""

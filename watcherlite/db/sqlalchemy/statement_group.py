@@ -3,9 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from watcherlite.db.sqlalchemy.columns import ACTION_COLUMNS
+import sqlalchemy as sa
+
+from watcherlite.db.sqlalchemy.constructs import id_in, use_index
 from watcherlite.db.sqlalchemy.database import Rows, Session
 from watcherlite.db.sqlalchemy.dialects import Batch, Row
+from watcherlite.db.sqlalchemy.objects import ACTIONS
+from watcherlite.db.sqlalchemy.tables.actions import actions
 from watcherlite.domain.actions import Action
 
 RESERVE = (
@@ -13,11 +17,35 @@ RESERVE = (
 )
 
 
+class ActionUpdate:
+    """An UPDATE that returns the actions that it has changed.
+
+    :param where: which it changes
+    :param values: (column, expression); none may use a column that one before it has
+        assigned: MySQL would take the new value
+    :param index: by which MySQL is to find them, unless by their ids
+    """
+
+    def __init__(
+        self,
+        where: sa.ColumnElement[bool],
+        *values: tuple[sa.Column[Any], Any],
+        index: str | None = None,
+    ) -> None:
+        update = sa.update(actions).ordered_values(*values)
+        self.returning = update.where(where).returning(*ACTIONS.columns)
+        find = sa.select(actions.c.id).where(where)
+        self.find = find.order_by(actions.c.id).with_for_update()
+        if index is not None:
+            self.find = use_index(self.find, actions, index, 'mysql')
+        self.write = update.where(id_in(actions.c.id, 'changed'))
+
+
 class StatementGroup:
     """A group of methods of `db.api.Transaction`, on one session.
 
     What is written here holds where an UPDATE can return what it has changed;
-    `sqlite` and `mysql` override what is faster, or only possible, otherwise.
+    `mysql` overrides what is only possible otherwise.
     """
 
     def __init__(self, session: Session) -> None:
@@ -25,26 +53,13 @@ class StatementGroup:
 
     def _actions(self, rows: Rows) -> list[Action]:
         """Return the actions of rows, by id: RETURNING has no order."""
-        actions = [self._session.mapper.action(row) for row in rows]
-        actions.sort(key=lambda action: action.id)
-        return actions
+        found = [ACTIONS.read(row) for row in rows]
+        found.sort(key=lambda action: action.id)
+        return found
 
-    def _update(
-        self, assignments: str, condition: str, by: str = '', **values: Any
-    ) -> list[Action]:
-        """Change the actions for which a condition holds; return them whole.
-
-        No assignment may use a column that one before it has assigned: MySQL
-        would take the new value.
-
-        :param by: `BY(index)`, see `dialects`, unless the condition names the ids
-        """
-        rows = self._session.rows(
-            f'UPDATE actions {by} SET {assignments} WHERE {condition} '
-            f'RETURNING {ACTION_COLUMNS}',
-            **values,
-        )
-        return self._actions(rows)
+    def _update(self, update: ActionUpdate, **values: Any) -> list[Action]:
+        """Change actions; return them whole."""
+        return self._actions(self._session.rows(update.returning, **values))
 
     def _reserve(self, count: int, table: str) -> Sequence[int]:
         """Return ids that no other transaction will use, in ascending order."""

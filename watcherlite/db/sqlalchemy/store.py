@@ -14,7 +14,6 @@ from watcherlite.db.sqlalchemy.database import Database, Session
 from watcherlite.db.sqlalchemy.encryption import FieldCipher, Loading, no_keys
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
 from watcherlite.db.sqlalchemy.housekeeping import Housekeeping
-from watcherlite.db.sqlalchemy.leases import Leases
 from watcherlite.db.sqlalchemy.links import Links
 from watcherlite.db.sqlalchemy.lists import Lists
 from watcherlite.db.sqlalchemy.mysql import MysqlTransaction
@@ -24,7 +23,7 @@ from watcherlite.db.sqlalchemy.request_keys import RequestKeys
 from watcherlite.db.sqlalchemy.sqlite import SqliteTransaction
 from watcherlite.db.sqlalchemy.stack_reading import Stacks
 from watcherlite.db.sqlalchemy.transaction import SqlTransaction
-from watcherlite.db.sqlalchemy.worker_queries import WorkerQueries
+from watcherlite.db.sqlalchemy.workers import Workers
 
 _TRANSACTIONS: dict[str, type[SqlTransaction]] = {
     'postgresql': SqlTransaction,
@@ -34,8 +33,7 @@ _TRANSACTIONS: dict[str, type[SqlTransaction]] = {
 
 
 class SqlStore(
-    Leases,
-    WorkerQueries,
+    Workers,
     Links,
     Outbox,
     Reading,

@@ -1,11 +1,10 @@
 """The transaction of the store: its parts together."""
 
+from watcherlite.db.sqlalchemy.actions import ActionWriting
 from watcherlite.db.sqlalchemy.audits import AuditWriting
-from watcherlite.db.sqlalchemy.changes import Changes
 from watcherlite.db.sqlalchemy.claims import Claims
 from watcherlite.db.sqlalchemy.cluster_changes import ClusterWriting
 from watcherlite.db.sqlalchemy.dependents import Dependents
-from watcherlite.db.sqlalchemy.insertion import Insertion
 from watcherlite.db.sqlalchemy.outbox import EventWriting
 from watcherlite.db.sqlalchemy.plans import Plans
 from watcherlite.db.sqlalchemy.projects import Projects
@@ -16,8 +15,7 @@ from watcherlite.db.sqlalchemy.target_locks import Targets
 
 class SqlTransaction(
     Plans,
-    Insertion,
-    Changes,
+    ActionWriting,
     Dependents,
     Claims,
     Targets,

@@ -223,6 +223,15 @@ class Ciphertext(str):
     __slots__ = ()
 
 
+class Secret:
+    """A value that is encrypted whatever it says, unless it is empty."""
+
+    __slots__ = ('value',)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
 class EncryptedText(LongText):
     """A text that is encrypted when it is stored, and read in clear.
 
@@ -266,6 +275,8 @@ class EncryptedJson(LongText):
         def encrypt(value: Any) -> str:
             if isinstance(value, Ciphertext):
                 return value
+            if isinstance(value, Secret):
+                return cipher.document(value.value, True)
             return cipher.document(value, always)
 
         return encrypt
