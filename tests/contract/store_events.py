@@ -88,6 +88,7 @@ class StoreEventsContract(StoreCase):
         self.assertEqual(['1', '3'], self.messages(self.store.pending_events(2)))
         self.store.mark_published([pending[0].sequence, 10**9], at(2))
         self.assertEqual(['1', '3', '4'], self.messages(self.store.pending_events(10)))
+        self.assertEqual([], self.store.published_events(0, at(2), 10))
         self.assertEqual(
             ['0', '1', '2', '3', '4'],
             self.messages(self.store.list_events(plan_id=plan.id)),

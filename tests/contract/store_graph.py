@@ -355,6 +355,7 @@ class StoreGraphContract(StoreCase):
             make_action(parents=(root.uuid,), not_before=at(1)),
             make_action(parents=(root.uuid,), status=states.SKIPPED),
             make_action(parents=(root.uuid,), status=states.READY),
+            make_action(parents=(root.uuid,), blocked_on='node-1'),
         ]
         root, *_ = store_actions(self.store, root, *waiting)
         self.assertEqual([], self.commit(lambda tx: tx.successors([root.id or 0], 2)))

@@ -66,6 +66,23 @@ class TestSamples(MessagesTestCase):
         nested = running['payload']['watcher_object.data']['action_plan']
         self.assertIsNone(nested['watcher_object.data']['strategy_uuid'])
 
+    def test_an_audit_that_left_the_choice_names_no_strategy(self):
+        audit = expectations.AUDIT.evolve(strategy_id=None)
+        self.surroundings.known[4] = PlanSurroundings(
+            expectations.PLAN, audit, expectations.GOAL, expectations.STRATEGY
+        )
+
+        (updated,) = self.build(expectations.plan_event(1, 'RECOMMENDED', 'PENDING'))
+
+        data = expectations.data(updated)
+        self.assertEqual(
+            (infra_optim.STRATEGY_UUID, None),
+            (
+                data['strategy_uuid'],
+                data['audit']['watcher_object.data']['strategy_uuid'],
+            ),
+        )
+
     def test_times_of_a_deleted_plan_and_of_its_actions(self):
         sent = self.build(
             expectations.plan_event(1, 'FAILED', 'DELETED', kind=events.DELETED),
