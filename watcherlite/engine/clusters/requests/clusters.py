@@ -26,9 +26,11 @@ from watcherlite.engine.clusters.requests.base import (
     Values,
 )
 from watcherlite.engine.clusters.requests.nodes import NodeOperations
-from watcherlite.engine.clusters.requests.policies import PolicyOperations
-from watcherlite.engine.clusters.requests.profiles import ProfileOperations
 from watcherlite.engine.clusters.requests.receivers import ReceiverOperations
+from watcherlite.engine.clusters.requests.specs import (
+    PolicyOperations,
+    ProfileOperations,
+)
 from watcherlite.engine.clusters.requests.values import (
     Accepted,
     NewCluster,

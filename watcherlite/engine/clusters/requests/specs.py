@@ -1,0 +1,164 @@
+"""Operations on profiles and policies: the two kinds of objects that have a spec."""
+
+import abc
+from collections.abc import Mapping
+from typing import Any, ClassVar, Generic, TypeVar
+
+from watcherlite import exceptions
+from watcherlite.domain import events
+from watcherlite.domain.clusters import PolicyObject, Profile
+from watcherlite.engine.clusters.requests import values
+from watcherlite.engine.clusters.requests.base import ClusterOperationBase, Values
+from watcherlite.engine.clusters.requests.values import RequestContext
+from watcherlite.engine.clusters.services import ClusterServices
+from watcherlite.execution.retries import retry_on_conflict
+from watcherlite.plugins.base import POLICIES, Policy
+
+_KEYS = ('type', 'version', 'description', 'properties')
+
+Row = TypeVar('Row', Profile, PolicyObject)
+
+
+class _SpecOperations(ClusterOperationBase, abc.ABC, Generic[Row]):
+    """The operations on one kind; a name is a uuid, a name or a short id.
+
+    :cvar noun: of one object
+    :cvar changes: the fields that a request may change; the spec never changes
+    """
+
+    kind: type[Row]
+    noun: ClassVar[str]
+    changes: ClassVar[tuple[str, ...]]
+
+    @abc.abstractmethod
+    def _build(self, name: str, spec: dict[str, Any], by: RequestContext) -> Row:
+        """Return an object without a uuid; raises Invalid and NotFound."""
+
+    def create(
+        self, name: Any, spec: Any, by: RequestContext, **more: Values | None
+    ) -> Row:
+        """Store an object.
+
+        :param more: the metadata of a profile
+        :raises NotFound: there is no such type
+        :raises InvalidSpec: the spec does not fit its type
+        """
+        made = self._made(values.parse_name(name), spec, by)
+        given = {key: values.parse_mapping(value, key) for key, value in more.items()}
+        return self.insert_object(made.evolve(uuid=events.new_uuid(), **given))
+
+    def validate(self, spec: Any, by: RequestContext) -> Row:
+        """Return the object that a spec makes, which has no uuid; store nothing.
+
+        :raises InvalidSpec, NotFound: as `create`
+        """
+        return self._made(f'validated_{self.noun}', spec, by)
+
+    def _made(self, name: str, spec: Any, by: RequestContext) -> Row:
+        given = values.parse_mapping(spec, 'spec')
+        try:
+            return self._build(name, given, by)
+        except exceptions.Invalid as error:
+            raise exceptions.InvalidSpec(
+                f'Failed in creating {self.noun} {name}: {error}'
+            ) from None
+
+    def update(self, name: str, by: RequestContext, changes: Values) -> Row:
+        """Change an object; its spec never changes.
+
+        :param changes: of `changes`
+        """
+        values.check_known_keys(changes, self.changes)
+        wanted: dict[str, Any] = {}
+        if changes.get('name') is not None:
+            wanted['name'] = values.parse_name(changes['name'])
+        if changes.get('metadata') is not None:
+            wanted['metadata'] = values.parse_mapping(changes['metadata'], 'metadata')
+        return self.update_object(self.kind, name, by, wanted)
+
+    @retry_on_conflict
+    def delete(self, name: str, by: RequestContext) -> None:
+        """Delete an object; ResourceInUse while others are made of or bound to it."""
+        row = self.store.find_object(self.kind, name, by.tenant)
+        with self.store.transaction() as tx:
+            tx.delete_object(row)
+
+
+class ProfileOperations(_SpecOperations[Profile]):
+    """The operations on profiles, which clusters and nodes are made of."""
+
+    kind, noun, changes = Profile, 'profile', ('name', 'metadata')
+
+    def _build(self, name: str, spec: dict[str, Any], by: RequestContext) -> Profile:
+        checked = self.parts.profile_types.check(spec)
+        return Profile(
+            uuid='',
+            name=name,
+            type=checked.type,
+            handler=checked.handler,
+            spec=spec,
+            owner=by.owner,
+            created_at=self.clock.now(),
+        )
+
+
+class PolicyOperations(_SpecOperations[PolicyObject]):
+    """The operations on policies, which clusters are bound to."""
+
+    kind, noun, changes = PolicyObject, 'policy', ('name',)
+
+    def _build(
+        self, name: str, spec: dict[str, Any], by: RequestContext
+    ) -> PolicyObject:
+        return PolicyObject(
+            uuid='',
+            name=name,
+            type=validated_type(self.parts, spec),
+            spec=spec,
+            owner=by.owner,
+            created_at=self.clock.now(),
+        )
+
+
+def validated_type(parts: ClusterServices, spec: Values) -> str:
+    """Return the type of a policy with its version, if its spec fits that.
+
+    :raises NotFound: there is no such type
+    :raises Invalid: names what is wrong
+    """
+    for key in ('type', 'version'):
+        if key not in spec:
+            raise exceptions.Invalid(
+                f"The '{key}' key is missing from the provided spec map."
+            )
+    unknown = sorted(set(spec) - set(_KEYS))
+    if unknown:
+        raise exceptions.Invalid(f"Unrecognizable spec item '{unknown[0]}'")
+    full_name = f'{spec["type"]}-{spec["version"]}'
+    known = parts.plugins.loadable(POLICIES)
+    if full_name not in known:
+        raise exceptions.NotFound(
+            f"The policy_type '{full_name}' could not be found. Known types: "
+            f'{", ".join(sorted(known)) or "none"}.'
+        )
+    properties = spec.get('properties')
+    if not isinstance(properties, Mapping | None):
+        raise exceptions.Invalid('The properties of a spec are a map.')
+    policy: Policy = parts.plugins.make(POLICIES, full_name)
+    _check(parts, policy, properties or {})
+    return full_name
+
+
+def _check(parts: ClusterServices, policy: Policy, given: Values) -> None:
+    schema = policy.schema
+    known = schema.get('properties') or {}
+    names = sorted(str(key) for key in given)
+    wrong = [f"Unrecognizable spec item '{key}'" for key in names if key not in known]
+    wrong += [
+        f"Required spec item '{key}' not provided"
+        for key in schema.get('required') or ()
+        if key not in given
+    ]
+    if wrong:
+        raise exceptions.Invalid('; '.join(wrong))
+    parts.plugins.fit_policy(policy, given)
