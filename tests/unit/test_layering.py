@@ -124,18 +124,18 @@ IN_FUNCTIONS = {
     ('watcherlite.cli.http.access', 'watcherlite.cli.http.keystone'): (
         'only a cloud needs openstacksdk'
     ),
-    ('watcherlite.cli.commands.plans.action_plans', 'watcherlite.cli.input_files'): (
+    ('watcherlite.cli.commands.action_plans', 'watcherlite.cli.input_files'): (
         'only a file needs YAML'
     ),
-    ('watcherlite.cli.commands.plans.action_plans', 'watcherlite.domain.documents'): (
+    ('watcherlite.cli.commands.action_plans', 'watcherlite.domain.documents'): (
         'only a file needs YAML'
     ),
     (
-        'watcherlite.cli.commands.audits.audit_templates',
+        'watcherlite.cli.commands.audit_templates',
         'watcherlite.cli.input_files',
     ): ('only a file needs YAML'),
     (
-        'watcherlite.cli.commands.audits.audits',
+        'watcherlite.cli.commands.audits',
         'watcherlite.cli.input_files',
     ): 'only a file needs YAML',
     ('watcherlite.cli.commands.clusters.specs', 'watcherlite.cli.input_files'): (
@@ -171,7 +171,7 @@ IN_FUNCTIONS = {
     ('watcherlite.cli.local.standalone', 'watcherlite.cmd.standalone'): (
         'other commands need no daemon'
     ),
-    ('watcherlite.cli.commands.plans.plan_watch', 'watcherlite.cli.live_progress'): (
+    ('watcherlite.cli.commands.plan_watch', 'watcherlite.cli.live_progress'): (
         'only a terminal needs rich'
     ),
     ('watcherlite.cmd.exits', 'watcherlite.conf.masking'): 'help needs no oslo.config',

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 #: module -> its commands: name -> (class, one sentence)
 _MODULES: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    'commands.audits.audit_templates': {
+    'commands.audit_templates': {
         'audittemplate create': ('AuditTemplateCreate', 'Create an audit template.'),
         'audittemplate delete': ('AuditTemplateDelete', 'Delete audit templates.'),
         'audittemplate list': ('AuditTemplateList', 'List audit templates.'),
@@ -18,7 +18,7 @@ _MODULES: Mapping[str, Mapping[str, tuple[str, str]]] = {
             'Change attributes of an audit template.',
         ),
     },
-    'commands.audits.audits': {
+    'commands.audits': {
         'audit create': ('AuditCreate', 'Create an audit.'),
         'audit delete': ('AuditDelete', 'Delete audits that have ended.'),
         'audit list': ('AuditList', 'List audits.'),
@@ -26,7 +26,7 @@ _MODULES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         'audit trigger': ('AuditTrigger', 'Trigger an EVENT audit.'),
         'audit update': ('AuditUpdate', 'Change attributes of an audit.'),
     },
-    'commands.audits.catalog': {
+    'commands.catalog': {
         'goal list': ('GoalList', 'List goals.'),
         'goal show': ('GoalShow', 'Show a goal.'),
         'scoringengine list': ('ScoringEngineList', 'List scoring engines.'),
@@ -188,7 +188,7 @@ _MODULES: Mapping[str, Mapping[str, tuple[str, str]]] = {
     'commands.events': {
         'event list': ('EventList', 'List the events of an action plan or audit.'),
     },
-    'commands.plans.action_plans': {
+    'commands.action_plans': {
         'actionplan cancel': ('ActionPlanCancel', 'Cancel an action plan.'),
         'actionplan create': (
             'ActionPlanCreate',
@@ -206,7 +206,7 @@ _MODULES: Mapping[str, Mapping[str, tuple[str, str]]] = {
             'Change attributes of an action plan.',
         ),
     },
-    'commands.plans.actions': {
+    'commands.actions': {
         'action cancel': ('ActionCancel', 'Cancel an action.'),
         'action list': ('ActionList', 'List actions.'),
         'action resume': ('ActionResume', 'Resume a suspended action.'),
@@ -217,7 +217,7 @@ _MODULES: Mapping[str, Mapping[str, tuple[str, str]]] = {
             'Skip an action, or change the message of a skipped action.',
         ),
     },
-    'commands.plans.plan_watch': {
+    'commands.plan_watch': {
         'actionplan watch': (
             'ActionPlanWatch',
             'Follow an action plan until it has ended.',

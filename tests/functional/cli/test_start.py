@@ -64,7 +64,7 @@ LIST = [
     'watcherlite.cli.command',
     'watcherlite.cli.commands',
     'watcherlite.cli.commands.audits',
-    'watcherlite.cli.commands.audits.catalog',
+    'watcherlite.cli.commands.catalog',
     'watcherlite.cli.commands.base',
     'watcherlite.cli.examples',
     'watcherlite.cli.formatting',

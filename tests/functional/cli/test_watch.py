@@ -10,7 +10,7 @@ import threading
 from tests.functional.cli import api_objects
 from tests.functional.cli.fake_api import RemoteCase, Reply, fault, stream
 from tests.unit.cli.capturing import Lines
-from watcherlite.cli.commands.plans import plan_watch
+from watcherlite.cli.commands import plan_watch
 from watcherlite.cli.http import access, client
 
 PLAN, ACTION, PARENT = (

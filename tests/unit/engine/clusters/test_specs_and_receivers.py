@@ -19,7 +19,7 @@ class TestProfiles(OperationsCase):
     def test_a_profile_is_kept_as_it_was_given(self) -> None:
         spec = {'type': 'thing', 'version': '1.0', 'properties': {'value': 'x'}}
 
-        made = self.operations.profiles.create('mine', spec, BY, {'k': 'v'})
+        made = self.operations.profiles.create('mine', spec, BY, metadata={'k': 'v'})
 
         found = self.world.store.find_object(Profile, made.uuid, 'a-project')
         self.assertEqual(made, found)

@@ -30,16 +30,14 @@ from watcherlite.plugins.base import ActionContext, ActionType, DerivedResult
 DELETED = 'The cluster is deleted.'
 
 
-class ClusterAction(ActionType):
-    """An action on a cluster.
+class ClusteringAction(ActionType):
+    """An action on a cluster or node.
 
     :cvar kind: its definition
     :param parts: None for an instance that only validates inputs
     """
 
     kind: ClassVar[action_types.ActionDefinition]
-    # A repeated action finds the nodes that it has stored, and derives the rest.
-    idempotent = True
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -59,6 +57,13 @@ class ClusterAction(ActionType):
         if self._services is None:
             raise no_worker_error()
         return self._services
+
+
+class ClusterAction(ClusteringAction):
+    """An action on a cluster."""
+
+    # A repeated action finds the nodes that it has stored, and derives the rest.
+    idempotent = True
 
     def execute(self, context: ActionContext) -> Outcome:
         """Run the first stage."""

@@ -17,6 +17,7 @@ from watcherlite.domain.resource_results import KEEP, REPLACE, UPDATE
 from watcherlite.engine import affinity
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions import lifecycle_hooks, node_steps
+from watcherlite.engine.clusters.actions.cluster_action import ClusteringAction
 from watcherlite.engine.clusters.actions.cluster_actions import recovery_inputs
 from watcherlite.engine.clusters.actions.node_check import NodeCheckRun
 from watcherlite.engine.clusters.actions.node_steps import (
@@ -32,8 +33,7 @@ from watcherlite.engine.clusters.projection.cluster_projection import (
     UNCHANGED,
 )
 from watcherlite.engine.clusters.requests.unique_names import check_rename
-from watcherlite.engine.clusters.services import ClusterServices, no_worker_error
-from watcherlite.plugins.base import ActionContext, ActionType, DerivedResult
+from watcherlite.plugins.base import ActionContext, DerivedResult
 from watcherlite.states import action as action_states
 from watcherlite.states import cluster as states
 
@@ -54,35 +54,14 @@ class Recovery:
     force: bool
 
 
-class NodeAction(ActionType):
+class NodeAction(ClusteringAction):
     """An action on a node.
 
-    :cvar kind: its definition
     :cvar obeys_locks: whether the lock of a stack blocks it
-    :param parts: None for an instance that only validates inputs
     """
 
-    kind: ClassVar[action_types.ActionDefinition]
     obeys_locks: ClassVar[bool] = False
-
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        super().__init_subclass__(**keywords)
-        cls.schema = cls.kind.schema
-        cls.description = cls.kind.description
-
-    def __init__(
-        self, options: Any = None, parts: ClusterServices | None = None
-    ) -> None:
-        super().__init__(options)
-        self._services = parts
-        self._worker_lost = False
-
-    @property
-    def parts(self) -> ClusterServices:
-        """Return the services of the worker."""
-        if self._services is None:
-            raise no_worker_error()
-        return self._services
+    _worker_lost = False
 
     def is_applied(self, context: ActionContext) -> bool:
         """Return False if the action is safe to repeat; raise Invalid if it is not.

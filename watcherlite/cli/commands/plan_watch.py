@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from watcherlite.cli import action_table, wakeup
 from watcherlite.cli.command import flag
 from watcherlite.cli.commands import base
-from watcherlite.cli.commands.plans.event_feed import Event, Feed
+from watcherlite.cli.commands.event_feed import Event, Feed
 from watcherlite.cli.formatting import action_count, capitalized, plan_label
 from watcherlite.cli.output import Output
 from watcherlite.cli.progress import PlainProgress, Progress

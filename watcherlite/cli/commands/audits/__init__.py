@@ -1,1 +1,0 @@
-"""The commands of audits, audit templates, goals and strategies."""
