@@ -44,8 +44,7 @@ from watcherlite.engine.stacks.requests.operations import StackOperations
 from watcherlite.engine.stacks.resolution import Blueprints
 from watcherlite.engine.stacks.services import StackServices
 from watcherlite.execution.policy_chain import PolicyChain
-from watcherlite.execution.ports import ActionTypes
-from watcherlite.execution.projections import CompositeProjection, Projection
+from watcherlite.execution.ports import ActionTypes, CompositeProjection, Projection
 from watcherlite.execution.worker import Worker
 from watcherlite.plugins import base, loader
 from watcherlite.plugins.action_types.nop import Nop

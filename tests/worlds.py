@@ -23,9 +23,8 @@ from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import ENGINE, Action, Edge
 from watcherlite.domain.creators import CREATOR, LOCAL
 from watcherlite.execution.policy_chain import PolicyChain
-from watcherlite.execution.ports import ActionTypes, AdmissionCheck
-from watcherlite.execution.projections import Projection
-from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.ports import ActionTypes, AdmissionCheck, Projection
+from watcherlite.execution.services import ExecutionSettings
 from watcherlite.execution.worker import Worker
 from watcherlite.plugins import loader
 from watcherlite.plugins.base import ActionType

@@ -43,8 +43,7 @@ from watcherlite.engine.stacks.resolution import Blueprints
 from watcherlite.engine.stacks.services import StackServices
 from watcherlite.execution import lease
 from watcherlite.execution.policy_chain import PolicyChain
-from watcherlite.execution.ports import ActionTypes
-from watcherlite.execution.projections import CompositeProjection
+from watcherlite.execution.ports import ActionTypes, CompositeProjection
 from watcherlite.execution.worker import Worker
 from watcherlite.messaging import addresses, factory
 from watcherlite.messaging.bus import Bus

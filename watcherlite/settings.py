@@ -11,7 +11,7 @@ from watcherlite.destinations import Destinations
 from watcherlite.engine.audits.reconciler import ReconcilerSettings
 from watcherlite.engine.clusters.services import ClusterLimits
 from watcherlite.engine.stacks.services import StackLimits
-from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.services import ExecutionSettings
 from watcherlite.messaging.settings import MessagingSettings
 from watcherlite.notifications import settings as notification_settings
 

@@ -17,7 +17,7 @@ from watcherlite.engine.clusters.requests.values import NewAdoption
 from watcherlite.engine.clusters.services import ClusterLimits
 from watcherlite.engine.stacks.projection.stack_projection import StackProjection
 from watcherlite.engine.stacks.requests.operations import StackOperations
-from watcherlite.execution.projections import CompositeProjection
+from watcherlite.execution.ports import CompositeProjection
 from watcherlite.states import action_plan as plan_states
 from watcherlite.states import stack as stack_states
 

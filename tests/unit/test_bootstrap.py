@@ -12,7 +12,7 @@ from watcherlite.conf.secrets import BYTES
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings
 from watcherlite.engine.audits.reconciler import ReconcilerSettings
 from watcherlite.engine.stacks.services import StackLimits
-from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.services import ExecutionSettings
 from watcherlite.messaging.settings import MessagingSettings, NotificationDestination
 from watcherlite.notifications.settings import NotificationSettings, RelaySettings
 

@@ -27,8 +27,7 @@ from watcherlite.domain.creators import NOBODY, Creator
 from watcherlite.domain.documents import PlanDocument
 from watcherlite.execution import results
 from watcherlite.execution.events import action_event
-from watcherlite.execution.ports import ActionTypes
-from watcherlite.execution.projections import NoProjection, Projection
+from watcherlite.execution.ports import ActionTypes, NoProjection, Projection
 from watcherlite.execution.retries import retry_on_conflict
 from watcherlite.execution.signals import (
     ActionSignals,

@@ -9,7 +9,7 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.domain.actions import Action
 from watcherlite.execution import deadlines, results
-from watcherlite.execution.commit_queue import CommitQueue
+from watcherlite.execution.committer import CommitQueue
 from watcherlite.execution.group_commit import PendingCommit
 from watcherlite.execution.in_flight import Attempt, InFlight
 from watcherlite.execution.pool import Pools

@@ -14,10 +14,9 @@ from watcherlite.db.api import Released
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import APPLIER, Action
 from watcherlite.domain.commands import Receipt
-from watcherlite.execution.commit_queue import CommitQueue
+from watcherlite.execution.committer import CommitQueue
 from watcherlite.execution.group_commit import ClaimRequest, ClaimResult, CommitResult
-from watcherlite.execution.services import CoreServices
-from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 
 #: Seconds of work that a worker likes to have in flight.
 IN_HAND = 0.05

@@ -1,9 +1,10 @@
-"""The deadlines of actions, and the timeouts of those that wait.
+"""The deadlines of actions: of attempts in flight, and of actions that wait.
 
-An action that waits for what it derived has no worker, so that no deadline of one
-reaches it. Whoever serves its lane asks, with each sweep, which of them come to be
-overdue until the next one, and wakes up at the first of these: one statement, however
-many wait. The functions are pure.
+The watchdog ends attempts that ignore their deadline. An action that waits for what
+it derived has no worker, so that no deadline of one reaches it: whoever serves its
+lane asks, with each sweep, which of them come to be overdue until the next one, and
+wakes up at the first of these: one statement, however many wait. The functions are
+pure.
 """
 
 import datetime
@@ -11,18 +12,25 @@ import functools
 import logging
 import threading
 from collections.abc import Sequence
+from typing import Protocol
 
 from watcherlite import exceptions
 from watcherlite.clock import EPOCH
+from watcherlite.domain import outcomes
 from watcherlite.domain.actions import COMPLETE, Action
 from watcherlite.domain.outcomes import Derived
-from watcherlite.execution.context import Context
+from watcherlite.execution import results
+from watcherlite.execution.context import TIMEOUT, Context, about
+from watcherlite.execution.in_flight import Attempt, InFlight
+from watcherlite.execution.pool import Pools
 from watcherlite.execution.ports import WorkerProcess
-from watcherlite.execution.services import CoreServices
-from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.results import Conclusion
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.execution.timers import Timers
 from watcherlite.plugins.base import DerivedResult
 from watcherlite.states import action as states
+
+LOG = logging.getLogger(__name__)
 
 #: The deadline of an action whose time was over: what it derived was told to end.
 EXPIRED = EPOCH
@@ -108,8 +116,6 @@ def wait_deadline(
     return now + datetime.timedelta(seconds=seconds)
 
 
-LOG = logging.getLogger(__name__)
-
 #: Actions of one look.
 WINDOW = 500
 #: Until the next look when there is more than one takes.
@@ -180,3 +186,111 @@ class WaitTimeouts:
             if self._next == time:
                 self._next = None
         self.check()
+
+
+#: Seconds between two looks at the deadlines of what is in flight.
+EVERY = 1.0
+
+
+class WatchedControl(Protocol):
+    """The dispatcher, as the watchdog sees it."""
+
+    def apply_signal(self, attempt: Attempt, signal: str) -> None:
+        """Let an idle attempt do what a checkpoint would do."""
+
+    def conclude(self, attempt: Attempt, conclusion: Conclusion) -> None:
+        """Send a conclusion to the committer."""
+
+
+class Watchdog:
+    """Looks at the deadlines of all attempts of a worker.
+
+    :param control: concludes attempts, and lets idle ones time out
+    """
+
+    def __init__(
+        self,
+        services: CoreServices,
+        in_flight: InFlight,
+        pools: Pools,
+        timers: Timers,
+        control: WatchedControl,
+    ) -> None:
+        self._clock = services.clock
+        self._settings = services.settings
+        self._in_flight = in_flight
+        self._pools = pools
+        self._timers = timers
+        self._control = control
+
+    def start(self) -> None:
+        """Check the deadlines from now on."""
+        self._timers.every(EVERY, self.check)
+
+    def check(self) -> None:
+        """Tell each attempt whose time is over; give it up when it does not listen."""
+        now = self._clock.monotonic()
+        for attempt in self._in_flight.attempts():
+            at = attempt.context.deadline_at
+            if at is not None and at <= now:
+                self._overdue(attempt, now)
+
+    def _overdue(self, attempt: Attempt, now: float) -> None:
+        if attempt.abandoned:
+            return
+        if attempt.idle:
+            attempt.context.deliver(TIMEOUT)
+            self._control.apply_signal(attempt, TIMEOUT)
+        elif not self._pools.runs(attempt.job):
+            # It waits for a thread, which will look at its deadline, or what it
+            # came to is being written.
+            return
+        elif attempt.ended is not None:
+            self._end_without_dependent(attempt, attempt.ended)
+        elif attempt.give_up_at is None:
+            attempt.give_up_at = now + self._settings.signal_grace
+            attempt.context.deliver(TIMEOUT)
+            self._timers.after(self._settings.signal_grace, self.check)
+        elif now >= attempt.give_up_at:
+            self._give_up(attempt)
+
+    def _give_up(self, attempt: Attempt) -> None:
+        """Fail an action whose plugin ignores its deadline, and fence it off."""
+        step = results.EXECUTE if attempt.executing else results.PRE_CONDITION
+        LOG.error(
+            'Action %s (%s) ignores its deadline in %s; it is FAILED, its thread is '
+            'given up, and what it still returns is dropped',
+            attempt.action.uuid,
+            attempt.action.action_type,
+            step,
+            extra=about(attempt.action),
+        )
+        # Not repeated: two runs of it would be under way at once.
+        self._abandon(
+            attempt,
+            results.conclude(
+                attempt.action.evolve(interval=0),
+                outcomes.TimedOut(),
+                step,
+                self._clock.now(),
+            ),
+        )
+
+    def _end_without_dependent(self, attempt: Attempt, ended: Conclusion) -> None:
+        """Let an action end whose thread does not come back from its dependent's.
+
+        That one is claimed like any other then, with a deadline of its own.
+        """
+        LOG.warning(
+            'Action %s ended, and the pre_condition of one that follows it does not '
+            'return; they are not started together',
+            attempt.action.uuid,
+            extra=about(attempt.action),
+        )
+        self._abandon(attempt, ended)
+
+    def _abandon(self, attempt: Attempt, conclusion: Conclusion) -> None:
+        self._control.conclude(attempt, conclusion)
+        attempt.abandoned = True
+        if attempt.job is not None:
+            self._pools.lose_thread(attempt.job)

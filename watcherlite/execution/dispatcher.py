@@ -13,7 +13,9 @@ from watcherlite.domain import outcomes
 from watcherlite.domain.actions import Action
 from watcherlite.execution import results
 from watcherlite.execution.claim_queues import ClaimQueue, ClaimQueues
-from watcherlite.execution.commit_queue import CommitQueue
+from watcherlite.execution.committer import CommitQueue
+from watcherlite.execution.context import LogContext
+from watcherlite.execution.deadlines import Watchdog
 from watcherlite.execution.deferred import DeferredPolling, Step
 from watcherlite.execution.group_commit import (
     ClaimRequest,
@@ -22,7 +24,6 @@ from watcherlite.execution.group_commit import (
     PendingCommit,
 )
 from watcherlite.execution.in_flight import Attempt, InFlight
-from watcherlite.execution.log_context import LogContext
 from watcherlite.execution.pool import CLUSTER, PROJECT, Job, Key, Pools
 from watcherlite.execution.ports import WorkerEvents
 from watcherlite.execution.prefetch import DependentPrefetcher
@@ -30,7 +31,6 @@ from watcherlite.execution.results import Conclusion
 from watcherlite.execution.runner import Runner
 from watcherlite.execution.services import CoreServices
 from watcherlite.execution.timers import Timers
-from watcherlite.execution.watchdog import Watchdog
 from watcherlite.states import action as states
 
 #: Seconds after which jobs that nobody has begun get another thread.

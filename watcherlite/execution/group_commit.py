@@ -20,8 +20,7 @@ from watcherlite.domain.outcomes import Fault
 from watcherlite.execution import deadlines, dependents, locks, results
 from watcherlite.execution.events import action_event, created_event
 from watcherlite.execution.in_flight import Attempt
-from watcherlite.execution.ports import PlanRules
-from watcherlite.execution.projections import NoProjection, Projection
+from watcherlite.execution.ports import NoProjection, PlanRules, Projection
 from watcherlite.execution.results import Conclusion
 from watcherlite.states import action as states
 

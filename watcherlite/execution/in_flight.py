@@ -8,8 +8,7 @@ from typing import Any, Protocol
 
 from watcherlite.clock import Clock
 from watcherlite.domain.actions import Action
-from watcherlite.execution.context import TIMEOUT, Context, LeaseTime
-from watcherlite.execution.log_context import about
+from watcherlite.execution.context import TIMEOUT, Context, LeaseTime, about
 from watcherlite.execution.pool import Job
 from watcherlite.execution.ports import ActionTypes
 from watcherlite.execution.results import Conclusion

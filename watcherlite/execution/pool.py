@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Container, Sequence
 from typing import Protocol
 
-from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.services import ExecutionSettings
 
 LOG = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from watcherlite.db.api import Successor
 from watcherlite.domain.actions import COMPLETE, Action
 from watcherlite.execution.claim_queues import MovingAverage
+from watcherlite.execution.context import LogContext
 from watcherlite.execution.in_flight import Attempt
-from watcherlite.execution.log_context import LogContext
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.runner import Runner
 from watcherlite.execution.services import CoreServices

@@ -15,9 +15,9 @@ from watcherlite.db.api import Worker
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import CHECK, COMPLETE, RUN, Action
 from watcherlite.execution import deadlines, results
-from watcherlite.execution.commit_queue import CommitQueue
+from watcherlite.execution.committer import CommitQueue
+from watcherlite.execution.context import about
 from watcherlite.execution.group_commit import PendingCommit
-from watcherlite.execution.log_context import about
 from watcherlite.execution.ports import ActionTypes, PlanRules
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.services import CoreServices

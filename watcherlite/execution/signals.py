@@ -21,8 +21,7 @@ from watcherlite.domain.events import Event
 from watcherlite.execution import deadlines, locks, results, signals
 from watcherlite.execution.dependents import count_down, release
 from watcherlite.execution.events import action_event
-from watcherlite.execution.ports import PlanRules
-from watcherlite.execution.projections import Projection
+from watcherlite.execution.ports import PlanRules, Projection
 from watcherlite.execution.retries import retry_on_conflict
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states

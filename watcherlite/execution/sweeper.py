@@ -7,7 +7,7 @@ from watcherlite import exceptions
 from watcherlite.domain import commands
 from watcherlite.domain.actions import Action
 from watcherlite.execution.claim_queues import ClaimQueues
-from watcherlite.execution.commit_queue import CommitQueue
+from watcherlite.execution.committer import CommitQueue
 from watcherlite.execution.deadlines import WaitTimeouts
 from watcherlite.execution.discovery import WorkDiscovery, WorkHints
 from watcherlite.execution.dispatcher import Dispatcher

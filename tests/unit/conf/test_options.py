@@ -8,7 +8,7 @@ from tests import base
 from watcherlite import conf, exceptions
 from watcherlite.conf import applier, engine, opts
 from watcherlite.destinations import REFUSED_NETWORKS
-from watcherlite.execution import settings
+from watcherlite.execution import services
 
 #: What deployers and tests rely on; a new default here is a release note too.
 DEFAULTS = {
@@ -233,7 +233,7 @@ class TestDeclarations(base.TestCase):
                 # What the upkeep takes over.
                 marked -= {'action_plan_expiry', 'check_periodic_interval'}
 
-            self.assertEqual(set(settings.MUTABLE) - {'default_action_timeout'}, marked)
+            self.assertEqual(set(services.MUTABLE) - {'default_action_timeout'}, marked)
 
     def test_each_group_has_a_module_of_its_name(self):
         found = {}

@@ -12,8 +12,7 @@ from watcherlite.execution.in_flight import Attempt, AttemptServices
 from watcherlite.execution.ports import ActionTypes, AdmissionCheck
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.runner import Runner
-from watcherlite.execution.services import CoreServices
-from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.plugins import loader
 from watcherlite.plugins.base import ActionType, Policy
 from watcherlite.states import action as states

@@ -5,10 +5,9 @@ from typing import Any
 from tests import base
 from tests.factories import make_plan
 from watcherlite.execution.claim_queues import ClaimQueue, ClaimQueues
-from watcherlite.execution.commit_queue import CommitQueue
+from watcherlite.execution.committer import CommitQueue
 from watcherlite.execution.group_commit import ClaimRequest, ClaimResult
-from watcherlite.execution.services import CoreServices
-from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
 

@@ -2,7 +2,7 @@
 
 from tests import base
 from watcherlite.execution.claim_queues import ClaimWindow
-from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.services import ExecutionSettings
 
 
 class TestWindow(base.TestCase):

@@ -10,12 +10,10 @@ from watcherlite import exceptions
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.domain import outcomes
 from watcherlite.execution import results
-from watcherlite.execution.commit_queue import CommitQueue
-from watcherlite.execution.committer import Committer
+from watcherlite.execution.committer import CommitQueue, Committer
 from watcherlite.execution.events import EventListeners
 from watcherlite.execution.group_commit import ClaimRequest
-from watcherlite.execution.services import CoreServices
-from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.states import action as states
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore

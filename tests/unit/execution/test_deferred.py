@@ -10,8 +10,7 @@ from watcherlite.execution.context import TIMEOUT, Context
 from watcherlite.execution.deferred import DeferredPolling
 from watcherlite.execution.in_flight import Attempt, InFlight
 from watcherlite.execution.results import Conclusion
-from watcherlite.execution.services import CoreServices
-from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.execution.timers import Timers
 from watcherlite.states import action as states
 from watcherlite.testing.clock import ManualClock

@@ -20,8 +20,7 @@ from watcherlite.domain.outcomes import (
 )
 from watcherlite.execution.checkpoints import CheckpointWriter
 from watcherlite.execution.claim_queues import FIRST, ClaimQueues, ClaimWindow
-from watcherlite.execution.commit_queue import CommitQueue
-from watcherlite.execution.committer import Committer
+from watcherlite.execution.committer import CommitQueue, Committer
 from watcherlite.execution.dispatcher import Dispatcher
 from watcherlite.execution.events import EventListeners
 from watcherlite.execution.in_flight import InFlight
@@ -30,8 +29,7 @@ from watcherlite.execution.pool import Pools
 from watcherlite.execution.ports import Claimant
 from watcherlite.execution.prefetch import HAND_OVER
 from watcherlite.execution.runner import Runner
-from watcherlite.execution.services import CoreServices
-from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.execution.timers import Timers
 from watcherlite.plugins import loader
 from watcherlite.plugins.base import ActionType

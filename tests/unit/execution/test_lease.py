@@ -5,8 +5,7 @@ import threading
 from tests import base
 from watcherlite import exceptions
 from watcherlite.execution.lease import Lease
-from watcherlite.execution.services import CoreServices
-from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.testing.clock import ManualClock
 
 PATIENCE = 10

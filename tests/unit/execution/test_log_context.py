@@ -13,7 +13,7 @@ from tests.unit.execution.test_dispatcher import DispatcherCase
 from tests.worlds import kind
 from watcherlite import conf
 from watcherlite.domain.actions import Action
-from watcherlite.execution.log_context import LogContext, about
+from watcherlite.execution.context import LogContext, about
 from watcherlite.plugins.base import ActionContext
 from watcherlite.states import action as states
 

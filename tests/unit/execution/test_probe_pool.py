@@ -2,7 +2,7 @@
 
 from tests import base
 from watcherlite.execution.pool import CLUSTER, PROJECT, ProbePool
-from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.services import ExecutionSettings
 
 
 class TestProbePool(base.TestCase):

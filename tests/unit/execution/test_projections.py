@@ -9,7 +9,7 @@ from tests.factories import NOW, make_action
 from watcherlite.db.api import Transaction
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.events import Event
-from watcherlite.execution.projections import CompositeProjection, NoProjection
+from watcherlite.execution.ports import CompositeProjection, NoProjection
 from watcherlite.states import action as states
 from watcherlite.testing.memory_store import MemoryStore
 

@@ -7,8 +7,7 @@ from watcherlite.applier.progress import PlanProgress
 from watcherlite.clock import EPOCH
 from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, RUN
 from watcherlite.execution.recovery import Recovery
-from watcherlite.execution.services import CoreServices
-from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.plugins import loader
 from watcherlite.states import action as states
 from watcherlite.testing.clock import ManualClock

@@ -16,8 +16,7 @@ from watcherlite.execution.deadlines import (
     is_expired,
     seconds_left,
 )
-from watcherlite.execution.services import CoreServices
-from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.execution.timers import Timers
 from watcherlite.states import action as states
 from watcherlite.testing.actions import DerivedEnd

@@ -6,12 +6,11 @@ from tests import base
 from tests.factories import make_action
 from tests.unit.execution.attempts import make_attempt
 from watcherlite.execution.context import TIMEOUT
+from watcherlite.execution.deadlines import EVERY, Watchdog
 from watcherlite.execution.in_flight import Attempt, InFlight
 from watcherlite.execution.results import Conclusion
-from watcherlite.execution.services import CoreServices
-from watcherlite.execution.settings import ExecutionSettings
+from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.execution.timers import Timers
-from watcherlite.execution.watchdog import EVERY, Watchdog
 from watcherlite.states import action as states
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore

@@ -14,8 +14,7 @@ from watcherlite.domain import commands
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.outcomes import InProgress
 from watcherlite.execution.claim_queues import ClaimQueue
-from watcherlite.execution.messages import LONGEST
-from watcherlite.execution.worker import Worker
+from watcherlite.execution.worker import LONGEST, Worker
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 

@@ -1,6 +1,6 @@
 """Projection of clusters and nodes from the changes of their actions.
 
-Implements `execution.projections.Projection`. The functions that decide are pure: they
+Implements `execution.ports.Projection`. The functions that decide are pure: they
 take a row and a change of an action, and return the row as it is then.
 """
 
