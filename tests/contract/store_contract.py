@@ -14,6 +14,7 @@ from tests.contract.store_machine import StoreMachineContract
 from tests.contract.store_plans import StorePlansContract
 from tests.contract.store_projects import StoreProjectsContract
 from tests.contract.store_purging import StorePurgingContract
+from tests.contract.store_readiness import StoreReadinessContract
 from tests.contract.store_request_keys import StoreRequestKeysContract
 from tests.contract.store_secrets import StoreSecretsContract
 from tests.contract.store_sharing import StoreSharingContract
@@ -40,6 +41,7 @@ class StoreContract(
     StoreClustersContract,
     StoreClusterPurgingContract,
     StoreProjectsContract,
+    StoreReadinessContract,
     StoreRequestKeysContract,
     StoreSecretsContract,
     StoreMachineContract,
