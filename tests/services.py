@@ -5,6 +5,7 @@ installation is. What does not answer skips the test, or fails it when
 WATCHERLITE_TEST_REQUIRE_SERVICES is set to 1.
 """
 
+import atexit
 import functools
 import os
 import shutil
@@ -115,6 +116,9 @@ class Database(fixtures.Fixture):
         self._execute(
             f'CREATE DATABASE {self.name}{" CHARACTER SET utf8mb4" if mysql else ""}'
         )
+        if not mysql:
+            # No test crashes the machine. Else each commit waits for the disk.
+            self._execute(f'ALTER DATABASE {self.name} SET synchronous_commit TO off')
         self.addCleanup(
             self._execute,
             f'DROP DATABASE {self.name}{"" if mysql else " WITH (FORCE)"}',
@@ -208,6 +212,19 @@ class RabbitVhost(fixtures.Fixture):
                 channel.queue_delete(queue=queue.name)
             for exchange in used.exchanges:
                 channel.exchange_delete(exchange=exchange.name)
+
+
+@functools.cache
+def vhost() -> RabbitVhost:
+    """Return a virtual host that all tests of a process may use, one after the other.
+
+    For those that give all that they make in it a name of its own, or that do not mind
+    what others have left: to make and to delete one takes seconds.
+    """
+    shared = RabbitVhost()
+    shared.setUp()
+    atexit.register(shared.cleanUp)
+    return shared
 
 
 def rabbitmqctl(*arguments: str) -> str:

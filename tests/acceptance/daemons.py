@@ -248,18 +248,20 @@ class Operator:
 
 
 class DaemonTestCase(base.TestCase):
-    """Has a database and a broker for itself, and starts daemons.
+    """Has a database and a broker, and starts daemons.
 
-    The database and the virtual host are those of the class, and empty for each test.
+    The database is empty for each test.
 
     :cvar database: the kind of the database, None for SQLite
     :cvar broker: whether there is one; else messages stay within each process
+    :cvar own_broker: whether notifications of other classes would be in the way
     :cvar third_party: whether plugins of others are installed, broken ones included
     :cvar start_process: how processes are started
     """
 
     database = services.POSTGRESQL
     broker = True
+    own_broker = False
     third_party = True
     start_process = staticmethod(preloaded.start)
 
@@ -274,9 +276,12 @@ class DaemonTestCase(base.TestCase):
         if cls.database is not None:
             cls.database_url = schemas.server(cls.database)
         if cls.broker:
-            cls.vhost = services.RabbitVhost()
-            cls.vhost.setUp()
-            cls.addClassCleanup(cls.vhost.cleanUp)
+            if cls.own_broker:
+                cls.vhost = services.RabbitVhost()
+                cls.vhost.setUp()
+                cls.addClassCleanup(cls.vhost.cleanUp)
+            else:
+                cls.vhost = services.vhost()
             if not cls.vhost.isolated:
                 text = 'a virtual host for daemons needs a usable rabbitmqctl'
                 raise unittest.SkipTest(text)

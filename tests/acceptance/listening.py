@@ -128,6 +128,8 @@ class Listener(fixtures.Fixture):
 class HearingCase:
     """Mix into a test case with daemons; an ear hears them from their start on."""
 
+    own_broker = True
+
     def setUp(self):
         super().setUp()
         self.ear = self.useFixture(Ear(self.vhost.url))

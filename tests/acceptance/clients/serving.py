@@ -98,11 +98,10 @@ def with_servers(case):
     """
     database_url = schemas.server(services.POSTGRESQL)
     schemas.empty_at(database_url)
-    vhost = services.RabbitVhost()
+    vhost = services.vhost()
     home = fixtures.TempDir()
-    for fixture in (vhost, home):
-        fixture.setUp()
-        case.addClassCleanup(fixture.cleanUp)
+    home.setUp()
+    case.addClassCleanup(home.cleanUp)
     port = free_port()
     directory = pathlib.Path(home.path)
     ini = directory / 'watcherlite.conf'

@@ -10,14 +10,12 @@ from watcherlite.messaging import factory, settings, topology
 
 
 class RabbitTestCase(base.TestCase):
-    """Has one virtual host a class, and names of its own in it for each test."""
+    """Has a virtual host, and names of its own in it for each test."""
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.vhost = services.RabbitVhost()
-        cls.vhost.setUp()
-        cls.addClassCleanup(cls.vhost.cleanUp)
+        cls.vhost = services.vhost()
 
     def setUp(self):
         super().setUp()
