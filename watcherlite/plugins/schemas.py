@@ -34,6 +34,8 @@ _VALUE_LENGTH = 60
 #: Keywords whose value is data, where a `$ref` is no reference.
 _DATA = frozenset({'const', 'default', 'enum', 'examples'})
 _COMPILED: 'weakref.WeakKeyDictionary[type, Any]' = weakref.WeakKeyDictionary()
+#: Classes of validators, each with the text of a schema that is one to it
+_PASSED: set[tuple[type, str]] = set()
 
 _TYPES = {
     'array': 'a list',
@@ -98,7 +100,7 @@ def validator_of(schema: Mapping[str, Any], label: str) -> Any:
         made = jsonschema.validators.validator_for(
             schema, default=jsonschema.Draft202012Validator
         )
-        made.check_schema(dict(schema))
+        _check_once(made, schema)
     except jsonschema.SchemaError as error:
         place = ''.join(f'.{part}' for part in error.absolute_path)
         raise _broken(label, f'schema{place}: {error.message}') from None
@@ -119,6 +121,15 @@ def validator_of(schema: Mapping[str, Any], label: str) -> Any:
             raise _broken(label, f'it has no {ref}') from None
     # An empty registry, not the default one, which would fetch from the network.
     return made(schema, registry=referencing.Registry())
+
+
+def _check_once(made: Any, schema: Mapping[str, Any]) -> None:
+    """Check a schema, unless an equal one has passed; raises SchemaError."""
+    # Most are as short as {'type': 'string'}, and of many properties.
+    key = (made, repr(schema))
+    if key not in _PASSED:
+        made.check_schema(dict(schema))
+        _PASSED.add(key)
 
 
 def _references(schema: Any) -> Iterator[str]:
