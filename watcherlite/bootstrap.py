@@ -204,7 +204,11 @@ class Runtime:
         )
         run = functools.partial(AuditRun, parts)
         return EngineActionTypes.of(
-            *(self.plugins, run, self._stack_parts, self.stacks, self._cluster_parts)
+            self.plugins,
+            run,
+            self._stack_parts,
+            self.stacks,
+            self._cluster_parts,
         )
 
     def _make_reconciler(self, worker: Worker) -> AuditReconciler:

@@ -8,6 +8,7 @@ from watcherlite import exceptions
 from watcherlite.api import links
 from watcherlite.api.arguments import cut
 from watcherlite.api.clustering import caller
+from watcherlite.api.clustering.lookup import Noun
 from watcherlite.api.operation import Request, Response
 from watcherlite.db.clusters import SORT_KEYS, ObjectQuery
 
@@ -34,6 +35,25 @@ def respond(
     if shown and len(rows) == limit:
         body['links'] = [links.next_page(request, shown[-1]['id'])]
     return Response(body)
+
+
+def respond_objects(
+    request: Request,
+    noun: str,
+    kind: type[Noun],
+    wanted: Mapping[str, Collection[Any]],
+    represent: Callable[[Sequence[Noun]], list[dict[str, Any]]],
+) -> Response:
+    """Return a page of objects of one kind, likewise.
+
+    :param wanted: the filters
+    """
+    store = request.services.store
+
+    def find(limit: int) -> Sequence[Noun]:
+        return store.list_objects(kind, query(request, kind, wanted, limit))
+
+    return respond(request, noun, find, represent)
 
 
 def query(

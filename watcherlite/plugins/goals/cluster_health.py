@@ -1,12 +1,11 @@
 """The goal of strategies that look after the nodes of clusters."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from watcherlite.domain.solutions import Indicator, IndicatorSpecification
 from watcherlite.plugins import base
-
-_COUNT: Mapping[str, Any] = {'type': 'integer', 'minimum': 0}
+from watcherlite.plugins.goals.measured import count, percent
 
 
 class ClusterHealth(base.Goal):
@@ -15,20 +14,12 @@ class ClusterHealth(base.Goal):
     display_name = 'Cluster Health'
     description = 'Recovers the nodes of clusters that are unhealthy, or missing.'
     indicators: ClassVar[Sequence[IndicatorSpecification]] = (
-        IndicatorSpecification(
-            'nodes_count', 'The number of nodes looked at.', None, _COUNT
+        count('nodes_count', 'number of nodes looked at'),
+        count(
+            'unhealthy_nodes_count', 'number of nodes that are unhealthy, or missing'
         ),
-        IndicatorSpecification(
-            'unhealthy_nodes_count',
-            'The number of nodes that are unhealthy, or missing.',
-            None,
-            _COUNT,
-        ),
-        IndicatorSpecification(
-            'recovered_nodes_count',
-            'The number of those in clusters that are recovered.',
-            None,
-            _COUNT,
+        count(
+            'recovered_nodes_count', 'number of those in clusters that are recovered'
         ),
     )
 
@@ -39,7 +30,7 @@ class ClusterHealth(base.Goal):
         return (
             Indicator(
                 'recovered_nodes_ratio',
-                recovered / unhealthy * 100 if unhealthy else 0.0,
+                percent(recovered, unhealthy),
                 'Ratio of unhealthy nodes that the plan recovers to all of them.',
                 '%',
             ),

@@ -10,11 +10,12 @@ _COUNT: Mapping[str, Any] = {'type': 'integer', 'minimum': 0}
 _DEVIATION: Mapping[str, Any] = {'type': 'number', 'minimum': 0}
 
 
-def _count(name: str, what: str) -> IndicatorSpecification:
+def count(name: str, what: str) -> IndicatorSpecification:
+    """Return the specification of an indicator that is a number of things."""
     return IndicatorSpecification(name, f'The {what}.', None, _COUNT)
 
 
-def _percent(part: float, whole: float) -> float:
+def percent(part: float, whole: float) -> float:
     """Return a ratio in percent; nothing of nothing is 0."""
     return part / whole * 100 if whole else 0.0
 
@@ -25,11 +26,9 @@ class ServerConsolidation(base.Goal):
     display_name = 'Server Consolidation'
     description = 'Reduces the number of servers that are in use.'
     indicators: ClassVar[Sequence[IndicatorSpecification]] = (
-        _count('compute_nodes_count', 'total number of enabled compute nodes'),
-        _count(
-            'released_compute_nodes_count', 'number of compute nodes to be released'
-        ),
-        _count('instance_migrations_count', 'number of VM migrations to be performed'),
+        count('compute_nodes_count', 'total number of enabled compute nodes'),
+        count('released_compute_nodes_count', 'number of compute nodes to be released'),
+        count('instance_migrations_count', 'number of VM migrations to be performed'),
     )
 
     def global_efficacy(self, indicators: Mapping[str, float]) -> Sequence[Indicator]:
@@ -37,7 +36,7 @@ class ServerConsolidation(base.Goal):
         return (
             Indicator(
                 'released_nodes_ratio',
-                _percent(
+                percent(
                     indicators['released_compute_nodes_count'],
                     indicators['compute_nodes_count'],
                 ),
@@ -54,8 +53,8 @@ class WorkloadBalancing(base.Goal):
     display_name = 'Workload Balancing'
     description = 'Spreads work evenly over servers.'
     indicators: ClassVar[Sequence[IndicatorSpecification]] = (
-        _count('instance_migrations_count', 'number of VM migrations to be performed'),
-        _count('instances_count', 'total number of audited instances in strategy'),
+        count('instance_migrations_count', 'number of VM migrations to be performed'),
+        count('instances_count', 'total number of audited instances in strategy'),
         IndicatorSpecification(
             'standard_deviation_after_audit',
             'The value of resulted standard deviation.',
@@ -75,7 +74,7 @@ class WorkloadBalancing(base.Goal):
         return (
             Indicator(
                 'live_migrations_count',
-                _percent(
+                percent(
                     indicators['instance_migrations_count'],
                     indicators['instances_count'],
                 ),
@@ -111,8 +110,8 @@ class HardwareMaintenance(base.Goal):
         specification
         for name, (what, moved, _) in _MOVED.items()
         for specification in (
-            _count(name, f'number of {what} actually {moved}'),
-            _count(f'planned_{name}', f'number of {what} planned to be {moved}'),
+            count(name, f'number of {what} actually {moved}'),
+            count(f'planned_{name}', f'number of {what} planned to be {moved}'),
         )
     )
 
@@ -121,7 +120,7 @@ class HardwareMaintenance(base.Goal):
         return tuple(
             Indicator(
                 ratio,
-                _percent(indicators[name], indicators[f'planned_{name}']),
+                percent(indicators[name], indicators[f'planned_{name}']),
                 f'Ratio of actual {moved} {what} to planned {moved} {what}.',
                 '%',
             )

@@ -1,12 +1,11 @@
 """The goal of strategies that look after the resources of stacks."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from watcherlite.domain.solutions import Indicator, IndicatorSpecification
 from watcherlite.plugins import base
-
-_COUNT: Mapping[str, Any] = {'type': 'integer', 'minimum': 0}
+from watcherlite.plugins.goals.measured import count, percent
 
 
 class StackHealth(base.Goal):
@@ -15,20 +14,11 @@ class StackHealth(base.Goal):
     display_name = 'Stack Health'
     description = 'Repairs and replaces the resources of stacks that are unhealthy.'
     indicators: ClassVar[Sequence[IndicatorSpecification]] = (
-        IndicatorSpecification(
-            'resources_count', 'The number of resources looked at.', None, _COUNT
-        ),
-        IndicatorSpecification(
-            'unhealthy_resources_count',
-            'The number of resources that are unhealthy.',
-            None,
-            _COUNT,
-        ),
-        IndicatorSpecification(
+        count('resources_count', 'number of resources looked at'),
+        count('unhealthy_resources_count', 'number of resources that are unhealthy'),
+        count(
             'repaired_resources_count',
-            'The number of unhealthy resources of stacks that are updated.',
-            None,
-            _COUNT,
+            'number of unhealthy resources of stacks that are updated',
         ),
     )
 
@@ -39,7 +29,7 @@ class StackHealth(base.Goal):
         return (
             Indicator(
                 'repaired_resources_ratio',
-                repaired / unhealthy * 100 if unhealthy else 0.0,
+                percent(repaired, unhealthy),
                 'Ratio of unhealthy resources that the plan repairs to all of them.',
                 '%',
             ),

@@ -74,13 +74,8 @@ def index(request: Request) -> Response:
     """Return a page of clusters."""
     filters = pages.filters(request, 'name', 'status')
     store = request.services.store
-    return pages.respond(
-        request,
-        'clusters',
-        lambda limit: store.list_objects(
-            Cluster, pages.query(request, Cluster, filters, limit)
-        ),
-        lambda rows: represent(store, rows),
+    return pages.respond_objects(
+        request, 'clusters', Cluster, filters, lambda rows: represent(store, rows)
     )
 
 

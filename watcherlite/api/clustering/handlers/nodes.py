@@ -69,14 +69,8 @@ def index(request: Request) -> Response:
     if 'cluster_id' in request.query:
         cluster = lookup.get_referenced_cluster(request, request.query['cluster_id'])
         filters['cluster_id'] = {cluster.id}
-    store = request.services.store
-    return pages.respond(
-        request,
-        'nodes',
-        lambda limit: store.list_objects(
-            Node, pages.query(request, Node, filters, limit)
-        ),
-        lambda rows: represent(request, rows),
+    return pages.respond_objects(
+        request, 'nodes', Node, filters, lambda rows: represent(request, rows)
     )
 
 

@@ -75,13 +75,8 @@ def index(request: Request) -> Response:
             for name in request.query['cluster_id']
         }
     store = request.services.store
-    return pages.respond(
-        request,
-        'receivers',
-        lambda limit: store.list_objects(
-            Receiver, pages.query(request, Receiver, filters, limit)
-        ),
-        lambda rows: represent(store, rows),
+    return pages.respond_objects(
+        request, 'receivers', Receiver, filters, lambda rows: represent(store, rows)
     )
 
 

@@ -67,12 +67,11 @@ class _Handlers(abc.ABC, Generic[Row]):
     def index(self, request: Request) -> Response:
         """Return a page."""
         filters = pages.filters(request, 'name', 'type')
-        return pages.respond(
+        return pages.respond_objects(
             request,
             self.nouns,
-            lambda limit: request.services.store.list_objects(
-                self.kind, pages.query(request, self.kind, filters, limit)
-            ),
+            self.kind,
+            filters,
             lambda rows: [self.represent(row) for row in rows],
         )
 

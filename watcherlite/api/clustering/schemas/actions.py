@@ -116,6 +116,7 @@ NEW: Versioned = unversioned(
             },
             'timeout': fragments.NUMBER_OR_NULL,
         },
-        *('action', 'target'),
+        'action',
+        'target',
     )
 )

@@ -78,7 +78,8 @@ NEW: Versioned = unversioned(
     fragments.wrapped(
         'node',
         {**_COMMON, 'cluster_id': fragments.TEXT_OR_NULL},
-        *('name', 'profile_id'),
+        'name',
+        'profile_id',
     )
 )
 CHANGED: Versioned = {

@@ -50,7 +50,8 @@ NEW: Versioned = unversioned(
             'actor': fragments.OBJECT_OR_NULL,
             'params': fragments.OBJECT_OR_NULL,
         },
-        *('name', 'type'),
+        'name',
+        'type',
     )
 )
 _CHANGES: Mapping[str, Schema] = {

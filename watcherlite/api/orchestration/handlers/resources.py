@@ -114,7 +114,9 @@ def signal(request: Request) -> Response:
     """
     stack = stack_requests.get_stack(request)
     request.services.stacks.signal(
-        *(stack.uuid, stack.tenant, request.path['resource_name']),
+        stack.uuid,
+        stack.tenant,
+        request.path['resource_name'],
         request.body,
         request.context,
     )
@@ -141,7 +143,9 @@ def mark(request: Request) -> Response:
     said = request.body['mark_unhealthy']
     unhealthy = said.lower() == 'true' if isinstance(said, str) else said
     request.services.stacks.mark_unhealthy(
-        *(stack.uuid, stack.tenant, request.path['resource_name']),
+        stack.uuid,
+        stack.tenant,
+        request.path['resource_name'],
         unhealthy,
         request.body.get('resource_status_reason'),
     )
