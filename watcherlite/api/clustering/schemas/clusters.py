@@ -117,16 +117,6 @@ _COUNT: Schema = {
 }
 _POLICY: Mapping[str, Schema] = {'policy_id': fragments.REFERENCE}
 
-
-def _action(members: Mapping[str, Schema], *required: str) -> Schema:
-    return {
-        'type': 'object',
-        'properties': dict(members),
-        'required': list(required),
-        'additionalProperties': False,
-    }
-
-
 _DEL_NODES: Mapping[str, Schema] = {'nodes': fragments.SEVERAL_OBJECTS}
 _DESTROY: Mapping[str, Schema] = {'destroy_after_deletion': fragments.FLAG_OR_NULL}
 _RECOVER: Mapping[str, Schema] = {
@@ -139,9 +129,9 @@ _RECOVER: Mapping[str, Schema] = {
 }
 _CHECK: Mapping[str, Schema] = {'check': fragments.FLAG_OR_NULL}
 _FIRST: Mapping[str, Schema] = {
-    'add_nodes': _action({'nodes': fragments.SEVERAL_OBJECTS}, 'nodes'),
-    'del_nodes': _action(_DEL_NODES, 'nodes'),
-    'resize': _action(
+    'add_nodes': fragments.object_with({'nodes': fragments.SEVERAL_OBJECTS}, 'nodes'),
+    'del_nodes': fragments.object_with(_DEL_NODES, 'nodes'),
+    'resize': fragments.object_with(
         {
             'adjustment_type': {
                 'type': ['string', 'null'],
@@ -156,19 +146,21 @@ _FIRST: Mapping[str, Schema] = {
     ),
     'scale_out': _COUNT,
     'scale_in': _COUNT,
-    'policy_attach': _action(
+    'policy_attach': fragments.object_with(
         {**_POLICY, 'enabled': fragments.FLAG_OR_NULL}, 'policy_id'
     ),
-    'policy_detach': _action(_POLICY, 'policy_id'),
-    'policy_update': _action({**_POLICY, 'enabled': fragments.FLAG}, 'policy_id'),
+    'policy_detach': fragments.object_with(_POLICY, 'policy_id'),
+    'policy_update': fragments.object_with(
+        {**_POLICY, 'enabled': fragments.FLAG}, 'policy_id'
+    ),
     'check': _EMPTY_OR_ANY,
-    'recover': _action(_RECOVER),
+    'recover': fragments.object_with(_RECOVER),
 }
 #: version -> the actions that it brought, or changed
 _BROUGHT: Mapping[Version, Mapping[str, Schema]] = {
     (1, 0): _FIRST,
     (1, 3): {
-        'replace_nodes': _action(
+        'replace_nodes': fragments.object_with(
             {
                 'nodes': {
                     'type': 'object',
@@ -179,10 +171,10 @@ _BROUGHT: Mapping[Version, Mapping[str, Schema]] = {
             'nodes',
         )
     },
-    (1, 4): {'del_nodes': _action({**_DEL_NODES, **_DESTROY}, 'nodes')},
-    (1, 6): {'recover': _action({**_RECOVER, **_CHECK})},
+    (1, 4): {'del_nodes': fragments.object_with({**_DEL_NODES, **_DESTROY}, 'nodes')},
+    (1, 6): {'recover': fragments.object_with({**_RECOVER, **_CHECK})},
     (1, 9): {
-        'complete_lifecycle': _action(
+        'complete_lifecycle': fragments.object_with(
             {'lifecycle_action_token': fragments.TEXT}, 'lifecycle_action_token'
         )
     },

@@ -122,18 +122,21 @@ def list_arguments(
     return dict(arguments({**LISTED, **properties}, title))
 
 
+def object_with(members: Mapping[str, Schema], *required: str) -> Schema:
+    """Return the schema of an object of which some members are required."""
+    return {
+        'type': 'object',
+        'properties': dict(members),
+        'required': list(required),
+        'additionalProperties': False,
+    }
+
+
 def wrapped(name: str, members: Mapping[str, Schema], *required: str) -> Schema:
     """Return the schema of a body that has one object under its name."""
     return {
         'type': 'object',
-        'properties': {
-            name: {
-                'type': 'object',
-                'properties': dict(members),
-                'required': list(required),
-                'additionalProperties': False,
-            }
-        },
+        'properties': {name: object_with(members, *required)},
         'required': [name],
     }
 

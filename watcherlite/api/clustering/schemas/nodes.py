@@ -158,39 +158,26 @@ OPERATION: Versioned = unversioned(
     }
 )
 
-_PREVIEWED: Mapping[str, Schema] = {
+_ADOPTED: Mapping[str, Schema] = {
     'identity': {
         **fragments.REFERENCE,
         'description': 'What the thing is called outside.',
     },
     'type': {**fragments.TEXT, 'description': 'Of a profile: local.process-1.0.'},
+}
+_OPTIONAL: Mapping[str, Schema] = {
     'overrides': fragments.OBJECT_OR_NULL,
     'snapshot': fragments.FLAG_OR_NULL,
 }
-_ADOPTED: Mapping[str, Schema] = {
-    **_PREVIEWED,
+_NAMED: Mapping[str, Schema] = {
     'name': fragments.TEXT_OR_NULL,
     'role': fragments.TEXT_OR_NULL,
     'metadata': fragments.OBJECT_OR_NULL,
 }
 ADOPT: Versioned = unversioned(
-    {
-        'title': 'adoption',
-        'type': 'object',
-        'properties': dict(_ADOPTED),
-        'required': ['identity', 'type'],
-        'additionalProperties': False,
-    }
+    {'title': 'adoption', **closed(_ADOPTED, {**_OPTIONAL, **_NAMED})}
 )
-PREVIEW: Versioned = unversioned(
-    {
-        'title': 'adoption',
-        'type': 'object',
-        'properties': dict(_PREVIEWED),
-        'required': ['identity', 'type'],
-        'additionalProperties': False,
-    }
-)
+PREVIEW: Versioned = unversioned({'title': 'adoption', **closed(_ADOPTED, _OPTIONAL)})
 PREVIEWED: Versioned = fragments.under(
     'node_profile',
     closed(

@@ -1,5 +1,6 @@
 """JSON schemas of the data model."""
 
+from watcherlite.api.fragments import closed
 from watcherlite.api.infra_optim.schemas import fragments
 from watcherlite.api.operation import Version, unversioned
 
@@ -24,20 +25,19 @@ QUERY = unversioned(
     }
 )
 DATA_MODEL = unversioned(
-    {
-        'type': 'object',
-        'properties': {
+    closed(
+        {
             'context': {
                 'type': 'array',
                 'items': {'type': 'object'},
                 'description': 'Nodes and servers, one flat object for each pair.',
-            },
+            }
+        },
+        {
             'comment': {
                 'type': 'string',
                 'description': 'Why there is nothing to show.',
-            },
+            }
         },
-        'required': ['context'],
-        'additionalProperties': False,
-    }
+    )
 )
