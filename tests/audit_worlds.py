@@ -9,7 +9,7 @@ from tests.worlds import World, WorldCase, kind
 from watcherlite.applier.operations import PlanOperations
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store
-from watcherlite.domain import commands, events
+from watcherlite.domain import events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.audits import Audit, NewAudit
 from watcherlite.domain.solutions import Solution
@@ -95,27 +95,21 @@ class AuditWorld(World):
             self.types,
             self.progress,
             self.clock,
-            self._tell,
+            self,
         )
-        self.audits = AuditOperations(store, self.types, clock, self._tell)
+        self.audits = AuditOperations(store, self.types, clock, self)
         self.templates = TemplateOperations(store, self.types, clock)
         self.reconciler = AuditReconciler(
-            store, clock, self._tell, 'the-upkeep', ReconcilerSettings(expiry)
+            store, clock, self, 'the-upkeep', ReconcilerSettings(expiry)
         )
         self.models: dict[str, Any] = {}
         goal_sync.sync(store, self.types, clock)
-
-    def _tell(
-        self, lane: str | None, message: commands.Command | commands.Broadcast
-    ) -> None:
-        # All workers of a world hear everything; each takes what is of its lanes.
-        self.tell(message)
 
     def worker_types(self, store: Store) -> ActionTypes:
         parts = RunServices(
             store,
             ProposalBuilder(store, self.types, self.types, self.models),
-            self._tell,
+            self,
         )
         return EngineActionTypes.of(self.types, functools.partial(AuditRun, parts))
 

@@ -10,7 +10,7 @@ from tests.worlds import Report, World, WorldCase
 from watcherlite.db.api import Store
 from watcherlite.db.clusters import ClusterEventQuery
 from watcherlite.destinations import WITH_LOOPBACK
-from watcherlite.domain import commands, events
+from watcherlite.domain import events
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.clusters import Cluster, Node, Owner, Profile
 from watcherlite.domain.resource_results import NotYet, Operation, Ready
@@ -142,26 +142,24 @@ class ClusterWorld(World):
             destinations=lambda: WITH_LOOPBACK,
         )
         self.cluster_parts = self.parts(store)
-        self.requests = ClusterOperationBase(
-            self.cluster_parts, self.clock, self._signal
-        )
+        self.requests = ClusterOperationBase(self.cluster_parts, self.clock, self)
 
     # what it is put together from
 
     def stack_parts(self, store: Store) -> StackServices:
         """Return what stacks are made with, by this way to the store."""
-        return StackServices(store, self.types, Blueprints(store), self._tell)
+        return StackServices(store, self.types, Blueprints(store), self)
 
     def parts(self, store: Store) -> ClusterServices:
         """Return what clusters are made with, by this way to the store."""
         of_stacks = self.stack_parts(store)
-        operations = StackOperations(of_stacks, self.clock, self._signal)
+        operations = StackOperations(of_stacks, self.clock, self)
         reading = StackQueries(store, self.types, of_stacks.blueprints)
         stacks = StackBackend(store, operations, reading)
         return ClusterServices(
             store,
             self.types,
-            self._tell,
+            self,
             stacks,
             self._limits,
             lambda: WITH_LOOPBACK,
@@ -188,15 +186,6 @@ class ClusterWorld(World):
             'policies': PolicyChain(ClusterPolicies(self.store, self.types)),
         }
         return super().worker(**{**given, **keys})
-
-    def _signal(self, uuid: str, signal: str) -> Any:
-        return self.plans.signal_action(uuid, signal)
-
-    def _tell(
-        self, lane: str | None, message: commands.Command | commands.Broadcast
-    ) -> None:
-        # All workers of a world hear everything; each takes what is of its lanes.
-        self.tell(message)
 
     # rows
 

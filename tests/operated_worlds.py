@@ -56,9 +56,7 @@ class OperatedWorld(ClusterWorld):
             policies={**POLICIES, **(policies or {})},
             **keys,
         )
-        self.operations = ClusterOperations(
-            self.cluster_parts, self.clock, self._signal
-        )
+        self.operations = ClusterOperations(self.cluster_parts, self.clock, self)
         self.by = BY
 
     def worker_types(self, store: Store) -> ActionTypes:

@@ -10,7 +10,6 @@ from watcherlite import exceptions
 from watcherlite.db.api import Store
 from watcherlite.db.stacks import StackEventQuery
 from watcherlite.destinations import WITH_LOOPBACK
-from watcherlite.domain import commands
 from watcherlite.domain.resource_results import Batch, NotYet, Property, Ready
 from watcherlite.domain.stacks import NewStack, Resource, Stack
 from watcherlite.engine.action_types import EngineActionTypes
@@ -230,7 +229,7 @@ class StackWorld(World):
             },
             destinations=lambda: WITH_LOOPBACK,
         )
-        self.stacks = StackOperations(self.parts(store), self.clock, self._signal)
+        self.stacks = StackOperations(self.parts(store), self.clock, self)
 
     def parts(self, store: Store) -> StackServices:
         """Return what stacks are made with, by this way to the store."""
@@ -238,19 +237,10 @@ class StackWorld(World):
             store,
             self.types,
             Blueprints(store),
-            self._tell,
+            self,
             self._limits,
             hosts=LiveHosts(f'host-{len(self.workers)}', 0.0),
         )
-
-    def _signal(self, uuid: str, signal: str) -> Any:
-        return self.plans.signal_action(uuid, signal)
-
-    def _tell(
-        self, lane: str | None, message: commands.Command | commands.Broadcast
-    ) -> None:
-        # All workers of a world hear everything; each takes what is of its lanes.
-        self.tell(message)
 
     def worker_types(self, store: Store) -> ActionTypes:
         parts = self.parts(store)

@@ -222,6 +222,16 @@ def stop_on(store: Store) -> None:
         world.stop()
 
 
+class Silent:
+    """A messenger that sends nothing."""
+
+    def send(self, lane: str, command: commands.Command) -> None:
+        """Send nothing."""
+
+    def broadcast(self, message: commands.Broadcast) -> None:
+        """Send nothing."""
+
+
 class _Process:
     """Implements `ports.WorkerProcess` for one worker of a world."""
 
@@ -270,7 +280,7 @@ class World:
             self.types,
             self.progress,
             self.clock,
-            lambda lane, message: self.tell(message),
+            self,
             on_worker_loss,
             projection,
         )
@@ -362,6 +372,17 @@ class World:
         # One that had died has told nobody, and stops in the middle of its stop.
         for worker in self._started:
             end_threads(worker)
+
+    # Every worker of a world hears everything, and takes what is of its lanes.
+
+    def send(self, lane: str, command: commands.Command) -> None:
+        self.tell(command)
+
+    def broadcast(self, message: commands.Broadcast) -> None:
+        self.tell(message)
+
+    def signal_action(self, uuid: str, signal: str) -> Action:
+        return self.plans.signal_action(uuid, signal)
 
     def tell(self, message: commands.Command | commands.Broadcast) -> None:
         """Let all workers hear something, as over a bus."""

@@ -90,23 +90,21 @@ class Runtime:
             self.plugins,
             self.progress,
             self.clock,
-            self._tell,
+            self,
             conf.applier.on_worker_loss,
             _projection(),
             PlanScope(self.store).check,
         )
-        self.audits = AuditOperations(self.store, self.plugins, self.clock, self._tell)
+        self.audits = AuditOperations(self.store, self.plugins, self.clock, self)
         self.templates = TemplateOperations(self.store, self.plugins, self.clock)
         self._stack_parts = StackServices(
             self.store,
             self.plugins,
             Blueprints(self.store),
-            self._tell,
+            self,
             settings.stack_limits(conf),
         )
-        self.stacks = StackOperations(
-            self._stack_parts, self.clock, self.plans.signal_action
-        )
+        self.stacks = StackOperations(self._stack_parts, self.clock, self.plans)
         self.reading = StackQueries(
             self.store,
             self.plugins,
@@ -116,14 +114,12 @@ class Runtime:
         self._cluster_parts = ClusterParts(
             self.store,
             self.plugins,
-            self._tell,
+            self,
             StackBackend(self.store, self.stacks, self.reading),
             settings.cluster_limits(conf),
             functools.partial(settings.destinations, conf),
         )
-        self.clusters = ClusterOperations(
-            self._cluster_parts, self.clock, self.plans.signal_action
-        )
+        self.clusters = ClusterOperations(self._cluster_parts, self.clock, self.plans)
         self.settings = settings.execution_settings(
             conf, lanes[0] if lanes else APPLIER
         )
@@ -199,7 +195,7 @@ class Runtime:
                     'stacks': functools.partial(StackModel, self.store),
                 },
             ),
-            self._tell,
+            self,
             self.conf.applier.on_worker_loss,
         )
         run = functools.partial(AuditRun, parts)
@@ -215,7 +211,7 @@ class Runtime:
         reconciler = AuditReconciler(
             self.store,
             self.clock,
-            self._tell,
+            self,
             worker.record.uuid,
             settings.reconciler_settings(self.conf),
         )
@@ -282,11 +278,21 @@ class Runtime:
                 self.store.drop_role(role, worker.uuid)
         return len(gone)
 
-    # the process of a worker, see `ports.WorkerProcess`
+    # hints, see `commands.Messenger`
+
+    def send(self, lane: str, command: commands.Command) -> None:
+        """Send a command to one worker of a lane, and to that of this process first."""
+        if self.worker is not None and lane in self._lanes:
+            self.worker.on_message(command)
+        self.bus.send_command(lane, commands.to_message(command))
 
     def broadcast(self, message: commands.Broadcast) -> None:
-        """Send a hint to the other workers."""
-        self._tell(None, message)
+        """Send a message to all workers."""
+        if isinstance(message, commands.EventsStored):
+            self._wake_relay([])
+        self.bus.broadcast(commands.to_message(message))
+
+    # the process of a worker, see `ports.WorkerProcess`
 
     def time_out(self, uuid: str) -> None:
         """Have what an action derived end, if its time is over."""
@@ -300,22 +306,6 @@ class Runtime:
         LOG.error(
             'The lease of this process is lost; other workers take over its actions'
         )
-
-    # hints
-
-    def _tell(
-        self, lane: str | None, message: commands.Command | commands.Broadcast
-    ) -> None:
-        """Pass a hint on, to the worker of this process first."""
-        if isinstance(message, commands.EventsStored):
-            self._wake_relay([])
-        if lane is not None and self.worker is not None and lane in self._lanes:
-            self.worker.on_message(message)
-        wire = commands.to_message(message)
-        if lane is not None:
-            self.bus.send_command(lane, wire)
-        else:
-            self.bus.broadcast(wire)
 
     def _wake_relay(self, stored: list[Event]) -> None:
         if self.relay is not None:

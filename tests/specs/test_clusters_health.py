@@ -276,9 +276,7 @@ class TestLocks(HealthCase):
         cluster = self.make(world, 1, stacked)
         self.attach(world, cluster, self.a_policy(world, 'senlin.policy.health-1.0'))
         (node,) = world.nodes(cluster)
-        stacks = StackOperations(
-            world.stack_parts(world.store), world.clock, world._signal
-        )
+        stacks = StackOperations(world.stack_parts(world.store), world.clock, world)
         stacks.act(node.physical_id or '', 'a-project', stack_states.LOCK)
         world.until(
             lambda: (

@@ -35,11 +35,11 @@ class ClusterPlanWorld(OperatedWorld):
             self.types,
             self.progress,
             self.clock,
-            self._tell,
+            self,
             plan_states.RESUME,
             CompositeProjection(StackProjection(), ClusterProjection()),
         )
-        self.stacks = StackOperations(self.stack_parts(store), self.clock, self._signal)
+        self.stacks = StackOperations(self.stack_parts(store), self.clock, self)
 
     def step(self, action_type: str, row: Cluster | Node, **inputs: Any) -> Any:
         """Return an action of a plan document, called like its type."""

@@ -15,6 +15,7 @@ from tests.cluster_chaos import ClusterChaos
 from tests.cluster_worlds import BY, ClusterCase
 from tests.operated_worlds import OperatedWorld
 from tests.unit.execution.test_worker import Deaf, sources_of
+from tests.worlds import Silent
 from watcherlite import exceptions
 from watcherlite.db.api import Store
 from watcherlite.db.clusters import ObjectQuery
@@ -89,8 +90,8 @@ class ClusterPromises(Base):
         # ... and without the look by which it makes sure that nothing is left.
         store.failing['has_claimable'] = exceptions.StoreUnavailable('not now')
         world.until(is_at_rest)
-        silent = dataclasses.replace(world.cluster_parts, tell=lambda *_: None)
-        requests = ClusterOperationBase(silent, world.clock, lambda *_: None)
+        silent = dataclasses.replace(world.cluster_parts, messenger=Silent())
+        requests = ClusterOperationBase(silent, world.clock, world)
         wish = ActionRequest(action_types.CLUSTER_SCALE_OUT, BY)
 
         begun = requests.on_cluster(cluster.uuid, wish, lambda *_: {})

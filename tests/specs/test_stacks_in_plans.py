@@ -42,7 +42,7 @@ class PlanWorld(StackWorld):
             self.types,
             self.progress,
             self.clock,
-            self._tell,
+            self,
             plan_states.RESUME,
             StackProjection(),
         )

@@ -11,6 +11,7 @@ import yaml
 
 from tests import base
 from tests.unit.test_docs import OTHERS, PAGES, ROOT, read
+from tests.worlds import Silent
 from watcherlite import bootstrap, conf, exceptions
 from watcherlite.api import errors
 from watcherlite.cli import command_table
@@ -269,7 +270,7 @@ class TestExamples(base.TestCase):
         store = MemoryStore()
         parts = StackServices(
             *(store, bootstrap.load_plugins(configuration), Blueprints(store)),
-            lambda lane, command: None,
+            Silent(),
         )
         template = document.parse(text)
         template.setdefault(versions.KEY, versions.NEWEST)

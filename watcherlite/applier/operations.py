@@ -31,7 +31,6 @@ from watcherlite.execution.ports import ActionTypes, NoProjection, Projection
 from watcherlite.execution.retries import retry_on_conflict
 from watcherlite.execution.signals import (
     ActionSignals,
-    Tell,
     end_unstarted,
     locked_pair,
     locked_plan,
@@ -47,8 +46,6 @@ CheckScope = Callable[[PlanDocument, Creator], None]
 class PlanOperations:
     """The operations on plans.
 
-    :param tell: (lane, command), or (None, broadcast): passes a hint on; never
-        blocks and never raises
     :param on_worker_loss: of plans that are created here
     :param projection: what follows actions that are ended here
     :param check_scope: raises InvalidDocument for a plan that names objects which its
@@ -61,7 +58,7 @@ class PlanOperations:
         types: ActionTypes,
         progress: PlanProgress,
         clock: Clock,
-        tell: Tell,
+        messenger: commands.Messenger,
         on_worker_loss: str = states.RESUME,
         projection: Projection | None = None,
         check_scope: CheckScope | None = None,
@@ -70,11 +67,11 @@ class PlanOperations:
         self._types = types
         self._progress = progress
         self._clock = clock
-        self._tell = tell
+        self._messenger = messenger
         self._on_worker_loss = on_worker_loss
         self._check_scope = check_scope
         self._signals = ActionSignals(
-            store, progress, clock, tell, projection or NoProjection()
+            store, progress, clock, messenger, projection or NoProjection()
         )
 
     # plans
@@ -128,7 +125,7 @@ class PlanOperations:
                 self._on_worker_loss,
                 creator,
             )
-        self._tell(None, commands.EventsStored())
+        self._messenger.broadcast(commands.EventsStored())
         LOG.info('Plan %s is stored with %d actions', plan.uuid, plan.total)
         return plan
 
@@ -154,8 +151,8 @@ class PlanOperations:
             after = plan.evolve(state=states.PENDING, updated_at=now)
             tx.save_plans([after])
             tx.add_events([plan_event(plan, after, now)])
-        self._tell(APPLIER, commands.LaunchActionPlan(uuid))
-        self._tell(None, commands.EventsStored())
+        self._messenger.send(APPLIER, commands.LaunchActionPlan(uuid))
+        self._messenger.broadcast(commands.EventsStored())
         return after
 
     @retry_on_conflict
@@ -185,8 +182,8 @@ class PlanOperations:
                 )
             tx.save_plans([after])
         self._signals.pass_on(told, action_states.CANCEL)
-        self._tell(None, commands.ActionsSignalled((uuid,)))
-        self._tell(None, commands.EventsStored())
+        self._messenger.broadcast(commands.ActionsSignalled((uuid,)))
+        self._messenger.broadcast(commands.EventsStored())
         return after
 
     @retry_on_conflict
@@ -204,7 +201,7 @@ class PlanOperations:
             self._delete_actions(tx, plan, now)
             tx.save_plans([after])
             tx.add_events([plan_event(plan, after, now, events.DELETED)])
-        self._tell(None, commands.EventsStored())
+        self._messenger.broadcast(commands.EventsStored())
 
     def _delete_actions(
         self, tx: Transaction, plan: ActionPlan, now: datetime.datetime
@@ -266,8 +263,8 @@ class PlanOperations:
             )
         if plan.state == states.PENDING:
             # It may have been the last that there was to do.
-            self._tell(APPLIER, commands.LaunchActionPlan(plan.uuid))
-        self._tell(None, commands.EventsStored())
+            self._messenger.send(APPLIER, commands.LaunchActionPlan(plan.uuid))
+        self._messenger.broadcast(commands.EventsStored())
         return after
 
     @retry_on_conflict
@@ -294,7 +291,7 @@ class PlanOperations:
             tx.add_events(
                 [action_event(action, after, plan, now, None, events.MESSAGE_CHANGED)]
             )
-        self._tell(None, commands.EventsStored())
+        self._messenger.broadcast(commands.EventsStored())
         return after
 
     def signal_action(self, uuid: str, signal: str) -> Action:

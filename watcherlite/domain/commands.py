@@ -9,7 +9,7 @@ message is done with.
 import dataclasses
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 
 class Receipt:
@@ -106,6 +106,17 @@ class WorkerLeft:
 
 Command = LaunchActionPlan | RunActions
 Broadcast = WorkAvailable | ActionsSignalled | EventsStored | WorkerLeft
+
+
+class Messenger(Protocol):
+    """Sends hints over the bus; never blocks and never raises."""
+
+    def send(self, lane: str, command: Command) -> None:
+        """Send a command to one worker of a lane."""
+
+    def broadcast(self, message: Broadcast) -> None:
+        """Send a message to all workers."""
+
 
 _NAMES: dict[type, str] = {
     LaunchActionPlan: 'launch_action_plan',

@@ -100,6 +100,13 @@ class AdmissionCheck(Protocol):
         """Return the reason why an action must not start; None: it may."""
 
 
+class SignalSender(Protocol):
+    """Sends signals to actions."""
+
+    def signal_action(self, uuid: str, signal: str) -> Action:
+        """Send a signal to an action and to all that it derived; NotFound, Conflict."""
+
+
 class WorkerProcess(Protocol):
     """The process of a worker; no method blocks."""
 

@@ -8,7 +8,7 @@ started, SUSPEND keeps it from starting, and what runs is told.
 import contextlib
 import datetime
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
@@ -109,15 +109,11 @@ def hold_or_release(
 
 LOG = logging.getLogger(__name__)
 
-Tell = Callable[[str | None, commands.Command | commands.Broadcast], None]
-
 
 class ActionSignals:
     """Sends CANCEL, SUSPEND and RESUME to actions of every lane, and times them out.
 
     :param rules: of the plans that some actions belong to
-    :param tell: (lane, command), or (None, broadcast): passes a hint on; never
-        blocks and never raises
     :param projection: applied to actions that are ended here
     """
 
@@ -126,13 +122,13 @@ class ActionSignals:
         store: Store,
         rules: PlanRules,
         clock: Clock,
-        tell: Tell,
+        messenger: commands.Messenger,
         projection: Projection,
     ) -> None:
         self._store = store
         self._rules = rules
         self._clock = clock
-        self._tell = tell
+        self._messenger = messenger
         self._projection = projection
 
     @retry_on_conflict
@@ -232,14 +228,14 @@ class ActionSignals:
     ) -> None:
         self.pass_on(family, signal)
         if plan is not None:
-            self._tell(None, commands.ActionsSignalled((plan.uuid,)))
+            self._messenger.broadcast(commands.ActionsSignalled((plan.uuid,)))
         else:
-            self._tell(None, commands.ActionsSignalled())
+            self._messenger.broadcast(commands.ActionsSignalled())
         # Its end, or its going on, may have let others of its lane go on.
         for lane in sorted({a.lane for a in family if a.plan_id is None}):
-            self._tell(lane, commands.RunActions())
+            self._messenger.send(lane, commands.RunActions())
         self._tell_of(unblocked)
-        self._tell(None, commands.EventsStored())
+        self._messenger.broadcast(commands.EventsStored())
 
     def _with_projection(self, action: Action) -> list[Action]:
         """Return what of an action, and of all that it derived, has a subject.
@@ -261,9 +257,9 @@ class ActionSignals:
         with contextlib.suppress(exceptions.StoreUnavailable, exceptions.StoreConflict):
             plans = locks.plan_uuids(self._store, unblocked)
         if plans:
-            self._tell(None, commands.WorkAvailable(plans))
+            self._messenger.broadcast(commands.WorkAvailable(plans))
         for lane in sorted({a.lane for a in unblocked if a.plan_id is None}):
-            self._tell(lane, commands.RunActions())
+            self._messenger.send(lane, commands.RunActions())
 
     def pass_on(self, actions: Sequence[Action], signal: str) -> None:
         """Signal what these wait for that stands for itself, see `DerivedAction`.

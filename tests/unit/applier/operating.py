@@ -52,8 +52,14 @@ class OperationsCase(base.TestCase):
             loader.Plugins.of(action_types={}),
             PlanProgress(lambda name: False),
             self.clock,
-            lambda lane, message: self.told.append((lane, message)),
+            self,
         )
+
+    def send(self, lane, command):
+        self.told.append((lane, command))
+
+    def broadcast(self, message):
+        self.told.append((None, message))
 
     def a_plan(self, *statuses, **values):
         """Store a plan with actions in these statuses, named a, b, c and so on."""

@@ -8,7 +8,7 @@ import dataclasses
 import datetime
 import logging
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from watcherlite import exceptions
@@ -27,7 +27,6 @@ from watcherlite.states import audit as states
 
 LOG = logging.getLogger(__name__)
 
-Tell = Callable[[str | None, commands.Command | commands.Broadcast], None]
 
 #: Attempts to find a free name for an audit without one.
 NAMES = 10
@@ -49,19 +48,19 @@ TIMING = frozenset({'audit_type', 'interval', 'start_time', 'end_time'})
 
 
 class AuditOperations:
-    """The operations on audits; `name` is a uuid, an id, or a name in any case.
-
-    :param tell: (lane, command), or (None, broadcast): sends a hint; never blocks and
-        never raises
-    """
+    """The operations on audits; `name` is a uuid, an id, or a name in any case."""
 
     def __init__(
-        self, store: Store, proposers: ProposalPlugins, clock: Clock, tell: Tell
+        self,
+        store: Store,
+        proposers: ProposalPlugins,
+        clock: Clock,
+        messenger: commands.Messenger,
     ) -> None:
         self._store = store
         self._proposers = proposers
         self._clock = clock
-        self._tell = tell
+        self._messenger = messenger
 
     def create(
         self,
@@ -212,7 +211,7 @@ class AuditOperations:
             audit = before.evolve(state=states.DELETED, updated_at=now, deleted_at=now)
             tx.save_audit(audit)
             tx.add_events([audit_event(before, audit, now, events.DELETED)])
-        self._tell(None, commands.EventsStored())
+        self._messenger.broadcast(commands.EventsStored())
 
     @retry_on_conflict
     def trigger(
@@ -318,9 +317,9 @@ class AuditOperations:
 
     def _announce(self, stopped: bool = False) -> None:
         if stopped:
-            self._tell(None, commands.ActionsSignalled())
-        self._tell(ENGINE, commands.RunActions())
-        self._tell(None, commands.EventsStored())
+            self._messenger.broadcast(commands.ActionsSignalled())
+        self._messenger.send(ENGINE, commands.RunActions())
+        self._messenger.broadcast(commands.EventsStored())
 
 
 class _ActionUpdate:

@@ -22,7 +22,6 @@ from watcherlite.domain.actions import ENGINE, Action, cut
 from watcherlite.domain.audits import CONTINUOUS, Audit
 from watcherlite.engine.audits import run_actions, runs
 from watcherlite.engine.audits.events import change_events
-from watcherlite.engine.audits.operations import Tell
 from watcherlite.execution.retries import retry_on_conflict
 from watcherlite.execution.timers import Timers
 from watcherlite.states import action as action_states
@@ -60,20 +59,19 @@ class AuditReconciler:
     """The reconciler of one engine process.
 
     :param worker: uuid of the worker
-    :param tell: see `AuditOperations`
     """
 
     def __init__(
         self,
         store: Store,
         clock: Clock,
-        tell: Tell,
+        messenger: commands.Messenger,
         worker: str,
         settings: ReconcilerSettings,
     ) -> None:
         self._store = store
         self._clock = clock
-        self._tell = tell
+        self._messenger = messenger
         self._worker = worker
         self._settings = settings
         self._scheduler = Timers(clock, 'upkeep')
@@ -172,7 +170,7 @@ class AuditReconciler:
                     ]
                 )
             count += len(over)
-            self._tell(None, commands.EventsStored())
+            self._messenger.broadcast(commands.EventsStored())
         if count:
             LOG.info('%d action plans expired', count)
         return count
@@ -226,9 +224,9 @@ class AuditReconciler:
     def _settle_audit(self, uuid: str) -> None:
         with self._store.transaction() as tx:
             again = self.settle(tx, uuid)
-        self._tell(None, commands.EventsStored())
+        self._messenger.broadcast(commands.EventsStored())
         if again:
-            self._tell(ENGINE, commands.RunActions())
+            self._messenger.send(ENGINE, commands.RunActions())
 
     def settle(self, tx: Transaction, uuid: str) -> bool:
         """Record the result of a run that did not; return whether a new run exists.

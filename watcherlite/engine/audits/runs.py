@@ -25,7 +25,6 @@ from watcherlite.domain.documents import PlanDocument
 from watcherlite.domain.outcomes import Outcome
 from watcherlite.engine.audits import run_actions
 from watcherlite.engine.audits.events import change_events, step_event
-from watcherlite.engine.audits.operations import Tell
 from watcherlite.engine.audits.proposal import Proposal, ProposalBuilder
 from watcherlite.execution.retries import retry_while_unavailable
 from watcherlite.plugins.base import ActionContext, ActionType
@@ -58,13 +57,12 @@ T = TypeVar('T')
 class RunServices:
     """The services of runs.
 
-    :param tell: see `AuditOperations`
     :param on_worker_loss: policy of the plans that are stored
     """
 
     store: Store
     proposing: ProposalBuilder
-    tell: Tell
+    messenger: commands.Messenger
     on_worker_loss: str = plan_states.RESUME
 
 
@@ -81,7 +79,7 @@ class AuditRun:
     def __init__(self, parts: RunServices, context: ActionContext) -> None:
         self._store = parts.store
         self._proposing = parts.proposing
-        self._tell = parts.tell
+        self._messenger = parts.messenger
         self._on_worker_loss = parts.on_worker_loss
         self._context = context
         self._audit_uuid: str = context.inputs['audit']
@@ -130,7 +128,7 @@ class AuditRun:
         document = planned
         done, launched = self._write(lambda tx: self._store_plan(tx, document, found))
         if launched is not None:
-            self._tell(APPLIER, commands.LaunchActionPlan(launched))
+            self._messenger.send(APPLIER, commands.LaunchActionPlan(launched))
         return done
 
     def _attempt(self, call: Callable[[], T]) -> T | outcomes.Fault:
@@ -174,7 +172,7 @@ class AuditRun:
                 return step(tx)
 
         done = self._retry(written)
-        self._tell(None, commands.EventsStored())
+        self._messenger.broadcast(commands.EventsStored())
         return done
 
     def _lock(self, tx: Transaction) -> tuple[Audit, Action]:

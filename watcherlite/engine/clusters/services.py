@@ -8,9 +8,9 @@ from watcherlite import exceptions
 from watcherlite.db.api import Store
 from watcherlite.db.clusters import not_found
 from watcherlite.destinations import Destinations
+from watcherlite.domain import commands
 from watcherlite.domain.clusters import Cluster, Profile
 from watcherlite.engine.affinity import LiveHosts
-from watcherlite.engine.audits.operations import Tell
 from watcherlite.engine.clusters.profile_types import ProfileTypes
 from watcherlite.engine.clusters.stack_profile import StackBackend
 from watcherlite.engine.stacks.handlers import ResourceHandlers
@@ -78,7 +78,6 @@ class ClusterServices:
     """The services of operations and actions on clusters.
 
     :param plugins: resource handlers, policies, drivers of load balancers
-    :param tell: see `StackOperations`
     :param stacks: for nodes that are stacks; None: there are none of these
     :param destinations: returns which servers may be connected to
     :param hosts: which host this is, and which others are alive
@@ -86,7 +85,7 @@ class ClusterServices:
 
     store: Store
     plugins: Plugins
-    tell: Tell
+    messenger: commands.Messenger
     stacks: StackBackend | None = None
     limits: ClusterLimits = ClusterLimits()
     destinations: Callable[[], Destinations] = Destinations

@@ -3,9 +3,9 @@
 import dataclasses
 
 from watcherlite.db.api import Store
+from watcherlite.domain import commands
 from watcherlite.domain.templates.scope import MAX_EVALUATED, MAX_SHOWN
 from watcherlite.engine.affinity import LiveHosts
-from watcherlite.engine.audits.operations import Tell
 from watcherlite.engine.stacks.handlers import ResourceHandlers
 from watcherlite.engine.stacks.resolution import Blueprints
 
@@ -37,14 +37,12 @@ class StackLimits:
 class StackServices:
     """The services for operations and actions on stacks.
 
-    :param tell: (lane, command), or (None, broadcast): sends a hint; never blocks and
-        never raises
     :param hosts: this host, and the others that are alive
     """
 
     store: Store
     handlers: ResourceHandlers
     blueprints: Blueprints
-    tell: Tell
+    messenger: commands.Messenger
     limits: StackLimits = StackLimits()
     hosts: LiveHosts = dataclasses.field(default_factory=LiveHosts)

@@ -149,7 +149,7 @@ class TestAdopting(OperationsCase):
         )
         world.types = world.types.of(resource_handlers={'Found': found})
         parts = dataclasses.replace(world.cluster_parts, plugins=world.types)
-        operations = ClusterOperations(parts, world.clock, world._signal)
+        operations = ClusterOperations(parts, world.clock, world)
         world.outside.things['here'] = {}
 
         node = operations.nodes.adopt(NewAdoption('here', 'found', 'n'), BY)
@@ -167,7 +167,7 @@ class TestAdopting(OperationsCase):
         blind = type('Blind', (known,), {'adoptable': False})
         types = self.world.types.of(resource_handlers={'Blind': blind})
         parts = dataclasses.replace(self.world.cluster_parts, plugins=types)
-        nodes = ClusterOperations(parts, self.world.clock, self.world._signal).nodes
+        nodes = ClusterOperations(parts, self.world.clock, self.world).nodes
 
         for ask in (nodes.preview, nodes.adopt):
             text = (

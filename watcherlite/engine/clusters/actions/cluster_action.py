@@ -129,7 +129,7 @@ class ClusterAction(ClusteringAction):
             outcome = retry_while_unavailable(context, what, written)
         except (exceptions.Invalid, exceptions.NotFound) as error:
             outcome = Failed(str(error), outputs={action_types.REASON: str(error)})
-        self.parts.tell(None, commands.EventsStored())
+        self.parts.messenger.broadcast(commands.EventsStored())
         return outcome
 
     def _profile(self, action: Action) -> Profile | None:

@@ -123,7 +123,7 @@ class ClusterHealth(ActionType):
                 tx.insert_actions([action], [])
 
         self._retry(context, stored)
-        self._parts.tell(ENGINE, commands.RunActions())
+        self._parts.messenger.send(ENGINE, commands.RunActions())
         return Done({ROUND: action.uuid, LAST: action.uuid})
 
     def complete(
@@ -291,7 +291,7 @@ def start(
             _insert(parts, action)
 
     retry_while_unavailable(context, f'The health of {cluster}', stored)
-    parts.tell(ENGINE, commands.RunActions())
+    parts.messenger.send(ENGINE, commands.RunActions())
 
 
 def _action(

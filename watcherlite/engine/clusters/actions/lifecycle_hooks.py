@@ -257,7 +257,7 @@ def complete(
             COMPLETED,
             now,
         )
-    requests.parts.tell(ENGINE, commands.RunActions())
+    requests.parts.messenger.send(ENGINE, commands.RunActions())
     requests.announce()
     return ended[0]
 

@@ -72,8 +72,8 @@ def cancel(requests: ClusterOperationBase, found: Action) -> None:
         ]
         if followed:
             tx.add_events(progress.apply(tx, held, followed, now))
-    requests.parts.tell(None, commands.ActionsSignalled())
-    requests.parts.tell(ENGINE, commands.RunActions())
+    requests.parts.messenger.broadcast(commands.ActionsSignalled())
+    requests.parts.messenger.send(ENGINE, commands.RunActions())
     requests.announce()
 
 
@@ -221,7 +221,7 @@ class ActionOperations(ClusterOperationBase):
             if force and signal == states.CANCEL:
                 cancel(self, found)
             else:
-                self.signal(found.uuid, signal)
+                self.signals.signal_action(found.uuid, signal)
         except exceptions.Conflict as error:
             raise self._immutable(found.uuid, signal, error) from None
         return self.store.find_cluster_action(found.uuid, by.tenant)

@@ -29,6 +29,7 @@ from watcherlite.engine.clusters.requests import admission, unique_names
 from watcherlite.engine.clusters.requests.values import Accepted, RequestContext
 from watcherlite.engine.clusters.services import ClusterLimits, ClusterServices
 from watcherlite.execution.events import created_event
+from watcherlite.execution.ports import SignalSender
 from watcherlite.execution.retries import retry_on, retry_on_conflict
 from watcherlite.states import action as action_states
 
@@ -66,18 +67,16 @@ NodeRequest = Callable[[Transaction, Cluster | None, Node], Values]
 class ClusterOperationBase:
     """Stores requests as actions.
 
-    :param signal: (uuid of an action, signal): sends a signal to it and to all that
-        it derived
     :ivar not_before: what is asked for is not begun earlier; EPOCH: at once
     """
 
     def __init__(
-        self, parts: ClusterServices, clock: Clock, signal: Callable[[str, str], Any]
+        self, parts: ClusterServices, clock: Clock, signals: SignalSender
     ) -> None:
         self.parts = parts
         self.store: Store = parts.store
         self.clock = clock
-        self.signal = signal
+        self.signals = signals
         self.not_before = EPOCH
 
     def scheduled_at(self, moment: datetime.datetime) -> Self:
@@ -282,14 +281,14 @@ class ClusterOperationBase:
                 begun.uuid,
                 begun.target,
             )
-            self.parts.tell(ENGINE, commands.RunActions())
-        self.parts.tell(None, commands.EventsStored())
+            self.parts.messenger.send(ENGINE, commands.RunActions())
+        self.parts.messenger.broadcast(commands.EventsStored())
 
     def cancel_all(self, uuids: Iterable[str]) -> None:
         """Cancel actions, except those that have ended."""
         for uuid in uuids:
             try:
-                self.signal(uuid, action_states.CANCEL)
+                self.signals.signal_action(uuid, action_states.CANCEL)
             except (exceptions.NotFound, exceptions.Conflict) as error:
                 # It has ended by itself.
                 LOG.debug('%s is not cancelled: %s', uuid, error)

@@ -37,6 +37,7 @@ from watcherlite.engine.clusters.requests.values import (
     RequestContext,
 )
 from watcherlite.engine.clusters.services import ClusterServices
+from watcherlite.execution.ports import SignalSender
 from watcherlite.execution.retries import retry_on_conflict
 from watcherlite.states import cluster as states
 
@@ -52,19 +53,17 @@ class ClusterOperations(ClusterOperationBase):
 
     :ivar nodes, profiles, policies, receivers: operations on these
     :ivar actions: signals, and actions that users define
-    :param signal: (uuid of an action, signal): sends a signal to it and to all that
-        it derived
     """
 
     def __init__(
-        self, parts: ClusterServices, clock: Clock, signal: Callable[[str, str], Any]
+        self, parts: ClusterServices, clock: Clock, signals: SignalSender
     ) -> None:
-        super().__init__(parts, clock, signal)
-        self.profiles = ProfileOperations(parts, clock, signal)
-        self.policies = PolicyOperations(parts, clock, signal)
-        self.nodes = NodeOperations(parts, clock, signal)
-        self.actions = ActionOperations(parts, clock, signal)
-        self.receivers = ReceiverOperations(parts, clock, signal, self.actions)
+        super().__init__(parts, clock, signals)
+        self.profiles = ProfileOperations(parts, clock, signals)
+        self.policies = PolicyOperations(parts, clock, signals)
+        self.nodes = NodeOperations(parts, clock, signals)
+        self.actions = ActionOperations(parts, clock, signals)
+        self.receivers = ReceiverOperations(parts, clock, signals, self.actions)
 
     def scheduled_at(self, moment: datetime.datetime) -> Self:
         """See `ClusterOperationBase`; those on nodes as well."""

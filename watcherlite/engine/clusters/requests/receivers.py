@@ -1,7 +1,6 @@
 """Operations on receivers."""
 
 import urllib.parse
-from collections.abc import Callable
 from typing import Any
 
 from watcherlite import exceptions
@@ -24,6 +23,7 @@ from watcherlite.engine.clusters.requests.values import (
     RequestContext,
 )
 from watcherlite.engine.clusters.services import ClusterServices
+from watcherlite.execution.ports import SignalSender
 from watcherlite.execution.retries import retry_on_conflict
 
 #: Fields that a request may change.
@@ -47,10 +47,10 @@ class ReceiverOperations(ClusterOperationBase):
         self,
         parts: ClusterServices,
         clock: Clock,
-        signal: Callable[[str, str], Any],
+        signals: SignalSender,
         actions: ActionOperations,
     ) -> None:
-        super().__init__(parts, clock, signal)
+        super().__init__(parts, clock, signals)
         self._actions = actions
 
     def create(

@@ -93,7 +93,7 @@ class StackAction(ActionType):
 
         what = f'The operation {context.uuid} on a stack'
         outcome = retry_while_unavailable(context, what, store)
-        self._services.tell(None, commands.EventsStored())
+        self._services.messenger.broadcast(commands.EventsStored())
         return outcome
 
     def _step(

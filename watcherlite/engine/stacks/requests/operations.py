@@ -17,7 +17,6 @@ from watcherlite.db.api import Store, Transaction
 from watcherlite.domain import bearer_tokens, commands, events
 from watcherlite.domain.actions import ENGINE, Action, NewAction
 from watcherlite.domain.stacks import Definition, NewStack, Resource, Stack
-from watcherlite.engine.audits.operations import Tell
 from watcherlite.engine.stacks import handlers
 from watcherlite.engine.stacks.action_inputs import (
     RESOURCE,
@@ -46,6 +45,7 @@ from watcherlite.engine.stacks.requests.preview import (
 from watcherlite.engine.stacks.services import StackLimits, StackServices
 from watcherlite.engine.stacks.tree import StackTree, tree_target
 from watcherlite.execution.events import created_event
+from watcherlite.execution.ports import SignalSender
 from watcherlite.execution.retries import retry_on, retry_on_conflict
 from watcherlite.plugins.base import NestedHandler
 from watcherlite.states import action as action_states
@@ -68,23 +68,19 @@ _DONE = {
 
 
 class StackOperations:
-    """The operations on stacks; `name` is a uuid, or the name of a root stack.
-
-    :param signal: (uuid of an action, signal): sends a signal to the action and to all
-        that it has derived
-    """
+    """The operations on stacks; `name` is a uuid, or the name of a root stack."""
 
     def __init__(
         self,
         services: StackServices,
         clock: Clock,
-        signal: Callable[[str, str], Any],
+        signals: SignalSender,
     ) -> None:
         self._services = services
         self._store: Store = services.store
         self._clock = clock
-        self._tell: Tell = services.tell
-        self._signal = signal
+        self._messenger = services.messenger
+        self._signals = signals
 
     @property
     def limits(self) -> StackLimits:
@@ -348,11 +344,11 @@ class StackOperations:
         if operation is None:
             return
         with contextlib.suppress(exceptions.NotFound, exceptions.Conflict):
-            self._signal(operation, action_states.CANCEL)
+            self._signals.signal_action(operation, action_states.CANCEL)
 
     def _announce_work(self) -> None:
-        self._tell(ENGINE, commands.RunActions())
-        self._tell(None, commands.EventsStored())
+        self._messenger.send(ENGINE, commands.RunActions())
+        self._messenger.broadcast(commands.EventsStored())
 
     # resources
 
@@ -386,7 +382,7 @@ class StackOperations:
             if after is not row:
                 tx.save_resources([after])
                 tx.add_events(stack_events.state_changes(row, after, now))
-        self._tell(None, commands.EventsStored())
+        self._messenger.broadcast(commands.EventsStored())
         return after
 
     @retry_on_conflict
@@ -558,5 +554,5 @@ class StackOperations:
                     for before, after in zip(every, gone, strict=True)
                 ]
             )
-        self._tell(None, commands.EventsStored())
+        self._messenger.broadcast(commands.EventsStored())
         return exported

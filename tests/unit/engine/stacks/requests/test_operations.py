@@ -71,7 +71,7 @@ class Meddling(StackWorld):
                 return definition
 
         return type(found)(
-            Store(), found.handlers, found.blueprints, found.tell, found.limits
+            Store(), found.handlers, found.blueprints, found.messenger, found.limits
         )
 
 
