@@ -1,12 +1,9 @@
 """A process as daemons build it: clusters under policies, in audits and in plans."""
 
-import threading
 from typing import Any
 
-from tests import base
-from tests.factories import all_plans
-from watcherlite import bootstrap, conf, exceptions
-from watcherlite.domain.action_plans import ActionPlan
+from tests.functional.engine.runtime_case import RuntimeCase
+from watcherlite import exceptions
 from watcherlite.domain.audits import NewAudit
 from watcherlite.domain.clusters import Node, Owner
 from watcherlite.domain.creators import LOCAL
@@ -15,30 +12,15 @@ from watcherlite.engine.clusters.requests.values import (
     NewCluster,
     RequestContext,
 )
-from watcherlite.states import action_plan as plan_states
 
-PATIENCE = 20.0
 BY = RequestContext(Owner('a-project'))
 SPEC = {'type': 'os.heat.test_resource', 'version': '1.0'}
 
 
-class RuntimeOfClustersTest(base.TestCase):
-    """Both lanes in one process, on SQLite, without a broker."""
-
+class RuntimeOfClustersTest(RuntimeCase):
     def setUp(self) -> None:
         super().setUp()
-        path = self.home / 'watcherlite.conf'
-        path.write_text(
-            f'[DEFAULT]\nstate_path = {self.home}\n'
-            '[clusters]\nmax_nodes_per_cluster = 3\nuser_action_types = nop\n'
-        )
-        self.changed = threading.Condition()
-        self.runtime = bootstrap.build(
-            conf.new(config_files=[str(path)]), lanes=('applier', 'engine')
-        )
-        self.addCleanup(self.runtime.stop, 0)
-        self.runtime.start()
-        self.runtime.add_listener(self.wake)
+        self.build('[clusters]\nmax_nodes_per_cluster = 3\nuser_action_types = nop\n')
         self.clusters = self.runtime.clusters
         self.clusters.profiles.create('p', SPEC, BY)
         wanted = NewCluster(
@@ -48,14 +30,6 @@ class RuntimeOfClustersTest(base.TestCase):
         self.cluster = begun.row
         self.ended(begun.action)
 
-    def wake(self, stored: Any) -> None:
-        with self.changed:
-            self.changed.notify_all()
-
-    def until(self, condition: Any) -> None:
-        with self.changed:
-            self.assertTrue(self.changed.wait_for(condition, PATIENCE))
-
     def ended(self, uuid: str) -> Any:
         """Wait for the end of an action, and return it."""
         self.until(lambda: self.runtime.store.get_action(uuid).finished)
@@ -63,18 +37,6 @@ class RuntimeOfClustersTest(base.TestCase):
 
     def nodes(self) -> list[Node]:
         return self.runtime.store.nodes_of([self.cluster.id or 0])
-
-    def plan(self) -> ActionPlan:
-        """Wait for the end of the only plan."""
-        self.until(
-            lambda: [
-                plan
-                for plan in all_plans(self.runtime.store)
-                if plan.state in plan_states.ENDED
-            ]
-        )
-        (plan,) = all_plans(self.runtime.store)
-        return plan
 
     def test_an_audit_has_what_is_marked_recovered(self) -> None:
         self.clusters.nodes.mark_unhealthy('n2', BY, True, 'it smokes')
@@ -90,7 +52,7 @@ class RuntimeOfClustersTest(base.TestCase):
             ),
             creator=LOCAL,
         )
-        plan = self.plan()
+        plan = self.ended_plan()
 
         self.assertEqual(('SUCCEEDED', 2), (plan.state, plan.total))
         self.assertEqual(['ACTIVE', 'ACTIVE'], [node.status for node in self.nodes()])

@@ -1,19 +1,11 @@
 """A process as daemons build it: audits look at stacks, and plans change them."""
 
-import threading
-from typing import Any
-
-from tests import base
-from tests.factories import all_plans
-from watcherlite import bootstrap, conf
+from tests.functional.engine.runtime_case import RuntimeCase
 from watcherlite.domain import documents
-from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.audits import NewAudit
 from watcherlite.domain.creators import LOCAL
 from watcherlite.domain.stacks import NewStack, Stack
-from watcherlite.states import action_plan as plan_states
 
-PATIENCE = 20.0
 TENANT = 'a-project'
 TEMPLATE = {
     'heat_template_version': '2018-08-31',
@@ -24,30 +16,12 @@ TEMPLATE = {
 }
 
 
-class RuntimeOfStacksTest(base.TestCase):
-    """Both lanes in one process, on SQLite, without a broker."""
-
+class RuntimeOfStacksTest(RuntimeCase):
     def setUp(self) -> None:
         super().setUp()
-        path = self.home / 'watcherlite.conf'
-        path.write_text(f'[DEFAULT]\nstate_path = {self.home}\n')
-        self.changed = threading.Condition()
-        self.runtime = bootstrap.build(
-            conf.new(config_files=[str(path)]), lanes=('applier', 'engine')
-        )
-        self.addCleanup(self.runtime.stop, 0)
-        self.runtime.start()
-        self.runtime.add_listener(self.wake)
+        self.build()
         self.stack = self.runtime.stacks.create(NewStack('web', TEMPLATE), TENANT)
         self.until(lambda: self.now().state.name == 'CREATE_COMPLETE')
-
-    def wake(self, stored: Any) -> None:
-        with self.changed:
-            self.changed.notify_all()
-
-    def until(self, condition: Any) -> None:
-        with self.changed:
-            self.assertTrue(self.changed.wait_for(condition, PATIENCE), self.now())
 
     def now(self) -> Stack:
         return self.runtime.store.find_stack(self.stack.uuid, TENANT)
@@ -55,18 +29,6 @@ class RuntimeOfStacksTest(base.TestCase):
     def ids(self) -> dict[str, str | None]:
         rows = self.runtime.store.list_resources([self.stack.id or 0])
         return {row.name: row.physical_id for row in rows}
-
-    def ended(self) -> ActionPlan:
-        """Wait for the end of the only plan."""
-        self.until(
-            lambda: [
-                plan
-                for plan in all_plans(self.runtime.store)
-                if plan.state in plan_states.ENDED
-            ]
-        )
-        (plan,) = all_plans(self.runtime.store)
-        return plan
 
     def test_an_audit_has_what_is_marked_replaced(self) -> None:
         before = self.ids()
@@ -82,7 +44,7 @@ class RuntimeOfStacksTest(base.TestCase):
             ),
             creator=LOCAL,
         )
-        plan = self.ended()
+        plan = self.ended_plan()
 
         self.assertEqual(('SUCCEEDED', 2), (plan.state, plan.total))
         self.assertEqual('UPDATE_COMPLETE', self.now().state.name)
@@ -120,7 +82,7 @@ class RuntimeOfStacksTest(base.TestCase):
         )
         self.runtime.plans.start(plan.uuid)
 
-        self.assertEqual('SUCCEEDED', self.ended().state)
+        self.assertEqual('SUCCEEDED', self.ended_plan().state)
         told = (
             'Action was skipped automatically: Stack web is locked (LOCK_COMPLETE, '
             'level all).'

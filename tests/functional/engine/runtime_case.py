@@ -1,0 +1,52 @@
+"""A process as daemons build it."""
+
+import threading
+from typing import Any
+
+from tests import base
+from tests.factories import all_plans
+from watcherlite import bootstrap, conf
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.states import action_plan as plan_states
+
+PATIENCE = 20.0
+
+
+class RuntimeCase(base.TestCase):
+    """Both lanes in one process, on SQLite, without a broker."""
+
+    def build(self, ini: str = '') -> bootstrap.Runtime:
+        """Build the process and start it.
+
+        :param ini: what the file of options has besides the place of the database
+        """
+        path = self.home / 'watcherlite.conf'
+        path.write_text(f'[DEFAULT]\nstate_path = {self.home}\n{ini}')
+        self.changed = threading.Condition()
+        self.runtime = bootstrap.build(
+            conf.new(config_files=[str(path)]), lanes=('applier', 'engine')
+        )
+        self.addCleanup(self.runtime.stop, 0)
+        self.runtime.start()
+        self.runtime.add_listener(self.wake)
+        return self.runtime
+
+    def wake(self, stored: Any) -> None:
+        with self.changed:
+            self.changed.notify_all()
+
+    def until(self, condition: Any) -> None:
+        with self.changed:
+            self.assertTrue(self.changed.wait_for(condition, PATIENCE), self.log.output)
+
+    def ended_plan(self) -> ActionPlan:
+        """Wait for the end of the only plan."""
+        self.until(
+            lambda: [
+                plan
+                for plan in all_plans(self.runtime.store)
+                if plan.state in plan_states.ENDED
+            ]
+        )
+        (plan,) = all_plans(self.runtime.store)
+        return plan
