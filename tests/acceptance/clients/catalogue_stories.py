@@ -210,21 +210,3 @@ class TemplateStories:
         self.assertEqual({'para1': 2, 'para2': 'hello'}, made['Default Parameters'])
         self.assertEqual({'para1': 2, 'para2': 'hello'}, audit['Parameters'])
         self.assertIn('Minimum required version is 1.7', early)
-
-    def test_a_template_that_cannot_be_is_refused(self):
-        self.json('audittemplate', 'create', 'taken', 'dummy')
-
-        refusals = [
-            self.refusal('audittemplate', 'create', 'taken', 'dummy'),
-            self.refusal('audittemplate', 'create', 'lost', 'nothing'),
-            self.refusal('audittemplate', 'update', 'taken', 'remove', 'goal'),
-            self.refusal('audittemplate', 'show', 'nothing'),
-            self.refusal('audittemplate', 'delete', 'nothing'),
-        ]
-
-        for part, text in zip(
-            ('taken', 'Goal nothing could not be found', 'goal', 'nothing', 'nothing'),
-            refusals,
-            strict=True,
-        ):
-            self.assertIn(part, text)

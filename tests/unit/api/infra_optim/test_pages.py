@@ -9,7 +9,6 @@ import jsonschema
 
 from tests import base
 from tests.unit.api.infra_optim import fakes
-from watcherlite import exceptions
 from watcherlite.api.infra_optim import pages
 from watcherlite.api.operation import Request
 from watcherlite.db.query import FILTERS, SORT_KEYS, Query
@@ -139,26 +138,6 @@ class TestTheNextPage(PageCase):
             query = dict(parse.parse_qsl(body['next'].partition('?')[2]))
             query['limit'] = int(query['limit'])
         self.assertEqual(UUIDS, seen)
-
-
-class TestRefusals(PageCase):
-    def refused(self, **query: Any) -> str:
-        return str(self.assertRaises(exceptions.Invalid, self.page, 1, **query))
-
-    def test_a_sort_key_that_there_is_not(self) -> None:
-        self.assertTrue(self.refused(sort_key='x').startswith('Invalid sort key: x. '))
-
-    def test_a_relation_is_no_sort_key(self) -> None:
-        for key in ('action_plan', 'audit', 'links', ''):
-            self.assertIn('Invalid sort key', self.refused(sort_key=key))
-
-    def test_what_should_be_a_uuid(self) -> None:
-        self.assertEqual(
-            "Invalid input for field/attribute marker. Value: '5'. unable to convert "
-            'to uuid. Error: Expected a uuid but received 5',
-            self.refused(marker='5'),
-        )
-        self.assertIn('action_plan_uuid', self.refused(action_plan_uuid='5'))
 
 
 class TestTheSchemaOfTheArguments(base.TestCase):

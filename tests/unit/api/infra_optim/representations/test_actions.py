@@ -36,6 +36,3 @@ class TestAnAction(base.TestCase):
             {'url': 'http://u:***@h/', 'auth': {'token': '***'}},
             shown['input_parameters'],
         )
-
-    def test_a_type_that_is_not_installed_has_no_description(self) -> None:
-        self.assertEqual('', represented(action_type='gone')['description'])
