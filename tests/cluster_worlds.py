@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from tests.stack_worlds import BrokenThingError, Outside, thing
 from tests.worlds import Report, World, WorldCase
 from watcherlite.db.api import Store
-from watcherlite.db.clusters import ClusterEventQuery
+from watcherlite.db.query import EventQuery
 from watcherlite.destinations import WITH_LOOPBACK
 from watcherlite.domain import events
 from watcherlite.domain.actions import Action, ActionChange
@@ -335,7 +335,7 @@ class ClusterWorld(World):
         filters: dict[str, Any] = {}
         if rows:
             filters = {'name': [row.name for row in rows]}
-        query = ClusterEventQuery(filters=filters, descending=False)
+        query = EventQuery(filters=filters, descending=False)
         found = []
         for item in self.store.list_cluster_events(query):
             detail = item.event.detail or {}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from tests.worlds import Gate, Report, World, WorldCase, kind
 from watcherlite import exceptions
 from watcherlite.db.api import Store
-from watcherlite.db.stacks import StackEventQuery
+from watcherlite.db.query import EventQuery
 from watcherlite.destinations import WITH_LOOPBACK
 from watcherlite.domain.resource_results import Batch, NotYet, Property, Ready
 from watcherlite.domain.stacks import NewStack, Resource, Stack
@@ -367,7 +367,7 @@ class StackWorld(World):
         """Return the changes of state of these stacks and what is in them, in order."""
         ids = [stack.id or 0 for stack in stacks]
         names = {stack.id: stack.name for stack in stacks}
-        query = StackEventQuery(ids, descending=False)
+        query = EventQuery({'stack_id': ids}, descending=False)
         return [
             (
                 (item.event.detail or {}).get('name') or names[item.event.subject_id],

@@ -19,10 +19,9 @@ from watcherlite.db.clusters import (
     FILTERS,
     LISTED,
     SORT_KEYS,
-    ClusterEventQuery,
     ListedAction,
-    ObjectQuery,
 )
+from watcherlite.db.query import EventQuery, Query
 from watcherlite.domain.actions import Action, Edge
 from watcherlite.domain.clusters import Cluster, Node, PolicyObject, Profile, Receiver
 
@@ -143,7 +142,7 @@ class StoreClusterListsContract(ClusterCase):
                 expected,
                 ListedAction(stored[3], (action.uuid,), ()),
             ],
-            self.store.list_cluster_actions(ObjectQuery(TENANT)),
+            self.store.list_cluster_actions(Query(tenant=TENANT)),
         )
 
     def test_what_is_queued_names_what_holds_the_lock(self) -> None:
@@ -173,7 +172,7 @@ class StoreClusterListsContract(ClusterCase):
 
         self.commit(locked)
 
-        listed = self.store.list_cluster_actions(ObjectQuery(TENANT))
+        listed = self.store.list_cluster_actions(Query(tenant=TENANT))
         first, second = (one.action for one in listed[:2])
         of_first = ('NODE_CHECK', first.uuid)
         self.assertEqual(
@@ -197,7 +196,7 @@ class StoreClusterListsContract(ClusterCase):
         self.commit(lambda tx: tx.drop_actions([*ids, planned.id or 0]))
         self.commit(lambda tx: tx.drop_actions([]))
 
-        left = self.store.list_cluster_actions(ObjectQuery(TENANT))
+        left = self.store.list_cluster_actions(Query(tenant=TENANT))
         self.assertEqual(['begun'], [one.action.name for one in left])
         self.assertEqual(planned.uuid, self.store.get_action(planned.uuid).uuid)
 
@@ -217,7 +216,7 @@ class StoreClusterListsContract(ClusterCase):
         self.commit(lambda tx: tx.insert_actions([joins], []))
 
         found = self.store.list_cluster_actions(
-            ObjectQuery(TENANT, filters={'cluster_id': ['c']})
+            Query(tenant=TENANT, filters={'cluster_id': ['c']})
         )
 
         self.assertEqual(['parent', 'joins'], [one.action.name for one in found])
@@ -225,13 +224,13 @@ class StoreClusterListsContract(ClusterCase):
     def test_actions_of_plans_and_stacks_are_none_of_them(self) -> None:
         _, (planned,) = store_plan(self.store, make_action(name='p'))
         (lone,) = self.some_actions({'tenant': None, 'name': 's'})
-        self.assertEqual([], self.store.list_cluster_actions(ObjectQuery()))
+        self.assertEqual([], self.store.list_cluster_actions(Query()))
         for action in (planned, lone):
             for name in (action.uuid, action.name or '', action.uuid[:8]):
                 with self.assertRaises(exceptions.NotFound):
                     self.store.find_cluster_action(name, None)
             with self.assertRaises(exceptions.NotFound):
-                self.store.list_cluster_actions(ObjectQuery(after=action.uuid))
+                self.store.list_cluster_actions(Query(after=action.uuid))
 
     # pages
 
@@ -319,7 +318,7 @@ class StoreClusterListsContract(ClusterCase):
 
     def noun_page(self, kind: type, **values: Any) -> list[Any]:
         """Return a page of rows."""
-        query = ObjectQuery(**{'tenant': TENANT, **values})
+        query = Query(**{'tenant': TENANT, **values})
         if kind is Action:
             return [one.action for one in self.store.list_cluster_actions(query)]
         return self.store.list_objects(kind, query)
@@ -428,7 +427,7 @@ class StoreClusterListsContract(ClusterCase):
                 with self.assertRaises(ValueError):
                     self.noun_page(kind, **values)
         with self.assertRaises(ValueError):
-            query = ClusterEventQuery(filters={'kind': ['x']})
+            query = EventQuery(filters={'kind': ['x']})
             self.store.list_cluster_events(query)
 
     # events
@@ -436,7 +435,7 @@ class StoreClusterListsContract(ClusterCase):
     def told_clusters(self, **values: Any) -> str:
         """Return the messages of events, the first one first."""
         given: dict[str, Any] = {'tenant': TENANT, 'descending': False, **values}
-        found = self.store.list_cluster_events(ClusterEventQuery(**given))
+        found = self.store.list_cluster_events(EventQuery(**given))
         return ' '.join(each.event.message or '' for each in found)
 
     def a_cluster_history(self) -> tuple[Cluster, Cluster, Node]:
@@ -465,7 +464,7 @@ class StoreClusterListsContract(ClusterCase):
         self.assertEqual('3', self.told_clusters(tenant=OTHER.tenant))
         self.assertEqual('1 2 3 4 5 6', self.told_clusters(tenant=None))
         (first, *_) = self.store.list_cluster_events(
-            ClusterEventQuery(TENANT, {'subject': ['node']}, descending=False)
+            EventQuery({'subject': ['node']}, descending=False, tenant=TENANT)
         )
         self.assertEqual(
             ('2', node.id, 'n1', cluster.uuid),
@@ -479,7 +478,7 @@ class StoreClusterListsContract(ClusterCase):
 
     def test_a_history_of_clusters_is_filtered(self) -> None:
         cluster, other, node = self.a_cluster_history()
-        (last,) = self.store.list_cluster_events(ClusterEventQuery(TENANT, limit=1))
+        (last,) = self.store.list_cluster_events(EventQuery(tenant=TENANT, limit=1))
         for expected, filters in (
             ('1 2 4 6', {'cluster_id': [cluster.id]}),
             ('1 2 4 6', {'cluster_id': [cluster.id, other.id]}),
@@ -517,14 +516,14 @@ class StoreClusterListsContract(ClusterCase):
                     found: list[str] = []
                     after = None
                     while len(found) < 9:
-                        query = ClusterEventQuery(**values, after=after, limit=2)
+                        query = EventQuery(**values, after=after, limit=2)
                         page = self.store.list_cluster_events(query)
                         if not page:
                             break
                         found += [one.event.message or '' for one in page]
                         after = page[-1].event.uuid
                     self.assertEqual(self.told_clusters(**values), ' '.join(found))
-        (theirs,) = self.store.list_cluster_events(ClusterEventQuery(OTHER.tenant))
+        (theirs,) = self.store.list_cluster_events(EventQuery(tenant=OTHER.tenant))
         for missing in (theirs.event.uuid, new_uuid()):
             with self.assertRaisesRegex(exceptions.NotFound, missing):
                 self.told_clusters(after=missing)

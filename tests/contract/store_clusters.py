@@ -16,7 +16,7 @@ from tests.contract.cluster_case import (
 from tests.factories import NOW, at, new_uuid
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
-from watcherlite.db.clusters import ObjectQuery
+from watcherlite.db.query import Query
 from watcherlite.domain.clusters import (
     Bound,
     Cluster,
@@ -295,7 +295,7 @@ class StoreClustersContract(ClusterCase):
     def test_a_receiver_goes_when_it_is_told_to(self) -> None:
         receiver = self.store_object(make_receiver())
         self.commit(lambda tx: tx.delete_object(receiver))
-        self.assertEqual([], self.store.list_objects(Receiver, ObjectQuery()))
+        self.assertEqual([], self.store.list_objects(Receiver, Query()))
 
     # bindings
 

@@ -6,7 +6,7 @@ from tests.contract.listing_case import ROWS, ListingCase
 from tests.factories import at, make_action, new_uuid, store_plan
 from watcherlite import exceptions
 from watcherlite.db import query as queries
-from watcherlite.db.query import ASCENDING, DESCENDING, Query
+from watcherlite.db.query import Query
 from watcherlite.domain.actions import Edge
 
 
@@ -22,11 +22,11 @@ class StoreListingContract(ListingCase):
                 whole = self.pages_of(noun)(Query(deleted=deleted))
                 self.assertGreater(len(whole), 2, noun)
                 for key in keys:
-                    for direction in (ASCENDING, DESCENDING):
-                        self.assert_walked(noun, whole, key, direction, deleted)
+                    for descending in (False, True):
+                        self.assert_walked(noun, whole, key, descending, deleted)
 
     def assert_walked(
-        self, noun: str, whole: list[Any], key: str, direction: str, deleted: bool
+        self, noun: str, whole: list[Any], key: str, descending: bool, deleted: bool
     ) -> None:
         def place(one: Any) -> tuple[Any, int]:
             value = self.value(noun, one, key)
@@ -35,15 +35,13 @@ class StoreListingContract(ListingCase):
         absent = [one for one in whole if self.value(noun, one, key) is None]
         present = [one for one in whole if self.value(noun, one, key) is not None]
         for part in (present, absent):
-            part.sort(key=place, reverse=direction == DESCENDING)
+            part.sort(key=place, reverse=descending)
         for limit in (1, 3, 100):
-            query = Query(
-                sort_key=key, sort_dir=direction, limit=limit, deleted=deleted
-            )
+            query = Query(sort=((key, descending),), limit=limit, deleted=deleted)
             self.assertEqual(
                 [*present, *absent],
                 list(self.walk(noun, query)),
-                (noun, key, direction, limit, deleted),
+                (noun, key, descending, limit, deleted),
             )
 
     def test_filtered_lists_are_walked_in_every_order(self) -> None:
@@ -65,16 +63,16 @@ class StoreListingContract(ListingCase):
                 whole = self.pages_of(noun)(Query(chosen))
                 self.assertTrue(whole, chosen)
                 for key in queries.SORT_KEYS[noun]:
-                    for direction in (ASCENDING, DESCENDING):
-                        query = Query(chosen, key, direction, limit=1)
+                    for sort in (((key, False),), ((key, True),)):
+                        query = Query(chosen, sort, limit=1)
                         walked = list(self.walk(noun, query))
                         self.assertEqual(
                             sorted(getattr(o, ROWS[noun]).id for o in whole),
                             sorted(getattr(o, ROWS[noun]).id for o in walked),
-                            (chosen, key, direction),
+                            (chosen, sort),
                         )
-                        larger = self.pages_of(noun)(Query(chosen, key, direction))
-                        self.assertEqual(larger, walked, (chosen, key, direction))
+                        larger = self.pages_of(noun)(Query(chosen, sort))
+                        self.assertEqual(larger, walked, (chosen, sort))
 
     def test_a_page_goes_on_after_a_row_that_is_not_shown_any_more(self) -> None:
         self.a_world()
@@ -96,10 +94,9 @@ class StoreListingContract(ListingCase):
 
     def test_what_a_noun_does_not_have_is_refused(self) -> None:
         for values in (
-            {'sort_key': 'links'},
-            {'sort_dir': 'up'},
+            {'sort': (('links', False),)},
             {'filters': {'name': 'x'}},
-            {'sort_key': 'uuid; DROP TABLE goals'},
+            {'sort': (('uuid; DROP TABLE goals', False),)},
         ):
             with self.assertRaises(ValueError):
                 self.page('goals', **values)
@@ -107,7 +104,7 @@ class StoreListingContract(ListingCase):
     def test_a_list_of_nothing_is_empty(self) -> None:
         for noun, keys in queries.SORT_KEYS.items():
             for key in keys:
-                self.assertEqual([], self.page(noun, sort_key=key), (noun, key))
+                self.assertEqual([], self.page(noun, sort=((key, False),)), (noun, key))
 
     # what is shown
 
@@ -194,7 +191,7 @@ class StoreListingContract(ListingCase):
         self.assertEqual([16, 17], [self.actions.index(a) for a in alone])
         for key in queries.SORT_KEYS['actions']:
             for deleted in (False, True):
-                found = self.ids('actions', sort_key=key, deleted=deleted)
+                found = self.ids('actions', sort=((key, False),), deleted=deleted)
                 self.assertEqual(set(), set(found) - set(of_plans), key)
             self.assertEqual(set(of_plans), set(found), key)
         for action in alone:

@@ -5,7 +5,7 @@ import datetime
 from tests.contract.cluster_case import ClusterCase, make_receiver
 from tests.factories import NOW
 from watcherlite import exceptions
-from watcherlite.db.clusters import ObjectQuery
+from watcherlite.db.query import Query
 from watcherlite.db.request_keys import RequestKey, RequestRecord
 from watcherlite.domain.clusters import Receiver
 
@@ -21,7 +21,7 @@ class StoreRequestKeysContract(ClusterCase):
                 tx.insert_object(receiver)
 
     def names(self) -> list[str]:
-        return [row.name for row in self.store.list_objects(Receiver, ObjectQuery())]
+        return [row.name for row in self.store.list_objects(Receiver, Query())]
 
     def test_a_key_comes_with_what_is_created(self) -> None:
         one, two = make_receiver(name='one'), make_receiver(name='two')

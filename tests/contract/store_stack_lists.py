@@ -12,12 +12,8 @@ from tests.contract.stack_case import (
 )
 from tests.factories import NOW, at, make_action, new_uuid
 from watcherlite import exceptions
-from watcherlite.db.stacks import (
-    STACK_SORT_KEYS,
-    ListedStack,
-    StackEventQuery,
-    StackQuery,
-)
+from watcherlite.db.query import EventQuery, Query
+from watcherlite.db.stacks import STACK_SORT_KEYS, ListedStack
 from watcherlite.domain.events import StoredEvent
 from watcherlite.domain.stacks import Resource, Stack
 
@@ -50,7 +46,7 @@ class StoreStackListsContract(StackCase):
     def listed_stacks(self, **values: Any) -> str:
         """Return the names that a query finds, by name; all are also counted."""
         given: dict[str, Any] = {'tenant': TENANT, 'sort': (('name', False),), **values}
-        query = StackQuery(**given)
+        query = Query(**given)
         found = names(self.store.list_stacks(query))
         self.assertEqual(len(found), self.store.count_stacks(query))
         return ' '.join(found)
@@ -65,8 +61,8 @@ class StoreStackListsContract(StackCase):
             'a b c d e gone inner other',
             self.listed_stacks(tenant=None, nested=True, deleted=True),
         )
-        query = StackQuery(
-            TENANT, {'name': ['inner', 'a']}, nested=True, sort=(('name', False),)
+        query = Query(
+            {'name': ['inner', 'a']}, (('name', False),), nested=True, tenant=TENANT
         )
         self.assertEqual(
             [
@@ -108,11 +104,12 @@ class StoreStackListsContract(StackCase):
             ('', {'tags': (',',)}),
             ('', {'tags_any': ('re', '"', '', 'x', 'x"', '\\', 'big","old')}),
         ):
-            self.assertEqual(expected, self.listed_stacks(**values), values)
+            found = self.listed_stacks(filters=values)
+            self.assertEqual(expected, found, values)
 
     def test_pages_by_every_key_both_ways_give_every_stack_once_in_order(self) -> None:
         self.some_stacks()
-        whole = self.store.list_stacks(StackQuery(nested=True, deleted=True))
+        whole = self.store.list_stacks(Query(nested=True, deleted=True))
         for key in STACK_SORT_KEYS:
             for descending in (False, True):
                 self.assert_stacks_walked(whole, ((key, descending),))
@@ -136,7 +133,7 @@ class StoreStackListsContract(StackCase):
             more, after = True, None
             while more:
                 page = self.store.list_stacks(
-                    StackQuery(
+                    Query(
                         nested=True, deleted=True, sort=sort, after=after, limit=limit
                     )
                 )
@@ -151,22 +148,23 @@ class StoreStackListsContract(StackCase):
         query = {'tenant': TENANT, 'sort': (('name', False),)}
         after = world['b']
         self.delete_stack(after)
-        rest = self.store.list_stacks(StackQuery(**query, after=after.uuid))
+        rest = self.store.list_stacks(Query(**query, after=after.uuid))
         self.assertEqual(['c', 'd', 'e'], names(rest))
-        last = StackQuery(**query, after=world['e'].uuid)
+        last = Query(**query, after=world['e'].uuid)
         self.assertEqual([], self.store.list_stacks(last))
         self.assertEqual(4, self.store.count_stacks(last))
         for missing in (new_uuid(), world['other'].uuid):
             with self.assertRaisesRegex(exceptions.StackNotFound, missing):
-                self.store.list_stacks(StackQuery(**query, after=missing))
+                self.store.list_stacks(Query(**query, after=missing))
 
     # events
 
     def history_of(self, *stacks: Stack, **values: Any) -> list[str | None]:
         """Return the messages of the events of stacks, the first one first."""
-        ids = [stack.id or 0 for stack in stacks]
         given: dict[str, Any] = {'descending': False, **values}
-        found = self.store.list_stack_events(StackEventQuery(ids, **given))
+        ids = [stack.id or 0 for stack in stacks]
+        given['filters'] = {'stack_id': ids, **values.get('filters', {})}
+        found = self.store.list_stack_events(EventQuery(**given))
         return [each.event.message for each in found]
 
     def a_stack_history(self) -> tuple[Stack, Stack, Resource]:
@@ -200,7 +198,9 @@ class StoreStackListsContract(StackCase):
         )
         self.assertEqual([], self.history_of())
         self.assertEqual([], self.history_of(self.a_stack()))
-        query = StackEventQuery([stack.id or 0], web.name, limit=1)
+        query = EventQuery(
+            {'stack_id': [stack.id or 0], 'resource': [web.name]}, limit=1
+        )
         (found,) = self.store.list_stack_events(query)
         self.assertEqual(
             (events_of(found), 'SIGNAL_COMPLETE'),
@@ -225,9 +225,9 @@ class StoreStackListsContract(StackCase):
     def test_a_history_is_filtered(self) -> None:
         stack, other, _ = self.a_stack_history()
         for expected, values in (
-            ('2 5', {'resource': 'web'}),
-            ('1 6', {'resource': ''}),
-            ('', {'resource': 'Web'}),
+            ('2 5', {'filters': {'resource': ['web']}}),
+            ('1 6', {'filters': {'resource': ['']}}),
+            ('', {'filters': {'resource': ['Web']}}),
             ('2 3 5', {'filters': {'name': ['web', 'db']}}),
             ('3', {'filters': {'type': ['T::Db', 'T::X']}}),
             ('1 2 6', {'filters': {'action': ['CREATE']}}),
@@ -251,9 +251,7 @@ class StoreStackListsContract(StackCase):
                     found: list[StoredEvent] = []
                     after = None
                     while True:
-                        query = StackEventQuery(
-                            ids, descending=descending, after=after, limit=limit
-                        )
+                        query = EventQuery({'stack_id': ids}, descending, after, limit)
                         page = self.store.list_stack_events(query)
                         if not page:
                             break
@@ -269,11 +267,12 @@ class StoreStackListsContract(StackCase):
     ) -> None:
         stack, other, _ = self.a_stack_history()
         (first, *_) = self.store.list_stack_events(
-            StackEventQuery([stack.id or 0], descending=False)
+            EventQuery({'stack_id': [stack.id or 0]}, descending=False)
         )
         after = first.event.uuid
         self.assertEqual(
-            ['2', '5'], self.history_of(stack, resource='web', after=after)
+            ['2', '5'],
+            self.history_of(stack, filters={'resource': ['web']}, after=after),
         )
         for stacks, marker in (([other], after), ([stack], new_uuid()), ([], after)):
             with self.assertRaisesRegex(exceptions.NotFound, marker):

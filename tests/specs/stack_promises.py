@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res
 from watcherlite import exceptions
-from watcherlite.db.stacks import StackEventQuery
+from watcherlite.db.query import EventQuery
 from watcherlite.domain import events
 from watcherlite.domain.resource_results import Property, Ready
 from watcherlite.domain.stacks import Resource, Stack
@@ -144,7 +144,9 @@ class PromiseCase(Base):
     def told(self, world: StackWorld, stacks: list[Stack]) -> Any:
         """Return the events of stacks and of what is in them, in order."""
         ids = [one.id or 0 for one in stacks]
-        return world.store.list_stack_events(StackEventQuery(ids, descending=False))
+        return world.store.list_stack_events(
+            EventQuery({'stack_id': ids}, descending=False)
+        )
 
     def assert_told_once(
         self, world: StackWorld, stacks: list[Stack], rows: list[Resource]

@@ -18,7 +18,7 @@ from tests.unit.execution.test_worker import Deaf, sources_of
 from tests.worlds import Silent
 from watcherlite import exceptions
 from watcherlite.db.api import Store
-from watcherlite.db.clusters import ObjectQuery
+from watcherlite.db.query import Query
 from watcherlite.domain import events
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.engine.clusters import action_types
@@ -212,8 +212,8 @@ class ClusterPromises(Base):
         world, report = disorder.world, disorder.world.happened()
         ended = [world.store.get_action(uuid) for uuid in disorder.accepted]
         self.assertEqual([], [a.name for a in ended if not a.finished], report)
-        clusters = world.store.list_objects(Cluster, ObjectQuery(limit=1000))
-        nodes = world.store.list_objects(Node, ObjectQuery(limit=1000))
+        clusters = world.store.list_objects(Cluster, Query(limit=1000))
+        nodes = world.store.list_objects(Node, Query(limit=1000))
         unsettled = [
             (row.name, row.status)
             for row in (*clusters, *nodes)

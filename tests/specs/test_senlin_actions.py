@@ -9,7 +9,7 @@ from tests.operated_worlds import OperatedCase, OperatedWorld
 from tests.worlds import Gate, kind
 from watcherlite import exceptions
 from watcherlite.clock import EPOCH
-from watcherlite.db.clusters import ClusterEventQuery, ObjectQuery
+from watcherlite.db.query import EventQuery, Query
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Node, PolicyObject
 from watcherlite.domain.outcomes import Failed
@@ -103,7 +103,7 @@ class TestActions(StoryCase):
             set(),
             {a.action_type for a in self.world._actions() if a.status != 'SUCCEEDED'},
         )
-        self.assertEqual([], self.world.store.list_objects(Node, ObjectQuery()))
+        self.assertEqual([], self.world.store.list_objects(Node, Query()))
 
 
 class TestActionProperties(StoryCase):
@@ -466,7 +466,7 @@ class TestCreatingAnAction(StoryCase):
         world.user_action('theirs', cluster, interval=1)
 
         def runs() -> list[Any]:
-            query = ClusterEventQuery(filters={'action': ['theirs']}, descending=False)
+            query = EventQuery(filters={'action': ['theirs']}, descending=False)
             details = [
                 (one.event.message, one.event.detail or {})
                 for one in world.store.list_cluster_events(query)

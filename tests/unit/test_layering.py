@@ -69,6 +69,8 @@ SIDEWAYS = {
     ): 'it hands the parts what the options say',
     ('watcherlite.db.api', 'watcherlite.db.clusters'): 'the store keeps clusters',
     ('watcherlite.db.api', 'watcherlite.db.query'): 'the store lists',
+    ('watcherlite.db.clusters', 'watcherlite.db.query'): 'clusters are listed',
+    ('watcherlite.db.stacks', 'watcherlite.db.query'): 'stacks are listed',
     ('watcherlite.db.api', 'watcherlite.db.locking'): 'the store locks targets',
     ('watcherlite.db.api', 'watcherlite.db.projects'): 'the store knows of projects',
     (

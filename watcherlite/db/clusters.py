@@ -6,10 +6,11 @@ As in `db.api`: compare and set, all or nothing, no query per row.
 import dataclasses
 import datetime
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from watcherlite import exceptions
+from watcherlite.db.query import EventQuery, Query
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import (
     Binding,
@@ -26,7 +27,8 @@ ClusterObject = TypeVar('ClusterObject', Profile, PolicyObject, Cluster, Node, R
 #: What no action makes or changes.
 Spec = TypeVar('Spec', Profile, PolicyObject, Receiver)
 
-#: noun -> by what its lists are sorted, the id last
+#: noun -> by what its lists are sorted, the id last, in the direction of the last key.
+#: Rows are found along an index of the first key, but for UNINDEXED.
 SORT_KEYS: Mapping[type, tuple[str, ...]] = {
     Profile: ('type', 'name', 'created_at', 'updated_at'),
     PolicyObject: ('type', 'name', 'created_at', 'updated_at'),
@@ -56,7 +58,9 @@ DEFAULT_SORT: Mapping[type, str] = {
     Receiver: 'created_at',
     Action: 'created_at',
 }
-#: noun -> by what its lists are filtered, each a collection of allowed values
+#: noun -> by what its lists are filtered, each a collection of allowed values. The
+#: `cluster_id` of nodes and receivers is the id (int) of the row, or None for those of
+#: no cluster; that of actions is a uuid.
 FILTERS: Mapping[type, tuple[str, ...]] = {
     Profile: ('name', 'type'),
     PolicyObject: ('name', 'type'),
@@ -66,11 +70,6 @@ FILTERS: Mapping[type, tuple[str, ...]] = {
     Action: ('name', 'target', 'action', 'status', 'cluster_id'),
 }
 
-#: By what events of clusters and nodes are filtered.
-EVENT_FILTERS = (
-    *('uuid', 'subject', 'about', 'cluster_id'),
-    *('name', 'action', 'level'),
-)
 # The levels of events: that of a phase `error`, and that of others
 ERROR = 'ERROR'
 INFO = 'INFO'
@@ -84,32 +83,18 @@ TITLES: Mapping[type, str] = {
     Receiver: 'receiver',
     Action: 'action',
 }
+#: The name of the collection of each noun.
+COLLECTIONS: Mapping[type, str] = {
+    Profile: 'profiles',
+    PolicyObject: 'policies',
+    Cluster: 'clusters',
+    Node: 'nodes',
+    Receiver: 'receivers',
+    Action: 'cluster_actions',
+}
 #: Most uuids that an error lists.
 LISTED = 10
 _SHORT_ID = re.compile(r'[0-9a-f]{4}[0-9a-f-]{0,32}')
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class ObjectQuery:
-    """Which rows of a noun are wanted.
-
-    :param tenant: None: of all projects
-    :param filters: of FILTERS: name -> allowed values; all must hold. The
-        `cluster_id` of nodes and receivers is the id (int) of the row, or None for
-        those of no cluster; that of actions is a uuid
-    :param sort: (key, descending) in turn, () for DEFAULT_SORT; the id comes last, in
-        the direction of the last key. Rows without a value come last in both
-        directions. Rows are found along an index of the first key, but for actions
-        and UNINDEXED
-    :param after: uuid of the row after which the page begins; NotFound if the
-        project has none. It need not match, and may have been deleted softly
-    """
-
-    tenant: str | None = None
-    filters: Mapping[str, Collection[Any]] = dataclasses.field(default_factory=dict)
-    sort: tuple[tuple[str, bool], ...] = ()
-    after: str | None = None
-    limit: int | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -126,35 +111,6 @@ class ListedAction:
     depends_on: tuple[str, ...] = ()
     depended_by: tuple[str, ...] = ()
     holders: tuple[tuple[str, str], ...] = ()
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class ClusterEventQuery:
-    """Which events of clusters and nodes are wanted.
-
-    :param filters: of EVENT_FILTERS, each a collection of allowed values: `subject`
-        (CLUSTER or NODE), `about` (subject and id of a cluster or node), `cluster_id`
-        (ids; events of a cluster are also those of its nodes), `name` (of the cluster
-        or node), `action` (the type of the action), `level` (of LEVELS), `uuid`
-    :param after: uuid of the event after which the page begins; NotFound if the
-        project has none. It need not match
-    """
-
-    tenant: str | None = None
-    filters: Mapping[str, Collection[Any]] = dataclasses.field(default_factory=dict)
-    descending: bool = True
-    after: str | None = None
-    limit: int | None = None
-
-
-def check(kind: type, query: ObjectQuery) -> None:
-    """Raise ValueError for what a noun cannot be filtered or sorted by."""
-    for name in query.filters:
-        if name not in FILTERS[kind]:
-            raise ValueError(f'a {TITLES[kind]} has no filter {name}')
-    for key, _ in query.sort:
-        if key not in SORT_KEYS[kind]:
-            raise ValueError(f'a {TITLES[kind]} cannot be sorted by {key}')
 
 
 def short_id(name: str) -> str | None:
@@ -289,11 +245,11 @@ class ClusterStore(Protocol):
         """Return an action of a tenant by uuid, name or short id; likewise."""
 
     def list_objects(
-        self, kind: type[ClusterObject], query: ObjectQuery
+        self, kind: type[ClusterObject], query: Query
     ) -> list[ClusterObject]:
         """Return a page, by one statement."""
 
-    def list_cluster_actions(self, query: ObjectQuery) -> list[ListedAction]:
+    def list_cluster_actions(self, query: Query) -> list[ListedAction]:
         """Return a page of actions of a tenant (or of any), by two statements.
 
         Those of plans, stacks and audits, which have no tenant, are none of them.
@@ -318,7 +274,7 @@ class ClusterStore(Protocol):
     ) -> dict[int, list[Bound]]:
         """Return what clusters are bound to: by id, each by priority and id."""
 
-    def list_cluster_events(self, query: ClusterEventQuery) -> list[StoredEvent]:
+    def list_cluster_events(self, query: EventQuery) -> list[StoredEvent]:
         """Return a page of events of clusters and nodes, in one statement."""
 
     def purge_clusters(

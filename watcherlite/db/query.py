@@ -8,7 +8,7 @@ row of this one (keyset), which costs the same wherever that is.
 import abc
 import dataclasses
 import datetime
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
 from watcherlite import exceptions
@@ -16,29 +16,53 @@ from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import Action
 from watcherlite.domain.audits import Audit, AuditTemplate, Goal, Strategy
 
-ASCENDING = 'asc'
-DESCENDING = 'desc'
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Query:
-    """What of a collection is wanted.
+    """Which objects of a collection are wanted, and in which order.
 
-    :param filters: of FILTERS of the noun: name -> value; all must hold. An id, a
-        uuid or a name that does not exist gives an empty page
-    :param sort_key: one of SORT_KEYS of the noun; rows that are equal in it are
-        in the order of their ids, in the same direction; those without a value
-        come last, both ways
-    :param after: uuid of the row after which the page begins, or None
+    :param filters: of the collection: name -> value, or a collection of allowed
+        values; all must hold. What does not exist gives an empty page
+    :param sort: (sort key of the collection, descending) in turn; () for the order of
+        the collection. Rows that are equal in them are in the order of their ids;
+        those without a value come last, both ways
+    :param after: uuid of the row after which the page begins, or None. It need not
+        match, and may have been deleted
+    :param limit: None: all
     :param deleted: softly deleted rows too
+    :param nested: stacks that are resources of others, too
+    :param tenant: of clusters and stacks: None, of all projects
     """
 
     filters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    sort_key: str = 'id'
-    sort_dir: str = ASCENDING
+    sort: tuple[tuple[str, bool], ...] = ()
     after: str | None = None
-    limit: int = 1000
+    limit: int | None = None
     deleted: bool = False
+    nested: bool = False
+    tenant: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class EventQuery:
+    """Which events of stacks, or of clusters and nodes, are wanted.
+
+    :param filters: name -> allowed values; all must hold: `uuid`, `name`, `level` (of
+        `clusters.LEVELS`), `subject`; `action`, of clusters the type of the action and
+        of stacks that of their state, `status`; `type` (of resources), `resource` (of
+        these names; '' for the stack itself); `stack_id`; `about` (subject and id of a
+        cluster or node), `cluster_id` (ids; events of a cluster are also those of its
+        nodes)
+    :param after: uuid of the event after which the page begins, in the order asked for;
+        NotFound if the project, or the stacks, have no such event, which need not match
+    :param tenant: of clusters and nodes; None: of all projects
+    """
+
+    filters: Mapping[str, Collection[Any]] = dataclasses.field(default_factory=dict)
+    descending: bool = True
+    after: str | None = None
+    limit: int | None = None
+    tenant: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -151,15 +175,6 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-#: Filters that leave rows which are all equal in these sort keys.
-_DECIDED: Mapping[str, tuple[str, ...]] = {
-    'goal': ('goal_uuid', 'goal_name'),
-    'strategy': ('strategy_uuid', 'strategy_name'),
-    'state': ('state',),
-    'action_type': ('action_type',),
-}
-
-
 class ListStore(Protocol):
     """The part of `db.api.Store` that lists, and that finds one by what users name.
 
@@ -225,23 +240,16 @@ TITLES: Mapping[str, str] = {
 }
 
 
-def check(noun: str, query: Query) -> None:
-    """Raise ValueError for what a noun cannot be listed by."""
-    if query.sort_key not in SORT_KEYS[noun]:
-        raise ValueError(f'{noun} cannot be sorted by {query.sort_key}')
-    if query.sort_dir not in (ASCENDING, DESCENDING):
-        raise ValueError(f'{query.sort_dir} is neither {ASCENDING} nor {DESCENDING}')
-    unknown = sorted(query.filters.keys() - set(FILTERS[noun]))
+def check(
+    title: str, query: Query, keys: Collection[str], filters: Collection[str]
+) -> None:
+    """Raise ValueError for what a collection cannot be listed by."""
+    for key, _ in query.sort:
+        if key not in keys:
+            raise ValueError(f'{title} cannot be sorted by {key}')
+    unknown = sorted(query.filters.keys() - set(filters))
     if unknown:
-        raise ValueError(f'{noun} cannot be filtered by {", ".join(unknown)}')
-
-
-def deciding_key(query: Query) -> str:
-    """Return the sort key, or `id` where all rows of a query are equal in that."""
-    decided = {key for name in query.filters for key in _DECIDED.get(name, ())}
-    if not query.deleted:
-        decided.add('deleted_at')
-    return 'id' if query.sort_key in decided else query.sort_key
+        raise ValueError(f'{title} cannot be filtered by {", ".join(unknown)}')
 
 
 def not_found(noun: str, name: str) -> exceptions.NotFound:

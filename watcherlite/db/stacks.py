@@ -5,43 +5,22 @@ As in `db.api`: compare and set, all or nothing, no query per row.
 
 import dataclasses
 import datetime
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from watcherlite import exceptions
+from watcherlite.db.query import EventQuery, Query
 from watcherlite.domain.events import StoredEvent
 from watcherlite.domain.stacks import Definition, Resource, Stack, StackSurroundings
 
 #: By which columns stacks can be sorted.
 STACK_SORT_KEYS = ('id', 'name', 'status', 'created_at', 'updated_at')
-#: By what stacks can be filtered; each value is a collection of allowed ones.
-STACK_FILTERS = ('name', 'uuid', 'action', 'status', 'user', 'owner_uuid')
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class StackQuery:
-    """Which stacks are wanted.
-
-    :param tenant: None: of all
-    :param filters: of STACK_FILTERS: name -> allowed values; all must hold
-    :param tags: all of these; `tags_any`: any; `not_tags`: not all of these;
-        `not_tags_any`: none of these
-    :param nested: stacks that are resources of others, too
-    :param sort: (key, descending) in turn, the id last
-    :param after: uuid of the stack after which the page begins, or None
-    :param deleted: softly deleted ones, too
-    """
-
-    tenant: str | None = None
-    filters: Mapping[str, Collection[str]] = dataclasses.field(default_factory=dict)
-    tags: tuple[str, ...] = ()
-    tags_any: tuple[str, ...] = ()
-    not_tags: tuple[str, ...] = ()
-    not_tags_any: tuple[str, ...] = ()
-    nested: bool = False
-    deleted: bool = False
-    sort: tuple[tuple[str, bool], ...] = (('created_at', True),)
-    after: str | None = None
-    limit: int | None = None
+#: By what stacks can be filtered; each value is a collection of allowed ones. Of tags:
+#: all of these; any; not all of these; none of these.
+STACK_FILTERS = (
+    *('name', 'uuid', 'action', 'status', 'user', 'owner_uuid'),
+    *('tags', 'tags_any', 'not_tags', 'not_tags_any'),
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -52,24 +31,9 @@ class ListedStack:
     owner_uuid: str | None
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class StackEventQuery:
-    """Which events of stacks and resources are wanted.
-
-    :param stack_ids: of these stacks
-    :param resource: of the resource of this name alone, or None; the stack's own
-        events are those of `resource=''`
-    :param after: the event (uuid) after which the page begins, in the order asked
-        for, or None; NotFound if these stacks have no such event, which need not match
-    :param filters: `action`, `status`, `type`, `name`: allowed values
-    """
-
-    stack_ids: Sequence[int]
-    resource: str | None = None
-    filters: Mapping[str, Collection[str]] = dataclasses.field(default_factory=dict)
-    descending: bool = True
-    after: str | None = None
-    limit: int | None = None
+def stack_not_found(name: str) -> exceptions.StackNotFound:
+    """Return the error for a stack that does not exist for who asks."""
+    return exceptions.StackNotFound(f'The Stack ({name}) could not be found.')
 
 
 class StackTransaction(Protocol):
@@ -143,14 +107,14 @@ class StackStore(Protocol):
     def stack_tree(self, root_id: int) -> list[Stack]:
         """Return all stacks below a root, itself included, that are not deleted."""
 
-    def list_stacks(self, query: StackQuery) -> list[ListedStack]:
+    def list_stacks(self, query: Query) -> list[ListedStack]:
         """Return a page of stacks, by one statement; NotFound for `after`.
 
         A stack of the same tenant, though, which need not match. Those that have no
         `updated_at` come last in both directions.
         """
 
-    def count_stacks(self, query: StackQuery) -> int:
+    def count_stacks(self, query: Query) -> int:
         """Return how many stacks there are, whatever `after` and `limit` say."""
 
     def get_definition(self, definition_id: int) -> Definition:
@@ -169,7 +133,7 @@ class StackStore(Protocol):
         :param superseded: those that have been replaced and still exist, too
         """
 
-    def list_stack_events(self, query: StackEventQuery) -> list[StoredEvent]:
+    def list_stack_events(self, query: EventQuery) -> list[StoredEvent]:
         """Return a page of events of stacks and resources, in one statement."""
 
     def surroundings_of_stacks(

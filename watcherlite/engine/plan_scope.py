@@ -11,7 +11,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.db.api import Store
-from watcherlite.db.stacks import StackQuery
+from watcherlite.db.query import Query
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Node, PolicyObject, Profile
 from watcherlite.domain.creators import Creator, of_context
@@ -114,10 +114,10 @@ class PlanScope:
         wanted = [sorted(uuids.get(kind, ())) for kind in (Stack, Cluster, Node)]
         found: set[tuple[Kind | None, str]] = set()
         for start in range(0, len(wanted[0]), CHUNK):
-            query = StackQuery(
-                creator.tenant,
-                filters={'uuid': wanted[0][start : start + CHUNK]},
+            query = Query(
+                {'uuid': wanted[0][start : start + CHUNK]},
                 nested=True,
+                tenant=creator.tenant,
             )
             found |= {
                 (Stack, listed.stack.uuid) for listed in self._store.list_stacks(query)

@@ -8,7 +8,6 @@ import sqlalchemy as sa
 
 from tests.functional.db import stores
 from watcherlite.db.api import Transaction
-from watcherlite.db.sqlalchemy.dialects import DIALECTS
 
 FRAME = {'BEGIN', 'COMMIT', 'ROLLBACK'}
 
@@ -47,19 +46,12 @@ class CountingTests(stores.StoreTests):
         self.assertEqual(['BEGIN', 'COMMIT'], [words[0], words[-1]])
         return sum(word not in FRAME for word in words)
 
-    def explained(self, statement: str | sa.Executable, **values: Any) -> str:
+    def explained(self, statement: sa.Executable, **values: Any) -> str:
         """Return what the database says of how it executes a statement."""
-        parameters: Any = values
-        if isinstance(statement, str):
-            sql = DIALECTS[self.store.engine.dialect.name].sql(statement)
-        else:
-            sql, parameters = self.executed(statement, **values)
-        with self.store.engine.connect() as connection:
-            rows = connection.exec_driver_sql(f'{self.explain} {sql}', parameters)
-            return '\n'.join(str(value) for row in rows for value in row)
+        return self.explained_call(lambda: self.store._db.rows(statement, **values))
 
-    def executed(self, statement: sa.Executable, **values: Any) -> tuple[str, Any]:
-        """Execute a statement; return what its driver was handed."""
+    def explained_call(self, call: Callable[[], object]) -> str:
+        """Return the same of the last statement that a call executes."""
         found: list[tuple[str, Any]] = []
 
         def note(_c: Any, _cursor: Any, sql: str, parameters: Any, *_rest: Any) -> None:
@@ -67,8 +59,13 @@ class CountingTests(stores.StoreTests):
 
         sa.event.listen(self.store.engine, 'before_cursor_execute', note)
         try:
-            self.store._db.rows(statement, **values)
+            call()
         finally:
             sa.event.remove(self.store.engine, 'before_cursor_execute', note)
-        ((sql, parameters),) = found
-        return sql, parameters
+        return self.said_of(*found[-1])
+
+    def said_of(self, sql: str, parameters: Any) -> str:
+        """Return what the database says of what its driver is handed."""
+        with self.store.engine.connect() as connection:
+            rows = connection.exec_driver_sql(f'{self.explain} {sql}', parameters)
+            return '\n'.join(str(value) for row in rows for value in row)

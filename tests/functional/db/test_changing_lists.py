@@ -10,7 +10,7 @@ from tests.factories import at, make_action, store_plan
 from tests.functional.db import stores
 from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE, define_tests
 from watcherlite.db import query as queries
-from watcherlite.db.stacks import StackQuery
+from watcherlite.db.query import Query
 from watcherlite.states import action_plan as states
 from watcherlite.states.stack import State
 
@@ -60,7 +60,7 @@ class ChangingListsTests(stores.StoreTests):
             with self.store.transaction() as tx:
                 tx.save_stacks([stack.at(state, updated_at=at(number))])
 
-        query = StackQuery(filters={'name': ['s']}, limit=2)
+        query = Query(filters={'name': ['s']}, limit=2)
         self.assert_whole(2, lambda: self.store.list_stacks(query), change)
 
     def test_plans(self) -> None:
@@ -72,7 +72,7 @@ class ChangingListsTests(stores.StoreTests):
                 tx.save_plans([plan.evolve(state=state, updated_at=at(number))])
 
         for key in ('state', 'updated_at', 'created_at'):
-            query = queries.Query(sort_key=key, limit=2)
+            query = queries.Query(sort=((key, False),), limit=2)
             self.assert_whole(
                 2, lambda query=query: self.store.list_action_plans(query), change
             )

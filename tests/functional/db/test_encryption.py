@@ -34,7 +34,7 @@ from tests.functional.db.stores import MYSQL, POSTGRESQL, define_tests
 from watcherlite import exceptions
 from watcherlite.conf.secrets import BYTES, Keys
 from watcherlite.db.api import Store, Transaction
-from watcherlite.db.clusters import ObjectQuery
+from watcherlite.db.query import Query
 from watcherlite.db.sqlalchemy import key_rotation, tables
 from watcherlite.db.sqlalchemy.encryption import MARK, SEALED, FieldCipher, Loading
 from watcherlite.db.sqlalchemy.store import SqlStore
@@ -168,7 +168,7 @@ class SealingTests(StackCase):
         def read(store: Store) -> list[Any]:
             nouns: list[Any] = []
             for kind in (Profile, Cluster, Receiver):
-                nouns += store.list_objects(kind, ObjectQuery())
+                nouns += store.list_objects(kind, Query())
             return [
                 *nouns,
                 *store.nodes_of([key]),

@@ -33,10 +33,10 @@ from tests.factories import (
 from tests.functional.db import stores
 from watcherlite import exceptions
 from watcherlite.db import query as queries
+from watcherlite.db.query import EventQuery
 from watcherlite.db.sqlalchemy import migration, tables
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
 from watcherlite.db.sqlalchemy.store import SqlStore, open_store
-from watcherlite.db.stacks import StackEventQuery
 from watcherlite.domain.creators import NOBODY
 
 #: What the database itself says of its indexes, partial ones included.
@@ -312,7 +312,7 @@ class MigrationTests(Base):
             tx.add_events([stack_event(stack)])
         self.assertEqual((1, 1, 1), (definition.id, stack.id, key))
         # The audit with its id has another history.
-        (found,) = store.list_stack_events(StackEventQuery([1]))
+        (found,) = store.list_stack_events(EventQuery({'stack_id': [1]}))
         self.assertEqual(('stack', 3), (found.event.subject, found.sequence))
         with self.assertRaises(exceptions.StackExists), store.transaction() as tx:
             tx.insert_stack(make_stack(definition.id or 0, name='web'))

@@ -17,21 +17,21 @@ from tests.factories import (
     store_actions,
     store_plan,
 )
-from tests.functional.db import stores
+from tests.functional.db import counting, stores
+from watcherlite import exceptions
 from watcherlite.db import query as queries
-from watcherlite.db.query import ASCENDING, DESCENDING, Query
-from watcherlite.db.sqlalchemy import keyset
+from watcherlite.db.query import Query
+from watcherlite.db.sqlalchemy import keyset, lists
 from watcherlite.states import action as states
 
 ROWS = 1000
 
 
-class PageTests(stores.StoreTests):
+class PageTests(counting.CountingTests):
     """What holds on every database; how it is read from it differs."""
 
     unknown = True
 
-    explain = 'EXPLAIN'
     #: Reads what the database says of a list; from the kind of database.
     assert_walks: Callable[[str, str, str], None]
 
@@ -58,16 +58,15 @@ class PageTests(stores.StoreTests):
             ),
         )
 
-    def explained(self, noun: str, query: Query) -> str:
+    def explained_page(self, noun: str, query: Query) -> str:
         """Return what the database says of how it finds a page."""
-        db = self.store._db
-        statement = keyset.references(noun, query)
-        marker = {} if query.after is None else {'after': query.after}
-        found = db.rows(statement, **marker) if statement else None
-        page = keyset.Page(noun, query, db.dialect, found)
-        sql = db.dialect.sql(page.template)
+        return self.explained_call(
+            lambda: lists.page(self.store._db, noun, query, exceptions.NotFound)
+        )
+
+    def said_of(self, sql: str, parameters: Any) -> str:
         with self.store.engine.connect() as connection:
-            rows = connection.exec_driver_sql(f'{self.explain} {sql}', page.values)
+            rows = connection.exec_driver_sql(f'{self.explain} {sql}', parameters)
             return '\n'.join(' '.join(map(str, row)) for row in rows)
 
     def test_the_default_order_and_each_filter_walk_along_an_index(self) -> None:
@@ -145,10 +144,10 @@ class PageTests(stores.StoreTests):
     def test_uuids_of_deleted_rows_too_are_one_walk_along_their_index(self) -> None:
         self.know()
         for noun in ('audits', 'action_plans', 'actions'):
-            query = Query(sort_key='uuid', limit=1, deleted=True)
-            page = keyset.Page(noun, query, self.store._db.dialect)
-            self.assertNotIn('UNION', page.template)
-            said = self.explained(noun, query)
+            query = Query(sort=(('uuid', False),), limit=1, deleted=True)
+            shape, _ = keyset.read(noun, query, self.store.engine.dialect.name)
+            self.assertNotIn('UNION', str(keyset.page(shape)))
+            said = self.explained_page(noun, query)
             self.assert_walks(said, f'uq_{noun}_uuid', f'{noun} {query}\n{said}')
 
     def know(self) -> None:
@@ -163,30 +162,30 @@ class PageTests(stores.StoreTests):
             'actions': self.store.page_of_actions(Query(limit=1))[0].action.uuid,
         }
         for noun, filters, key, index in walks:
-            for direction in (ASCENDING, DESCENDING):
+            for descending in (False, True):
                 for marker in (None, after[noun]):
-                    query = Query(filters, key, direction, marker, limit=limit)
-                    said = self.explained(noun, query)
+                    query = Query(filters, ((key, descending),), marker, limit)
+                    said = self.explained_page(noun, query)
                     self.assert_walks(said, index, f'{noun} {query}\n{said}')
 
     def test_names_are_found_along_their_index(self) -> None:
-        said = self.explained('audits', Query({'goal': self.goal.name}, limit=100))
+        query = Query({'goal': self.goal.name}, limit=100)
+        said = self.explained_page('audits', query)
         self.assertIn('ix_goals_lower_name', said)
 
     def test_translations_of_what_users_ask_for_do_not_pile_up(self) -> None:
-        dialect = self.store._db.dialect
-        before = len(dialect._statements)
+        before = keyset.page.cache_info().misses
         for limit in range(200):
             self.store.list_goals(Query(limit=limit + 1))
-        self.assertLess(len(dialect._statements) - before, 100)
-        for name in range(1200):
-            dialect.sql(f'SELECT {name}')
-        self.assertLessEqual(len(dialect._statements), 1000)
+        self.assertLess(keyset.page.cache_info().misses - before, 100)
+        self.assertEqual(keyset.MOST_STATEMENTS, keyset.page.cache_info().maxsize)
 
     def test_a_page_is_found_whatever_limit_it_has(self) -> None:
         for limit in (1, 7, 100, 101, 10**9):
             for key in queries.SORT_KEYS['actions']:
-                found = self.store.page_of_actions(Query(sort_key=key, limit=limit))
+                found = self.store.page_of_actions(
+                    Query(sort=((key, False),), limit=limit)
+                )
                 self.assertEqual(min(limit, ROWS), len(found), (limit, key))
 
     def test_an_unknown_marker_costs_one_statement_too(self) -> None:
@@ -234,15 +233,15 @@ class PostgresqlPageTest(PageTests, stores.PostgresqlDatabase):
     def assert_walks(self, said: str, index: str, message: str) -> None:
         walk = said[said.index('Limit') :]
         self.assertIn(f' using {index} on ', walk, message)
-        backward = "sort_dir='desc'" in message
+        backward = ', True),)' in message
         self.assertEqual(backward, ' Scan Backward ' in walk, message)
         for table in ('audits', 'action_plans', 'actions'):
             self.assertNotIn(f'Seq Scan on {table}', said, message)
-        if "sort_key='id'" in message and 'after=None' not in message:
+        if "sort=(('id', " in message and 'after=None' not in message:
             # It begins after the marker, and does not look at all before it.
             first = walk[walk.index(f' using {index} on ') :].split(' Index Cond: ')[1]
             self.assertRegex(first.partition('\n')[0], r'\bid\b.* [<>] ', message)
-        if "action_plans Query(filters={}, sort_key='updated_at'" not in message:
+        if "action_plans Query(filters={}, sort=(('updated_at'" not in message:
             # Several walks are put together; none is sorted below. The exception are
             # the few plans that are active.
             self.assertLessEqual(walk.count('Sort Key'), 1, message)
@@ -250,8 +249,9 @@ class PostgresqlPageTest(PageTests, stores.PostgresqlDatabase):
     def test_a_walk_ends_where_the_rows_of_its_kind_do(self) -> None:
         # Each is bounded in every column of its index: one that is bounded by a
         # comparison of rows goes on through all others of the same strategy.
-        query = Query({}, 'strategy_name', DESCENDING, self.plan.uuid, 100, True)
-        said = self.explained('action_plans', query)
+        by_strategy = (('strategy_name', True),)
+        query = Query({}, by_strategy, self.plan.uuid, 100, deleted=True)
+        said = self.explained_page('action_plans', query)
         walks = [
             line.split('Index Cond: ')[1]
             for line in said.splitlines()

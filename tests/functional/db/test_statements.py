@@ -265,8 +265,8 @@ class StatementTests(counting.CountingTests):
             filters = {name: values.get(name, 'x') for name in queries.FILTERS[noun]}
             for key in queries.SORT_KEYS[noun]:
                 for query in (
-                    queries.Query(sort_key=key),
-                    queries.Query(filters, key, after=row.uuid),
+                    queries.Query(sort=((key, False),)),
+                    queries.Query(filters, ((key, False),), after=row.uuid),
                 ):
                     reads[f'{noun} {query}'] = functools.partial(pages, query)
         for name, read in reads.items():
@@ -274,7 +274,7 @@ class StatementTests(counting.CountingTests):
                 read()
             # What decides the order is asked for first, unless the filters do.
             first = name.startswith(('audits', 'action_plans')) and any(
-                f"filters={{}}, sort_key='{of}_" in name for of in ('goal', 'strategy')
+                f"filters={{}}, sort=(('{of}_" in name for of in ('goal', 'strategy')
             )
             self.assertEqual(['SELECT'] * (2 if first else 1), words, name)
 

@@ -14,7 +14,7 @@ from tests.operated_worlds import OperatedCase, OperatedWorld
 from tests.specs.database_case import OnDatabase, define_stories
 from tests.stack_worlds import StackWorld, res, template
 from watcherlite import exceptions
-from watcherlite.db.clusters import ObjectQuery
+from watcherlite.db.query import Query
 from watcherlite.db.request_keys import RequestKey, RequestRecord
 from watcherlite.domain.clusters import Cluster, Profile, Receiver
 from watcherlite.domain.stacks import NewStack
@@ -143,7 +143,7 @@ class TestSameMoment(OperatedCase):
         became = self.together(world.store, 'insert_object', ask, ask)
 
         self.assertEqual(['RequestKeyTaken', 'done'], became)
-        rows = world.store.list_objects(Profile, ObjectQuery(tenant=TENANT))
+        rows = world.store.list_objects(Profile, Query(tenant=TENANT))
         self.assertEqual(['twice'], [row.name for row in rows if row.name == 'twice'])
 
     def test_one_is_made_and_the_other_one_renamed(self) -> None:
@@ -198,7 +198,7 @@ class PostgresqlSameMomentTest(OnDatabase, TestSameMoment, stores.PostgresqlData
         users.update('c', BY, {'name': 'd'}, wait=True)
         users.profiles.update('p', BY, {'name': 'q'})
 
-        self.assertEqual([made], store.list_objects(Cluster, ObjectQuery(TENANT)))
+        self.assertEqual([made], store.list_objects(Cluster, Query(tenant=TENANT)))
 
 
 define_stories(

@@ -9,7 +9,7 @@ from tests.contract.cluster_case import make_receiver
 from watcherlite import exceptions
 from watcherlite.api.idempotency import HEADER, Idempotency
 from watcherlite.api.operation import Caller, Operation, Request, Response
-from watcherlite.db.clusters import ObjectQuery
+from watcherlite.db.query import Query
 from watcherlite.domain.clusters import Receiver
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
@@ -71,7 +71,7 @@ class IdempotencyCase(base.TestCase):
         return self.idempotency.call(operation, request, method, '/clustering', key)
 
     def created(self) -> list[str]:
-        return [row.name for row in self.store.list_objects(Receiver, ObjectQuery())]
+        return [row.name for row in self.store.list_objects(Receiver, Query())]
 
     def failing(self, error: Exception) -> Callable[[], None]:
         def call() -> None:
@@ -158,7 +158,7 @@ class TestLostAnswers(IdempotencyCase):
 
         answer = self.ask()
 
-        (row,) = self.store.list_objects(Receiver, ObjectQuery())
+        (row,) = self.store.list_objects(Receiver, Query())
         self.assertEqual((201, {'id': row.uuid}), (answer.status, answer.body))
 
     def test_without_a_key_it_is_not_said_that_nothing_has_happened(self) -> None:
@@ -176,7 +176,7 @@ class TestLostAnswers(IdempotencyCase):
         self.cut_off(has_effect=False)
         error = self.assertRaises(exceptions.OutcomeUnknown, self.ask, 'key-2')
 
-        (row, _) = self.store.list_objects(Receiver, ObjectQuery())
+        (row, _) = self.store.list_objects(Receiver, Query())
         self.assertEqual({'id': row.uuid}, found.body)
         self.assertIn('Repeat it with the same Idempotency-Key', str(error))
 

@@ -10,7 +10,8 @@ from watcherlite.api.arguments import cut
 from watcherlite.api.clustering import caller
 from watcherlite.api.clustering.lookup import Noun
 from watcherlite.api.operation import Request, Response
-from watcherlite.db.clusters import SORT_KEYS, ObjectQuery
+from watcherlite.db.clusters import SORT_KEYS
+from watcherlite.db.query import Query
 
 _DIRECTIONS = {'': False, 'asc': False, 'desc': True}
 _COMMA = re.compile(r'\s*,\s*')
@@ -58,9 +59,9 @@ def respond_objects(
 
 def query(
     request: Request, kind: type, filters: Mapping[str, Collection[Any]], limit: int
-) -> ObjectQuery:
+) -> Query:
     """Return the query of a request."""
-    return ObjectQuery(
+    return Query(
         tenant=caller.project_scope(request),
         filters=filters,
         sort=parse_sort(request.query.get('sort', ''), SORT_KEYS[kind]),

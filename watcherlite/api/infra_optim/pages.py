@@ -18,10 +18,11 @@ from watcherlite.api.operation import (
     unversioned,
 )
 from watcherlite.db.api import Store
-from watcherlite.db.query import ASCENDING, DESCENDING, FILTERS, SORT_KEYS, Query
+from watcherlite.db.query import FILTERS, SORT_KEYS, Query
 from watcherlite.states import action, action_plan, audit
 
 T = TypeVar('T')
+ASCENDING, DESCENDING = 'asc', 'desc'
 
 Call = Callable[[Request], Response]
 
@@ -86,8 +87,8 @@ def paging(
     )
 
 
-def sort_order(request: Request, keys: Sequence[str]) -> tuple[str, str]:
-    """Return the sort key and the direction of a request; Invalid.
+def sort_order(request: Request, keys: Sequence[str]) -> tuple[str, bool]:
+    """Return the sort key of a request, and whether it descends; Invalid.
 
     :param keys: the valid sort keys
     """
@@ -96,7 +97,7 @@ def sort_order(request: Request, keys: Sequence[str]) -> tuple[str, str]:
         raise exceptions.Invalid(
             f'Invalid sort key: {sort_key}. Sort keys are {", ".join(keys)}'
         )
-    return sort_key, request.query.get('sort_dir', ASCENDING)
+    return sort_key, request.query.get('sort_dir') == DESCENDING
 
 
 def list_handlers(
@@ -168,16 +169,17 @@ def page(
     :raises Invalid: there is no such sort key
     :raises NotFound: there is no object with the uuid of the marker
     """
-    wanted = query(request, noun)
-    rows = fetch(dataclasses.replace(wanted, limit=wanted.limit + 1))
-    shown = [represent(request, row, detail) for row in rows[: wanted.limit]]
+    wanted, limit = query(request, noun), request.page_size
+    rows = fetch(dataclasses.replace(wanted, limit=limit + 1))
+    shown = [represent(request, row, detail) for row in rows[:limit]]
     body: dict[str, Any] = {noun: shown}
-    if len(rows) > wanted.limit:
+    if len(rows) > limit:
+        ((sort_key, descending),) = wanted.sort
         arguments = {
-            'sort_key': wanted.sort_key,
-            'sort_dir': wanted.sort_dir,
+            'sort_key': sort_key,
+            'sort_dir': DESCENDING if descending else ASCENDING,
             **wanted.filters,
-            'limit': wanted.limit,
+            'limit': limit,
             'marker': shown[-1]['uuid'],
         }
         body['next'] = next_url(request, noun, arguments, detail)
@@ -187,14 +189,13 @@ def page(
 def query(request: Request, noun: str) -> Query:
     """Return the query of a request; Invalid."""
     asked = request.query
-    sort_key, sort_dir = sort_order(request, SORT_KEYS[noun])
+    sort_key, descending = sort_order(request, SORT_KEYS[noun])
     marker = asked.get('marker')
     return Query(
         filters={
             name: _filter(name, asked[name]) for name in FILTERS[noun] if name in asked
         },
-        sort_key=sort_key,
-        sort_dir=sort_dir,
+        sort=((sort_key, descending),),
         after=marker and attributes.uuid('marker', marker),
         limit=request.page_size,
         deleted=request.show_deleted or asked.get('state') == DELETED,

@@ -6,7 +6,8 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.api import links
 from watcherlite.api.operation import Request, Response
-from watcherlite.db.stacks import ListedStack, StackQuery
+from watcherlite.db.query import Query
+from watcherlite.db.stacks import ListedStack
 from watcherlite.states import stack as states
 
 #: Sort keys of clients; others are ignored.
@@ -50,19 +51,22 @@ def of_stacks(
     return Response(body)
 
 
-def query(request: Request) -> StackQuery:
+def query(request: Request) -> Query:
     """Return the query of a request."""
     asked = request.query
     tenant: str | None = request.path['tenant']
     if asked.get('global_tenant'):
         tenant = asked.get('tenant')
-    filters: dict[str, set[str]] = {
+    filters: dict[str, Any] = {
         FILTERS[name]: set(values)
         for name, values in asked.items()
         if name in FILTERS and values
     }
     _split_states(filters)
-    return StackQuery(
+    for name in _TAGS:
+        if tags := _tags(name, asked.get(name, '')):
+            filters[name] = tags
+    return Query(
         tenant=tenant,
         filters=filters,
         nested=bool(asked.get('show_nested')),
@@ -70,7 +74,6 @@ def query(request: Request) -> StackQuery:
         sort=_order(asked),
         after=asked.get('marker') or None,
         limit=request.page_size,
-        **{name: _tags(name, asked.get(name, '')) for name in _TAGS},
     )
 
 

@@ -9,7 +9,7 @@ from watcherlite.cli.local import summary
 from watcherlite.cli.local.plan_follower import Follower
 from watcherlite.cli.progress import Progress
 from watcherlite.cli.wakeup import Interrupts, Wake
-from watcherlite.db.query import DESCENDING, Query
+from watcherlite.db.query import Query
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.creators import LOCAL
 from watcherlite.domain.documents import PlanDocument
@@ -88,7 +88,7 @@ def find(configuration: conf.Configuration, text: str) -> ActionPlan:
             listed.plan
             for state in states.ACTIVE
             for listed in store.list_action_plans(
-                Query(filters={'state': state}, sort_dir=DESCENDING, limit=1)
+                Query({'state': state}, (('id', True),), limit=1)
             )
         ]
         newest = max(found, key=lambda plan: plan.id, default=None)

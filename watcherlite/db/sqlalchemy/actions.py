@@ -21,7 +21,7 @@ from watcherlite.db.sqlalchemy.constructs import (
     text_in,
     use_index,
 )
-from watcherlite.db.sqlalchemy.dialects import Row
+from watcherlite.db.sqlalchemy.database import Row
 from watcherlite.db.sqlalchemy.objects import ACTIONS
 from watcherlite.db.sqlalchemy.statement_group import (
     ActionUpdate,

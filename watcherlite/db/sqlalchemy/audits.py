@@ -20,8 +20,6 @@ from watcherlite.db.sqlalchemy.constructs import (
     text_in,
 )
 from watcherlite.db.sqlalchemy.database import Database, Session
-from watcherlite.db.sqlalchemy.dialects import dumps
-from watcherlite.db.sqlalchemy.mappers import folded
 from watcherlite.db.sqlalchemy.objects import (
     ACTION_PLANS,
     AUDIT_TEMPLATES,
@@ -38,6 +36,7 @@ from watcherlite.db.sqlalchemy.tables.audits import (
     goals,
     strategies,
 )
+from watcherlite.db.sqlalchemy.text import dumps, fold
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.audits import (
     Audit,
@@ -91,7 +90,7 @@ def stored(
     """Return the values of a row, with those that tell it from others of its name."""
     return {
         **mapper.by_column(row),
-        'lower_name': folded(row.name),
+        'lower_name': fold(row.name),
         'deleted': 0 if row.deleted_at is None else row.id or 0,
     }
 

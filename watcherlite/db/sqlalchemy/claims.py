@@ -10,11 +10,11 @@ from watcherlite.clock import EPOCH
 from watcherlite.db.api import Successor
 from watcherlite.db.sqlalchemy.actions import NOT_CLAIMABLE, NOW
 from watcherlite.db.sqlalchemy.constructs import LIMIT, ONE, constant, id_in, meets
-from watcherlite.db.sqlalchemy.dialects import to_text
 from watcherlite.db.sqlalchemy.objects import ACTIONS
 from watcherlite.db.sqlalchemy.statement_group import StatementGroup
 from watcherlite.db.sqlalchemy.tables.actions import action_dependencies, actions
 from watcherlite.db.sqlalchemy.tables.types import UUID
+from watcherlite.db.sqlalchemy.text import to_text
 from watcherlite.domain import readiness
 from watcherlite.domain.actions import Action
 from watcherlite.states import action as states

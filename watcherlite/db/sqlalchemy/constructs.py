@@ -12,12 +12,16 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.mysql import base as mysql
+from sqlalchemy.dialects.mysql import insert as mysql_insert
+from sqlalchemy.dialects.postgresql import array as postgresql_array
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import base as sqlite
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.ext import compiler as compiling
 from sqlalchemy.sql import functions
 
-from watcherlite.db.sqlalchemy.dialects import dumps, to_text
 from watcherlite.db.sqlalchemy.tables.types import TIME, Convert
+from watcherlite.db.sqlalchemy.text import dumps, to_text
 from watcherlite.domain.readiness import PRESENT, Rule
 
 Hinted = TypeVar('Hinted', sa.Select[Any], sa.Update, sa.Delete)
@@ -28,6 +32,9 @@ _Compiler = Any
 ZERO, ONE = sa.literal_column('0', sa.Integer), sa.literal_column('1', sa.Integer)
 EMPTY = sa.literal_column("''", sa.String)
 LIMIT = sa.bindparam('limit', type_=sa.Integer)
+#: What no row meets. Of `sa.false()` SQLAlchemy leaves nothing beside it, not even the
+#: condition of a partial index that the statement names.
+NEVER = ONE == ZERO
 
 
 def constant(text: str) -> sa.ColumnElement[str]:
@@ -164,6 +171,11 @@ def id_in(column: sa.ColumnElement[Any], parameter: str) -> sa.ColumnElement[Any
 def text_in(column: sa.ColumnElement[Any], parameter: str) -> sa.ColumnElement[Any]:
     """Return that a text is one of many, likewise."""
     return _OneOfTexts(column, sa.bindparam(parameter, type_=_TextArray()))
+
+
+def is_only(column: sa.ColumnElement[Any], value: Any) -> sa.ColumnElement[bool]:
+    """Return that a column has a value, as PostgreSQL says it of one of many."""
+    return column == sa.any_(postgresql_array([value], type_=sa.ARRAY(column.type)))
 
 
 def _operands(element: _OneOf, compiler: _Compiler, options: Any) -> tuple[str, str]:
@@ -423,6 +435,27 @@ def _ignore_postgresql(
     statement: InsertIgnore, compiler: _Compiler, **options: Any
 ) -> str:
     return f'{compiler.visit_insert(statement, **options)} ON CONFLICT DO NOTHING'
+
+
+def upserts(
+    table: sa.Table, key: str, values: Mapping[str, Any], updated: str
+) -> Mapping[str, sa.Insert]:
+    """Return, by database, the INSERT of a row that writes a column of one there is.
+
+    :param key: the column that tells them apart
+    :param updated: the column that is written
+    """
+    found: dict[str, sa.Insert] = {
+        'mysql': mysql_insert(table)
+        .values(values)
+        .on_duplicate_key_update({updated: values[updated]})
+    }
+    for name, insert in (('postgresql', postgresql_insert), ('sqlite', sqlite_insert)):
+        statement = insert(table).values(values)
+        found[name] = statement.on_conflict_do_update(
+            index_elements=[key], set_={updated: statement.excluded[updated]}
+        ).returning(table.c.id)
+    return found
 
 
 #: Databases that can be told which index to use -> how.

@@ -10,26 +10,31 @@ import sqlalchemy as sa
 
 from watcherlite import exceptions
 from watcherlite.db.sqlalchemy.constructs import RowSource, text_in
-from watcherlite.db.sqlalchemy.dialects import DIALECTS, Batch, Dialect, Row
 from watcherlite.db.sqlalchemy.encryption import FieldCipher, cipher_of, use_cipher
-from watcherlite.db.sqlalchemy.mappers import Mapper
 
 Rows = Sequence[Sequence[Any]]
-#: Text in the words of `dialects`, or an expression of SQLAlchemy Core.
-Statement = str | sa.Executable
+#: One value per column, in the order of the columns.
+Row = Sequence[Any]
 #: Most characters of rows in one statement: MySQL takes 16 MiB in one packet.
 LARGEST = 4 * 1024 * 1024
 
 
+# The only statements that are texts: Core has no expression for these. That begin and
+# end a transaction:
+BEGIN, COMMIT, ROLLBACK = 'BEGIN', 'COMMIT', 'ROLLBACK'
+#: Of SQLite, that begins one which writes: it waits at once, not in the middle.
+BEGIN_IMMEDIATE = 'BEGIN IMMEDIATE'
+#: Of SQLite, that write over what rows were.
+OVERWRITE = ('VACUUM', 'PRAGMA wal_checkpoint(TRUNCATE)')
+
+
 def _run(
     connection: sa.Connection,
-    dialect: Dialect,
-    statement: Statement,
+    statement: sa.Executable | str,
     parameters: Mapping[str, Any],
 ) -> sa.CursorResult[Any]:
     if isinstance(statement, str):
-        sql = dialect.sql(statement)
-        return connection.exec_driver_sql(sql, dict(parameters) or None)
+        return connection.exec_driver_sql(statement)
     return connection.execute(statement, parameters)
 
 
@@ -57,20 +62,12 @@ def _returning_ids(statement: sa.Insert) -> Any:
 
 
 class Session:
-    """One connection, and statements as `dialects` describes them.
+    """The statements of one transaction, on its connection."""
 
-    :ivar dialect: of its database
-    :ivar mapper: for its rows
-    """
+    __slots__ = ('_connection',)
 
-    __slots__ = ('_connection', 'dialect', 'mapper')
-
-    def __init__(
-        self, connection: sa.Connection, dialect: Dialect, mapper: Mapper
-    ) -> None:
+    def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
-        self.dialect = dialect
-        self.mapper = mapper
 
     @property
     def database(self) -> str:
@@ -82,11 +79,11 @@ class Session:
         """Return the cipher of the engine."""
         return cipher_of(self._connection.dialect)
 
-    def rows(self, statement: Statement, /, **parameters: Any) -> Rows:
+    def rows(self, statement: sa.Executable, /, **parameters: Any) -> Rows:
         """Execute a statement and return its rows."""
         return self._run(statement, parameters).fetchall()
 
-    def count(self, statement: Statement, /, **parameters: Any) -> int:
+    def count(self, statement: sa.Executable, /, **parameters: Any) -> int:
         """Execute a statement and return how many rows it was about."""
         return self._run(statement, parameters).rowcount
 
@@ -121,10 +118,8 @@ class Session:
         **options: Any,
     ) -> Rows:
         """Execute a statement that reads rows from a source; return its own rows."""
-        found: list[Sequence[Any]] = []
-        for result in self.execute_rows(statement, source, rows, **options):
-            found += result.fetchall()
-        return found
+        results = self.execute_rows(statement, source, rows, **options)
+        return [row for result in results for row in result]
 
     def write_rows(
         self, statement: sa.Executable, source: RowSource, rows: Sequence[Row]
@@ -166,61 +161,14 @@ class Session:
         """Write columns of the row with an id."""
         self._connection.execute(_update_by_id(table), {**values, 'row_id': key})
 
-    def insert(self, table: str, values: Mapping[str, Any]) -> int:
-        """Insert one row; return the id that the database gave it."""
-        names = ', '.join(values)
-        places = ', '.join(f':{name}' for name in values)
-        template = f'INSERT INTO {table} ({names}) VALUES ({places})'
-        if not self.dialect.returning:
-            return int(self._execute(self.dialect.sql(template), values).lastrowid)
-        sql = self.dialect.sql(f'{template} RETURNING id')
-        return int(self._execute(sql, values).scalar_one())
-
-    def batch_rows(self, batch: Batch, rows: Sequence[Row], **parameters: Any) -> Rows:
-        """Execute the statement of a batch and return its rows."""
-        found: list[Sequence[Any]] = []
-        for result in self._batch(batch, rows, parameters):
-            found += result.fetchall()
-        return found
-
-    def batch_count(self, batch: Batch, rows: Sequence[Row], **parameters: Any) -> int:
-        """Execute the statement of a batch and return how many rows it changed."""
-        return sum(result.rowcount for result in self._batch(batch, rows, parameters))
-
-    def driver_rows(self, sql: str, parameters: Sequence[Any]) -> Rows:
-        """Execute what is written for the driver itself; return its rows."""
-        return self._connection.exec_driver_sql(sql, tuple(parameters)).fetchall()
-
-    def driver_many(self, sql: str, rows: Sequence[Row]) -> int:
-        """Execute what is written for the driver once per row; return the count."""
-        return self._connection.exec_driver_sql(sql, [tuple(r) for r in rows]).rowcount
-
     def _run(
-        self, statement: Statement, parameters: Mapping[str, Any]
+        self, statement: sa.Executable, parameters: Mapping[str, Any]
     ) -> sa.CursorResult[Any]:
-        return _run(self._connection, self.dialect, statement, parameters)
-
-    def _execute(self, sql: str, parameters: Mapping[str, Any]) -> sa.CursorResult[Any]:
-        return self._connection.exec_driver_sql(sql, dict(parameters) or None)
-
-    def _batch(
-        self, batch: Batch, rows: Sequence[Row], parameters: Mapping[str, Any]
-    ) -> Iterator[sa.CursorResult[Any]]:
-        document = self.dialect.rows(batch.columns, rows)
-        if len(document) > LARGEST and len(rows) > 1 and batch.divisible:
-            middle = len(rows) // 2
-            yield from self._batch(batch, rows[:middle], parameters)
-            yield from self._batch(batch, rows[middle:], parameters)
-        else:
-            sql = self.dialect.batch_sql(batch)
-            yield self._execute(sql, {**parameters, 'rows': document})
+        return self._connection.execute(statement, parameters)
 
 
 class Database:
     """An engine, and how it is used.
-
-    :ivar dialect: what it says differently
-    :ivar mapper: for its rows
 
     :param lock_timeout: seconds for which a writer waits for another one of this
         process, where only one can write
@@ -231,26 +179,30 @@ class Database:
         self, engine: sa.Engine, lock_timeout: float, sealing: FieldCipher
     ) -> None:
         self.engine = engine
-        self.dialect = DIALECTS[engine.dialect.name]
-        self.mapper = Mapper(self.dialect, sealing)
         use_cipher(engine.dialect, sealing)
         self._lock_timeout = lock_timeout
         # SQLite makes writers poll for each other. In one process they can wait
         # in line instead.
         self._turn = threading.Lock() if engine.dialect.name == 'sqlite' else None
 
-    def rows(self, statement: Statement, /, **parameters: Any) -> Rows:
+    def rows(self, statement: sa.Executable, /, **parameters: Any) -> Rows:
         """Read, outside of any transaction."""
         with self._executed(statement, parameters) as (_, result):
             return result.fetchall()
 
-    def change(self, statement: Statement, /, **parameters: Any) -> int:
+    def change(self, statement: sa.Executable, /, **parameters: Any) -> int:
         """Execute one statement that stands alone; return how many rows it changed.
 
         It may be executed twice when the connection breaks.
         """
         with self._in_turn(), self._executed(statement, parameters) as (_, result):
             return result.rowcount
+
+    def overwrite(self) -> None:
+        """Have SQLite write over what rows were; it leaves it in the file otherwise."""
+        with self._in_turn(), contextlib.closing(self._connect()) as connection:
+            for statement in OVERWRITE:
+                connection.exec_driver_sql(statement)
 
     def change_once(self, statement: sa.Executable, **parameters: Any) -> int:
         """Execute one statement that must not be executed twice; likewise.
@@ -266,10 +218,10 @@ class Database:
 
         :raises CommitOutcomeUnknown: the server did not answer the COMMIT
         """
-        begin = 'BEGIN' if self._turn is None else 'BEGIN IMMEDIATE'
+        begin = BEGIN if self._turn is None else BEGIN_IMMEDIATE
         with self._in_turn(), self._executed(begin, {}) as (connection, _):
             try:
-                yield Session(connection, self.dialect, self.mapper)
+                yield Session(connection)
                 self._commit(connection)
             except BaseException:
                 _roll_back(connection)
@@ -277,7 +229,7 @@ class Database:
 
     def _commit(self, connection: sa.Connection) -> None:
         try:
-            connection.exec_driver_sql('COMMIT')
+            connection.exec_driver_sql(COMMIT)
         except exceptions.StoreUnavailable as error:
             if self._turn is not None:
                 # SQLite rolls back what it could not commit.
@@ -286,7 +238,7 @@ class Database:
 
     @contextlib.contextmanager
     def _executed(
-        self, statement: Statement, parameters: Mapping[str, Any]
+        self, statement: sa.Executable | str, parameters: Mapping[str, Any]
     ) -> Iterator[tuple[sa.Connection, sa.CursorResult[Any]]]:
         """Execute the first statement on a connection, on a new one if need be.
 
@@ -296,13 +248,13 @@ class Database:
         connection = self._connect()
         try:
             try:
-                result = _run(connection, self.dialect, statement, parameters)
+                result = _run(connection, statement, parameters)
             except exceptions.StoreUnavailable:
                 if not connection.invalidated:
                     raise
                 connection.close()
                 connection = self._connect()
-                result = _run(connection, self.dialect, statement, parameters)
+                result = _run(connection, statement, parameters)
             yield connection, result
         finally:
             connection.close()
@@ -337,7 +289,7 @@ def _roll_back(connection: sa.Connection) -> None:
     if connection.invalidated:
         return
     try:
-        connection.exec_driver_sql('ROLLBACK')
+        connection.exec_driver_sql(ROLLBACK)
     except Exception:
         # What made the transaction fail is the error to tell of.
         if not connection.invalidated:

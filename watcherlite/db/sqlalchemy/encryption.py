@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from watcherlite import exceptions
 from watcherlite.conf import masking
 from watcherlite.conf.secrets import Keys
-from watcherlite.db.sqlalchemy.dialects import dumps
+from watcherlite.db.sqlalchemy.text import dumps
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet

@@ -5,10 +5,16 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+import sqlalchemy as sa
+
 from watcherlite import exceptions
+from watcherlite.db.sqlalchemy.constructs import LIMIT
 from watcherlite.db.sqlalchemy.database import Database, Session
-from watcherlite.db.sqlalchemy.encryption import MARK, SEALED, FieldCipher
-from watcherlite.db.sqlalchemy.stack_rows import DEFINITION, to_definition
+from watcherlite.db.sqlalchemy.encryption import MARK, SEALED, FieldCipher, cipher_of
+from watcherlite.db.sqlalchemy.objects import DEFINITIONS
+from watcherlite.db.sqlalchemy.tables.schema import metadata
+from watcherlite.db.sqlalchemy.tables.stacks import definitions
+from watcherlite.db.sqlalchemy.tables.types import Ciphertext
 from watcherlite.domain.actions import ENGINE
 
 #: Rows that are read at once, and written in one transaction: short ones, so that
@@ -17,21 +23,23 @@ PORTION, FEW = 500, 10
 #: In how many of the newest rows `check` looks for something that is sealed; of
 #: definitions, which may be large, each has something.
 NEWEST = {'definitions': 1, 'audits': 20, 'actions': 20}
-#: The primary key, where it is another one.
-_KEYS = {'events': 'sequence'}
-_DEFINITIONS = 'definitions'
+_DEFINITION = DEFINITIONS.select().where(definitions.c.id == sa.bindparam('key'))
+_KNOWN = sa.select(definitions.c.id).where(
+    definitions.c.digest == sa.bindparam('digest'),
+    definitions.c.id != sa.bindparam('key'),
+)
 
 
 def check(db: Database) -> None:
     """Raise KeyMissing if what was sealed lately cannot be opened here."""
-    for table, limit in NEWEST.items():
-        columns = ', '.join(SEALED[table])
-        template = f'SELECT {columns} FROM {table} ORDER BY id DESC LIMIT :limit'
-        rows = db.rows(template, limit=limit)
+    for name, limit in NEWEST.items():
+        table = metadata.tables[name]
+        newest = sa.select(*_sealed_texts(table)).order_by(table.c.id.desc())
+        rows = db.rows(newest.limit(LIMIT), limit=limit)
         sealed = (text for row in rows for text in row if _is_sealed(text))
-        newest = next(sealed, None)
-        if newest is not None:
-            db.mapper.sealing.opened(newest)
+        text = next(sealed, None)
+        if text is not None:
+            cipher_of(db.engine.dialect).opened(text)
 
 
 def reseal(db: Database) -> dict[str, int]:
@@ -43,21 +51,30 @@ def reseal(db: Database) -> dict[str, int]:
     :returns: table -> how many of its rows were written
     :raises KeyMissing: something cannot be opened; what came before it is done
     """
-    counts = {table: _reseal_table(db, table) for table in SEALED}
+    counts = {name: _reseal_table(db, metadata.tables[name]) for name in SEALED}
     if any(counts.values()) and db.engine.dialect.name == 'sqlite':
-        _forget(db)
+        with contextlib.suppress(exceptions.StoreConflict):
+            db.overwrite()
     return counts
 
 
-def _reseal_table(db: Database, table: str) -> int:
-    key, columns = _key(table), list(SEALED[table])
-    also = ['lane'] if table == 'actions' else []
+def _sealed_texts(table: sa.Table) -> list[Any]:
+    """Return the columns that are sealed, as they are stored."""
+    return [sa.type_coerce(table.c[c], sa.Text()).label(c) for c in SEALED[table.name]]
+
+
+def _reseal_table(db: Database, table: sa.Table) -> int:
+    (key,), columns = table.primary_key, list(SEALED[table.name])
+    lane = [table.c.lane] if 'lane' in table.c else []
     select = (
-        f'SELECT {", ".join([key, *also, *columns])} FROM {table} '
-        f'WHERE {key} > :after ORDER BY {key} LIMIT :limit'
+        sa.select(key, *_sealed_texts(table), *lane)
+        .where(key > sa.bindparam('after'))
+        .order_by(key)
+        .limit(LIMIT)
     )
+    cipher = cipher_of(db.engine.dialect)
     count, after = 0, 0
-    limit = FEW if table == _DEFINITIONS else PORTION
+    limit = FEW if table is definitions else PORTION
     while True:
         rows = db.rows(select, after=after, limit=limit)
         if not rows:
@@ -65,47 +82,48 @@ def _reseal_table(db: Database, table: str) -> int:
         after = rows[-1][0]
         changed: list[tuple[int, dict[str, tuple[str, str]]]] = []
         for row in rows:
-            whole = bool(also) and row[1] == ENGINE
-            texts = dict(zip(columns, row[1 + len(also) :], strict=True))
-            changes = _changes(db.mapper.sealing, table, texts, whole)
+            whole = bool(lane) and row[-1] == ENGINE
+            texts = dict(zip(columns, row[1:], strict=False))
+            changes = _changes(cipher, table.name, texts, whole)
             if changes:
                 changed.append((row[0], changes))
         if changed:
             with db.transaction() as session:
                 for number, changes in changed:
                     count += _write(session, table, number, changes)
-                    if table == _DEFINITIONS:
+                    if table is definitions:
                         _find_anew(session, number)
 
 
 def _changes(
-    sealing: FieldCipher, table: str, texts: Mapping[str, str | None], whole: bool
+    cipher: FieldCipher, table: str, texts: Mapping[str, str | None], whole: bool
 ) -> dict[str, tuple[str, str]]:
     """Return column -> (what it has, what it should have) where these differ."""
     found = {}
     for column, text in texts.items():
-        if text is None or sealing.is_current(text):
+        if text is None or cipher.is_current(text):
             continue
         always = SEALED[table][column] or (whole and column != 'context')
-        new = sealing.stored(sealing.opened(text), always or _is_sealed(text))
+        new = cipher.stored(cipher.opened(text), always or _is_sealed(text))
         if new is not None and new != text:
             found[column] = (text, new)
     return found
 
 
 def _write(
-    session: Session, table: str, number: int, changes: Mapping[str, tuple[str, str]]
+    session: Session,
+    table: sa.Table,
+    number: int,
+    changes: Mapping[str, tuple[str, str]],
 ) -> int:
     """Write a row that is still as it was read; return how many were."""
-    values = ', '.join(f'{column} = :new_{column}' for column in changes)
-    same = ' AND '.join(f'{column} = :old_{column}' for column in changes)
-    parameters: dict[str, Any] = {'number': number}
-    for column, (old, new) in changes.items():
-        parameters[f'old_{column}'], parameters[f'new_{column}'] = old, new
-    return session.count(
-        f'UPDATE {table} SET {values} WHERE {_key(table)} = :number AND {same}',
-        **parameters,
-    )
+    (key,) = table.primary_key
+    same = [
+        sa.type_coerce(table.c[column], sa.Text()) == old
+        for column, (old, _) in changes.items()
+    ]
+    values = {column: Ciphertext(new) for column, (_, new) in changes.items()}
+    return session.count(sa.update(table).where(key == number, *same).values(values))
 
 
 def _find_anew(session: Session, number: int) -> None:
@@ -113,32 +131,11 @@ def _find_anew(session: Session, number: int) -> None:
 
     Unless there is an equal one that is found by it: then nobody has to find this.
     """
-    columns = ', '.join(DEFINITION)
-    row = session.rows(
-        f'SELECT {columns} FROM definitions WHERE id = :number', number=number
-    )[0]
-    digest = session.mapper.sealing.keyed(to_definition(row, session.mapper).digest)
-    known = session.rows(
-        'SELECT 1 FROM definitions WHERE digest = :digest AND id <> :number',
-        digest=digest,
-        number=number,
-    )
-    session.count(
-        'UPDATE definitions SET digest = :digest WHERE id = :number',
-        digest=uuid.uuid4().hex * 2 if known else digest,
-        number=number,
-    )
-
-
-def _forget(db: Database) -> None:
-    """Have SQLite write over what rows were: it leaves it in the file otherwise."""
-    with contextlib.suppress(exceptions.StoreConflict):
-        db.change('VACUUM')
-        db.rows('PRAGMA wal_checkpoint(TRUNCATE)')
-
-
-def _key(table: str) -> str:
-    return _KEYS.get(table, 'id')
+    (row,) = session.rows(_DEFINITION, key=number)
+    digest = session.cipher.keyed(DEFINITIONS.read(row).digest)
+    known = session.rows(_KNOWN, digest=digest, key=number)
+    found_by = uuid.uuid4().hex * 2 if known else digest
+    session.update_row(definitions, number, {'digest': found_by})
 
 
 def _is_sealed(text: Any) -> bool:

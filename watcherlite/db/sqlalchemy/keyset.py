@@ -1,478 +1,831 @@
-"""The statement of a page.
+"""The statement of a page of a collection.
 
-A page is put together of walks along indexes, each from where the last page ended,
-so that it costs the same wherever it is and however many rows there are: one for
-rows that have a value in the sort key and one for those that have none, and each
-of them for rows that are shown and for deleted ones. What rows refer to is joined
-to those of the page only.
+A page is put together of walks along indexes, each from where the last page ended, so
+that it costs the same wherever it is and however many rows there are: one for rows that
+have a value in the sort key and one for those that have none, and each of them for rows
+that are shown and for deleted ones. What rows refer to is joined to those of the page
+only.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
+
+import sqlalchemy as sa
 
 from watcherlite.db import query as queries
 from watcherlite.db.query import Query
 from watcherlite.db.sqlalchemy.collections import (
-    ACTION_PLANS,
-    ACTIONS,
+    APART,
     COLLECTIONS,
     DELETED,
+    OPEN,
     SHOWN,
     STATE,
+    Collection,
+    Expression,
+    SortKey,
+    number,
 )
-from watcherlite.db.sqlalchemy.dialects import Dialect
-from watcherlite.db.sqlalchemy.filters import OPEN, conditions
-from watcherlite.db.sqlalchemy.tables.actions import ACTIVE_PLANS
+from watcherlite.db.sqlalchemy.constructs import (
+    EMPTY,
+    LIMIT,
+    NEVER,
+    constant,
+    is_only,
+    use_index,
+)
+from watcherlite.db.sqlalchemy.tables.actions import action_plans, actions
+from watcherlite.db.sqlalchemy.tables.audits import audits, goals, strategies
 from watcherlite.states import action as action_states
 
 #: No id is above it, on any database.
 LAST_ID = 2**63 - 1
-#: Limits that are asked for often: a database that is told one by name does not
-#: know how few rows it has to find.
+#: Limits that are asked for often: a database that is told one by name does not know
+#: how few rows it has to find.
 COMMON_LIMITS = frozenset({1, 10, 20, 25, 50, 100, 200, 500, 1000})
+ANY = -1
+#: Most statements that are kept: each kind of question has its own.
+MOST_STATEMENTS = 1000
 #: Columns that come before `hidden` in their index, as foreign keys need it.
 _FIRST = frozenset(
     {
-        *('audits.goal_id', 'audits.strategy_id'),
-        *('action_plans.audit_id', 'action_plans.strategy_id', 'actions.audit_id'),
+        *(audits.c.goal_id, audits.c.strategy_id),
+        *(action_plans.c.audit_id, action_plans.c.strategy_id, actions.c.audit_id),
     }
 )
 #: Indexes that are not called after their columns.
-_INDEXES: Mapping[str, str] = {
-    'actions.plan_id': 'ix_actions_plan_id',
-    'actions.audit_id': 'ix_actions_audit_id',
-    'actions.target': 'ix_actions_target',
+_INDEXES: Mapping[Any, str] = {
+    actions.c.plan_id: 'ix_actions_plan_id',
+    actions.c.audit_id: 'ix_actions_audit_id',
+    actions.c.target: 'ix_actions_target',
+    actions.c.name: 'ix_actions_name_id',
 }
-# Not in the words of an index, which is not the one to be used.
-_LISTED = f'(actions.hidden IN ({SHOWN}, {DELETED})) IS TRUE'
-_UNFINISHED = "actions.ended = ''"
-_ACTIVE = f'action_plans.{ACTIVE_PLANS}'
+# As the partial index says it.
+_ACTIVE = action_plans.c.state.in_(
+    [constant(state) for state in ('PENDING', 'ONGOING', 'CANCELLING')]
+)
+_STATES = {*action_states.FINAL, *OPEN}
 #: What stands for the column of the index of active plans, which are few.
-_FEW = 'action_plans.active'
-_STATES = sorted({*action_states.FINAL, *OPEN})
+_FEW: Expression = sa.literal_column('active')
 #: Sort keys that belong to what rows refer to -> its table, and the column for that.
-_REFERENCES: Mapping[str, tuple[str, str]] = {
-    'goal_uuid': ('goals', 'goal_id'),
-    'goal_name': ('goals', 'goal_id'),
-    'strategy_uuid': ('strategies', 'strategy_id'),
-    'strategy_name': ('strategies', 'strategy_id'),
+_REFERENCES: Mapping[str, tuple[sa.Table, str]] = {
+    'goal_uuid': (goals, 'goal_id'),
+    'goal_name': (goals, 'goal_id'),
+    'strategy_uuid': (strategies, 'strategy_id'),
+    'strategy_name': (strategies, 'strategy_id'),
 }
 #: A statement has a walk for each of them; if there are more, all rows are sorted.
 MOST_REFERENCES = 100
+#: Filters by what they leave over, the least first; what did not succeed is less.
+_LEADS = (
+    *('action_plan_uuid', 'audit_uuid', 'target', 'exception'),
+    *('action_type', 'strategy', 'goal', 'state'),
+)
+#: Filters that leave rows which are all equal in these sort keys.
+_DECIDED: Mapping[str, tuple[str, ...]] = {
+    'goal': ('goal_uuid', 'goal_name'),
+    'strategy': ('strategy_uuid', 'strategy_name'),
+    'state': ('state',),
+    'action_type': ('action_type',),
+}
+_AFTER = sa.bindparam('after', type_=sa.String)
+_TENANT = sa.bindparam('tenant', type_=sa.String)
+
+Order = Sequence[tuple[Expression, bool]]
 
 
-def references(noun: str, query: Query) -> str:
-    """Return the statement that finds what rows are sorted by, in order, or ''.
+@dataclasses.dataclass(frozen=True, slots=True)
+class Shape:
+    """What the statement of a page depends on; all else are its parameters.
+
+    :param keys: (sort key, descending)
+    :param filters: (name, what `Filter.parse` has returned first), the lead first
+    :param limit: a number in the words of the statement, or ANY: a parameter
+    :param references: of what rows are sorted by: the ranks, in order; the same where
+        the sort keys are equal
+    :param begin: the rank of what the marker refers to; None: nothing
+    :param ranges: whether the database takes a comparison of rows for a range of an
+        index, and trusts statistics more than the right index
+    """
+
+    collection: str
+    keys: tuple[tuple[str, bool], ...]
+    filters: tuple[tuple[str, Hashable], ...]
+    tenant: bool
+    marked: bool
+    limit: int | None
+    deleted: bool
+    nested: bool
+    references: tuple[int, ...] | None = None
+    begin: int | None = None
+    ranges: bool = False
+
+
+def read(collection: str, query: Query, database: str) -> tuple[Shape, dict[str, Any]]:
+    """Return what the statement of a query depends on, and its parameters."""
+    of = COLLECTIONS[collection]
+    queries.check(of.title, query, of.keys, of.filters)
+    filters: list[tuple[str, Hashable]] = []
+    values: dict[str, Any] = {}
+    for name, value in sorted(query.filters.items(), key=_place):
+        kind, found = of.filters[name].parse(name, value)
+        filters.append((name, kind))
+        values.update(found)
+    limit = query.limit
+    if limit is not None and limit not in COMMON_LIMITS:
+        limit, values['limit'] = ANY, limit
+    if query.after is not None:
+        values['after'] = query.after
+    if query.tenant is not None:
+        values['tenant'] = query.tenant
+    shape = Shape(
+        collection,
+        _deciding_keys(of, query),
+        tuple(filters),
+        query.tenant is not None,
+        query.after is not None,
+        limit,
+        query.deleted,
+        query.nested,
+        ranges=database == 'postgresql',
+    )
+    return shape, values
+
+
+def _place(item: tuple[str, Any]) -> int:
+    name, value = item
+    unusual = name == 'state' and value != action_states.SUCCEEDED
+    name = 'exception' if unusual else name
+    return _LEADS.index(name) if name in _LEADS else len(_LEADS)
+
+
+def _deciding_keys(of: Collection, query: Query) -> tuple[tuple[str, bool], ...]:
+    """Return the sort keys, `id` instead of one in which all rows are equal."""
+    keys = tuple(dict(query.sort or of.order).items())
+    if 'id' in dict(keys):
+        # What is unique needs no further key.
+        keys = keys[: list(dict(keys)).index('id') + 1]
+    if len(keys) == 1 and DELETED in of.places and not of.id_ascends:
+        decided = {key for name in query.filters for key in _DECIDED.get(name, ())}
+        if not query.deleted:
+            decided.add('deleted_at')
+        ((key, descending),) = keys
+        return ((('id' if key in decided else key), descending),)
+    if of.id_ascends and 'id' not in dict(keys):
+        return (*keys, ('id', False))
+    return keys
+
+
+# what rows are sorted by that belongs to others
+
+
+@functools.lru_cache(maxsize=64)
+def references(collection: str, key: str, marked: bool) -> sa.Select[Any] | None:
+    """Return the statement that finds what rows are sorted by, in order, if any.
 
     Its rows are (id, sort key, id of what the marker refers to). Rows of a very large
     table can refer to few others only: to goals and strategies.
     """
-    of, key = COLLECTIONS[noun], queries.deciding_key(query)
-    if not of.hidden or key not in _REFERENCES:
-        return ''
+    of = COLLECTIONS[collection]
+    if DELETED not in of.places or key not in _REFERENCES:
+        return None
     table, column = _REFERENCES[key]
-    marker = 'NULL'
-    if query.after is not None:
-        marker = f'(SELECT {column} FROM {of.table} WHERE uuid = :after)'
+    refers = of.table.c[column]
+    marker: Any = sa.null()
+    if marked:
+        marker = sa.select(refers).where(of.table.c.uuid == _AFTER).scalar_subquery()
     # With EXISTS, MariaDB might first read all that refer to any.
-    used = f'(SELECT 1 FROM {of.table} WHERE {of.table}.{column} = {table}.id LIMIT 1)'
-    expression = of.keys[key][0]
+    used = sa.select(number(1)).where(refers == table.c.id).limit(number(1))
+    expression = of.keys[key].column
     return (
-        f'SELECT {table}.id, {expression}, {marker} FROM {table} WHERE {used} = 1 '
-        f'ORDER BY {expression}, {table}.id'
+        sa.select(table.c.id, expression, marker)
+        .where(used.scalar_subquery() == number(1))
+        .order_by(expression, table.c.id)
     )
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Reference:
-    """One of what rows are sorted by.
+def with_references(
+    shape: Shape, found: Sequence[Sequence[Any]]
+) -> tuple[Shape, dict[str, Any]]:
+    """Return a shape with what `references` has found, and its parameters."""
+    if len(found) > MOST_REFERENCES:
+        return shape, {}
+    ranks: list[int] = []
+    begin = last = None
+    values = {}
+    for place, (key, value, marker) in enumerate(found):
+        ranks.append((ranks[-1] + (value != last)) if ranks else 0)
+        last = value
+        values[f'reference_{place}'] = key
+        if key == marker:
+            begin = ranks[-1]
+    return dataclasses.replace(shape, references=tuple(ranks), begin=begin), values
 
-    :param name: of the parameter that is its id
-    :param rank: its place; the same where the sort keys are equal
+
+# statements
+
+
+@functools.lru_cache(maxsize=MOST_STATEMENTS)
+def page(shape: Shape) -> sa.Select[Any]:
+    """Return the statement of a page.
+
+    Its first column is the id of a row, NULL in the only row of an empty page after a
+    marker; no row at all: there is no such marker.
     """
-
-    name: str
-    rank: int
+    return _Page(shape).statement()
 
 
-class Page:
-    """The statement of a page, and the values of its parameters.
+@functools.lru_cache(maxsize=MOST_STATEMENTS)
+def count(shape: Shape) -> sa.Select[Any]:
+    """Return the statement that counts the rows, whatever the marker and the limit."""
+    found = _Page(shape)
+    (place,) = found.places()
+    where = found.conditions()
+    where += [found.hidden == number(place)] if place is not None else []
+    return sa.select(sa.func.count()).select_from(found.table).where(*where)
 
-    :ivar template: its first column is the id of a row, NULL in the only row of an
-        empty page after a marker; no row at all: there is no such marker
-    :param found: what `references` has found
-    """
 
-    def __init__(
-        self,
-        noun: str,
-        query: Query,
-        dialect: Dialect,
-        found: Sequence[Sequence[Any]] | None = None,
-    ) -> None:
-        queries.check(noun, query)
-        self._noun = COLLECTIONS[noun]
-        self._query = query
-        self._dialect = dialect
-        self._descending = query.sort_dir == queries.DESCENDING
-        self._begin = '<' if self._descending else '>'
-        self._id = f'{self._noun.table}.id'
-        self._sort_key = queries.deciding_key(query)
-        self._key, self._nullable = self._noun.keys[self._sort_key]
-        self._conditions = conditions(self._noun, query)
-        self.values = dict(self._conditions.values)
-        self._limit = f'LIMIT {query.limit}'
-        if query.limit not in COMMON_LIMITS:
-            self._limit = 'LIMIT :limit'
-            self.values['limit'] = query.limit
-        if query.after is not None:
-            self.values['after'] = query.after
-        self._references: list[_Reference] | None = None
-        self._marked: int | None = None
-        if found is not None and len(found) <= MOST_REFERENCES:
-            self._references = self._ranked(found)
-        self.template = self._template()
+class _Page:
+    """The statement of a page, while it is made."""
 
-    def _ranked(self, found: Sequence[Sequence[Any]]) -> list[_Reference]:
-        """Take over what rows are sorted by, and which of it the marker refers to."""
-        ranked: list[_Reference] = []
-        last = None
-        for number, (key, value, marker) in enumerate(found):
-            rank = ranked[-1].rank if ranked else 0
-            if ranked and value != last:
-                rank += 1
-            last = value
-            ranked.append(_Reference(f'reference_{"x" * number}', rank))
-            self.values[ranked[-1].name] = key
-            if key == marker:
-                self._marked = rank
-        return ranked
+    def __init__(self, shape: Shape) -> None:
+        self._shape = shape
+        self._of = COLLECTIONS[shape.collection]
+        self.table = self._of.table
+        self._id: Expression = self.table.c.id
+        (self._key, self._descending), *self._rest = shape.keys
+        self._sort: SortKey = self._of.keys.get(self._key, SortKey(self._id))
+        self._limit: Any = None
+        if shape.limit is not None:
+            self._limit = LIMIT if shape.limit == ANY else number(shape.limit)
+        self._read_filters()
 
-    def _template(self) -> str:
-        table = self._noun.table
-        source = f'({self._page()}) AS page'
-        if self._query.after is not None:
-            known = ' AND plan_id IS NOT NULL' if self._noun is ACTIONS else ''
-            marker = f'(SELECT id FROM {table} WHERE uuid = :after{known}) AS marker'
-            source = f'{marker} LEFT JOIN {source} ON 1 = 1'
-        return (
-            f'SELECT page.id, {self._noun.columns} FROM {source} '
-            f'LEFT JOIN {table} ON {table}.id = page.id{self._noun.joins} '
-            f'ORDER BY page.missing, {self._order("page.sort_key", "page.id")}'
-        )
+    def _read_filters(self) -> None:
+        self._lead: tuple[Expression, Expression] | None = None
+        self._others: list[Expression] = []
+        self._possible: tuple[int, ...] | None = None
+        #: Whether only actions are wanted that have not ended.
+        self._unfinished = False
+        for name, kind in self._shape.filters:
+            found = self._of.filters[name].compare(name, kind)
+            if found.lead is not None and self._lead is None:
+                self._lead = found.lead
+            elif found.lead is not None:
+                self._others.append(found.lead[0] == found.lead[1])
+                self._unfinished = found.lead[1] is EMPTY
+            self._others += found.others
+            self._possible = found.hidden or self._possible
 
-    def _page(self) -> str:
-        """Return (id, sort_key, missing) of the rows of the page."""
-        walks = [walk for place in self._places() for walk in self._walks(place)]
-        if not walks:
-            return self._walk(None, [self._id], [], '1 = 0')
-        if len(walks) == 1:
-            return walks[0]
-        parts = ' UNION ALL '.join(
-            f'SELECT * FROM ({walk}) AS walk_{n}' for n, walk in enumerate(walks)
-        )
-        return (
-            f'SELECT id, sort_key, missing FROM ({parts}) AS parts '
-            f'ORDER BY missing, {self._order("sort_key", "id")} {self._limit}'
-        )
+    @property
+    def hidden(self) -> Expression:
+        """Return the column by which rows are on a list or not."""
+        return self.table.c.hidden
 
-    def _places(self) -> Sequence[int | None]:
+    def conditions(self) -> list[Expression]:
+        """Return what holds of all rows, `hidden` apart."""
+        shape, of = self._shape, self._of
+        found = list(self._others)
+        if self._lead is not None:
+            found.append(self._lead[0] == self._lead[1])
+        if shape.tenant:
+            found.append(self.table.c.tenant == _TENANT)
+        return [*found, *self._scope()] if of.unnested is not None else found
+
+    def _scope(self) -> list[Expression]:
+        """Return which rows the collection has, `hidden` apart."""
+        shape, of = self._shape, self._of
+        found = list(of.scope) if DELETED not in of.places else []
+        if of.unnested is not None and shape.deleted and not shape.nested:
+            found.append(of.unnested)
+        if of.unnested is not None and shape.nested and not shape.deleted:
+            found.append(self.hidden.in_([number(SHOWN), number(APART)]))
+        if of.softly_deleted and not shape.deleted:
+            found.append(self.table.c.deleted_at.is_(None))
+        return found
+
+    def places(self) -> Sequence[int | None]:
         """Return the values of `hidden` that are walked through; None for any."""
-        wanted = self._noun.hidden
-        if not wanted:
+        shape, of = self._shape, self._of
+        if not of.places or (of.places == (APART,) and shape.tenant):
             return (None,)
-        if not self._query.deleted:
-            wanted = (SHOWN,)
-        possible = self._conditions.hidden
-        if possible is None and self._query.deleted and self._sort_key == 'uuid':
+        if of.unnested is not None:
+            return (None,) if shape.deleted or shape.nested else (SHOWN,)
+        possible = self._possible
+        wanted = of.places if shape.deleted or DELETED not in of.places else (SHOWN,)
+        if shape.deleted and possible is None and self._key == 'uuid':
             # Two walks along the uuids would each pass by all rows of the other.
             return (None,)
         # Some actions are listed nowhere.
-        whole = self._noun is not ACTIONS
-        plain = whole and possible is None and self._conditions.lead is None
-        if plain and self._query.deleted and self._sort_key == 'id':
+        plain = not of.scope and possible is None and self._lead is None
+        if plain and shape.deleted and self._key == 'id':
             return (None,)
         return [place for place in wanted if possible is None or place in possible]
 
-    def _walks(self, place: int | None) -> list[str]:
+    # the whole
+
+    def statement(self) -> sa.Select[Any]:
+        walks = [walk for place in self.places() for walk in self._walks(place)]
+        if not walks:
+            walks = [self._walk(None, self._by_id(), [], NEVER)]
+        order = self._terms()
+        if len(walks) == 1:
+            page = walks[0].subquery('page')
+        else:
+            parts = sa.union_all(
+                *(
+                    sa.select(walk.subquery(f'walk_{place}'))
+                    for place, walk in enumerate(walks)
+                )
+            ).subquery('parts')
+            page = (
+                sa.select(parts)
+                .order_by(*self._ordered(parts, order))
+                .limit(self._limit)
+                .subquery('page')
+            )
+        source: Any = page
+        if self._shape.marked:
+            source = self._marker().outerjoin(page, sa.true())
+            source = source.outerjoin(self.table, self._id == page.c.id)
+        else:
+            source = source.join(self.table, self._id == page.c.id)
+        return (
+            sa.select(page.c.id, *self._of.columns)
+            .select_from(self._joined(source))
+            .order_by(*self._ordered(page, order))
+        )
+
+    def _joined(self, source: Any) -> Any:
+        for table, condition in self._of.joins:
+            source = source.outerjoin(table, condition)
+        return source
+
+    def _marker(self) -> sa.Subquery:
+        table = self.table
+        known = [table.c.uuid == _AFTER, *self._of.scope]
+        if self._shape.tenant:
+            # What others have does not exist.
+            known.append(table.c.tenant == _TENANT)
+        return sa.select(table.c.id.label('marked')).where(*known).subquery('marker')
+
+    def _terms(self) -> list[tuple[Expression, bool]]:
+        """Return what rows are sorted by, without the id."""
+        if not self._rest:
+            # Whether there is no value, and the value.
+            return [(number(0), False), (self._sort.column, self._descending)]
+        found: list[tuple[Expression, bool]] = []
+        for key, descending in self._shape.keys:
+            if key == 'id':
+                continue
+            sort = self._of.keys[key]
+            column = sort.column
+            if sort.nullable:
+                missing = sa.case((column.is_(None), number(1)), else_=number(0))
+                found.append((missing, False))
+                column = sa.func.coalesce(column, sort.none)
+            found.append((column, descending))
+        return found
+
+    @property
+    def _id_descends(self) -> bool:
+        return dict(self._shape.keys).get('id', self._shape.keys[-1][1])
+
+    def _by_id(self) -> Order:
+        return [(self._id, self._id_descends)]
+
+    def _ordered(self, source: Any, order: Order) -> list[Expression]:
+        found: list[tuple[Expression, bool]] = [
+            (source.c[f's{place}'], descending)
+            for place, (_, descending) in enumerate(order)
+        ]
+        return _directed([*found, (source.c.id, self._id_descends)])
+
+    # walks
+
+    def _walks(self, place: int | None) -> list[sa.Select[Any]]:
         """Return the parts of the page in one place, each in the order of an index."""
-        if self._references is not None:
-            return self._by_reference(place, self._references)
-        if self._sort_key in ('id', 'uuid'):
+        shape = self._shape
+        if self._rest:
+            return self._by_terms(place)
+        if shape.references is not None:
+            return self._by_reference(place, shape.references)
+        if self._key in ('id', 'uuid'):
             # What is unique needs no second key.
-            return [self._walk(place, [self._key], self._last(self._key))]
-        if self._noun is ACTIONS and self._sort_key == 'state':
+            order = [(self._sort.column, self._descending)]
+            return [self._walk(place, order, self._last(self._sort.column))]
+        if self.table is actions and self._key in ('state', 'status'):
             return self._by_state(place)
-        if self._noun is ACTION_PLANS and self._sort_key == 'updated_at':
-            settled = 'action_plans.settled_at'
+        if shape.collection == 'action_plans' and self._key == 'updated_at':
+            settled = action_plans.c.settled_at
             return [
-                *self._by_column(place, settled, settled, f'NOT {_ACTIVE}'),
+                *self._by_column(place, settled, settled, sa.not_(_ACTIVE)),
                 # They are few, and sorted.
-                *self._by_column(place, self._key, _FEW, _ACTIVE),
+                *self._by_column(place, self._sort.column, _FEW, _ACTIVE),
             ]
-        return self._by_column(place, self._key, self._key)
+        return self._by_column(place, self._sort.column, self._sort.column)
 
     def _by_column(
-        self, place: int | None, column: str, along: str, *where: str
-    ) -> list[str]:
+        self, place: int | None, column: Expression, along: Expression, *where: Any
+    ) -> list[sa.Select[Any]]:
         """Return the walks in the order of a column, and in that of the ids.
 
         :param column: which has the value of the sort key, if any
         :param along: the column of the index
         :param where: what holds besides
         """
-        key, number = self._key, self._id
-        order = [column, number]
+        key, row_id, shape = self._sort.column, self._id, self._shape
+        order = [(column, self._descending), (row_id, self._descending)]
         walks = []
-        present = [*where, f'{column} IS NOT NULL'] if self._nullable else [*where]
-        if self._query.after is None or self._dialect.compares_rows:
-            last = self._last(key, number)
-            walks.append(self._walk(place, order, last, *present, along=along))
+        present = [*where, column.is_not(None)] if self._sort.nullable else [*where]
+        if not shape.marked or shape.ranges:
+            last = self._last(key, row_id)
+            walks.append(
+                self._walk(place, order, last, *present, along=along, ranged=True)
+            )
         else:
             # A range of pairs would be one of the first of them only.
             (value,) = self._last(key)
-            same = (*where, f'{column} = {value}')
-            last = self._last(number)
-            walks.append(
-                self._walk(place, [number], last, *same, along=along, key=column)
-            )
-            walks.append(self._walk(place, order, [value], *present, along=along))
-        if self._nullable:
-            # Where the marker has a value, all that have none come after it.
-            zero = LAST_ID if self._descending else 0
-            after = self._last(f'CASE WHEN {key} IS NULL THEN {number} ELSE {zero} END')
-            absent = [*where, f'{column} IS NULL']
-            absent += [f'{number} {self._begin} {a}' for a in after]
-            # PostgreSQL does not see that the key is one. MariaDB would sort for it.
-            order = order if self._dialect.guesses else [number]
-            walks.append(
-                self._walk(
-                    place, order, [], *absent, along=along, key=column, missing=1
-                )
-            )
-        return walks
-
-    def _by_state(self, place: int | None) -> list[str]:
-        """Return a walk for each state of actions."""
-        if place == DELETED:
-            return [self._walk(place, [self._id], self._in('DELETED'), key="'DELETED'")]
-        walks = []
-        for state in _STATES:
-            where = [OPEN[state]] if state in OPEN else []
-            ended = ('actions.ended', "''" if state in OPEN else f"'{state}'")
-            last = self._in(state)
-            walks.append(
-                self._walk(
-                    place, [self._id], last, *where, lead=ended, key=f"'{state}'"
-                )
-            )
-        return walks
-
-    def _in(self, state: str) -> list[str]:
-        """Return after which id the rows of a state come after the marker."""
-        first, last = (LAST_ID, 0) if self._descending else (0, LAST_ID)
-        return self._last(
-            f"CASE WHEN '{state}' {self._begin} {STATE} THEN {first} "
-            f"WHEN {STATE} = '{state}' THEN {self._id} ELSE {last} END"
-        )
-
-    def _by_reference(
-        self, place: int | None, references: Sequence[_Reference]
-    ) -> list[str]:
-        """Return a walk for each of what rows refer to, and one for those without."""
-        column = f'{self._noun.table}.{_REFERENCES[self._sort_key][1]}'
-        begin = None
-        if self._query.after is not None:
-            begin = self._marked
-        walks = []
-        for reference in references:
-            last: list[str] = []
-            if self._query.after is not None:
-                if begin is None or reference.rank != begin:
-                    if begin is None or (reference.rank < begin) != self._descending:
-                        continue
-                else:
-                    last = self._last(self._id)
             walks.append(
                 self._walk(
                     place,
-                    [self._id],
-                    last,
-                    lead=(column, f':{reference.name}'),
-                    key=str(reference.rank),
+                    order[1:],
+                    self._last(row_id),
+                    *where,
+                    column == value,
+                    along=along,
+                    value=column,
                 )
             )
-        last = self._last(self._id) if begin is None else []
-        where = [f'{column} IS NULL']
-        where += [f'{self._id} {self._begin} {value}' for value in last]
-        order = [column, self._id] if self._dialect.guesses else [self._id]
-        walks.append(
-            self._walk(place, order, [], *where, along=column, key='0', missing=1)
-        )
+            walks.append(self._walk(place, order, [value], *present, along=along))
+        if self._sort.nullable:
+            # Where the marker has a value, all that have none come after it.
+            begin = self._last(
+                sa.case((key.is_(None), row_id), else_=number(self._before))
+            )
+            absent = [*where, column.is_(None)]
+            absent += [self._beyond(row_id, value) for value in begin]
+            walks.append(self._without_value(place, column, along, absent))
         return walks
 
-    def _order(self, *expressions: str) -> str:
-        direction = 'DESC' if self._descending else 'ASC'
-        return ', '.join(f'{expression} {direction}' for expression in expressions)
+    def _without_value(
+        self,
+        place: int | None,
+        column: Expression,
+        along: Expression,
+        where: list[Any],
+        value: Expression | None = None,
+    ) -> sa.Select[Any]:
+        """Return the walk of the rows that have no value in the sort key."""
+        order = self._by_id()
+        if self._shape.ranges:
+            # PostgreSQL does not see that the key is one. MariaDB would sort for it.
+            order = [(column, self._descending), *order]
+        value = column if value is None else value
+        return self._walk(place, order, [], *where, along=along, value=value, missing=1)
+
+    @property
+    def _before(self) -> int:
+        """Return the id that all come after."""
+        return LAST_ID if self._descending else 0
+
+    def _beyond(self, column: Expression, value: Any) -> Any:
+        return column < value if self._descending else column > value
+
+    def _by_terms(self, place: int | None) -> list[sa.Select[Any]]:
+        """Return the walks of rows that are sorted by several keys."""
+        terms = [*self._terms(), (self._id, self._id_descends)]
+        column, descending = self._sort.column, self._descending
+        nullable = self._sort.nullable
+        present: list[Any] = [column.is_not(None)] if nullable else []
+        # Without what is the same in all of a walk.
+        order = terms[1:] if nullable else terms
+        rest = order[1:]
+        absent: list[Any] = [column.is_(None)]
+        if self._shape.marked:
+            (value,) = self._last(column)
+            present.append(column <= value if descending else column >= value)
+            present.append(self._after(terms))
+            absent.append(self._after(terms))
+        walks = [
+            self._walk(place, [(column, descending), *rest], [], *present, along=column)
+        ]
+        if nullable:
+            first = [(column, descending)] if self._shape.ranges else []
+            walks.append(self._walk(place, [*first, *rest], [], *absent, along=column))
+        return walks
+
+    def _after(self, terms: Order) -> Expression:
+        """Return that a row comes after the marker."""
+        alternatives: list[Expression] = []
+        same: list[Expression] = []
+        for expression, descending in terms:
+            (value,) = self._last(expression)
+            beyond = expression < value if descending else expression > value
+            alternatives.append(sa.and_(*same, beyond))
+            same.append(expression == value)
+        return sa.or_(*alternatives)
+
+    def _by_state(self, place: int | None) -> list[sa.Select[Any]]:
+        """Return a walk for each state of actions: no index has all of them."""
+        order, plain = self._by_id(), self._shape.collection == 'cluster_actions'
+        if place == DELETED:
+            last = self._in('DELETED', STATE)
+            return [self._walk(place, order, last, value=constant('DELETED'))]
+        column = actions.c.status if plain else STATE
+        walks = []
+        for state in sorted(action_states.STATES if plain else _STATES):
+            final = state in action_states.FINAL
+            ended = (actions.c.ended, constant(state) if final else EMPTY)
+            here = column == constant(state) if plain else OPEN.get(state)
+            where = [] if final else [here]
+            last, value = self._in(state, column), constant(state)
+            walks.append(
+                self._walk(place, order, last, *where, lead=ended, value=value)
+            )
+        return walks
+
+    def _in(self, state: str, column: Expression) -> list[Expression]:
+        """Return after which id the rows of a state come after the marker."""
+        first, last = (LAST_ID, 0) if self._descending else (0, LAST_ID)
+        return self._last(
+            sa.case(
+                (self._beyond(constant(state), column), number(first)),
+                (column == constant(state), self._id),
+                else_=number(last),
+            )
+        )
+
+    def _by_reference(
+        self, place: int | None, ranks: Sequence[int]
+    ) -> list[sa.Select[Any]]:
+        """Return a walk for each of what rows refer to, and one for those without."""
+        column = self.table.c[_REFERENCES[self._key][1]]
+        marked, begin = self._shape.marked, self._shape.begin
+        walks = []
+        for reference, rank in enumerate(ranks):
+            last: list[Expression] = []
+            if marked and begin is not None and rank == begin:
+                last = self._last(self._id)
+            elif marked and (begin is None or (rank < begin) != self._descending):
+                continue
+            parameter = sa.bindparam(f'reference_{reference}', type_=sa.BigInteger)
+            walks.append(
+                self._walk(
+                    place,
+                    self._by_id(),
+                    last,
+                    lead=(column, parameter),
+                    value=number(rank),
+                )
+            )
+        where: list[Any] = [column.is_(None)]
+        if begin is None:
+            where += [self._beyond(self._id, value) for value in self._last(self._id)]
+        walks.append(self._without_value(place, column, column, where, number(0)))
+        return walks
+
+    def _last(self, *expressions: Expression) -> list[Expression]:
+        """Return the values of the marker; [] without one."""
+        if not self._shape.marked:
+            return []
+        source: Any = self.table
+        if self._needs_joins(expressions):
+            source = self._joined(source)
+        return [
+            sa.select(expression)
+            .select_from(source)
+            .where(self.table.c.uuid == _AFTER)
+            .correlate(None)
+            .scalar_subquery()
+            for expression in expressions
+        ]
+
+    def _needs_joins(self, expressions: Iterable[Any]) -> bool:
+        joined = {table for table, _ in self._of.joins}
+        return self._shape.references is None and any(
+            table in joined
+            for expression in expressions
+            for table in getattr(expression, '_from_objects', ())
+        )
+
+    # one walk
 
     def _walk(
         self,
         place: int | None,
-        order: list[str],
-        last: list[str],
-        *where: str,
-        lead: tuple[str, str] | None = None,
-        along: str = '',
-        key: str = '',
+        order: Order,
+        last: Sequence[Any],
+        *where: Any,
+        lead: tuple[Expression, Expression] | None = None,
+        along: Expression | None = None,
+        value: Expression | None = None,
         missing: int = 0,
-    ) -> str:
+        ranged: bool = False,
+    ) -> sa.Select[Any]:
         """Return the first rows in an order.
 
         :param last: beyond these values of the order; [] from the begin
         :param where: what holds besides
         :param lead: (column, value) that all have; that of the filters if None
         :param along: the column of an index, if it is not that of the order
-        :param key: the value of the sort key
+        :param value: that of the sort key
+        :param ranged: whether the order is that of an index after what all have
         """
-        noun, filtered = self._noun, self._conditions.lead
-        found = [*self._conditions.others, *where]
-        hint, key = self._hint(place, order, lead, along), key or order[0]
-        hidden = (f'{noun.table}.hidden', f'{place}')
+        shape, filtered = self._shape, self._lead
+        columns = [column for column, _ in order]
+        found: list[Any] = [*self._others, *self._scope(), *where]
+        index = self._index(place, columns, lead, along)
+        value = columns[0] if value is None else value
         if lead is not None and filtered is not None:
-            found.append(f'{filtered[0]} = {filtered[1]}')
+            found.append(filtered[0] == filtered[1])
         lead = lead or filtered
         prefix = [lead] if lead is not None else []
-        if order == [self._id] and not along and self._dialect.guesses:
-            if place is not None and (lead is None or lead[0] in _FIRST):
-                prefix.append(hidden)
-                place = None
-            elif place is not None:
-                found.append(self._hidden(place, order, lead, along))
+        if shape.tenant:
+            prefix.insert(0, (self.table.c.tenant, _TENANT))
+        shown = (self.hidden, number(place)) if place is not None else None
+        along_id = len(columns) == 1 and columns[0] is self._id and along is None
+        if shape.ranges and ranged and shape.tenant and not shape.filters:
+            prefix += [shown] if shown is not None else []
+            found += self._range(prefix, columns, last)
+            order = [(c, self._descending) for c in _first(prefix)] + list(order)
+            last = []
+        elif shape.ranges and along_id and self._is_indexed() and not shape.tenant:
+            first = lead is None or lead[0] in _FIRST
+            if shown is not None and first:
+                prefix.append(shown)
+            elif shown is not None:
+                found.append(self._is_hidden(shown, columns, lead, along))
             if len(prefix) > 1:
-                found += _pinned(*prefix)
-                if last:
-                    found.append(_compared_rows(order, self._begin, last))
-                order, last = [prefix[0][0], *order], []
+                found += self._pinned(prefix)
+                found += self._compared(columns, last)
+                order = [(prefix[0][0], self._descending), *order]
+                last = []
             elif prefix:
-                found += self._along(prefix, last)
-                order, last = [*(column for column, _ in prefix), *order], []
+                found += self._range(prefix, columns, last)
+                order = [(c, self._descending) for c in _first(prefix)] + list(order)
+                last = []
         else:
-            found += [f'{column} = {value}' for column, value in prefix]
-            if place is not None:
-                found.append(self._hidden(place, order, lead, along))
-        if noun is ACTIONS and place is None:
-            found.append(_LISTED)
-        if not noun.hidden and not self._query.deleted:
-            found.append(noun.shown)
-        if last:
-            found.append(_compared_rows(order, self._begin, last))
-        joins = noun.joins if self._needs_joins(found) else ''
-        return (
-            f'SELECT {self._id} AS id, {key} AS sort_key, '
-            f'{missing} AS missing FROM {noun.table}{hint}{joins} '
-            f'WHERE {" AND ".join(found or ["1 = 1"])} '
-            f'ORDER BY {self._order(*order)} {self._limit}'
-        )
+            found += [column == equal for column, equal in prefix]
+            if shown is not None:
+                found.append(self._is_hidden(shown, columns, lead, along))
+        if shape.collection == 'actions' and place is None:
+            # Not in the words of an index, which is not the one to be used.
+            listed = actions.c.hidden.in_([number(SHOWN), number(DELETED)])
+            found.append(listed.is_(sa.true()))
+        found += self._compared(columns, last)
+        return self._select(found, order, value, missing, index)
 
-    def _hidden(
+    def _select(
         self,
-        place: int,
-        order: list[str],
-        lead: tuple[str, str] | None,
-        along: str,
-    ) -> str:
+        where: list[Any],
+        order: Order,
+        value: Expression,
+        missing: int,
+        index: tuple[str, ...],
+    ) -> sa.Select[Any]:
+        terms = [number(missing), value]
+        if self._rest:
+            terms = [expression for expression, _ in self._terms()]
+        sorted_by = [term.label(f's{place}') for place, term in enumerate(terms)]
+        source: Any = self.table
+        if self._needs_joins([value, *where, *(column for column, _ in order)]):
+            source = self._joined(source)
+        found = (
+            sa.select(self._id.label('id'), *sorted_by)
+            .select_from(source)
+            .where(*where)
+            .order_by(*_directed(order))
+            .limit(self._limit)
+        )
+        return use_index(found, self.table, *index) if index else found
+
+    def _is_hidden(
+        self,
+        shown: tuple[Expression, Expression],
+        columns: Sequence[Expression],
+        lead: tuple[Expression, Expression] | None,
+        along: Expression | None,
+    ) -> Any:
         """Return that `hidden` has a value."""
-        condition = f'{self._noun.table}.hidden = {place}'
-        column = lead[0] if lead is not None and not along else along or order[0]
-        if column in (f'{self._noun.table}.uuid', 'actions.plan_id', _FEW):
+        condition = shown[0] == shown[1]
+        first = along if along is not None else columns[0]
+        column = lead[0] if lead is not None and along is None else first
+        if column is self.table.c.uuid or column is actions.c.plan_id or column is _FEW:
             # Not in the words of an index, which is not the one to be used: without
             # statistics it looks better to PostgreSQL than the one in the order.
-            return f'({condition}) IS TRUE'
+            return condition.is_(sa.true())
         return condition
 
-    def _hint(
+    def _compared(
+        self, columns: Sequence[Expression], last: Sequence[Any]
+    ) -> list[Any]:
+        """Return that columns are beyond values."""
+        columns = columns[: len(last)]
+        if len(columns) < 2:
+            return [self._beyond(c, v) for c, v in zip(columns, last, strict=True)]
+        return [self._beyond(sa.tuple_(*columns), sa.tuple_(*last))]
+
+    def _range(
         self,
-        place: int | None,
-        order: list[str],
-        lead: tuple[str, str] | None,
-        along: str,
-    ) -> str:
-        """Return which index to walk along, '' where it is for the database to say."""
-        table, filtered = self._noun.table, self._conditions.lead
-        if not self._noun.hidden:
-            return ''
-        if lead is None and filtered is not None:
-            if order != [self._id] or along:
-                return ''
-            lead = filtered
-        column = lead[0] if lead is not None else along or order[0]
-        if column == f'{table}.uuid':
-            return f' BY(uq_{table}_uuid)'
-        if column == self._id:
-            return '' if place is None else f' ALONG(ix_{table}_hidden_id)'
-        if column == _FEW:
-            return ' ALONG(ix_action_plans_active)'
-        if column == 'actions.plan_id' and _UNFINISHED in self._conditions.others:
-            return ' BY(ix_actions_unfinished)'
-        name = column.partition('.')[2]
-        if '.' not in column or not column.startswith(f'{table}.'):
-            return ''
-        plain = f'{name}_hidden' if column in _FIRST else f'hidden_{name}'
-        return f' ALONG({_INDEXES.get(column, f"ix_{table}_{plain}_id")})'
-
-    def _needs_joins(self, found: Sequence[str]) -> bool:
-        text = ' '.join([self._key, *found])
-        return self._references is None and any(
-            f'{table}.' in text
-            for table in ('goals', 'strategies', 'audits', 'action_plans')
-            if table != self._noun.table
-        )
-
-    def _last(self, *expressions: str) -> list[str]:
-        """Return the values of the marker; [] without one."""
-        if self._query.after is None:
-            return []
-        noun = self._noun
-        joins = noun.joins if self._needs_joins(expressions) else ''
-        return [
-            f'(SELECT {expression} FROM {noun.table}{joins} '
-            f'WHERE {noun.table}.uuid = :after)'
-            for expression in expressions
-        ]
-
-    def _along(self, prefix: list[tuple[str, str]], last: list[str]) -> list[str]:
-        """Return the range of an index in which columns have these values.
+        prefix: Sequence[tuple[Expression, Expression]],
+        columns: Sequence[Expression],
+        last: Sequence[Any],
+    ) -> list[Any]:
+        """Return the range of an index in which its first columns have these values.
 
         Told that a column has one value, PostgreSQL might walk along the ids of all
         rows, because it takes every value for equally frequent. So it is told of a
         range, in which the column is a part of the order.
         """
-        columns = [column for column, _ in prefix]
-        values = [value for _, value in prefix]
-        end = '>=' if self._descending else '<='
-        begin = _compared_rows(columns, f'{self._begin}=', values)
+        first, values = _first(prefix), [value for _, value in prefix]
+        one, all_of = first[0], len(first) == 1
+        whole: Any = one if all_of else sa.tuple_(*first)
+        equal: Any = values[0] if all_of else sa.tuple_(*values)
+        down = self._descending
+        within = whole >= equal if down else whole <= equal
+        begin = whole <= equal if down else whole >= equal
         if last:
-            begin = _compared_rows([*columns, self._id], self._begin, [*values, *last])
-        within = _compared_rows(columns, end, values)
-        # One column apart as well: that says that it is not NULL, as some indexes do.
-        alone = f'{columns[0]} {end} {values[0]}'
-        return [begin, within, *[alone] * (alone != within)]
+            begin = self._beyond(sa.tuple_(*first, *columns), sa.tuple_(*values, *last))
+        found = [begin, within]
+        if not all_of:
+            # Says that it is not NULL, as some indexes do.
+            found.append(one >= values[0] if down else one <= values[0])
+        return found
+
+    def _pinned(self, prefix: Sequence[tuple[Expression, Expression]]) -> list[Any]:
+        """Return that the first columns of an index have these values.
+
+        The first as one of several, of which there is one: told so, PostgreSQL keeps
+        to the index, see `_range`. A range of both columns would not do: it goes on
+        beyond its end as long as the first one has its value, through all rows that
+        are shown to find no more deleted ones.
+        """
+        (column, value), (other, equal) = prefix
+        return [is_only(column, value), other == equal]
+
+    def _index(
+        self,
+        place: int | None,
+        columns: Sequence[Expression],
+        lead: tuple[Expression, Expression] | None,
+        along: Expression | None,
+    ) -> tuple[str, ...]:
+        """Return which index to walk along, and the databases that are told it."""
+        table, shape, filtered = self.table, self._shape, self._lead
+        both = ('mysql', 'sqlite')
+        if not self._is_indexed():
+            return ()
+        if lead is None and filtered is not None:
+            if columns[0] is not self._id or along is not None:
+                return ()
+            lead = filtered
+        column = along if along is not None else columns[0]
+        if lead is not None:
+            column = lead[0]
+        if column is table.c.uuid:
+            return (f'uq_{table.name}_uuid', 'mysql')
+        if column is self._id:
+            return () if place is None else (f'ix_{table.name}_hidden_id', *both)
+        if column is _FEW:
+            return ('ix_action_plans_active', *both)
+        if column is actions.c.plan_id and self._unfinished:
+            return ('ix_actions_unfinished', 'mysql')
+        if getattr(column, 'table', None) is not table:
+            return ()
+        if column in _INDEXES and not shape.tenant:
+            return (_INDEXES[column], *both)
+        return (self._index_of(column), *both)
+
+    def _is_indexed(self) -> bool:
+        """Return whether there is an index for the order."""
+        of = self._of
+        if DELETED in of.places:
+            return of.unnested is None
+        if of.softly_deleted or self._shape.filters:
+            return False
+        if self.table is actions:
+            none = self._key == 'target' and not self._shape.tenant
+            several = bool(self._rest) and self._key == 'status'
+            return not (none or several or self._key in of.unindexed)
+        return True
+
+    def _index_of(self, column: Any) -> str:
+        if DELETED not in self._of.places:
+            first = ['tenant'] * self._shape.tenant
+            if self.table is not actions or not self._shape.tenant:
+                first += ['hidden'] * bool(self._of.places)
+        else:
+            first = [] if column in _FIRST else ['hidden']
+        last = ['hidden'] * (column in _FIRST)
+        names = [self.table.name, *first, column.name, *last, 'id']
+        return f'ix_{"_".join(names)}'
 
 
-def _pinned(first: tuple[str, str], second: tuple[str, str]) -> list[str]:
-    """Return that the first columns of an index have these values.
-
-    The first as one of several, of which there is one: told so, PostgreSQL keeps to
-    the index, see `_along`. A range of both columns would not do: it goes on beyond
-    its end as long as the first one has its value, through all rows that are shown to
-    find no more deleted ones.
-    """
-    return [f'{first[0]} = ANY(ARRAY[{first[1]}])', f'{second[0]} = {second[1]}']
+def _first(prefix: Sequence[tuple[Expression, Expression]]) -> list[Expression]:
+    return [column for column, _ in prefix]
 
 
-def _compared_rows(columns: list[str], sign: str, values: list[str]) -> str:
-    columns = columns[: len(values)]
-    if len(columns) == 1:
-        return f'{columns[0]} {sign} {values[0]}'
-    return f'({", ".join(columns)}) {sign} ({", ".join(values)})'
+def _directed(order: Order) -> list[Expression]:
+    return [column.desc() if down else column.asc() for column, down in order]

@@ -20,11 +20,6 @@ from watcherlite.db.sqlalchemy.actions import (
     fence_of,
 )
 from watcherlite.db.sqlalchemy.claims import DUE, IS_CLAIMABLE, NOW, OF, TAKE
-from watcherlite.db.sqlalchemy.cluster_changes import (
-    SAVE_BINDINGS,
-    SAVE_CLUSTERS,
-    SAVE_NODES,
-)
 from watcherlite.db.sqlalchemy.constructs import (
     LIMIT,
     RowSource,
@@ -39,13 +34,7 @@ from watcherlite.db.sqlalchemy.dependents import (
     handover_values,
     release_rule,
 )
-from watcherlite.db.sqlalchemy.dialects import Batch
 from watcherlite.db.sqlalchemy.objects import ACTIONS
-from watcherlite.db.sqlalchemy.stacks import (
-    NEW_RESOURCES,
-    SAVE_RESOURCES,
-    SAVE_STACKS,
-)
 from watcherlite.db.sqlalchemy.statement_group import ActionUpdate
 from watcherlite.db.sqlalchemy.tables.actions import actions
 from watcherlite.db.sqlalchemy.tables.coordination import locks
@@ -127,37 +116,9 @@ TAKE_LOCKS = (
     .on_duplicate_key_update(action_id=locks.c.action_id)
 )
 
-_EACH_STACK = 'ROWS(:rows) STRAIGHT_JOIN stacks FORCE INDEX (PRIMARY)'
-_EACH_RESOURCE = 'ROWS(:rows) STRAIGHT_JOIN resources FORCE INDEX (PRIMARY)'
-_EACH_CLUSTER = 'ROWS(:rows) STRAIGHT_JOIN clusters FORCE INDEX (PRIMARY)'
-_EACH_NODE = 'ROWS(:rows) STRAIGHT_JOIN nodes FORCE INDEX (PRIMARY)'
-_EACH_BINDING = 'ROWS(:rows) STRAIGHT_JOIN bindings FORCE INDEX (PRIMARY)'
-
-
-def _saving(batch: Batch, table: str, each: str) -> Batch:
-    """Return a batch that writes rows by their ids, as it is done here."""
-    names = [name for name in batch.columns if name != 'id']
-    values = ', '.join(f'{table}.{name} = r.{name}' for name in names)
-    return Batch(f'UPDATE {each} ON {table}.id = r.id SET {values}', batch.columns)
-
-
-NOTE_DEFINITION = (
-    'INSERT INTO definitions (digest, template, environment, files, parameters, '
-    'used_at) VALUES (:digest, :template, :environment, :files, :parameters, NOW()) '
-    'ON DUPLICATE KEY UPDATE used_at = VALUES(used_at)'
-)
-DEFINITION = 'SELECT id FROM definitions WHERE digest = :digest'
-IDS_OF_RESOURCES = 'SELECT uuid, id FROM resources WHERE uuid IN_TEXTS(:uuids)'
-
 
 class MysqlTransaction(SqlTransaction):
     """`db.api.Transaction` where an UPDATE cannot say what it has changed."""
-
-    _save_stacks = _saving(SAVE_STACKS, 'stacks', _EACH_STACK)
-    _save_resources = _saving(SAVE_RESOURCES, 'resources', _EACH_RESOURCE)
-    _save_clusters = _saving(SAVE_CLUSTERS, 'clusters', _EACH_CLUSTER)
-    _save_nodes = _saving(SAVE_NODES, 'nodes', _EACH_NODE)
-    _save_bindings = _saving(SAVE_BINDINGS, 'bindings', _EACH_BINDING)
 
     def _change(self, changes: Sequence[ActionChange]) -> set[int]:
         session = self._session
@@ -260,16 +221,3 @@ class MysqlTransaction(SqlTransaction):
         if held:
             self._session.count(DROP, ids=action_ids)
         return held
-
-    def _add_definition(self, values: dict[str, Any]) -> int:
-        self._session.count(NOTE_DEFINITION, **values)
-        return int(self._session.rows(DEFINITION, digest=values['digest'])[0][0])
-
-    def _insert_resources(self, rows: list[dict[str, Any]]) -> Sequence[int]:
-        for row in rows:
-            row['id'] = None
-        self._insert(NEW_RESOURCES, [tuple(row.values()) for row in rows])
-        uuids = self._session.dialect.texts(row['uuid'] for row in rows)
-        found = self._session.rows(IDS_OF_RESOURCES, uuids=uuids)
-        ids = {row[0]: row[1] for row in found}
-        return [ids[row['uuid']] for row in rows]

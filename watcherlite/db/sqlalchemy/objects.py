@@ -13,13 +13,32 @@ from watcherlite.db.sqlalchemy.tables.audits import (
     goals,
     strategies,
 )
+from watcherlite.db.sqlalchemy.tables.clusters import (
+    bindings,
+    clusters,
+    nodes,
+    policies,
+    profiles,
+    receivers,
+)
 from watcherlite.db.sqlalchemy.tables.coordination import request_keys, workers
 from watcherlite.db.sqlalchemy.tables.events import events
+from watcherlite.db.sqlalchemy.tables.stacks import definitions, resources, stacks
 from watcherlite.db.sqlalchemy.tables.types import EncryptedJson, Secret
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import ENGINE, Action, NewAction
 from watcherlite.domain.audits import Audit, AuditTemplate, Goal, Strategy
+from watcherlite.domain.clusters import (
+    Binding,
+    Cluster,
+    Node,
+    Owner,
+    PolicyObject,
+    Profile,
+    Receiver,
+)
 from watcherlite.domain.events import Event
+from watcherlite.domain.stacks import Definition, Resource, Stack
 
 
 class _ActionMapper(RowMapper[Action]):
@@ -58,6 +77,21 @@ AUDIT_TEMPLATES = RowMapper(AuditTemplate, audit_templates)
 AUDITS = RowMapper(Audit, audits, {'interval': 'run_interval', 'force': 'forced'})
 ACTION_PLANS = RowMapper(ActionPlan, action_plans)
 ACTIONS = _ActionMapper()
-EVENTS = RowMapper(Event, events)
 WORKERS = RowMapper(Worker, workers)
 REQUEST_KEYS = RowMapper(RequestKey, request_keys)
+
+# USER and INDEX are reserved words.
+_USER = {'user': 'user_name'}
+DEFINITIONS = RowMapper(Definition, definitions)
+STACKS = RowMapper(Stack, stacks, _USER)
+RESOURCES = RowMapper(Resource, resources)
+_OWNED = {'owner': Owner}
+PROFILES = RowMapper(Profile, profiles, _USER, _OWNED)
+POLICIES = RowMapper(PolicyObject, policies, _USER, _OWNED)
+CLUSTERS = RowMapper(Cluster, clusters, _USER, _OWNED)
+NODES = RowMapper(
+    Node, nodes, {**_USER, 'index': 'node_index', 'last': 'last_action'}, _OWNED
+)
+BINDINGS = RowMapper(Binding, bindings)
+RECEIVERS = RowMapper(Receiver, receivers, _USER, _OWNED)
+EVENTS = RowMapper(Event, events)

@@ -1,20 +1,14 @@
 """The base class of the statement groups of a transaction."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
 from watcherlite.db.sqlalchemy.constructs import id_in, use_index
 from watcherlite.db.sqlalchemy.database import Rows, Session
-from watcherlite.db.sqlalchemy.dialects import Batch, Row
 from watcherlite.db.sqlalchemy.objects import ACTIONS
 from watcherlite.db.sqlalchemy.tables.actions import actions
 from watcherlite.domain.actions import Action
-
-RESERVE = (
-    "SELECT nextval(pg_get_serial_sequence('{}', 'id')) FROM generate_series(1, :count)"
-)
 
 
 class ActionUpdate:
@@ -60,16 +54,3 @@ class StatementGroup:
     def _update(self, update: ActionUpdate, **values: Any) -> list[Action]:
         """Change actions; return them whole."""
         return self._actions(self._session.rows(update.returning, **values))
-
-    def _reserve(self, count: int, table: str) -> Sequence[int]:
-        """Return ids that no other transaction will use, in ascending order."""
-        rows = self._session.rows(RESERVE.format(table), count=count)
-        return sorted(row[0] for row in rows)
-
-    def _insert(self, batch: Batch, rows: Sequence[Row]) -> int:
-        """Insert rows with a batch of `insertion`; return how many were new."""
-        return self._session.batch_count(batch, rows)
-
-    def _write(self, batch: Batch, rows: Sequence[Row]) -> None:
-        """Write rows by their ids, the last of their columns."""
-        self._session.batch_count(batch, rows)

@@ -9,19 +9,19 @@ from watcherlite.db import request_keys
 from watcherlite.db.api import Transaction
 from watcherlite.db.sqlalchemy import key_rotation, migration
 from watcherlite.db.sqlalchemy.audits import Audits
-from watcherlite.db.sqlalchemy.cluster_reading import Clusters
+from watcherlite.db.sqlalchemy.clusters import Clusters
 from watcherlite.db.sqlalchemy.database import Database, Session
 from watcherlite.db.sqlalchemy.encryption import FieldCipher, Loading, no_keys
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
-from watcherlite.db.sqlalchemy.housekeeping import Housekeeping
+from watcherlite.db.sqlalchemy.events import Outbox
 from watcherlite.db.sqlalchemy.links import Links
 from watcherlite.db.sqlalchemy.lists import Lists
 from watcherlite.db.sqlalchemy.mysql import MysqlTransaction
-from watcherlite.db.sqlalchemy.outbox import Outbox
+from watcherlite.db.sqlalchemy.purge import Figures, Purge
 from watcherlite.db.sqlalchemy.reading import Reading
 from watcherlite.db.sqlalchemy.request_keys import RequestKeys
 from watcherlite.db.sqlalchemy.sqlite import SqliteTransaction
-from watcherlite.db.sqlalchemy.stack_reading import Stacks
+from watcherlite.db.sqlalchemy.stacks import Stacks
 from watcherlite.db.sqlalchemy.transaction import SqlTransaction
 from watcherlite.db.sqlalchemy.workers import Workers
 
@@ -37,7 +37,8 @@ class SqlStore(
     Links,
     Outbox,
     Reading,
-    Housekeeping,
+    Purge,
+    Figures,
     Lists,
     Audits,
     Stacks,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from watcherlite import exceptions
 from watcherlite.db.api import Store
-from watcherlite.db.stacks import StackQuery
+from watcherlite.db.query import Query
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.engine.clusters import action_types
@@ -60,8 +60,8 @@ class NodeLocks:
                 if node.owner.tenant == tenant
             }
             # Few stacks are locked, and most projects have none.
-            query = StackQuery(
-                tenant, filters={'action': [states.LOCK, states.UNLOCK]}, nested=True
+            query = Query(
+                {'action': [states.LOCK, states.UNLOCK]}, nested=True, tenant=tenant
             )
             locked = {s.stack.id or 0: s.stack for s in self._store.list_stacks(query)}
             rows = self._store.list_resources(list(locked)) if locked else []

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from watcherlite.db.api import Store
-from watcherlite.db.clusters import ObjectQuery
+from watcherlite.db.query import Query
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.domain.creators import LOCAL, Creator
 from watcherlite.engine.clusters.lock_admission import NodeLocks
@@ -76,7 +76,7 @@ class ClusterModel:
         return list(self._seen(set(names), self._creator.narrowed(tenant)))
 
     def _seen(self, names: set[str], tenant: str | None) -> Iterator[ClusterView]:
-        query = ObjectQuery(tenant=tenant, sort=(('name', False),))
+        query = Query(sort=(('name', False),), tenant=tenant)
         found = [
             cluster
             for cluster in self._store.list_objects(Cluster, query)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from watcherlite.db.api import Store
-from watcherlite.db.stacks import StackQuery
+from watcherlite.db.query import Query
 from watcherlite.domain.creators import LOCAL, Creator
 from watcherlite.domain.stacks import Resource, Stack
 from watcherlite.engine.stacks.tree import StackTree, covering_lock, inner_lock
@@ -85,7 +85,7 @@ class StackModel:
         :param tenant: None: all projects of the creator
         """
         tenant = self._creator.narrowed(tenant)
-        query = StackQuery(tenant, tags=tuple(tags), sort=(('name', False),))
+        query = Query({'tags': tuple(tags)}, (('name', False),), tenant=tenant)
         roots = [
             listed.stack
             for listed in self._store.list_stacks(query)
@@ -106,7 +106,7 @@ class StackModel:
         trees: dict[int, list[Stack]] = {root.id or 0: [] for root in roots}
         if not roots:
             return trees
-        query = StackQuery(tenant, nested=True, sort=(('id', False),))
+        query = Query(sort=(('id', False),), nested=True, tenant=tenant)
         for listed in self._store.list_stacks(query):
             if listed.stack.root_id in trees:
                 trees[listed.stack.root_id].append(listed.stack)

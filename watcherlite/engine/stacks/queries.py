@@ -7,7 +7,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.db.api import Store
-from watcherlite.db.stacks import StackEventQuery
+from watcherlite.db.query import EventQuery
 from watcherlite.domain import events
 from watcherlite.domain.events import StoredEvent
 from watcherlite.domain.stacks import Definition, Resource, Stack
@@ -254,16 +254,17 @@ class StackQueries:
     def events(
         self,
         stack: Stack,
-        query: StackEventQuery,
+        query: EventQuery,
         depth: int = 0,
     ) -> list[EventView]:
         """Return a page of the events of a stack and of its nested stacks.
 
-        :param query: without `stack_ids`
+        :param query: without `stack_id`
         :raises NotFound: the event `after` does not exist
         """
         inside = self._tree(stack, depth)
-        wanted = dataclasses.replace(query, stack_ids=tuple(inside))
+        filters = {**query.filters, 'stack_id': tuple(inside)}
+        wanted = dataclasses.replace(query, filters=filters)
         return [
             _event_view(stored, inside)
             for stored in self._store.list_stack_events(wanted)

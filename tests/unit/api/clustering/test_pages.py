@@ -7,7 +7,7 @@ from tests.unit.api.infra_optim import fakes
 from watcherlite import exceptions
 from watcherlite.api.clustering import caller, pages
 from watcherlite.api.operation import Caller
-from watcherlite.db.clusters import ObjectQuery
+from watcherlite.db.query import Query
 from watcherlite.domain.clusters import Cluster, Owner
 
 URL = f'{fakes.HOST}/clustering'
@@ -33,7 +33,7 @@ class TestQueries(base.TestCase):
         return pages.query(make_request(caller, **asked), Cluster, filters or {}, 10)
 
     def test_those_of_the_project_in_the_usual_order(self):
-        self.assertEqual(ObjectQuery(tenant='here', limit=10), self.query())
+        self.assertEqual(Query(tenant='here', limit=10), self.query())
 
     def test_the_order_is_that_of_the_keys(self):
         found = self.query(sort='name:desc, status,init_at:asc,name')

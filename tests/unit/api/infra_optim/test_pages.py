@@ -61,7 +61,7 @@ class TestThePage(PageCase):
             },
             body,
         )
-        self.assertEqual([Query(limit=1001)], queries)
+        self.assertEqual([Query(sort=(('id', False),), limit=1001)], queries)
 
     def test_the_arguments_become_one_query(self) -> None:
         _, queries = self.page(
@@ -78,8 +78,7 @@ class TestThePage(PageCase):
             [
                 Query(
                     filters={'audit_uuid': UUIDS[4], 'state': 'PENDING'},
-                    sort_key='state',
-                    sort_dir='desc',
+                    sort=(('state', True),),
                     after=UUIDS[1],
                     limit=3,
                     deleted=True,
@@ -162,5 +161,5 @@ class TestTheSchemaOfTheArguments(base.TestCase):
     def test_every_field_of_a_query_can_be_asked_for(self) -> None:
         fields = {field.name for field in dataclasses.fields(Query)}
         self.assertEqual(
-            {'filters', 'sort_key', 'sort_dir', 'after', 'limit', 'deleted'}, fields
+            {'filters', 'sort', 'after', 'limit', 'deleted', 'nested', 'tenant'}, fields
         )

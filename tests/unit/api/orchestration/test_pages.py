@@ -2,7 +2,8 @@ from tests import base
 from tests.unit.api.orchestration.requests import PROJECT, make_request
 from watcherlite import exceptions
 from watcherlite.api.orchestration import pages
-from watcherlite.db.stacks import ListedStack, StackQuery
+from watcherlite.db.query import Query
+from watcherlite.db.stacks import ListedStack
 from watcherlite.domain.stacks import Stack
 
 
@@ -32,11 +33,13 @@ class TestQueries(base.TestCase):
     """Which stacks a request asks for."""
 
     def test_those_of_the_project_the_latest_first(self):
-        self.assertEqual(StackQuery(tenant='acme', limit=1000), query())
+        latest = (('created_at', True),)
+        self.assertEqual(Query(sort=latest, tenant='acme', limit=1000), query())
 
     def test_filters_are_those_of_the_store(self):
         self.assertEqual(
-            StackQuery(
+            Query(
+                sort=(('created_at', True),),
                 limit=1000,
                 tenant='acme',
                 filters={
@@ -87,14 +90,21 @@ class TestQueries(base.TestCase):
         found = query(tags='a, b', tags_any='c', not_tags='d', not_tags_any='e,')
 
         self.assertEqual(
-            (('a', 'b'), ('c',), ('d',), ('e',)),
-            (found.tags, found.tags_any, found.not_tags, found.not_tags_any),
+            {
+                'tags': ('a', 'b'),
+                'tags_any': ('c',),
+                'not_tags': ('d',),
+                'not_tags_any': ('e',),
+            },
+            found.filters,
         )
 
     def test_more_tags_than_a_database_takes_are_refused(self):
         many = ','.join(map(str, range(pages.MOST_TAGS)))
 
-        self.assertEqual(pages.MOST_TAGS, len(query(tags=f'{many},1,2,3').tags))
+        self.assertEqual(
+            pages.MOST_TAGS, len(query(tags=f'{many},1,2,3').filters['tags'])
+        )
         error = self.assertRaises(exceptions.Invalid, query, not_tags_any=f'{many},x')
 
         self.assertEqual('not_tags_any has 101 tags; the limit is 100', str(error))

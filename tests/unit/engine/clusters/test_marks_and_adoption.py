@@ -9,7 +9,7 @@ from tests.operated_worlds import OperatedWorld
 from tests.unit.engine.clusters.operations_case import OperationsCase
 from watcherlite import exceptions
 from watcherlite.clock import EPOCH
-from watcherlite.db.clusters import ClusterEventQuery
+from watcherlite.db.query import EventQuery
 from watcherlite.domain import events
 from watcherlite.domain.clusters import Profile
 from watcherlite.domain.resource_results import Ready
@@ -44,7 +44,7 @@ class TestMarks(OperationsCase):
             ),
             (cluster.status, cluster.status_reason),
         )
-        (told,) = self.world.store.list_cluster_events(ClusterEventQuery())
+        (told,) = self.world.store.list_cluster_events(EventQuery())
         detail = told.event.detail or {}
         action = self.world.store.get_action(detail['action']['uuid'])
         self.assertEqual(

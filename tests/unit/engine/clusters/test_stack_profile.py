@@ -2,7 +2,7 @@
 
 from tests.cluster_worlds import TENANT, ClusterCase
 from tests.stack_worlds import res, template
-from watcherlite.db.stacks import StackQuery
+from watcherlite.db.query import Query
 from watcherlite.engine.clusters.action_types import (
     NODE_CHECK,
     NODE_CREATE,
@@ -128,4 +128,4 @@ class TestStacks(StackCase):
         again = handler.create(context)
 
         self.assertEqual(begun.physical_id, again.physical_id)
-        self.assertEqual(1, len(world.store.list_stacks(StackQuery(tenant=TENANT))))
+        self.assertEqual(1, len(world.store.list_stacks(Query(tenant=TENANT))))

@@ -5,7 +5,7 @@ from typing import Any
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res
 from tests.unit.engine.stacks.requests.test_template_validator import inner
 from watcherlite import exceptions
-from watcherlite.db.stacks import StackEventQuery
+from watcherlite.db.query import EventQuery
 from watcherlite.domain.stacks import Definition, Stack
 from watcherlite.engine.stacks.queries import StackQueries
 
@@ -213,7 +213,7 @@ class TestResources(ReadingCase):
 
 class TestEvents(ReadingCase):
     def told(self, depth: int = 0, **keys: Any) -> list[tuple[str, str, str]]:
-        query = StackEventQuery((), descending=False, **keys)
+        query = EventQuery(**{'descending': False, **keys})
         return [
             (told.stack.name, told.resource['name'], told.stored.event.new_status or '')
             for told in self.reading.events(self.stack, query, depth)
@@ -235,5 +235,6 @@ class TestEvents(ReadingCase):
 
     def test_what_the_query_says_counts(self) -> None:
         self.assertEqual(
-            [('s', 'a', 'CREATE_IN_PROGRESS')], self.told(resource='a', limit=1)
+            [('s', 'a', 'CREATE_IN_PROGRESS')],
+            self.told(filters={'resource': ['a']}, limit=1),
         )

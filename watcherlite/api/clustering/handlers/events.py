@@ -9,7 +9,8 @@ from watcherlite.api.clustering import caller, lookup, pages
 from watcherlite.api.clustering.schemas import events as schemas
 from watcherlite.api.operation import Operation, Request, Response, Routes
 from watcherlite.db import clusters
-from watcherlite.db.clusters import LEVELS, ClusterEventQuery
+from watcherlite.db.clusters import LEVELS
+from watcherlite.db.query import EventQuery
 from watcherlite.domain import events
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.domain.events import CLUSTER, StoredEvent
@@ -64,7 +65,7 @@ def index(request: Request) -> Response:
         if not all(filters.values()):
             return []
         return store.list_cluster_events(
-            ClusterEventQuery(tenant, filters, descending, pages.marker(request), limit)
+            EventQuery(filters, descending, pages.marker(request), limit, tenant)
         )
 
     return pages.respond(request, 'events', find, lambda rows: _shown(request, rows))
@@ -77,7 +78,7 @@ def show(request: Request) -> Response:
     tenant = None if everywhere else caller.context_of(request).tenant
     found: list[StoredEvent] = []
     if arguments.is_uuid(uuid):
-        query = ClusterEventQuery(tenant, {'uuid': {uuid.lower()}}, limit=1)
+        query = EventQuery({'uuid': {uuid.lower()}}, limit=1, tenant=tenant)
         found = request.services.store.list_cluster_events(query)
     if not found:
         raise exceptions.NotFound(

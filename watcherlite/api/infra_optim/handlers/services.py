@@ -10,7 +10,7 @@ from watcherlite.api import links, timestamps
 from watcherlite.api.infra_optim import pages
 from watcherlite.api.infra_optim.schemas import services as schemas
 from watcherlite.api.operation import Operation, Request, Response, Routes, merge_routes
-from watcherlite.db.query import DESCENDING, ListedWorker
+from watcherlite.db.query import ListedWorker
 from watcherlite.domain.actions import LANES
 
 ACTIVE = 'ACTIVE'
@@ -109,11 +109,11 @@ def _page(request: Request, detail: bool) -> Response:
     :raises Invalid: there is no such sort key
     :raises NotFound: there is no service with the id of the marker
     """
-    sort_key, sort_dir = pages.sort_order(request, schemas.SORT_KEYS)
+    sort_key, descending = pages.sort_order(request, schemas.SORT_KEYS)
     services = sorted(
         _services(request),
         key=lambda service: getattr(service, sort_key),
-        reverse=sort_dir == DESCENDING,
+        reverse=descending,
     )
     limit = request.page_size
     begin = _after(services, request.query.get('marker'))
@@ -124,7 +124,7 @@ def _page(request: Request, detail: bool) -> Response:
     if begin + limit < len(services):
         arguments = {
             'sort_key': sort_key,
-            'sort_dir': sort_dir,
+            'sort_dir': pages.DESCENDING if descending else pages.ASCENDING,
             'limit': limit,
             'marker': page[-1].id,
         }

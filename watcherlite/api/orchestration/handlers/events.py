@@ -9,7 +9,7 @@ from watcherlite.api.operation import Operation, Request, Response, Routes
 from watcherlite.api.orchestration import stack_requests
 from watcherlite.api.orchestration.schemas import events as schemas
 from watcherlite.api.orchestration.schemas import fragments
-from watcherlite.db.stacks import StackEventQuery
+from watcherlite.db.query import EventQuery
 from watcherlite.domain.stacks import Stack
 from watcherlite.engine.stacks.queries import EventView
 
@@ -97,17 +97,17 @@ def _page(request: Request, stack: Stack, resource: str | None) -> Response:
     asked = request.query
     limit = request.page_size
     depth = asked.get('nested_depth', 0)
-    filters = {
+    filters: dict[str, frozenset[str]] = {
         inner: frozenset(asked[name])
         for name, inner in _FILTERS.items()
         if asked.get(name)
     }
     if stack.name in filters.get('name', ()):
         filters['name'] |= {_ITSELF}
-    query = StackEventQuery(
-        (),
-        resource=resource,
-        filters=filters,
+    if resource is not None:
+        filters['resource'] = frozenset({resource})
+    query = EventQuery(
+        filters,
         descending=asked.get('sort_dir', 'desc') == 'desc',
         after=asked.get('marker') or None,
         limit=limit,
@@ -123,7 +123,7 @@ def _named(request: Request, stack: Stack, name: str) -> str | None:
     wanted = [name, _ITSELF] if name == stack.name else [name]
     reading = request.services.reading
     for known in wanted:
-        if reading.events(stack, StackEventQuery((), resource=known, limit=1)):
+        if reading.events(stack, EventQuery({'resource': {known}}, limit=1)):
             return known
     return None
 
@@ -133,7 +133,7 @@ def _event(
 ) -> EventView | None:
     """Return one event: the one before what follows it, or the last of all."""
     reading = request.services.reading
-    last = StackEventQuery((), resource=resource, limit=1)
+    last = EventQuery({'resource': {resource}}, limit=1)
     following = reading.events(
         stack, dataclasses.replace(last, after=uuid, descending=False)
     )

@@ -20,7 +20,7 @@ from watcherlite.db.sqlalchemy.tables.types import (
     EncryptedJson,
     EncryptedText,
     Flag,
-    JsonTuple,
+    JsonNames,
     StackState,
 )
 
@@ -64,7 +64,7 @@ stacks = table(
     column('disable_rollback', Flag()),
     column('timeout', sa.Integer()),
     sa.Column('deadline', TIME),
-    column('tags', JsonTuple()),
+    column('tags', JsonNames()),
     column('description', TEXT),
     # USER is a reserved word of PostgreSQL.
     sa.Column('user_name', NAME),
@@ -114,7 +114,7 @@ resources = table(
     column('attributes', EncryptedJson()),
     column('metadata', EncryptedJson()),
     column('data', EncryptedJson()),
-    column('requires', JsonTuple()),
+    column('requires', JsonNames()),
     column('deletion_policy', WORD),
     sa.Column('superseded_by', BIG),
     sa.Column('under_lock', StackState()),

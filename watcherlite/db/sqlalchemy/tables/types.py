@@ -6,22 +6,21 @@ A column says by its type what its values are in Python. A document of rows, see
 
 import datetime
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 
 from watcherlite.clock import UTC
-from watcherlite.db.sqlalchemy.dialects import dumps, to_text
 from watcherlite.db.sqlalchemy.encryption import cipher_of
+from watcherlite.db.sqlalchemy.text import NAME_LENGTH, dumps, name_text, to_text
 from watcherlite.domain.actions import MESSAGE_LENGTH, cut
 from watcherlite.domain.creators import Creator, from_mapping
 from watcherlite.states.stack import State
 
 Convert = Callable[[Any], Any]
 
-NAME_LENGTH = 255
 #: SQLite makes nothing but an INTEGER its row id.
 BIG = sa.BigInteger().with_variant(sa.Integer(), 'sqlite')
 UUID = sa.String(36)
@@ -168,6 +167,17 @@ def _to_tuple(text: str | None) -> tuple[Any, ...] | None:
     if text is None:
         return None
     return () if text == '[]' else tuple(json.loads(text))
+
+
+class JsonNames(JsonTuple):
+    """A tuple of tags or names as JSON text in which each can be searched for."""
+
+    def to_database(self, dialect: sa.Dialect) -> Convert | None:
+        return _names_text
+
+
+def _names_text(names: Sequence[str]) -> str:
+    return f'[{",".join(map(name_text, names))}]'
 
 
 class JsonList(Json):

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.db.clusters import ObjectQuery
+from watcherlite.db.query import Query
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Bound, Cluster, Profile, Receiver
 from watcherlite.domain.outcomes import Done, Outcome
@@ -91,7 +91,7 @@ class ClusterDelete(ClusterAction):
         cluster = store.clusters_by_uuid([uuid]).get(uuid)
         if cluster is None:
             return
-        wanted = ObjectQuery(filters={'cluster_id': [cluster.id]})
+        wanted = Query({'cluster_id': [cluster.id]})
         receivers = store.list_objects(Receiver, wanted)
         if receivers:
             with store.transaction() as tx:

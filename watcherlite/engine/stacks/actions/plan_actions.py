@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
 from watcherlite import exceptions
-from watcherlite.db.stacks import StackQuery
+from watcherlite.db.query import Query
 from watcherlite.domain.actions import ENGINE, Action
 from watcherlite.domain.creators import Creator
 from watcherlite.domain.outcomes import (
@@ -333,7 +333,7 @@ TYPES: Mapping[str, type[StackPlanAction]] = {
 
 def _check_unique(name: str, services: StackServices) -> None:
     """Raise Invalid if several stacks have a name."""
-    query = StackQuery(filters={'name': [name]}, limit=2)
+    query = Query({'name': [name]}, limit=2)
     if len(services.store.list_stacks(query)) > 1:
         raise exceptions.Invalid(
             f'Several projects have a stack {name}: specify the tenant or the uuid.'
