@@ -257,9 +257,8 @@ class SealingTests(StackCase):
         self.put_in_clear()
         mine = ('{"value":"mine"}', '{"value":"other"}')
         with self.sql_store._db.transaction() as session:
-            written = key_rotation._write(
-                session, 'actions', self.other.id or 0, {'inputs': mine}
-            )
+            table, changes = tables.actions.actions, {'inputs': mine}
+            written = key_rotation._write(session, table, self.other.id, changes)
         self.assertEqual(0, written)
         self.assertEqual(UNNAMED, self.store.get_action(self.other.uuid).inputs)
 
