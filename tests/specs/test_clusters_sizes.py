@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from tests.cluster_worlds import ClusterWorld
 from tests.specs.cluster_case import ClusterActionCase, deciding
 from watcherlite.clock import EPOCH
-from watcherlite.db.clusters import ObjectQuery
+from watcherlite.db.query import Query
 from watcherlite.domain import commands
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.clusters import Cluster, Node
@@ -397,7 +397,7 @@ class TestDelNodes(SizesCase):
         self.assertIsNone(self.world.now(first).deleted_at)
         (leave,) = self.derived(self.world, action)
         found = self.world.store.list_cluster_actions(
-            ObjectQuery(leave.tenant, filters={'cluster_id': [self.cluster.uuid]})
+            Query({'cluster_id': [self.cluster.uuid]}, tenant=leave.tenant)
         )
         self.assertIn(leave.uuid, [one.action.uuid for one in found])
 
