@@ -63,7 +63,6 @@ HELP = [
 LIST = [
     'watcherlite.cli.command',
     'watcherlite.cli.commands',
-    'watcherlite.cli.commands.audits',
     'watcherlite.cli.commands.catalog',
     'watcherlite.cli.commands.base',
     'watcherlite.cli.examples',
