@@ -289,7 +289,7 @@ class DaemonTestCase(base.TestCase):
     def setUp(self):
         super().setUp()
         if self.database is None:
-            self.database_url = f'sqlite:///{self.home}/watcherlite.sqlite'
+            self.database_url = schemas.copy_sqlite(self.home / 'watcherlite.sqlite')
         else:
             schemas.empty_at(self.database_url)
         self.broker_url = self.vhost.url if self.broker else 'memory://'

@@ -53,7 +53,9 @@ class Standalone(fixtures.Fixture):
         groups = self._settings(home)
         settings = {
             'DEFAULT': {'host': 'here', 'state_path': home},
-            'database': {'connection': f'sqlite:///{home}/watcherlite.sqlite'},
+            'database': {
+                'connection': schemas.copy_sqlite(home / 'watcherlite.sqlite')
+            },
             **groups,
             'api': {'port': self.port, **groups.get('api', {})},
         }

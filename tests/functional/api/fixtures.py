@@ -12,6 +12,7 @@ import bcrypt
 from gabbi import fixture
 from oslo_middleware import cors, http_proxy_to_wsgi
 
+from tests import schemas
 from tests.factories import make_worker
 from tests.functional.api import audits, plans
 from watcherlite import bootstrap, conf
@@ -45,6 +46,7 @@ class ApiFixture(fixture.GabbiFixture):
     def start_fixture(self) -> None:
         self._directory = tempfile.TemporaryDirectory()
         self.directory = pathlib.Path(self._directory.name)
+        schemas.copy_sqlite(self.directory / 'watcherlite.sqlite')
         ini = self.directory / 'watcherlite.conf'
         ini.write_text(self.ini())
         configuration = conf.new([], [str(ini)])
