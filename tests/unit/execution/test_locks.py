@@ -85,6 +85,17 @@ class LockingTest(LockingCase):
         self.acquire(holder)
         self.assertEqual(([], ['a0', 'a1']), self.acquire(*self.claimed('x', 'x')))
 
+    def test_many_who_want_a_locked_target_ask_for_it_once(self) -> None:
+        (holder,) = self.claimed('x')
+        self.acquire(holder)
+        actions = self.claimed('x', 'x', 'x')
+        asked: list[Any] = []
+        with self.store.transaction() as tx:
+            take = tx.take_locks
+            self.patch(tx, 'take_locks', lambda x: asked.append(x) or take(x))
+            _, waiting = locks.acquire(tx, actions, at(1))
+        self.assertEqual((1, 3), (len(asked), len(waiting)))
+
     def test_who_holds_it_already_goes_on_whoever_comes_with_it(self) -> None:
         # It was READY for a retry while others became free that come before it.
         first, second, holder = self.claimed('x', 'x', 'x')
