@@ -9,9 +9,9 @@ from watcherlite.clock import UTC
 from watcherlite.domain.actions import ActionChange
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.engine.clusters import action_types
-from watcherlite.engine.clusters.projection import cluster_projection, events
-from watcherlite.engine.clusters.projection.cluster_projection import (
-    ClusterProjection,
+from watcherlite.engine.clusters.projection import events, transitions
+from watcherlite.engine.clusters.projection.cluster_projection import ClusterProjection
+from watcherlite.engine.clusters.projection.transitions import (
     project_cluster,
     project_node,
 )
@@ -155,16 +155,13 @@ class TestClusters(base.TestCase):
 
         self.assertEqual(
             [events.START, events.END, events.START],
-            [
-                cluster_projection.phase_of(change)
-                for change in (first, between, second)
-            ],
+            [transitions.phase_of(change) for change in (first, between, second)],
         )
         row = self.follow(between, 3, status='CHECKING')
         self.assertEqual('ACTIVE', row.status)
         self.assertEqual('CHECKING', self.follow(second).status)
         failed = ended('CLUSTER_CHECK', 'READY', status_message='it failed')
-        self.assertEqual(events.ERROR, cluster_projection.phase_of(failed))
+        self.assertEqual(events.ERROR, transitions.phase_of(failed))
 
     def test_a_node_that_was_asked_for_makes_it_judged_anew(self):
         request = {'cause': 'RPC Request', 'within': 't'}
@@ -212,7 +209,7 @@ class TestNodes(base.TestCase):
     def test_what_it_was_comes_back_after_a_refusal(self):
         begun = project_node(self.node(), started('NODE_DELETE'), NOW)
         refusal = {
-            action_types.NODE: {cluster_projection.UNCHANGED: True},
+            action_types.NODE: {transitions.UNCHANGED: True},
             'reason': 'no',
         }
         change = ended('NODE_DELETE', 'FAILED', outputs=refusal)

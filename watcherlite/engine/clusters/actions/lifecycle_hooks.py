@@ -20,7 +20,7 @@ from watcherlite.domain.actions import ENGINE, Action
 from watcherlite.domain.clusters import Node
 from watcherlite.domain.outcomes import DerivedAction, Done, InProgress, Outcome
 from watcherlite.engine.clusters import action_types
-from watcherlite.engine.clusters.projection.cluster_projection import CREATION_STARTED
+from watcherlite.engine.clusters.projection.transitions import CREATION_STARTED
 from watcherlite.engine.clusters.requests.base import ClusterOperationBase
 from watcherlite.engine.clusters.requests.values import RequestContext
 from watcherlite.engine.clusters.services import ClusterServices

@@ -27,7 +27,7 @@ from watcherlite.engine.clusters.actions.node_steps import (
     refused,
 )
 from watcherlite.engine.clusters.profile_types import operation_parameters
-from watcherlite.engine.clusters.projection.cluster_projection import (
+from watcherlite.engine.clusters.projection.transitions import (
     COUNTED,
     PARTIAL,
     UNCHANGED,

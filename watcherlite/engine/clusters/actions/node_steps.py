@@ -24,7 +24,7 @@ from watcherlite.domain.resource_results import NotYet, Ready, Result
 from watcherlite.engine.clusters import action_types, lock_admission
 from watcherlite.engine.clusters.actions.node_context import DATA, kept, node_context
 from watcherlite.engine.clusters.profile_types import STACK
-from watcherlite.engine.clusters.projection.cluster_projection import (
+from watcherlite.engine.clusters.projection.transitions import (
     CREATION_STARTED,
     PAUSE,
     PREVIOUS_STATUS,

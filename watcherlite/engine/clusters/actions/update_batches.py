@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from watcherlite.domain.clusters import Node, Profile
-from watcherlite.engine.clusters.projection.cluster_projection import PARTIAL
+from watcherlite.engine.clusters.projection.transitions import PARTIAL
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from watcherlite.db.api import Store, Transaction
 from watcherlite.domain.clusters import Binding, Bound, Cluster, Node, Profile
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.profile_types import ProfileTypes
-from watcherlite.engine.clusters.projection import cluster_projection
+from watcherlite.engine.clusters.projection import transitions
 from watcherlite.engine.clusters.services import Plugins
 from watcherlite.execution.policy_chain import OK
 from watcherlite.execution.retries import retry_while_unavailable
@@ -213,16 +213,12 @@ class PolicyContext:
         if self.result != OK or node.uuid != asked.target:
             return node
         said = (self._snapshot.action.outputs or {}).get(action_types.NODE) or {}
-        left: Node = cluster_projection.apply_fields(
-            node, said, cluster_projection.NODE_FIELDS
-        )
+        left: Node = transitions.apply_fields(node, said, transitions.NODE_FIELDS)
         if 'status' in said or self.action_type not in _MAKING:
             return left
         status = states.ACTIVE
-        if cluster_projection.PREVIOUS_STATUS in node.kept and said.get(
-            cluster_projection.UNCHANGED
-        ):
-            status = node.kept[cluster_projection.PREVIOUS_STATUS][0]
+        if transitions.PREVIOUS_STATUS in node.kept and said.get(transitions.UNCHANGED):
+            status = node.kept[transitions.PREVIOUS_STATUS][0]
         elif self.action_type == action_types.NODE_UPDATE and not _transient(node):
             # Only the row was updated.
             status = node.status
