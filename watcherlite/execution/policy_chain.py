@@ -3,7 +3,7 @@
 import copy
 import functools
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from watcherlite import exceptions
@@ -108,24 +108,7 @@ class PolicyChain:
             # A copy, so that what one changes deep inside is seen as a change.
             data: dict[str, Any] = copy.deepcopy(dict(kept))
             hook = policy.pre_op if result is None else policy.post_op
-            if result is None:
-                attempt.context.checkpoint()
-                attempt.asked.append(context.name)
-            try:
-                hook(context, data)
-            except (exceptions.Cancelled, exceptions.TimedOut):
-                raise
-            except BaseException as error:  # a plugin may raise anything
-                if result is None:
-                    attempt.asked.remove(context.name)
-                if not isinstance(error, exceptions.WatcherliteError):
-                    LOG.exception(
-                        'Policy %s (%s) failed for action %s',
-                        context.name,
-                        type(policy).__name__,
-                        attempt.action.uuid,
-                    )
-                raise PolicyCheckFailed(context.name, public_text(error)) from error
+            _call(hook, attempt, policy, context, data)
             if data == kept:
                 continue
             problem = json_problem(data)
@@ -137,3 +120,32 @@ class PolicyChain:
                 )
             attempt.data = attempt.context.data = kept = data
             attempt.save_data()
+
+
+def _call(
+    hook: Callable[[PolicyContext, dict[str, Any]], object],
+    attempt: Attempt,
+    policy: Policy,
+    context: PolicyContext,
+    data: dict[str, Any],
+) -> None:
+    """Call a hook of one policy; PolicyCheckFailed for whatever it raises."""
+    is_before = context.result is None
+    if is_before:
+        attempt.context.checkpoint()
+        attempt.asked.append(context.name)
+    try:
+        hook(context, data)
+    except (exceptions.Cancelled, exceptions.TimedOut):
+        raise
+    except BaseException as error:  # a plugin may raise anything
+        if is_before:
+            attempt.asked.remove(context.name)
+        if not isinstance(error, exceptions.WatcherliteError):
+            LOG.exception(
+                'Policy %s (%s) failed for action %s',
+                context.name,
+                type(policy).__name__,
+                attempt.action.uuid,
+            )
+        raise PolicyCheckFailed(context.name, public_text(error)) from error

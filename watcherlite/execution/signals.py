@@ -18,7 +18,7 @@ from watcherlite.domain import commands, events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import COMPLETE, Action, ActionChange
 from watcherlite.domain.events import Event
-from watcherlite.execution import deadlines, locks, results, signals
+from watcherlite.execution import deadlines, locks, results
 from watcherlite.execution.dependents import count_down, release
 from watcherlite.execution.events import action_event
 from watcherlite.execution.ports import PlanRules, Projection
@@ -181,7 +181,7 @@ class ActionSignals:
                 action.deadline is not None
                 and deadlines.EXPIRED < action.deadline <= now
             )
-            if not over or not signals.is_waiting(action):
+            if not over or not is_waiting(action):
                 return
             told = action.evolve(deadline=deadlines.EXPIRED, updated_at=now)
             tx.change_actions([ActionChange(action, told)])
@@ -266,7 +266,7 @@ class ActionSignals:
 
         If nobody comes to that they end all the same, when it has ended.
         """
-        ids = [a.id for a in actions if a.plan_id and signals.has_unfinished_derived(a)]
+        ids = [a.id for a in actions if a.plan_id and has_unfinished_derived(a)]
         for child in self._store.unfinished_derived(ids) if ids else ():
             if child.plan_id is None:
                 with contextlib.suppress(exceptions.NotFound, exceptions.Conflict):
@@ -280,7 +280,7 @@ class ActionSignals:
         found: list[Action] = []
         frontier = [action]
         while frontier:
-            waiting = [a.id for a in frontier if signals.has_unfinished_derived(a)]
+            waiting = [a.id for a in frontier if has_unfinished_derived(a)]
             derived = [
                 child
                 for child in self._store.unfinished_derived(waiting)
@@ -309,7 +309,7 @@ class ActionSignals:
             a
             for a in actions
             if signal == states.SUSPEND
-            and signals.is_between_stages(a)
+            and is_between_stages(a)
             and a.derived_from not in ids
         ]
         unstarted = [
@@ -317,36 +317,27 @@ class ActionSignals:
             for a in actions
             if a.status in states.NOT_STARTED
             and a not in between
-            and not signals.is_waiting(a)
+            and not is_waiting(a)
             and not _is_for_worker(a, signal, derived=a.derived_from in ids)
         ]
         over = {action.id for action in unstarted}
+        changed: list[Action] = []
         unblocked: list[Action] = []
-        changes: list[ActionChange] = []
         if unstarted and signal == states.CANCEL:
-            ended, unblocked = end_unstarted(
-                tx,
-                self._rules,
-                plan,
-                unstarted,
-                states.CANCELLED,
-                None,
-                now,
+            changed, unblocked = end_unstarted(
+                tx, self._rules, plan, unstarted, states.CANCELLED, None, now
             )
-            changes += [ActionChange(a, a) for a in ended]
         elif unstarted:
             parents: dict[int | None, str] = {a.id: a.uuid for a in actions}
-            held, unblocked = signals.hold_or_release(
-                tx, unstarted, parents, signal, now
-            )
-            changes += held
+            held, unblocked = hold_or_release(tx, unstarted, parents, signal, now)
+            changed = [change.after for change in held]
             if plan is not None and held:
                 counts = [(change, None) for change in held]
                 plan = self._rules.apply_changes(plan, counts, 0, 0, now)
                 tx.save_plans([plan])
         started = [a.id for a in actions if a.id not in over]
         told = tx.set_control(signal, now, action_ids=started) if started else []
-        change_status = signals.apply_signal(tx, told, signal, now)
+        change_status = apply_signal(tx, told, signal, now)
         if signal == states.CANCEL:
             told = _end_pauses(tx, told, now)
         tx.add_events(
@@ -356,9 +347,8 @@ class ActionSignals:
             ]
             + [action_event(c.before, c.after, plan, now) for c in change_status]
         )
-        found = {action.id: action for action in (*actions, *told)}
-        found |= {c.after.id: c.after for c in (*changes, *change_status)}
-        return found, unblocked
+        settled = (*changed, *(c.after for c in change_status))
+        return {a.id: a for a in (*actions, *told, *settled)}, unblocked
 
 
 def _problem(action: Action, signal: str) -> str | None:
@@ -366,13 +356,11 @@ def _problem(action: Action, signal: str) -> str | None:
     cancelled = action.control == states.CANCEL and not action.finished
     if cancelled and signal != states.CANCEL:
         return 'it was told to CANCEL'
-    if signal == states.SUSPEND and (
-        is_claimed(action) or signals.is_between_stages(action)
-    ):
+    if signal == states.SUSPEND and (is_claimed(action) or is_between_stages(action)):
         return None
     allowed = action.status in states.SIGNAL_ALLOWED[signal]
     if signal == states.SUSPEND and action.status == states.WAITING:
-        allowed = signals.is_waiting(action)
+        allowed = is_waiting(action)
     return None if allowed else f'it is {action.status}'
 
 
