@@ -33,7 +33,7 @@ from watcherlite.states import action_plan as plan_states
 from watcherlite.testing.memory_store import MemoryStore
 
 #: Seconds of real time after which a test that waits is broken.
-PATIENCE = 20.0
+PATIENCE = 60.0
 #: subject, old status, new status, message
 Line = tuple[str, str | None, str | None, str | None]
 

@@ -25,7 +25,7 @@ from watcherlite.plugins.loader import Plugins
 from watcherlite.states import action_plan as plan_states
 
 #: Seconds of real time after which a test that waits is taken to be stuck.
-PATIENCE = 40
+PATIENCE = 90
 ZETA = pathlib.Path(__file__).parent / 'zeta'
 SCRIPTS = pathlib.Path(sysconfig.get_path('scripts'))
 #: The action types of the third party that tell the target what they do.

@@ -151,12 +151,12 @@ class TestMaskText(base.TestCase):
     def test_no_text_takes_long(self):
         for text in HOSTILE:
             with self.subTest(text=text[:30]):
-                began = time.process_time()
+                began = time.thread_time()
 
                 masking.mask_text(text)
 
                 # Trying all ways takes minutes; this takes 80 ms at most.
-                self.assertLess(time.process_time() - began, 5)
+                self.assertLess(time.thread_time() - began, 5)
 
 
 class TestMaskData(base.TestCase):
