@@ -7,17 +7,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from watcherlite.clock import EPOCH
+from watcherlite.domain.readiness import UNDER_WAY
 from watcherlite.states import action as states
 
 APPLIER = 'applier'
 ENGINE = 'engine'
 LANES = (APPLIER, ENGINE)
 
-# Which hook of its type a READY action is to be claimed for
-RUN = 'run'  # pre_condition, execute, post_condition
-CHECK = 'check'  # is_applied first: its worker was lost and it is checkable
-COMPLETE = 'complete'  # its derived actions have ended
-REVERT = 'revert'  # it undoes another action of its plan
+# Which hook of its type a READY action is to be claimed for: see `states.action`
+RUN = states.RUN
+CHECK = states.CHECK
+COMPLETE = states.COMPLETE
+REVERT = states.REVERT
 
 #: The columns String(255) of spec 000.
 MESSAGE_LENGTH = 255
@@ -169,9 +170,7 @@ class Action(NewAction):
         It may wait for what it derived, and then for a worker that takes it up again.
         READY for a further try it is not under way: it will start anew.
         """
-        resumes = self.status == states.READY and self.phase == COMPLETE
-        waits = self.status == states.WAITING or resumes
-        return waits and self.start_time is not None
+        return UNDER_WAY.holds(self)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

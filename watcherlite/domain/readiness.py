@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from watcherlite.clock import EPOCH
-from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, RUN
 from watcherlite.states import action as states
 
 
@@ -56,7 +55,7 @@ def _holds(condition: Condition, item: Any) -> bool:
 
 
 _UNRELEASED = frozenset({states.INIT, states.WAITING})
-_NOT_COMPLETE = frozenset({RUN, CHECK, REVERT})
+_NOT_COMPLETE = frozenset({states.RUN, states.CHECK, states.REVERT})
 
 #: A worker may take it as soon as its `not_before` has come.
 CLAIMABLE = Rule(
@@ -90,7 +89,16 @@ STARTED = Rule(
     {},
     (
         {'status': states.STARTED},
-        {'status': states.WAITING, 'phase': COMPLETE},
+        {'status': states.WAITING, 'phase': states.COMPLETE},
+    ),
+)
+#: It has started and waits: for what it derived, or for a worker that takes it up again
+#: after that. READY for a further try it is not under way: it will start anew.
+UNDER_WAY = Rule(
+    {'start_time': PRESENT},
+    (
+        {'status': states.WAITING},
+        {'status': states.READY, 'phase': states.COMPLETE},
     ),
 )
 #: It has not started, and ends at once with its plan.

@@ -72,6 +72,12 @@ NOT_STARTED = frozenset({INIT, WAITING, READY})
 #: Started and not ended: a cancelled plan sends these the CANCEL signal.
 STARTED = frozenset({RUNNING, SUSPENDED})
 
+# Phases: which hook of its type a READY action is to be claimed for
+RUN = 'run'  # pre_condition, execute, post_condition
+CHECK = 'check'  # is_applied first: its worker was lost and it is checkable
+COMPLETE = 'complete'  # its derived actions have ended
+REVERT = 'revert'  # it undoes another action of its plan
+
 # Signals: the words of the `control` column (spec 001)
 CANCEL = 'CANCEL'
 SUSPEND = 'SUSPEND'

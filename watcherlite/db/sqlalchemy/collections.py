@@ -10,11 +10,14 @@ from watcherlite.db import clusters as cluster_port
 from watcherlite.db import query as queries
 from watcherlite.db import stacks as stack_port
 from watcherlite.db.sqlalchemy import objects
+from watcherlite.db.sqlalchemy.actions import COLUMNS
 from watcherlite.db.sqlalchemy.constructs import (
     EMPTY,
     NEVER,
     constant,
+    constant_in,
     id_in,
+    meets,
     text_in,
 )
 from watcherlite.db.sqlalchemy.tables.actions import (
@@ -37,6 +40,7 @@ from watcherlite.db.sqlalchemy.tables.clusters import (
 from watcherlite.db.sqlalchemy.tables.stacks import stacks
 from watcherlite.db.sqlalchemy.tables.types import UtcTime
 from watcherlite.db.sqlalchemy.text import can_be_stored, fold, name_text
+from watcherlite.domain import readiness
 from watcherlite.states import action as action_states
 
 Expression = sa.ColumnElement[Any]
@@ -52,30 +56,12 @@ def number(value: int) -> sa.ColumnElement[int]:
 
 # the state of an action, as users call it
 
-# See `Action.under_way`.
 ONGOING = sa.or_(
-    actions.c.status.in_([constant('RUNNING'), constant('SUSPENDED')]),
-    sa.and_(
-        actions.c.start_time.is_not(None),
-        sa.or_(
-            actions.c.status == constant('WAITING'),
-            sa.and_(
-                actions.c.status == constant('READY'),
-                actions.c.phase == constant('complete'),
-            ),
-        ),
-    ),
+    constant_in(actions.c.status, action_states.STARTED),
+    meets(readiness.UNDER_WAY, COLUMNS),
 )
-PENDING = sa.or_(
-    actions.c.status == constant('INIT'),
-    sa.and_(
-        actions.c.status == constant('READY'), actions.c.phase != constant('complete')
-    ),
-    sa.and_(
-        actions.c.status.in_([constant('READY'), constant('WAITING')]),
-        actions.c.start_time.is_(None),
-    ),
-)
+#: Of actions that have not ended.
+PENDING = sa.not_(ONGOING)
 STATE = sa.case(
     (actions.c.deleted_at.is_not(None), constant('DELETED')),
     (actions.c.ended != EMPTY, actions.c.ended),
