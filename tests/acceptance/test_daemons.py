@@ -224,7 +224,8 @@ class ControlTest(DaemonTestCase):
         operator = self.operators
         uuid = operator.start(
             ('waits', 'patient', {'seconds': 0.3}),
-            ('sleeps', 'sleep', {'duration': 0.3}),
+            # Longer than it takes a busy machine to see that it sleeps
+            ('sleeps', 'sleep', {'duration': 10}),
         )
         gate = self.target.hold('waits')
         gate.wait()
