@@ -146,7 +146,7 @@ class Nothing(base.ResourceHandler):
     """Can neither be locked nor be signalled, and is never replaced."""
 
     idempotent = True
-    accepts_any = True
+    allows_undeclared = True
     replaces_failed = False
 
     def create(self, context: base.ResourceContext) -> Any:

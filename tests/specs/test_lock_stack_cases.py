@@ -243,7 +243,7 @@ class TestWhatIsShown(LockCase):
 
     def test_only_what_was_protected_says_so(self) -> None:
         class Declared(base.ResourceHandler):
-            accepts_any = True
+            allows_undeclared = True
 
             def create(self, context: Any) -> Any:
                 return None

@@ -116,8 +116,8 @@ class TestPage(base.TestCase):
         cloud = FakeCloud()
         acme = types.ModuleType('acme')
         acme.cloud = cloud
-        self.useFixture(fixtures.MonkeyPatch('sys.modules', {**sys.modules}))
         sys.modules['acme'] = acme
+        self.addCleanup(sys.modules.pop, 'acme')
         blocks = re.findall(r'\.\. code-block:: python\n\n((?:   .*\n|\n)+)', self.text)
         names = {'__name__': 'example'}
         for block in blocks:

@@ -156,7 +156,7 @@ class TestFunctions(TemplatesCase):
 
         self.assertEqual(2, ' '.join(text.split()).count(f'{made} characters'))
         self.assertIn(
-            '   * - levels of mappings and lists in each other\n'
+            '   * - nesting depth of mappings and lists\n'
             f'     - {json_values.MAX_DEPTH}\n',
             text,
         )
@@ -164,7 +164,7 @@ class TestFunctions(TemplatesCase):
             self.assertIn(f'``{algorithm}``', self.sections['digest'])
 
     def test_what_is_refused_is_listed_with_what_to_do_instead(self):
-        refused = sections('templates.rst', '=')['What is refused']
+        refused = sections('templates.rst', '=')['Validation']
 
         for name in (*functions.MISSING, *versions.FOREIGN):
             with self.subTest(name=name):
@@ -172,7 +172,7 @@ class TestFunctions(TemplatesCase):
 
 
 class TestTemplates(TemplatesCase):
-    """What the page says of templates."""
+    """The page describes templates completely."""
 
     def test_every_section_is_explained(self):
         page = read('templates.rst')
@@ -182,7 +182,7 @@ class TestTemplates(TemplatesCase):
                 self.assertRegex(page, rf'(?m)^``{name}``\n  \S')
 
     def test_every_key_of_a_resource_is_explained(self):
-        text = sections('templates.rst', '=')['A resource']
+        text = sections('templates.rst', '=')['Resources']
         known = importlib.import_module('watcherlite.domain.templates.sections')
 
         self.assertEqual(

@@ -340,8 +340,8 @@ class PolicyContext(Protocol):
     :cvar node: of an action on a node, that node; else None. In `post_op` of an
         action that went well it is as the action leaves it
     :cvar properties: of the policy, with the defaults of its schema
-    :cvar kept: what it keeps for this cluster: the data of its binding
-    :cvar last_op: when it was last heeded for this cluster
+    :cvar binding_data: the data stored with the binding to this cluster
+    :cvar last_op: when it last took effect on this cluster
     :cvar result: of the action, in `post_op`: OK or ERROR; else None
     """
 
@@ -354,7 +354,7 @@ class PolicyContext(Protocol):
     nodes: Sequence[Node]
     node: Node | None
     properties: Mapping[str, Any]
-    kept: Mapping[str, Any]
+    binding_data: Mapping[str, Any]
     last_op: datetime.datetime | None
     result: str | None
 
@@ -379,22 +379,22 @@ class PolicyContext(Protocol):
     def driver(self, name: str) -> 'LoadBalancer':
         """Return a load balancer's driver; raises PluginNotFound."""
 
-    def heed(self) -> None:
-        """Note now as when it was last heeded: see `last_op`; durable likewise."""
+    def mark_applied(self) -> None:
+        """Set `last_op` to now; durable when this returns."""
 
-    def keep(
+    def save(
         self,
-        kept: Mapping[str, Any] | None = None,
+        binding_data: Mapping[str, Any] | None = None,
         cluster_data: Mapping[str, Any] | None = None,
         node_data: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
-        """Store what it keeps, besides `data`; it is durable when this returns.
+        """Store data in addition to `data`; durable when this returns.
 
-        A policy that is asked again, because a worker was lost, says the same again.
+        A policy that is evaluated again after the loss of a worker repeats the call.
 
-        :param kept: instead of the data of the binding
-        :param cluster_data: merged into the cluster's; None removes a key
-        :param node_data: uuid of a node -> likewise
+        :param binding_data: replaces the data of the binding
+        :param cluster_data: merged into the data of the cluster; None removes a key
+        :param node_data: uuid of a node -> merged into its data likewise
         """
 
 
@@ -549,7 +549,7 @@ class ResourceHandler(Connecting, Plugin):
 
     properties: ClassVar[Mapping[str, Property]] = {}
     #: Properties that are not declared are accepted, and changes of these ignored.
-    accepts_any: ClassVar[bool] = False
+    allows_undeclared: ClassVar[bool] = False
     #: attribute -> one sentence
     attributes: ClassVar[Mapping[str, str]] = {}
     #: Whether each operation may be called again with the same `uuid`.

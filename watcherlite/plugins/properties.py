@@ -135,7 +135,7 @@ def _schema(kind: type[ResourceHandler]) -> dict[str, Any]:
         'type': 'object',
         'properties': {name: dict(p.schema) for name, p in declared.items()},
         'required': [name for name, p in declared.items() if p.required],
-        'additionalProperties': kind.accepts_any,
+        'additionalProperties': kind.allows_undeclared,
     }
 
 

@@ -59,7 +59,7 @@ class FakePolicyContext:
     :param profiles: of the cluster and its nodes
     :param drivers: name -> what serves load balancers
     :param operations: what nodes can be asked to do
-    :ivar kept, last_op, cluster, nodes, node: as the policy has left them
+    :ivar binding_data, last_op, cluster, nodes, node: as the policy has left them
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class FakePolicyContext:
         cluster: Cluster | None = None,
         nodes: Sequence[Node] = (),
         node: str | None = None,
-        kept: Mapping[str, Any] | None = None,
+        binding_data: Mapping[str, Any] | None = None,
         last_op: datetime.datetime | None = None,
         profiles: Sequence[Profile] = (),
         drivers: Mapping[str, LoadBalancer] | None = None,
@@ -86,7 +86,7 @@ class FakePolicyContext:
         self.properties: Mapping[str, Any] = properties or {}
         self.cluster = cluster or a_cluster()
         self.nodes: Sequence[Node] = list(nodes)
-        self.kept: Mapping[str, Any] = kept or {}
+        self.binding_data: Mapping[str, Any] = binding_data or {}
         self.last_op = last_op
         self.result: str | None = None
         self.node = self._named(node)
@@ -121,19 +121,19 @@ class FakePolicyContext:
             raise exceptions.PluginNotFound(f'There is no load balancer {name}.')
         return self._drivers[name]
 
-    def heed(self) -> None:
+    def mark_applied(self) -> None:
         """Note now."""
         self.last_op = self.now()
 
-    def keep(
+    def save(
         self,
-        kept: Mapping[str, Any] | None = None,
+        binding_data: Mapping[str, Any] | None = None,
         cluster_data: Mapping[str, Any] | None = None,
         node_data: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         """Keep it."""
-        if kept is not None:
-            self.kept = dict(kept)
+        if binding_data is not None:
+            self.binding_data = dict(binding_data)
         merged = _merged(self.cluster.data, cluster_data or {})
         self.cluster = self.cluster.evolve(data=merged)
         said = node_data or {}

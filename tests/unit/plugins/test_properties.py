@@ -164,7 +164,7 @@ class TestFitting(base.TestCase):
 
     def test_a_type_that_accepts_any_property_keeps_it_as_it_is(self):
         class Anything(Declares):
-            accepts_any = True
+            allows_undeclared = True
 
         found = properties.fit(Anything, {'name': 'x', 'other': {'a': None}})
 

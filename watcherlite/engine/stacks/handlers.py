@@ -43,7 +43,7 @@ class TemplateResource(NestedHandler):
     """
 
     description = 'A stack from a template among the files of its parent.'
-    accepts_any = True
+    allows_undeclared = True
     idempotent = True
 
     def __init__(self, name: str) -> None:

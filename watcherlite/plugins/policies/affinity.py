@@ -77,14 +77,14 @@ class Affinity(Policy):
         count = sizes.change(context, data)
         if count <= 0 or placement.PLACEMENT in data:
             return
-        where = {'servergroup': context.kept[_GROUP]}
+        where = {'servergroup': context.binding_data[_GROUP]}
         zone = context.properties.get('availability_zone')
         if zone is not None:
             where[placement.ZONE] = zone
         if context.node is not None:
             said = context.node.data.get(placement.PLACEMENT) or {}
             kept = {placement.PLACEMENT: {**where, **said}}
-            context.keep(node_data={context.node.uuid: kept})
+            context.save(node_data={context.node.uuid: kept})
             return
         data[placement.PLACEMENT] = {
             'count': count,

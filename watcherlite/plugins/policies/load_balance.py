@@ -83,7 +83,7 @@ class LoadBalance(Policy):
             # It is not attached: nobody would ever take the marks away.
             self._forget_members(context)
             raise
-        context.keep(cluster_data={SHOWN: {context.policy_uuid: dict(told)}})
+        context.save(cluster_data={SHOWN: {context.policy_uuid: dict(told)}})
         return {
             'driver': context.properties['driver'],
             'loadbalancer': _name(context),
@@ -93,7 +93,7 @@ class LoadBalance(Policy):
     def detach(self, context: PolicyContext) -> None:
         """Delete the load balancer."""
         context.driver(context.properties['driver']).remove(_name(context))
-        context.keep(cluster_data={SHOWN: None})
+        context.save(cluster_data={SHOWN: None})
         self._forget_members(context)
 
     def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
@@ -102,7 +102,7 @@ class LoadBalance(Policy):
         members = {node.uuid for node in context.nodes if MEMBER in node.data}
         leaving = [uuid for uuid in going if uuid in members]
         if leaving:
-            context.keep(node_data={uuid: {MEMBER: None} for uuid in leaving})
+            context.save(node_data={uuid: {MEMBER: None} for uuid in leaving})
         if not going:
             return
         try:
@@ -156,11 +156,11 @@ class LoadBalance(Policy):
             if fit != (MEMBER in node.data):
                 changes[node.uuid] = {MEMBER: node.uuid if fit else None}
         if changes:
-            context.keep(node_data=changes)
+            context.save(node_data=changes)
 
     def _forget_members(self, context: PolicyContext) -> None:
         members = [node for node in context.refresh() if MEMBER in node.data]
-        context.keep(node_data={node.uuid: {MEMBER: None} for node in members})
+        context.save(node_data={node.uuid: {MEMBER: None} for node in members})
 
     def _apply(self, context: PolicyContext) -> Mapping[str, Any]:
         """Tell the driver who is a member, until that is still so when it is done.

@@ -100,7 +100,7 @@ class Scaling(Policy):
             context.properties,
             context.last_op,
             context.now(),
-            own=context.kept.get(HEEDED) == context.action_uuid,
+            own=context.binding_data.get(HEEDED) == context.action_uuid,
         )
         if left:
             raise exceptions.ActionCooldown(
@@ -115,8 +115,8 @@ class Scaling(Policy):
     def post_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
         """Begin the cooldown."""
         # Asked again, by a worker that took over, it must not stand in its own way.
-        context.keep({**context.kept, HEEDED: context.action_uuid})
-        context.heed()
+        context.save({**context.binding_data, HEEDED: context.action_uuid})
+        context.mark_applied()
 
     def _count(self, context: PolicyContext, shrinks: bool) -> int:
         adjustment, cluster = context.properties['adjustment'], context.cluster

@@ -92,7 +92,7 @@ class Spreading(Policy):
         others = [other for other in context.nodes if other.uuid != node]
         (name,) = placement.grown(placement.counted(others, self.key), wanted, 1)
         said[self.key] = name
-        context.keep(node_data={node: {placement.PLACEMENT: said}})
+        context.save(node_data={node: {placement.PLACEMENT: said}})
 
     def _wanted(self, properties: Mapping[str, Any]) -> list[Place]:
         return [

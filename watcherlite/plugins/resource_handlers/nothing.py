@@ -14,7 +14,7 @@ class Nothing(ResourceHandler):
     """
 
     description = 'Nothing; it takes any properties, and each attribute is null.'
-    accepts_any = True
+    allows_undeclared = True
     idempotent = True
     replaces_failed = False
     modified_by_signals = False

@@ -24,7 +24,9 @@ class AffinityTest(PolicyCase):
         self, said: dict[str, Any], action_type: str = OUT, **values: Any
     ) -> Any:
         data = dict(values.pop('data', {}))
-        context = self.context(Affinity(), action_type, said, kept=KEPT, **values)
+        context = self.context(
+            Affinity(), action_type, said, binding_data=KEPT, **values
+        )
         Affinity().pre_op(context, data)
         return data
 
@@ -65,7 +67,7 @@ class AffinityTest(PolicyCase):
         (alone,) = uuids(1)
         there = a_node(1, None, data={'placement': {'region_name': 'r'}})
         context = self.context(
-            *(Affinity(), 'NODE_CREATE'), nodes=[there], node=alone, kept=KEPT
+            *(Affinity(), 'NODE_CREATE'), nodes=[there], node=alone, binding_data=KEPT
         )
         data: dict[str, Any] = {}
 

@@ -217,7 +217,7 @@ class LoadBalanceTest(PolicyCase):
         context = self.asked('CLUSTER_SCALE_OUT', [web(1), web(2)])
 
         def leaves() -> None:
-            context.keep(node_data={uuids(1)[0]: {'lb_member': None}})
+            context.save(node_data={uuids(1)[0]: {'lb_member': None}})
 
         self.balancer.meanwhile = [leaves]
 

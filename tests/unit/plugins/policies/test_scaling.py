@@ -100,19 +100,21 @@ class ScalingTest(PolicyCase):
         )
 
     def test_the_cooldown_begins_with_the_end_of_the_action(self) -> None:
-        context = self.context(Scaling(), OUT, {'event': IN}, kept={'x': 1})
+        context = self.context(Scaling(), OUT, {'event': IN}, binding_data={'x': 1})
         self.clock.advance(7)
 
         Scaling().post_op(context, {})
 
         self.assertEqual(
-            ({'x': 1, 'heeded': ACTION}, at(7)), (context.kept, context.last_op)
+            ({'x': 1, 'heeded': ACTION}, at(7)), (context.binding_data, context.last_op)
         )
 
     def test_an_action_that_is_begun_again_does_not_wait_for_itself(self) -> None:
         self.assertEqual(
             {'creation': {'count': 1}},
-            self.decided(OUT, {'cooldown': 60}, last_op=at(0), kept={'heeded': ACTION}),
+            self.decided(
+                OUT, {'cooldown': 60}, last_op=at(0), binding_data={'heeded': ACTION}
+            ),
         )
 
     def test_what_was_decided_before_stays(self) -> None:

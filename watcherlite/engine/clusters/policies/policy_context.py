@@ -133,7 +133,7 @@ class PolicyContext:
         return next((node for node in self.nodes if node.uuid == target), None)
 
     @property
-    def kept(self) -> Mapping[str, Any]:
+    def binding_data(self) -> Mapping[str, Any]:
         """Return the data of the binding."""
         return self._binding.data
 
@@ -172,19 +172,19 @@ class PolicyContext:
         """Return a load balancer's driver."""
         return self._snapshot.plugins.make_load_balancer(name)
 
-    def heed(self) -> None:
+    def mark_applied(self) -> None:
         """Record now as the time when the policy last took effect."""
         self._save_binding(last_op=self.now())
 
-    def keep(
+    def save(
         self,
-        kept: Mapping[str, Any] | None = None,
+        binding_data: Mapping[str, Any] | None = None,
         cluster_data: Mapping[str, Any] | None = None,
         node_data: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         """Store data of the binding, the cluster and its nodes."""
-        if kept is not None:
-            self._save_binding(data=dict(kept))
+        if binding_data is not None:
+            self._save_binding(data=dict(binding_data))
         if cluster_data:
             self._snapshot.write(lambda tx, row: _save_cluster(tx, row, cluster_data))
             merged = _merged(self.cluster.data, cluster_data)

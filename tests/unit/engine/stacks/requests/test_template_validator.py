@@ -21,7 +21,7 @@ def inner(resources: Any, **sections: Any) -> str:
 class Careless(ResourceHandler):
     """Does not expect what it gets."""
 
-    accepts_any = True
+    allows_undeclared = True
 
     def validate(self, properties: Any) -> None:
         raise KeyError('a secret')
@@ -36,7 +36,7 @@ class Careless(ResourceHandler):
 class Careful(ResourceHandler):
     """Takes anything, and tells nothing."""
 
-    accepts_any = True
+    allows_undeclared = True
 
     def create(self, context: Any) -> Any:
         return None
@@ -72,7 +72,7 @@ class Wrapper(Group):
     """Is a stack of what it is told."""
 
     properties: ClassVar[Any] = {}
-    accepts_any = True
+    allows_undeclared = True
 
     def expand(self, context: Any, members: Any) -> Any:
         return [Batch(template(context.properties['resources']))]
