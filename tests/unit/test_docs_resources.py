@@ -95,7 +95,7 @@ class TestPage(base.TestCase):
         text = '\n'.join(resource_tables.lines(RandomString))
         for name in RandomString.properties:
             self.assertIn(f'   * - ``{name}``\n', text)
-        self.assertIn('     - replaced\n     - How many characters it has. ', text)
+        self.assertIn('     - replaced\n     - The number of characters. ', text)
         self.assertIn('Default: ``32``.', text)
 
     def test_the_tables_have_what_nodes_of_a_type_can_do(self):
@@ -107,7 +107,9 @@ class TestPage(base.TestCase):
 
         text = '\n'.join(resource_tables.lines(TestResource))
         self.assertIn(
-            '   * - ``break``\n     - ``reason``\n     - Makes a check find it unwell.',
+            '   * - ``break``\n'
+            '     - ``reason``\n'
+            '     - Makes checks find it unhealthy.',
             text,
         )
         self.assertIn('   * - ``reboot``\n     - none\n', text)

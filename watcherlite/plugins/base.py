@@ -1,9 +1,9 @@
-"""The whole contract between watcherlite and its plugins.
+"""The complete interface between watcherlite and its plugins.
 
-A plugin is a class behind an entry point. Its methods stand here in the order
-in which they are called; every default is harmless, and what a type overrides
-is what it is capable of. A plugin is handed a context and nothing else: no
-store, no bus, no global configuration.
+A plugin is a class registered as an entry point. Methods are listed in the order in
+which they are called; every default is harmless, and overriding a method declares a
+capability. A plugin receives a context and nothing else: no store, no bus, no global
+configuration.
 """
 
 import datetime
@@ -48,12 +48,12 @@ NAMESPACES = (
     STRATEGIES,
     PLANNERS,
 )
-#: Action types of watcherlite itself, which no plan names and no plugin may be.
+#: Action types of watcherlite itself, reserved for it and not allowed in plans.
 RESERVED = ('audit', 'stack', 'resource', 'cluster_health')
 
 
 class DerivedResult(Protocol):
-    """How one derived action ended, as `complete` sees it."""
+    """The result of one derived action, passed to `complete`."""
 
     @property
     def key(self) -> str: ...
@@ -69,22 +69,22 @@ class DerivedResult(Protocol):
 
 
 class ActionContext(Protocol):
-    """What an action may know and do while it runs.
+    """The interface of a running action to watcherlite.
 
-    :cvar uuid: of the action; also the idempotency key to hand to services, so
-        that an effect asked for twice is applied once
-    :cvar attempt: grows with each owner; the fencing token to hand to services,
-        so that a worker that lost the action cannot act for it any more
-    :cvar within: what its target is a part of: the uuid of a node's cluster
-    :cvar tenant: the project that it belongs to, if it belongs to one
-    :cvar cause: who asked for it: `RPC Request` or `Derived Action`
+    :cvar uuid: of the action; also the idempotency key for services, so that an effect
+        requested twice is applied once
+    :cvar attempt: grows with each owner; the fencing token for services, so that a
+        worker that lost the action can no longer act for it
+    :cvar within: the container of its target: the uuid of a node's cluster
+    :cvar tenant: the project that it belongs to, if any
+    :cvar cause: `RPC Request` or `Derived Action`
     :cvar inputs: as validated against the type's schema
-    :cvar data: what policies decided
-    :cvar outputs: of an earlier phase: what `execute` returned, for
-        `post_condition`; what the original run returned, for `revert`
-    :cvar deadline: when it times out, aware, UTC
-    :cvar creator: of the plan that it is part of; tells whether it may act on the
-        objects of a project (`may_act_on`). Outside of plans without authority
+    :cvar data: the decisions of policies
+    :cvar outputs: of an earlier phase: the result of `execute` for `post_condition`;
+        the result of the original run for `revert`
+    :cvar deadline: the time of the timeout, aware, UTC
+    :cvar creator: of the plan of the action; decides whether it may act on the objects
+        of a project (`may_act_on`). Without authority outside of plans
     """
 
     uuid: str
@@ -102,88 +102,88 @@ class ActionContext(Protocol):
 
     @property
     def creator(self) -> Creator:
-        """Return the creator of the plan that the action is part of."""
+        """Return the creator of the plan of the action."""
 
     def checkpoint(self) -> None:
-        """Heed signals: raises Cancelled or TimedOut, waits while suspended.
+        """Handle signals: raises Cancelled or TimedOut, waits while suspended.
 
-        Call it wherever stopping is safe. An action that never does can only
-        be failed from outside when its time is over.
+        Call it wherever the action can be interrupted safely. An action that never
+        calls it can only be failed from outside after its timeout.
         """
 
     def fence(self) -> None:
-        """Raise LeaseLost if the lease of this worker is over.
+        """Raise LeaseLost if the lease of this worker has expired.
 
-        Call it right before an effect. A process that was stopped and wakes up is
-        not to act for an action that another worker may have taken over.
-        `checkpoint` does it as well.
+        Call it immediately before an effect. A process that was suspended must not act
+        for an action that another worker may have taken over. `checkpoint` does it as
+        well.
         """
 
     def save_token(self, token: Any) -> None:
-        """Make durable what `execute` is about to do, for who follows the action.
+        """Store the intent of `execute` for observers of the action.
 
-        When the worker is lost, what the type declares holds as it does without it.
+        It does not change the handling of a lost worker.
         """
 
     def sleep(self, seconds: float) -> None:
         """Sleep, but wake for signals; a checkpoint before and after."""
 
     def remaining(self) -> float | None:
-        """Return the seconds that are left until the deadline, or None."""
+        """Return the seconds left until the deadline, or None."""
 
     def now(self) -> datetime.datetime:
-        """Return the wall-clock time, aware, in UTC; tests turn it."""
+        """Return the wall-clock time, aware, in UTC; tests can set it."""
 
     def on_signal(self, call: Callable[[str], None]) -> AbstractContextManager[None]:
-        """Have `call(signal)` called as signals arrive, inside a `with` block.
+        """Call `call(signal)` for arriving signals inside a `with` block.
 
-        For work that blocks where it cannot ask `checkpoint`: `call` wakes it
-        there, and then it asks. It comes from another thread, at once for a
-        signal that is already there, with CANCEL, SUSPEND, RESUME or TIMEOUT; it
-        must neither block nor raise. A deadline that passes is not always told:
-        bound what blocks by `remaining` too.
+        For blocking work that cannot call `checkpoint`: `call` interrupts it, and the
+        action then calls `checkpoint`. It is called by another thread, immediately for
+        a pending signal, with CANCEL, SUSPEND, RESUME or TIMEOUT; it must neither block
+        nor raise. An expired deadline is not always reported: limit blocking work by
+        `remaining` as well.
         """
 
 
 class Connecting:
-    """A plugin that connects to servers that users name, if they are allowed.
+    """A plugin that connects to servers named by users, subject to `[outgoing_http]`.
 
-    :ivar destinations: the rules of the operator, from the group `[outgoing_http]`;
-        whoever opens connections of its own asks `check_host` and `check_address`
+    :ivar destinations: the allowed destinations; plugins that open connections
+        themselves call `check_host` and `check_address`
     """
 
-    #: Set by the loader; without one nothing local is allowed.
+    #: Set by the loader; the default allows nothing local.
     read_destinations: Callable[[], Destinations] = Destinations
 
     @property
     def destinations(self) -> Destinations:
-        """Return the rules as they are now: a reload changes them."""
+        """Return the current rules: a reload changes them."""
         return self.read_destinations()
 
 
 class ActionType(Connecting):
-    """Knows how to execute one kind of action.
+    """The implementation of one type of action.
 
-    One instance serves one phase of one action, in a thread of the worker; what
-    it must keep between phases goes into outputs or tokens, not attributes.
+    One instance serves one phase of one action, in a thread of the worker; state needed
+    across phases goes into outputs or tokens, not attributes.
 
-    Declare what the loss of a worker half way means, because nobody else can:
+    Declare how to recover from the loss of the worker:
 
-    * `idempotent = True`: running it again with the same uuid does no harm.
-    * override `is_applied`: it can be asked whether its effect is there.
-    * neither: it is never run twice. When its worker is lost it is FAILED,
-      outcome unknown.
+    * `idempotent = True`: executing the action again with the same uuid is harmless.
+    * override `is_applied`: the action can check whether its effect exists.
+    * neither: it is never executed twice. If its worker is lost it is FAILED with an
+      unknown outcome.
     """
 
     #: JSON schema of the inputs. `$ref` may only point into the schema itself.
     schema: ClassVar[Mapping[str, Any]] = {'type': 'object'}
     #: One sentence for operators.
     description: ClassVar[str] = ''
-    #: See above.
+    #: See the docstring of the class.
     idempotent: ClassVar[bool] = False
 
     def __init__(self, options: 'cfg.ConfigOpts | Any' = None) -> None:
-        """Keep `options`: the group `<namespace>.<name>` of the ini file."""
+        """Store `options`: the group `<namespace>.<name>` of the ini file."""
         self.options = options
 
     @classmethod
@@ -192,81 +192,79 @@ class ActionType(Connecting):
         return ()
 
     def validate(self, inputs: Mapping[str, Any]) -> None:
-        """Check what the schema cannot say; raise InvalidInput.
+        """Validate what the schema cannot express; raise InvalidInput.
 
-        Called when a plan is made and again before the action runs.
+        Called when a plan is created and again before the action runs.
         """
 
     def is_idempotent(self, inputs: Mapping[str, Any]) -> bool:
-        """Return whether running it again with these inputs does no harm.
+        """Return whether executing the action again with these inputs is harmless.
 
-        For types where the inputs decide; by default what `idempotent` says.
-        Called after the worker that had started the action was lost. It must
-        not do I/O.
+        Override it if this depends on the inputs; the default is `idempotent`. Called
+        after the loss of the worker that had started the action. It must not do I/O.
         """
         return self.idempotent
 
     def is_checkable(self, inputs: Mapping[str, Any]) -> bool:
-        """Return whether `is_applied` can tell for these inputs.
+        """Return whether `is_applied` works for these inputs.
 
-        By default: when `is_applied` is overridden. Asked after `is_idempotent`
-        said no, and like that without I/O.
+        By default: whether `is_applied` is overridden. Called after `is_idempotent`
+        returned False; it must not do I/O either.
         """
         return self.supports('is_applied')
 
     def is_applied(self, context: ActionContext) -> bool:
-        """Return whether the effect is there already.
+        """Return whether the effect already exists.
 
-        Called only when `is_checkable`, and only after the worker that had
-        started the action was lost: True ends the action as SUCCEEDED, False
-        runs it again.
+        Called only if `is_checkable`, and only after the loss of the worker that had
+        started the action: True ends the action as SUCCEEDED, False executes it again.
         """
         return False
 
     def waits_outside(self, inputs: Mapping[str, Any], token: Any) -> bool:
-        """Return whether the next step mostly waits for answers from outside.
+        """Return whether the next step mainly waits for external responses.
 
-        Such a step runs in a thread of its own kind, of which each cluster and project
-        has a share, and holds up nothing else: a check, a poll, a call of a hook.
+        Such a step runs in a separate thread pool, shared fairly by clusters and
+        projects, and delays nothing else: a check, a poll, a call of a hook.
 
         :param token: with which it is polled; None: it is executed
         """
         return False
 
     def pre_condition(self, context: ActionContext) -> Outcome | None:
-        """Check that the action applies, and change nothing.
+        """Check whether the action applies, without changing anything.
 
-        Called before the action counts as started; it may be called again, by
-        another worker or at the next try. Raise ActionSkipException (or return
-        Skipped) if it does not apply, anything else to fail it. An action that has
-        started before is never SKIPPED: it goes on to `post_condition` and SUCCEEDED,
-        or is FAILED if `is_applied` has just returned False.
+        Called before the action counts as started; it may be called again, by another
+        worker or for the next attempt. Raise ActionSkipException (or return Skipped) if
+        it does not apply, anything else to fail it. An action that has started before
+        is never SKIPPED: it continues with `post_condition` and SUCCEEDED, or is FAILED
+        if `is_applied` has just returned False.
         """
         return None
 
     def execute(self, context: ActionContext) -> Outcome | bool | tuple[str, str]:
-        """Do it. Called once RUNNING is durable.
+        """Execute the action. Called once RUNNING is durable.
 
-        Return an outcome of `watcherlite.domain.outcomes`, or True, or Senlin's
-        (RES, REASON). Raise to fail.
+        Return an outcome of `watcherlite.domain.outcomes`, or True, or Senlin's (RES,
+        REASON). Raise to fail.
         """
         raise NotImplementedError
 
     def poll(
         self, context: ActionContext, token: Any
     ) -> Outcome | bool | tuple[str, str]:
-        """Look how far the work is that `execute` left InProgress.
+        """Check the progress of the work for which `execute` returned InProgress.
 
-        Called after the delay, perhaps by another worker than the one that
-        executed; sooner after a RESUME, and by who takes it over from a lost
-        worker. Return InProgress again to be asked later.
+        Called after the delay, perhaps by another worker than the one that executed it;
+        earlier after a RESUME, and by the worker that takes over from a lost one.
+        Return InProgress again to be polled later.
         """
         raise NotImplementedError
 
     def complete(
         self, context: ActionContext, results: Sequence[DerivedResult]
     ) -> Outcome | bool | tuple[str, str] | None:
-        """Say how the action went, now that its derived actions have ended.
+        """Return the outcome after all derived actions have ended.
 
         None, the default, means: Done if none of them FAILED or was CANCELLED.
         """
@@ -275,32 +273,33 @@ class ActionType(Connecting):
     def overdue(
         self, context: ActionContext, results: Sequence[DerivedResult]
     ) -> Outcome | bool | tuple[str, str]:
-        """Say how the action went whose time was over before they had all ended.
+        """Return the outcome of an action that timed out before all derived actions had
+        ended.
 
-        Called in place of `complete` once they have ended: those that had not were
-        cancelled. By default it is FAILED. An action that derives others once more,
-        to undo what was done, gives them a time (`Derived.timeout`).
+        Called in place of `complete` once they have ended: running ones are cancelled.
+        By default the action is FAILED. An action that derives further actions for a
+        rollback sets their timeout (`Derived.timeout`).
         """
         return TimedOut()
 
     def cancel(self, context: ActionContext, token: Any) -> None:
-        """Stop the work outside that `token` stands for.
+        """Stop the external work identified by `token`.
 
-        Called when an action that is InProgress is cancelled or times out; it
-        ends in any case, and what this raises is only logged.
+        Called when an action that is InProgress is cancelled or times out; the action
+        ends in any case, and exceptions are only logged.
         """
 
     def post_condition(self, context: ActionContext) -> None:
-        """Check the effect; raise to fail the action.
+        """Verify the effect; raise to fail the action.
 
-        Called after execute, poll or complete came to an end, unless cancelled.
+        Called after execute, poll or complete has finished, unless cancelled.
         """
 
     def revert(self, context: ActionContext) -> Outcome | bool | tuple[str, str]:
-        """Undo what `execute` did; `context.outputs` is what that returned.
+        """Undo the effect of `execute`; `context.outputs` is its result.
 
-        Called, when overridden, for the SUCCEEDED actions of a plan that is
-        rolled back, dependents first.
+        Called, if overridden, for the SUCCEEDED actions of a plan that is rolled back,
+        dependents first.
         """
         raise NotImplementedError
 
@@ -311,7 +310,7 @@ class ActionType(Connecting):
 
 
 class Plugin:
-    """What goals, strategies and planners have in common: their options.
+    """The common part of goals, strategies and planners: their options.
 
     One instance serves one call.
     """
@@ -320,7 +319,7 @@ class Plugin:
     description: ClassVar[str] = ''
 
     def __init__(self, options: 'cfg.ConfigOpts | Any' = None) -> None:
-        """Keep `options`: the group `<namespace>.<name>` of the ini file."""
+        """Store `options`: the group `<namespace>.<name>` of the ini file."""
         self.options = options
 
     @classmethod
@@ -330,15 +329,15 @@ class Plugin:
 
 
 class PolicyContext(Protocol):
-    """What a policy may know while it is asked about an action.
+    """The interface of a policy to the action that it is evaluated for.
 
-    :cvar name: of the policy, as users gave it
-    :cvar policy_uuid: its uuid
+    :cvar name: of the policy, given by users
+    :cvar policy_uuid: of the policy
     :cvar action_type: CLUSTER_SCALE_IN, ...
     :cvar inputs: of the action
-    :cvar cluster: the cluster as it is; its nodes are in `nodes`, by index
-    :cvar node: of an action on a node, that node; else None. In `post_op` of an
-        action that went well it is as the action leaves it
+    :cvar cluster: the cluster; its nodes are in `nodes`, ordered by index
+    :cvar node: the target of an action on a node; else None. In `post_op` of a
+        successful action it is in the state in which the action leaves it
     :cvar properties: of the policy, with the defaults of its schema
     :cvar binding_data: the data stored with the binding to this cluster
     :cvar last_op: when it last took effect on this cluster
@@ -359,7 +358,7 @@ class PolicyContext(Protocol):
     result: str | None
 
     def now(self) -> datetime.datetime:
-        """Return the wall-clock time, aware, in UTC; tests turn it."""
+        """Return the wall-clock time, aware, in UTC; tests can set it."""
 
     def profile(self, node: Node | None = None) -> Mapping[str, Any]:
         """Return the spec of the profile of a node, or of the cluster."""
@@ -368,10 +367,10 @@ class PolicyContext(Protocol):
         """Return the profiles of the cluster and its nodes, by id."""
 
     def operations(self) -> Collection[str]:
-        """Return what nodes of the cluster can be asked to do: reboot, ..."""
+        """Return the operations that nodes of the cluster support: reboot, ..."""
 
     def refresh(self) -> Sequence[Node]:
-        """Read `nodes` anew, and return them.
+        """Reread `nodes`, and return them.
 
         Actions on other nodes of the cluster may run at the same time.
         """
@@ -399,19 +398,19 @@ class PolicyContext(Protocol):
 
 
 class Policy(Plugin):
-    """Consulted before and after an action on a cluster, or on a node of it.
+    """A policy evaluated before and after actions on a cluster, or on a node of it.
 
     The name of its entry point is its type as clients write it, with the version:
-    `senlin.policy.scaling-1.0`. Decisions are made through `data` alone: what a
-    policy changes in it is stored before the next one is asked (spec 001). One
-    instance serves one call.
+    `senlin.policy.scaling-1.0`. Decisions are made through `data` alone: the changes of
+    a policy are stored before the next one is evaluated (spec 001). One instance serves
+    one call.
     """
 
-    #: Lower is asked first.
+    #: Policies are evaluated in ascending order.
     priority: ClassVar[int] = 100
-    #: Whether a cluster may be bound to one policy of this type only.
+    #: Whether a cluster may have only one policy of this type.
     singleton: ClassVar[bool] = True
-    #: Types of profiles that it makes sense for; () is any.
+    #: Supported types of profiles; () is any.
     profile_types: ClassVar[Sequence[str]] = ()
     #: Action types before which `pre_op` is called.
     before: ClassVar[frozenset[str]] = frozenset()
@@ -419,42 +418,42 @@ class Policy(Plugin):
     after: ClassVar[frozenset[str]] = frozenset()
     #: JSON schema of the properties; the values of `default` are filled in.
     schema: ClassVar[Mapping[str, Any]] = {'type': 'object', 'properties': {}}
-    #: (version, status, since) in turn, as `policy type show` tells it.
+    #: (version, status, since) in order, as shown by `policy type show`.
     support_status: ClassVar[Sequence[Mapping[str, str]]] = ()
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Check what the schema cannot say; raise Invalid."""
+        """Validate what the schema cannot express; raise Invalid."""
 
     def attach(self, context: PolicyContext) -> Mapping[str, Any] | None:
-        """Begin to look after a cluster; return what to keep for it.
+        """Prepare for a cluster; return the data to store with the binding.
 
         Raise to refuse; the text is the reason that users read.
         """
         return None
 
     def detach(self, context: PolicyContext) -> None:
-        """Stop looking after a cluster; raise to refuse."""
+        """Release a cluster; raise to refuse."""
 
     def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
         """Decide before the action runs; raise to fail the action."""
 
     def post_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-        """Act after the action ran, well or not; raise to fail the action.
+        """React after the action ran, successfully or not; raise to fail the action.
 
-        Called with ERROR as well if the action ends before its start, after `pre_op`
-        of this policy has returned: it was cancelled meanwhile, its pre_condition
-        skipped or failed it, or another policy refused it.
+        Called with ERROR as well if the action ends before its start, after `pre_op` of
+        this policy has returned: it was cancelled meanwhile, its pre_condition skipped
+        or failed it, or another policy refused it.
         """
 
 
 class LoadBalancer:
-    """Spreads requests over the members of a cluster, for the load-balancing policy.
+    """The driver of a load balancer, called by the load-balancing policy.
 
-    Each call may come again, after a worker was lost: it says how it is to be.
+    Calls may be repeated after the loss of a worker: each passes the desired state.
     """
 
     def __init__(self, options: 'cfg.ConfigOpts | Any' = None) -> None:
-        """Keep `options`: the group `<namespace>.<name>` of the ini file."""
+        """Store `options`: the group `<namespace>.<name>` of the ini file."""
         self.options = options
 
     @classmethod
@@ -468,36 +467,36 @@ class LoadBalancer:
         properties: Mapping[str, Any],
         members: Sequence[Mapping[str, Any]],
     ) -> Mapping[str, Any]:
-        """Make the balancer of this name have these members, and no others.
+        """Configure the load balancer of this name with exactly these members.
 
-        :param name: of the balancer: made of the uuids of cluster and policy
+        :param name: of the load balancer, derived from the uuids of cluster and policy
         :param properties: of the policy
         :param members: each {'id': uuid of the node, 'name', 'address', 'port'}
-        :returns: what is shown in the data of the cluster: {'vip_address': ...}
+        :returns: the data to show in the cluster: {'vip_address': ...}
         """
         raise NotImplementedError
 
     def remove(self, name: str) -> None:
-        """Delete the balancer; one that is not there has been deleted."""
+        """Delete the load balancer; succeed if it does not exist."""
         raise NotImplementedError
 
 
 class ResourceContext(Protocol):
-    """What a resource handler may know and do; see also `ActionContext`.
+    """The interface of a resource handler to watcherlite; see also `ActionContext`.
 
     :cvar uuid: of the action; the idempotency key of this operation
     :cvar attempt: the fencing token
     :cvar tenant: the project of the stack
-    :cvar resource_uuid: never changes; another one replaces it under the same name
-    :cvar physical_name: a name that is free: stack, resource, and a short id
-    :cvar physical_id: as the handler said; None before
+    :cvar resource_uuid: constant; a replacement has the same name and another uuid
+    :cvar physical_name: a unique name: stack, resource, and a short id
+    :cvar physical_id: as returned by the handler; None before
     :cvar properties: resolved, checked against `ResourceHandler.properties`, with
-        defaults; for `delete`, `check` and the like those it was last made with
-    :cvar before: for `update`: the properties that it was last made with
-    :cvar attributes: as last said
-    :cvar data: what the handler keeps
-    :cvar files: those that came with the template of the stack, name -> text
-    :cvar deadline: when the operation times out, aware, UTC
+        defaults; for `delete`, `check` and the like the last applied ones
+    :cvar before: for `update`: the last applied properties
+    :cvar attributes: as last returned
+    :cvar data: private data of the handler
+    :cvar files: submitted with the template of the stack, name -> text
+    :cvar deadline: the time of the timeout, aware, UTC
     """
 
     uuid: str
@@ -518,72 +517,72 @@ class ResourceContext(Protocol):
     deadline: datetime.datetime | None
 
     def checkpoint(self) -> None:
-        """Heed signals: raises Cancelled or TimedOut. Call it where it can stop."""
+        """Handle signals: raises Cancelled or TimedOut. Call it often."""
 
     def fence(self) -> None:
-        """Raise LeaseLost if the lease of this worker is over; see `ActionContext`."""
+        """Raise LeaseLost if the lease has expired; see `ActionContext`."""
 
     def remaining(self) -> float | None:
-        """Return the seconds that are left until the deadline, or None."""
+        """Return the seconds left until the deadline, or None."""
 
     def now(self) -> datetime.datetime:
-        """Return the wall-clock time, aware, in UTC; tests turn it."""
+        """Return the wall-clock time, aware, in UTC; tests can set it."""
 
     def on_signal(self, call: Callable[[str], None]) -> AbstractContextManager[None]:
         """See `ActionContext.on_signal`."""
 
 
 class ResourceHandler(Connecting, Plugin):
-    """Makes and looks after one type of thing: a resource of a stack, or a node.
+    """The implementation of one type of resource, for stacks and cluster nodes.
 
-    The name of its entry point is the type: `OS::Heat::Value`. One instance serves
-    one call. An operation returns a `domain.resource_results.Result`: None or Ready
-    when it has done what it should, NotYet to be polled; it raises to fail: a
-    `WatcherliteError`, of its own or not, whose text users and the log get. Any other
-    exception is taken for a mistake: users get its class, and the log its traceback.
+    The name of its entry point is the type: `OS::Heat::Value`. One instance serves one
+    call. An operation returns a `domain.resource_results.Result`: None or Ready when it
+    is complete, NotYet to be polled; it raises to fail: a `WatcherliteError` or a
+    subclass, whose text is shown to users and logged. Any other exception counts as a
+    defect: users see its class, and the log has its traceback.
 
-    An operation whose worker was lost is begun again when `idempotent`; a `create`
-    is asked for with `find` otherwise, where that is overridden; else it is FAILED,
-    outcome unknown, and the next update replaces the resource.
+    An operation whose worker was lost is repeated if it is `idempotent`; otherwise
+    `find` is called for a `create`, if it is overridden; else the resource is FAILED
+    with an unknown outcome, and the next update replaces it.
     """
 
     properties: ClassVar[Mapping[str, Property]] = {}
-    #: Properties that are not declared are accepted, and changes of these ignored.
+    #: Undeclared properties are accepted, and changes of them ignored.
     allows_undeclared: ClassVar[bool] = False
     #: attribute -> one sentence
     attributes: ClassVar[Mapping[str, str]] = {}
     #: Whether each operation may be called again with the same `uuid`.
     idempotent: ClassVar[bool] = False
-    #: Whether a resource that is FAILED is replaced by the next update.
+    #: Whether a FAILED resource is replaced by the next update.
     replaces_failed: ClassVar[bool] = True
-    #: What else can be done with one that is there: `reboot`, `rebuild`, ... They are
-    #: the operations of the profile that this type makes, see `operate`.
+    #: Additional operations on an existing resource: `reboot`, `rebuild`, ... They are
+    #: the operations of the profile type, see `operate`.
     operations: ClassVar[Mapping[str, Operation]] = {}
-    #: How a profile of this type is called; None: as its entry point, in lower case
-    #: and with dots: `local.process`.
+    #: The name of the profile type; None: that of the entry point, in lower case and
+    #: with dots: `local.process`.
     profile_type: ClassVar[str | None] = None
-    #: Whether one can become a node of which nothing is known but its physical id.
+    #: Whether a node can be adopted by its physical id alone.
     adoptable: ClassVar[bool] = True
-    #: Whether a signal changes something, so that a lock of the stack forbids it.
+    #: Whether a signal changes the resource, so that a lock of the stack forbids it.
     modified_by_signals: ClassVar[bool] = True
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Check what the schemas cannot say; raise Invalid.
+        """Validate what the schemas cannot express; raise Invalid.
 
-        Properties that depend on what is not made yet are None here.
+        Properties that depend on resources not yet created are None.
         """
 
     def host(self, physical_id: str | None, data: Mapping[str, Any]) -> str | None:
-        """Return the host that it lives on; None: every worker reaches it.
+        """Return the host of the resource; None: every worker can reach it.
 
-        Operations on it are handed on to a worker of that host, if there is one.
+        Operations on it are forwarded to a worker of that host, if there is one.
         """
         return None
 
     def attribute_names(self, properties: Mapping[str, Any]) -> Collection[str] | None:
-        """Return the attributes of one with these properties; None: it has any.
+        """Return the attributes of a resource with these properties; None: any.
 
-        A template that asks for another one is refused.
+        Templates that refer to other attributes are refused.
         """
         return self.attributes
 
@@ -592,64 +591,64 @@ class ResourceHandler(Connecting, Plugin):
     ) -> str:
         """Return KEEP, UPDATE or REPLACE for a change of the definition.
 
-        :param failed: the resource is FAILED, or a user marked it so
-        :raises Invalid: the change is not possible at all
+        :param failed: the resource is FAILED, or marked as unhealthy
+        :raises Invalid: the change is not possible
         """
         return resource_results.decide(self, before, after, failed)
 
     def create(self, context: ResourceContext) -> Result:
-        """Make it."""
+        """Create the resource."""
         raise NotImplementedError
 
     def find(self, context: ResourceContext) -> Result:
-        """Return what a `create` that was interrupted has made; None: nothing."""
+        """Return the resource created by an interrupted `create`; None: none exists."""
         return None
 
     def adopt(self, context: ResourceContext) -> Result:
-        """Take over one that is there, and that a stack was made to forget.
+        """Adopt an existing resource that an abandoned stack had managed.
 
-        `physical_id` and `data` are those that it had then.
+        `physical_id` and `data` have the values they had then.
         """
         return self.check(context)
 
     def check(self, context: ResourceContext) -> Result:
-        """Look whether it is there and as it should be; raise if it is not."""
+        """Check that the resource exists in the expected state; raise if not."""
         return Ready(reason=f'CHECK is not supported by {context.resource_name}')
 
     def check_external(self, context: ResourceContext) -> Result:
-        """Look whether what a template names by its `external_id` is there.
+        """Check that the object named by the `external_id` of a template exists.
 
         It belongs to no stack: only its `physical_id` is known, and `properties` are
-        those that the template happens to give, without defaults.
+        those given in the template, without defaults.
         """
         return self.check(context)
 
     def update(self, context: ResourceContext) -> Result:
-        """Make it fit `properties`; `before` is what it fitted."""
+        """Apply `properties`; `before` has the last applied ones."""
         raise NotImplementedError
 
     def delete(self, context: ResourceContext) -> Result:
-        """Delete it; one that is not there any more has been deleted.
+        """Delete the resource; succeed if it does not exist.
 
-        Its `physical_id` is None if its creation has begun and failed before one was
-        said: the properties, and `physical_name`, say what may have been made.
+        Its `physical_id` is None if its creation failed before one was returned: the
+        properties and `physical_name` identify leftovers.
         """
         raise NotImplementedError
 
     def suspend(self, context: ResourceContext) -> Result:
-        """Put it to rest."""
+        """Suspend the resource."""
         return None
 
     def resume(self, context: ResourceContext) -> Result:
-        """Let it go on."""
+        """Resume the resource."""
         return None
 
     def lock(self, context: ResourceContext) -> Result:
-        """Protect it against changes by others (spec 004)."""
+        """Protect the resource against changes by others (spec 004)."""
         return None
 
     def unlock(self, context: ResourceContext) -> Result:
-        """Take that protection away; one that is gone is not protected."""
+        """Remove the protection; a missing resource counts as unprotected."""
         return None
 
     def protects(self, context: ResourceContext) -> bool:
@@ -659,24 +658,24 @@ class ResourceHandler(Connecting, Plugin):
     def signal(
         self, context: ResourceContext, details: Mapping[str, Any]
     ) -> Result | PassOn:
-        """Take note of a signal, if the type takes any."""
+        """Handle a signal, if the type supports signals."""
         raise NotImplementedError
 
     def operate(
         self, context: ResourceContext, operation: str, parameters: Mapping[str, Any]
     ) -> Result:
-        """Do one of `operations`; the parameters fit its schema."""
+        """Perform one of `operations`; the parameters conform to its schema."""
         raise NotImplementedError
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
-        """Look how far an operation is that said NotYet; `operation` is its name."""
+        """Check the progress of an operation that returned NotYet."""
         raise NotImplementedError
 
     def cancel(self, context: ResourceContext, operation: str, token: Any) -> None:
-        """Stop what goes on for an operation that said NotYet."""
+        """Stop the work of an operation that returned NotYet."""
 
     def reference(self, context: ResourceContext) -> str:
-        """Return what get_resource gives."""
+        """Return the value of get_resource."""
         return context.physical_id or context.resource_name
 
     @classmethod
@@ -686,9 +685,9 @@ class ResourceHandler(Connecting, Plugin):
 
 
 class NestedContext(ResourceContext, Protocol):
-    """What the handler of a resource that is a stack may know besides.
+    """The additional interface of the handler of a nested stack.
 
-    :cvar update_policy: of the definition that `expand` is for, resolved; else empty
+    :cvar update_policy: of the definition passed to `expand`, resolved; else empty
     """
 
     update_policy: Mapping[str, Any]
@@ -697,33 +696,32 @@ class NestedContext(ResourceContext, Protocol):
 class NestedHandler(ResourceHandler):
     """A resource that is a stack: a group, or a template of its own.
 
-    Its stack is made, updated, checked, locked and deleted like any other; the
-    handler says what is to be in it. `expand` and `adjust` are called again, with
-    the data that they gave, when a worker was lost: `context.uuid` is the same then.
+    Its stack is created, updated, checked, locked and deleted like any other; the
+    handler supplies its templates. After the loss of a worker `expand` and `adjust` are
+    called again, with the data that they returned and the same `context.uuid`.
     """
 
     def attribute_names(self, properties: Mapping[str, Any]) -> Collection[str] | None:
-        """Return None: it has those of its members, or outputs, too."""
+        """Return None: attributes of members and outputs exist, too."""
         return None
 
     def expand(
         self, context: NestedContext, members: Sequence[Member]
     ) -> Sequence[Batch] | Expansion:
-        """Return the templates that lead to what the properties say, in turn.
+        """Return the sequence of templates that applies the properties.
 
-        :param members: of its stack as it is; none before it is made
+        :param members: of the existing stack; none before its creation
         """
         raise NotImplementedError
 
     def adopted(
         self, context: NestedContext, members: Sequence[Member]
     ) -> Sequence[Batch] | Expansion:
-        """Return the template of what is there already; of several the last counts.
+        """Return the template of an adopted stack; the last of several is used.
 
-        The next update makes of it what the properties say. Without an override
-        that is what `expand` leads to.
+        The next update applies the properties. The default is the result of `expand`.
 
-        :param members: as the stack left them that had them before
+        :param members: as recorded by the stack that managed them before
         """
         return self.expand(context, members)
 
@@ -733,12 +731,12 @@ class NestedHandler(ResourceHandler):
         members: Sequence[Member],
         details: Mapping[str, Any],
     ) -> Sequence[Batch] | Expansion:
-        """Return what a signal makes of it; nothing: it changes nothing."""
+        """Return the templates for a signal; none: it changes nothing."""
         return ()
 
     @classmethod
     def adjusts(cls) -> bool:
-        """Return whether this type takes signals."""
+        """Return whether this type handles signals."""
         return cls.adjust is not NestedHandler.adjust
 
     def gather(
@@ -747,38 +745,38 @@ class NestedHandler(ResourceHandler):
         members: Sequence[Member],
         outputs: Mapping[str, Any],
     ) -> Mapping[str, Any]:
-        """Return its attributes, now that its stack is as it should be."""
+        """Return its attributes, after its stack has converged."""
         return outputs
 
     def remember(self, context: NestedContext) -> Mapping[str, Any] | None:
-        """Return its data, now that its stack is as it should be; None: as before."""
+        """Return the data to store after its stack has converged; None: unchanged."""
         return None
 
 
 class Goal(Plugin):
-    """What an audit is to reach, and how solutions for it are compared."""
+    """The objective of an audit, and the comparison of solutions for it."""
 
-    #: For people; without one the name of the entry point is shown.
+    #: For users; the default is the name of the entry point.
     display_name: ClassVar[str] = ''
-    #: The figures that a strategy for this goal has to give.
+    #: The indicators that a strategy for this goal must provide.
     indicators: ClassVar[Sequence[IndicatorSpecification]] = ()
 
     def global_efficacy(self, indicators: Mapping[str, float]) -> Sequence[Indicator]:
-        """Return what the figures come to, the most telling first.
+        """Return the global efficacy, the most important indicator first.
 
-        :param indicators: the value of each of `indicators`, by name, each checked
-            against its schema
+        :param indicators: the value of each of `indicators`, by name, validated against
+            its schema
         """
         return ()
 
 
 class StrategyContext(Protocol):
-    """What a strategy may know and do while it runs.
+    """The interface of a strategy to watcherlite.
 
-    :cvar audit_uuid: of the audit that is run
+    :cvar audit_uuid: of the running audit
     :cvar goal: the name of its goal
-    :cvar parameters: with the defaults of the schema, checked against it
-    :cvar scope: to what of the infrastructure it is limited; [] is all of it
+    :cvar parameters: with the defaults of the schema, validated against it
+    :cvar scope: restricts the infrastructure; [] is all of it
     """
 
     audit_uuid: str
@@ -788,51 +786,51 @@ class StrategyContext(Protocol):
     scope: Sequence[Any]
 
     def checkpoint(self) -> None:
-        """Heed signals: raises Cancelled or TimedOut. Call it where it can stop."""
+        """Handle signals: raises Cancelled or TimedOut. Call it often."""
 
     def sleep(self, seconds: float) -> None:
         """Sleep, but wake for signals; a checkpoint before and after."""
 
     def now(self) -> datetime.datetime:
-        """Return the wall-clock time, aware, in UTC; tests turn it."""
+        """Return the wall-clock time, aware, in UTC; tests can set it."""
 
     def model(self, name: str) -> Any:
-        """Return a model of the infrastructure, limited to the scope.
+        """Return a model of the infrastructure, restricted to the scope.
 
         :param name: 'compute', for example
-        :raises NotFound: nothing here keeps such a model
+        :raises NotFound: there is no such model
         """
 
 
 class Strategy(Plugin):
-    """Looks for a solution that brings the infrastructure closer to a goal.
+    """The search for a solution that brings the infrastructure closer to a goal.
 
-    It only looks: what is to be changed, it proposes as actions.
+    It changes nothing: it proposes changes as actions.
     """
 
-    #: The entry point of the goal that it reaches.
+    #: The entry point of its goal.
     goal: ClassVar[str] = 'unclassified'
     display_name: ClassVar[str] = ''
     #: JSON schema of the parameters; the values of `default` are filled in.
     schema: ClassVar[Mapping[str, Any]] = {'type': 'object', 'properties': {}}
-    #: The entry point of the planner that makes a plan of its solutions.
+    #: The entry point of the planner for its solutions.
     planner: ClassVar[str] = 'weight'
 
     def execute(self, context: StrategyContext) -> Solution:
-        """Return a solution, which has no actions when there is nothing to do.
+        """Return a solution; without actions if there is nothing to do.
 
-        It may be called again when a worker was lost. Raise to fail the run.
+        It may be called again after the loss of a worker. Raise to fail the run.
         """
         raise NotImplementedError
 
 
 class Planner(Plugin):
-    """Makes a plan of a solution: says what waits for what."""
+    """The conversion of a solution into a plan: it orders the actions."""
 
     def plan(self, solution: Solution, name: str | None = None) -> PlanDocument:
-        """Return the plan; it has every action of the solution, and no other.
+        """Return the plan, with exactly the actions of the solution.
 
         :param name: of the plan
-        :raises Invalid: no plan can be made of this solution; the text says why
+        :raises Invalid: the solution cannot be planned; the text is the reason
         """
         raise NotImplementedError

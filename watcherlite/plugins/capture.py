@@ -1,22 +1,22 @@
 """Captured output, truncated and sanitized for the store.
 
-Databases and JSON do not take everything that a process or a server may say: no
-NUL characters, no half surrogates, no NaN.
+Databases and JSON reject some output of processes and servers: NUL characters, lone
+surrogates, NaN.
 """
 
 import codecs
 import json
 from typing import Any
 
-#: Decoders that interpret, some of them in quadratic time: a server may name any.
+#: Codecs that interpret their input, some in quadratic time: a server may name any.
 _NOT_FOR_TEXT = frozenset({'idna', 'punycode', 'raw-unicode-escape', 'unicode-escape'})
 _REPLACEMENT = '\N{REPLACEMENT CHARACTER}'
 
 
 class Capture:
-    """Keeps the first bytes of a stream.
+    """A buffer for the first bytes of a stream.
 
-    :param limit: bytes to keep
+    :param limit: bytes to store
     :ivar truncated: whether there was more
     """
 
@@ -28,7 +28,7 @@ class Capture:
         self.truncated = False
 
     def add(self, data: bytes) -> None:
-        """Keep what fits; what does not is dropped, and `truncated` says so."""
+        """Store the bytes up to the limit; set `truncated` if some are dropped."""
         room = self._limit - len(self._data)
         if len(data) > room:
             self.truncated = True
@@ -36,14 +36,14 @@ class Capture:
         self._data += data
 
     def text(self, encoding: str = 'utf-8') -> str:
-        """Return the text; bytes that are none become replacement characters."""
+        """Return the text, with invalid bytes replaced."""
         try:
             if codecs.lookup(encoding).name in _NOT_FOR_TEXT:
                 raise LookupError
-            # Raises LookupError for what turns bytes into bytes, such as zlib.
+            # Raises LookupError for codecs from bytes to bytes, such as zlib.
             b'x'.decode(encoding, 'replace')
             decoder = codecs.getincrementaldecoder(encoding)(errors='replace')
-            # A character that was cut in two is left out, not replaced.
+            # A truncated character is dropped, not replaced.
             text = decoder.decode(bytes(self._data), final=not self.truncated)
         except (LookupError, ValueError):
             return self.text()
@@ -51,7 +51,7 @@ class Capture:
 
 
 def storable_text(text: str) -> str:
-    """Return the text with what no database keeps replaced."""
+    """Return the text with characters replaced that databases reject."""
     if '\x00' in text:
         text = text.replace('\x00', _REPLACEMENT)
     try:
@@ -62,9 +62,9 @@ def storable_text(text: str) -> str:
 
 
 def storable_json(text: str) -> Any:
-    """Return what a JSON text stands for.
+    """Return the value of a JSON text.
 
-    :raises ValueError: it is not JSON, or holds what cannot be stored
+    :raises ValueError: it is not JSON, or contains a value that cannot be stored
     """
     try:
         value = json.loads(text, parse_constant=_refuse)
@@ -72,8 +72,8 @@ def storable_json(text: str) -> Any:
         stored.encode()
     except RecursionError:
         raise ValueError('nested too deeply') from None
-    # How a NUL character is written. A text that spells that out is refused with
-    # it, which costs its reader the parsed form and nothing else.
+    # The escape sequence of a NUL character. A text that contains it literally is
+    # refused as well, which only costs its reader the parsed form.
     if '\\u0000' in stored:
         raise ValueError('a NUL character')
     return value

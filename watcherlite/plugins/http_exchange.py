@@ -1,9 +1,9 @@
-"""One HTTP request and its answer, bounded in time and size, and interruptible.
+"""One HTTP request and its response, limited in time and size, and interruptible.
 
-Imports `requests`, which takes long: `http_request` imports this module when the
-first request is made.
+Imports `requests`, which is slow: `http_request` imports this module for the first
+request.
 
-What is told of an error never has the query or the credentials of a URL in it.
+Error texts never contain the query or the credentials of a URL.
 """
 
 import contextlib
@@ -45,20 +45,20 @@ _READ_TIMEOUTS = (requests.ReadTimeout, urllib3.exceptions.ReadTimeoutError)
 
 
 class Heeding(Protocol):
-    """What a request may be interrupted by: the context of whoever makes it."""
+    """The source of interruptions of a request: the context of the caller."""
 
     def checkpoint(self) -> None:
-        """Heed signals."""
+        """Handle signals."""
 
     def on_signal(
         self, call: Callable[[str], None]
     ) -> contextlib.AbstractContextManager[None]:
-        """Have `call` called as signals arrive."""
+        """Call `call` for arriving signals."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Request:
-    """What is sent."""
+    """A request."""
 
     method: str
     url: str
@@ -69,12 +69,12 @@ class Request:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Settings:
-    """How it is sent.
+    """The settings of requests.
 
     :param connect_timeout: seconds
-    :param destinations: what may be connected to, redirects included
-    :param verify: check certificates: by these authorities, by the usual ones
-        (True), or not at all
+    :param destinations: the allowed destinations, also of redirects
+    :param verify: certificate verification: by these authorities, by the default ones
+        (True), or none
     :param lookup: resolves names, as `socket.getaddrinfo` does
     """
 
@@ -88,7 +88,7 @@ class Settings:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back; header names are in lower case."""
+    """A response; header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -98,10 +98,10 @@ class Answer:
 
 
 class ExchangeFailed(Exception):
-    """There is no answer, or no whole one.
+    """There is no response, or an incomplete one.
 
     :ivar sent: whether the request may have reached the server
-    :ivar lasting: whether it would be the same the next time
+    :ivar lasting: whether a retry would fail in the same way
     """
 
     def __init__(self, reason: str, sent: bool, lasting: bool = False) -> None:
@@ -111,16 +111,16 @@ class ExchangeFailed(Exception):
 
 
 class DestinationRefused(ExchangeFailed):
-    """An operator does not allow to connect there; nothing was sent to it."""
+    """The operator does not allow the destination; nothing was sent."""
 
     def __init__(self, refused: Refused) -> None:
         super().__init__(str(refused), sent=False, lasting=True)
 
 
 class _Line:
-    """The connection that a request has just now, to be cut by another thread.
+    """The current connection of a request, which another thread can close.
 
-    :ivar destinations: what it may connect to; None: to a proxy of the operator
+    :ivar destinations: the allowed ones; None: it connects to a proxy of the operator
     """
 
     def __init__(self) -> None:
@@ -132,7 +132,9 @@ class _Line:
         self.time_is_over = False
 
     def hold(self, connection: socket.socket) -> None:
-        """Remember a connection; it is cut at once if that was asked before."""
+        """Register a connection; close it at once if the request was interrupted
+        before.
+        """
         with self._lock:
             self._socket = connection
             if self._cut:
@@ -143,24 +145,24 @@ class _Line:
         return self._socket is not None
 
     def cut(self) -> None:
-        """Have whoever reads or writes on the connection fail now."""
+        """Interrupt readers and writers of the connection."""
         with self._lock:
             self._cut = True
             if self._socket is not None:
                 _shut_down(self._socket)
 
     def heed(self, signal_name: str) -> None:
-        """Cut the connection for a signal that ends the action."""
-        # A suspended action finishes the request that is on its way.
+        """Close the connection for a signal that ends the action."""
+        # A suspended action finishes the current request.
         if signal_name not in (states.SUSPEND, states.RESUME):
             self.cut()
 
     @contextlib.contextmanager
     def bounded(self, seconds: float) -> Iterator[None]:
-        """Cut the connection after so many seconds.
+        """Close the connection after a number of seconds.
 
-        The timeouts of a socket begin anew with each byte, so that a server that
-        sends one now and then could hold a request for ever.
+        Socket timeouts restart with each byte, so a server that occasionally sends one
+        could block a request indefinitely.
         """
 
         def over() -> None:
@@ -176,7 +178,7 @@ class _Line:
             timer.cancel()
 
 
-#: Connections are made deep inside of urllib3; so they find whom to tell.
+#: Connections are created deep inside urllib3; this is how they find their line.
 _LINE: contextvars.ContextVar[_Line] = contextvars.ContextVar('line')
 
 
@@ -184,18 +186,18 @@ def _not_ours(record: logging.LogRecord) -> bool:
     return _LINE.get(None) is None
 
 
-# It logs queries, which may hold credentials. What goes wrong is told by us.
+# It logs queries, which may contain credentials. We report errors ourselves.
 logging.getLogger('urllib3.connectionpool').addFilter(_not_ours)
 
 
 def exchange(
     context: Heeding, request: Request, settings: Settings, seconds: float
 ) -> Answer:
-    """Send a request, follow its redirects, and return the answer.
+    """Send a request, follow its redirects, and return the response.
 
-    :param seconds: for all of it
+    :param seconds: total limit
     :raises ExchangeFailed: with a reason that can be shown
-    :raises Cancelled, TimedOut: as the context says
+    :raises Cancelled, TimedOut: from the context
     """
     started = time.monotonic()
     line = _Line()
@@ -210,10 +212,10 @@ def exchange(
         OSError,
         ValueError,
     ) as error:
-        # Cutting the connection looks like any other failure.
+        # Closing the connection looks like any other failure.
         context.checkpoint()
-        LOG.debug('No answer from %s: %r', shown_url(request.url), error)
-        # The socket may be as fast as the timer.
+        LOG.debug('No response from %s: %r', shown_url(request.url), error)
+        # The socket timeout may expire together with the timer.
         if line.time_is_over or isinstance(error, _READ_TIMEOUTS):
             raise _too_slow(seconds) from None
         sent = line.connected and not isinstance(error, requests.ConnectTimeout)
@@ -253,7 +255,7 @@ def _send(
     request: Request, settings: Settings, line: _Line, seconds: float
 ) -> requests.Response:
     headers = {
-        # What is kept is what was sent: nothing here unpacks.
+        # The body is stored as sent: it is not decompressed.
         'Accept-Encoding': 'identity',
         'User-Agent': 'watcherlite',
         **request.headers,
@@ -270,8 +272,8 @@ def _send(
     if requests.utils.select_proxy(prepared.url or '', proxies):
         _check_behind_proxy(settings.destinations, prepared.url)
         line.destinations = None
-    # Without a session: that would read ~/.netrc, keep cookies, and read the body
-    # of a redirect, however long it is.
+    # Without a session, which would read ~/.netrc, store cookies, and read the body of
+    # a redirect, however long it is.
     adapter = _Adapter()
     return adapter.send(
         prepared,
@@ -306,7 +308,7 @@ def _read(
 
 
 def _redirected(request: Request, response: requests.Response) -> Request | None:
-    """Return the request that a redirect asks for; None: this is the answer."""
+    """Return the request for a redirect; None: the response is final."""
     location = response.headers.get('Location')
     if (
         not request.follow_redirects
@@ -315,7 +317,7 @@ def _redirected(request: Request, response: requests.Response) -> Request | None
     ):
         return None
     url = urllib.parse.urljoin(request.url, location)
-    # As what connects reads them: others see another host in http://a\@b/.
+    # Parse as the client does: other parsers see another host in http://a\@b/.
     old, new = urllib3.util.parse_url(request.url), urllib3.util.parse_url(url)
     if new.scheme not in ('http', 'https') or not new.host:
         raise ExchangeFailed(
@@ -331,12 +333,12 @@ def _redirected(request: Request, response: requests.Response) -> Request | None
         method, body = 'GET', None
         headers = {n: v for n, v in headers.items() if n.lower() != 'content-type'}
     if _origin(old) != _origin(new):
-        # What a user sends is for the server that it was meant for: nobody can tell
-        # which headers, or what in a body, are credentials.
+        # Data of a user is meant for the original server only: it is unknown which
+        # headers, or parts of a body, are credentials.
         if body:
             raise ExchangeFailed(
-                f'redirected to {shown_url(url)}, another server, which is not sent '
-                'the body',
+                f'redirected to {shown_url(url)}, another server, to which the body '
+                'is not sent',
                 True,
                 True,
             )
@@ -360,29 +362,31 @@ def _check_behind_proxy(destinations: Destinations, url: str | None) -> None:
 
 
 def _too_slow(seconds: float) -> ExchangeFailed:
-    return ExchangeFailed(f'no whole answer within {round(seconds, 1):g} s', sent=True)
+    return ExchangeFailed(
+        f'no complete response within {round(seconds, 1):g} s', sent=True
+    )
 
 
 def _reason(error: Exception, settings: Settings) -> str:
-    """Return what may be told of an error: libraries put URLs into their texts."""
+    """Return the reportable part of an error: libraries include URLs in their texts."""
     if isinstance(error, requests.ConnectTimeout):
         return f'no connection within {settings.connect_timeout:.3g} s'
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return f'its certificate is not trusted: {cause.verify_message}'
         if isinstance(cause, ssl.SSLError):
-            return f'no TLS: {cause.reason or type(cause).__name__}'
+            return f'TLS failed: {cause.reason or type(cause).__name__}'
         if isinstance(cause, socket.gaierror):
             return f'its name cannot be resolved: {cause.strerror}'
         if isinstance(cause, OSError) and cause.errno in errno.errorcode:
             return str(cause.strerror)
     if isinstance(error, requests.ConnectionError | urllib3.exceptions.HTTPError):
-        return 'the connection was closed before the answer was whole'
+        return 'the connection was closed before the response was complete'
     return f'the request cannot be made ({type(error).__name__})'
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what caused it; libraries hide that in several places."""
+    """Yield an error and its causes; libraries store them in several places."""
     seen: set[int] = set()
     waiting: list[Any] = [error]
     while waiting:
@@ -397,25 +401,25 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 def _shut_down(connection: socket.socket) -> None:
     with contextlib.suppress(OSError):
-        # The plain method: that of a TLS socket would pull its state from under
-        # the thread that reads.
+        # The plain method: that of a TLS socket would reset the state used by the
+        # reading thread.
         socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
 def _connect(
     connection: urllib3.connection.HTTPConnection, connect: Callable[[], socket.socket]
 ) -> socket.socket:
-    """Connect to the first address of a host that is allowed and answers.
+    """Connect to the first allowed address of a host that responds.
 
-    The name is resolved once: what was checked is what is connected to.
+    The name is resolved once, so that the checked address is the one connected to.
 
-    :param connect: connects to what `connection.host` is then
+    :param connect: connects to the current value of `connection.host`
     :raises DestinationRefused: no address is allowed
     """
     line = _LINE.get()
     if line.destinations is None:
         return connect()
-    # With the dot at its end, which `host` leaves out
+    # Including the trailing dot, which `host` omits
     name = connection._dns_host
     failure: Exception | None = None
     try:
@@ -436,7 +440,7 @@ def _addresses(
     destinations: Destinations,
     lookup: outgoing.Lookup,
 ) -> list[str]:
-    """Return the addresses of a host that may be connected to, at least one."""
+    """Return the allowed addresses of a host, at least one."""
     family = urllib3.util.connection.allowed_gai_family()
     try:
         return outgoing.resolve(
@@ -475,7 +479,7 @@ class _HTTPSPool(urllib3.connectionpool.HTTPSConnectionPool):
 
 
 class _Adapter(requests.adapters.HTTPAdapter):
-    """Makes connections that tell their line of themselves."""
+    """A transport adapter whose connections register with their line."""
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         super().init_poolmanager(*args, **kwargs)

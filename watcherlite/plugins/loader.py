@@ -1,7 +1,7 @@
-"""From entry points to classes. Nothing else imports stevedore.
+"""The loader of plugins from entry points. Nothing else imports stevedore.
 
-A plugin that cannot be loaded is remembered with the reason and harms nobody
-else: whoever asks for it gets the reason, and the list of plugins shows it.
+A plugin that cannot be loaded is recorded with the reason and does not affect others:
+its users get the reason, and the list of plugins shows it.
 """
 
 import copy
@@ -31,7 +31,7 @@ from watcherlite.plugins import (
 
 LOG = logging.getLogger(__name__)
 
-#: What a class behind an entry point of a namespace has to be made from.
+#: The base class required of the plugins of a namespace.
 BASES: Mapping[str, type] = {
     base.ACTION_TYPES: base.ActionType,
     base.RESOURCE_HANDLERS: base.ResourceHandler,
@@ -41,7 +41,7 @@ BASES: Mapping[str, type] = {
     base.STRATEGIES: base.Strategy,
     base.PLANNERS: base.Planner,
 }
-#: What one plugin of a namespace is called.
+#: The noun for a plugin of a namespace.
 NOUNS: Mapping[str, str] = {
     base.ACTION_TYPES: 'action type',
     base.RESOURCE_HANDLERS: 'resource handler',
@@ -52,16 +52,16 @@ NOUNS: Mapping[str, str] = {
     base.PLANNERS: 'planner',
 }
 REASON_LENGTH = 300
-#: Modules below this are ours: another distribution cannot take their names.
+#: Modules below this are built in: other distributions cannot take their names.
 OURS = 'watcherlite.'
-#: Names for which it is kept what is said when they are not installed. A list of
-#: actions asks for the same few once a row, and users choose the names.
+#: Cache size for the messages about plugins that are not installed. A list of actions
+#: looks the same few up for every row, and users choose the names.
 MOST_UNKNOWN = 256
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LoadFailure:
-    """An entry point that cannot be used, and why, in one line."""
+    """An entry point that cannot be used, and the reason, in one line."""
 
     namespace: str
     name: str
@@ -73,10 +73,10 @@ class LoadFailure:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PluginEntry:
-    """An entry point as operators see it.
+    """An entry point as shown to operators.
 
     :param target: module:Class
-    :param error: why it cannot be used, or None
+    :param error: the reason why it cannot be used, or None
     """
 
     namespace: str
@@ -89,7 +89,7 @@ class PluginEntry:
 
 
 class _Candidate:
-    """One entry point, imported at most once, when it is asked for."""
+    """An entry point, imported at most once, on demand."""
 
     def __init__(
         self, namespace: str, name: str, target: str, load: Callable[[], Any]
@@ -103,7 +103,7 @@ class _Candidate:
         self._load = load
 
     def load(self) -> type | None:
-        """Return the class; None when there is a `reason` instead."""
+        """Return the class; None if there is a `reason` instead."""
         if self.plugin is None and self.reason is None:
             try:
                 self._accept(self._load())
@@ -124,7 +124,7 @@ class _Candidate:
             )
             return
         if self.namespace == base.ACTION_TYPES and self.name in base.RESERVED:
-            self.reason = 'the name is one of watcherlite itself'
+            self.reason = 'the name is reserved by watcherlite'
             return
         if self.namespace == base.RESOURCE_HANDLERS:
             self.reason = properties.declaration_problem(plugin)
@@ -135,10 +135,9 @@ class _Candidate:
 
 
 class Plugins:
-    """The plugins that are installed, by namespace and name.
+    """The installed plugins, by namespace and name.
 
-    Made by `load`, or by `of` without entry points. Safe to use from several
-    threads.
+    Created by `load`, or by `of` without entry points. Thread-safe.
     """
 
     def __init__(
@@ -170,7 +169,7 @@ class Plugins:
         options: cfg.ConfigOpts | None = None,
         destinations: Callable[[], Destinations] = Destinations,
     ) -> 'Plugins':
-        """Return plugins from classes in hand, as tests want them.
+        """Return plugins from classes, for tests.
 
         :param destinations: see `load`
         """
@@ -202,7 +201,7 @@ class Plugins:
         """Return the class of an action type.
 
         :raises PluginNotFound: none of that name is installed
-        :raises PluginError: it is, and cannot be loaded
+        :raises PluginError: it cannot be loaded
         """
         return self.plugin(base.ACTION_TYPES, name)
 
@@ -227,7 +226,7 @@ class Plugins:
         return self.make(base.RESOURCE_HANDLERS, name)
 
     def resource_types(self) -> dict[str, type[base.ResourceHandler]]:
-        """Return the types of resources that can be used, by name."""
+        """Return the usable types of resources, by name."""
         return self.loadable(base.RESOURCE_HANDLERS)
 
     def make_policy(self, name: str) -> base.Policy:
@@ -254,7 +253,7 @@ class Plugins:
         return self.make(base.PLANNERS, name)
 
     def loadable(self, namespace: str) -> dict[str, Any]:
-        """Return the classes of a namespace that can be used, by name."""
+        """Return the usable classes of a namespace, by name."""
         found = {}
         for name in self.names(namespace):
             plugin = self._by_name[(namespace, name)].load()
@@ -263,10 +262,10 @@ class Plugins:
         return found
 
     def may_revert(self, name: str) -> bool:
-        """Say whether an action type overrides `revert`, or nobody can tell.
+        """Return whether an action type overrides `revert`, or may do so.
 
-        The latter is so for one that is not installed here, or cannot be loaded:
-        to execute it fails then, and says why.
+        The latter applies to one that is not installed here, or cannot be loaded: its
+        execution then fails with the reason.
         """
         try:
             return self.action_type(name).supports('revert')
@@ -302,7 +301,7 @@ class Plugins:
     def check_indicator(
         self, specification: IndicatorSpecification, value: object
     ) -> None:
-        """Check a figure; see `parameters.check_indicator`."""
+        """Validate an indicator; see `parameters.check_indicator`."""
         parameters.check_indicator(specification, value)
 
     def plugin(self, namespace: str, name: str) -> Any:
@@ -320,7 +319,7 @@ class Plugins:
         return plugin
 
     def names(self, namespace: str) -> tuple[str, ...]:
-        """Return what is installed, loadable or not, in alphabetical order."""
+        """Return the installed plugins, loadable or not, in alphabetical order."""
         return tuple(
             sorted(name for space, name in self._by_name if space == namespace)
         )
@@ -364,12 +363,12 @@ class Plugins:
         ]
 
     def list_opts(self) -> list[tuple[str, list[cfg.Opt]]]:
-        """Return (group, options) of every plugin that has any."""
+        """Return (group, options) of every plugin with options."""
         found = []
         for (namespace, name), candidate in sorted(self._by_name.items()):
             if candidate.load() is not None and candidate.options:
                 group = options.group_name(namespace, name)
-                # The generator writes on what it is given.
+                # The generator modifies its argument.
                 found.append((group, copy.deepcopy(list(candidate.options))))
         return found
 
@@ -383,8 +382,8 @@ class Plugins:
         for candidate in self._all:
             if candidate.reason is not None:
                 LOG.warning(
-                    'The %s %s (%s) cannot be used: %s. What needs it will fail; '
-                    'everything else goes on.',
+                    'The %s %s (%s) cannot be used: %s. Its users will fail; other '
+                    'plugins are not affected.',
                     NOUNS.get(candidate.namespace, 'plugin'),
                     candidate.name,
                     candidate.target,
@@ -410,19 +409,19 @@ def load(
     options: cfg.ConfigOpts | None = None,
     destinations: Callable[[], Destinations] = Destinations,
 ) -> Plugins:
-    """Return the plugins of some namespaces; one that is broken raises nothing.
+    """Return the plugins of some namespaces; a broken one raises nothing.
 
-    :param destinations: returns which servers users may have connected to
-    :param options: where to register the plugins' options. Given one, all are
-        imported now: what is in the files can only be checked when all options
-        are known. Without it each is imported when it is asked for, and has the
-        defaults of its options.
+    :param destinations: returns the servers that users may have connected to
+    :param options: where to register the plugins' options. With it, all plugins are
+        imported now: the content of files can only be validated when all options are
+        known. Without it each is imported on demand, and has the defaults of its
+        options.
     """
     return Plugins(
         [
             _Candidate(namespace, point.name, point.value, point.load)
             for namespace in namespaces
-            # No names: list the entry points and import none of them.
+            # No names: list the entry points without importing any of them.
             for point in stevedore.NamedExtensionManager(
                 namespace, names=[]
             ).list_entry_points()
@@ -444,8 +443,8 @@ def _itself(plugin: type) -> type:
 def _unique(candidates: Sequence[_Candidate]) -> dict[tuple[str, str], _Candidate]:
     """Index candidates by name, and refuse those that share one.
 
-    Which of two would win must not depend on the order of directories, so that
-    both are refused, except that ours keep working whatever else is installed.
+    The result must not depend on the order of directories, so both are refused, except
+    that built-in plugins always work.
     """
     same: dict[tuple[str, str], list[_Candidate]] = {}
     for candidate in candidates:
@@ -464,7 +463,7 @@ def _unique(candidates: Sequence[_Candidate]) -> dict[tuple[str, str], _Candidat
 
 
 def _reason(error: BaseException) -> str:
-    """Return one line for what importing a plugin has raised."""
+    """Return one line for the exception of an import."""
     if isinstance(error, SystemExit):
         return f'its module called sys.exit({error.code!r}) while it was imported'
     text = masking.mask_text(' '.join(f'{type(error).__name__}: {error}'.split()))
@@ -481,10 +480,10 @@ def _description(plugin: type | None) -> str:
 
 
 class _Origins:
-    """Which distribution an entry point comes from.
+    """The distribution of each entry point.
 
-    Read from the metadata of all distributions, so it is asked only for lists;
-    stevedore's own cache, which makes the start fast, does not have it.
+    Read from the metadata of all distributions, and therefore used only for lists;
+    stevedore's own cache, which makes the start fast, does not contain it.
     """
 
     def __init__(self) -> None:

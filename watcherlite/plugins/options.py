@@ -1,4 +1,4 @@
-"""The options that plugins bring along, each plugin's in a group of its own."""
+"""The options of plugins, each plugin's in a group of its own."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,10 +11,10 @@ from watcherlite.plugins import base
 
 
 def group_name(namespace: str, name: str) -> str:
-    """Return the group of the ini file that a plugin's options are in.
+    """Return the group of a plugin's options in the ini file.
 
-    That of `Local::File` is `watcherlite.resource_handlers.local_file`: colons end
-    the key of a setting in environment variables and in many tools for ini files.
+    That of `Local::File` is `watcherlite.resource_handlers.local_file`: colons end the
+    key of a setting in environment variables and in many tools for ini files.
     """
     if namespace == base.RESOURCE_HANDLERS:
         name = re.sub(r'[^a-z0-9_.-]+', '_', name.lower())
@@ -22,16 +22,16 @@ def group_name(namespace: str, name: str) -> str:
 
 
 def of(plugin: type) -> list[cfg.Opt]:
-    """Return what the plugin's `get_config_opts` does.
+    """Return the result of the plugin's `get_config_opts`.
 
-    :raises TypeError: that is something else than options
+    :raises TypeError: it is not a sequence of options
     """
     declare = getattr(plugin, 'get_config_opts', None)
     options = list(declare() or ()) if declare is not None else []
     for option in options:
         if not isinstance(option, cfg.Opt):
             raise TypeError(
-                f'get_config_opts returned a {type(option).__name__}, which is no '
+                f'get_config_opts returned a {type(option).__name__}, which is not an '
                 'oslo.config option'
             )
     return options
@@ -42,9 +42,9 @@ def register(
 ) -> Any:
     """Register a plugin's options and return their group.
 
-    The group is registered even without options, so that a setting in it is
-    known to be a mistake. Values are read anew at each access: a reload of the
-    files shows at once.
+    The group is registered even without options, so that a setting in it is detected as
+    a mistake. Values are read at each access: a reload of the files takes effect at
+    once.
     """
     group = group_name(namespace, name)
     registration.register(conf, cfg.OptGroup(group), options)
@@ -54,13 +54,13 @@ def register(
 def alone(plugin: type, values: Mapping[str, Any] | None = None) -> Any:
     """Return an option group for a plugin that is used without an ini file.
 
-    :param values: by option name, checked as those of a file are; the others
-        have their defaults
-    :raises ValueError: an option does not take the value
+    :param values: by option name, validated like those of a file; the others have their
+        defaults
+    :raises ValueError: an option does not accept the value
     :raises oslo_config.cfg.NoSuchOptError: there is no such option
     """
     conf = cfg.ConfigOpts()
-    # No file of this machine may change what a test or an author sees.
+    # No file of this machine may affect a test or an author.
     conf([], project='watcherlite', default_config_files=[], default_config_dirs=[])
     group = register(conf, 'alone', 'plugin', of(plugin))
     for name, value in (values or {}).items():

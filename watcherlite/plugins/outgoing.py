@@ -1,7 +1,7 @@
-"""From the host of a URL to the addresses that may be connected to.
+"""The resolution of hosts to permitted addresses.
 
-A name is resolved once, and what was checked is what is connected to: between two
-resolutions a name could come to lead elsewhere.
+A name is resolved once, and connections use the checked address: between two
+resolutions a name could change.
 """
 
 import ipaddress
@@ -23,7 +23,7 @@ def resolve(
     family: int = socket.AF_UNSPEC,
     lookup: Lookup = socket.getaddrinfo,
 ) -> list[str]:
-    """Return the addresses of a host that may be connected to, at least one.
+    """Return the permitted addresses of a host, at least one.
 
     :raises Refused: the host, or each of its addresses, is not allowed
     :raises socket.gaierror: its name cannot be resolved
@@ -43,9 +43,9 @@ def resolve(
 
 
 def check_behind_proxy(host: str, destinations: Destinations) -> None:
-    """Raise Refused if a proxy is not to be asked for a host.
+    """Raise Refused if a proxy must not be asked for a host.
 
-    Names are resolved by the proxy; what it reaches by them is for it to limit.
+    The proxy resolves names; it is responsible for restricting their addresses.
     """
     destinations.check_host(host)
     address = literal(host)
@@ -54,7 +54,7 @@ def check_behind_proxy(host: str, destinations: Destinations) -> None:
 
 
 def literal(host: str) -> str | None:
-    """Return the address that a host is without being resolved, or None."""
+    """Return the address that a host is literally, or None."""
     name = host.rstrip('.').lower()
     if name == _LOCALHOST or name.endswith(f'.{_LOCALHOST}'):
         return '127.0.0.1'
@@ -63,13 +63,13 @@ def literal(host: str) -> str | None:
     except ValueError:
         pass
     try:
-        # As C libraries read them: 127.1, 0x7f000001, 2130706433
+        # As C libraries parse them: 127.1, 0x7f000001, 2130706433
         return socket.inet_ntoa(socket.inet_aton(name))
     except (OSError, ValueError):
         return None
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine by its address, or by `localhost`."""
+    """Return whether a host is this machine by its address, or `localhost`."""
     address = literal(host)
     return address is not None and ipaddress.ip_address(address).is_loopback

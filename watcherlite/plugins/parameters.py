@@ -1,4 +1,4 @@
-"""The parameters of strategies, and the figures of goals, against their schemas."""
+"""The validation of the parameters of strategies and the indicators of goals."""
 
 import copy
 from collections.abc import Mapping
@@ -10,15 +10,15 @@ from watcherlite import exceptions
 from watcherlite.domain.solutions import IndicatorSpecification
 from watcherlite.plugins import schemas
 
-#: What the path of an offending parameter begins with.
+#: The prefix of the paths of invalid parameters.
 PLACE = 'parameters'
 
 
 def fill(spec: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters with the defaults of their schema, once they fit it.
+    """Return validated parameters with the defaults of their schema.
 
-    A parameter that the schema does not name is refused, whatever the schema says
-    of others, as Watcher does.
+    Parameters that the schema does not name are refused, even if the schema allows
+    others, as in Watcher.
 
     :param spec: the schema; one without properties allows no parameter
     :raises InvalidInput: names every offending parameter as a path
@@ -37,7 +37,7 @@ def fill(spec: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_indicator(specification: IndicatorSpecification, value: object) -> None:
-    """Raise InvalidInput unless a figure fits its specification."""
+    """Raise InvalidInput if an indicator violates its specification."""
     name = specification.name
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise exceptions.InvalidInput(f'The indicator {name} is not a number')

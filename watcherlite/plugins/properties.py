@@ -1,8 +1,8 @@
-"""The properties of resources: defaults, conversions, and what is wrong with them.
+"""The properties of resources: defaults, conversions and validation.
 
-Templates are written by people and filled in from parameters, so a number may well
-come as a text. What can only mean one thing is converted; everything else is told,
-all of it at once, each with its place.
+Templates are written by people and filled in from parameters, so a number may be given
+as a string. Unambiguous values are converted; all other errors are reported together,
+each with its position.
 """
 
 import copy
@@ -19,13 +19,13 @@ from watcherlite.domain.resource_results import Operation, Property
 from watcherlite.plugins import schemas
 from watcherlite.plugins.base import NestedHandler, ResourceHandler
 
-#: What the path of an offending property begins with.
+#: The prefix of the paths of invalid properties.
 PLACE = 'properties'
 TRUE = frozenset({'1', 'on', 't', 'true', 'y', 'yes'})
 FALSE = frozenset({'0', 'off', 'f', 'false', 'n', 'no'})
 
 _COMPILED: 'weakref.WeakKeyDictionary[type, Any]' = weakref.WeakKeyDictionary()
-#: Rules that look at what is inside of a value, where something may not be known.
+#: Keywords that examine nested values, which may be unknown.
 _DEEP = frozenset(
     {'contains', 'const', 'dependentSchemas', 'enum', 'if', 'not', 'uniqueItems'}
 )
@@ -37,14 +37,14 @@ def fit(
     *,
     known: bool = True,
 ) -> dict[str, Any]:
-    """Return properties with their defaults, converted as the schemas say.
+    """Return properties with their defaults, converted according to the schemas.
 
-    A property that is null counts as not given, unless its schema allows null. One
-    that was not given and has no default is not in the result.
+    A null property counts as not given, unless its schema allows null. One without
+    value and default is not in the result.
 
-    :param known: all that they depend on has been made; else None stands for what
-        is not known yet, and is accepted everywhere
-    :raises StackValidationFailed: names every property that is wrong
+    :param known: all dependencies exist; else None represents an unknown value, and is
+        accepted everywhere
+    :raises StackValidationFailed: names every invalid property
     :raises PluginError: the schemas of the handler cannot be used
     """
     kind = handler if isinstance(handler, type) else type(handler)
@@ -63,7 +63,7 @@ def fit(
 
 
 def declaration_problem(kind: type[ResourceHandler]) -> str | None:
-    """Say what is wrong with what a resource handler declares, or None."""
+    """Return the problem of the declarations of a resource handler, or None."""
     if not isinstance(kind.properties, Mapping):
         return 'its properties are no mapping of a name to a Property'
     for name, declared in kind.properties.items():
@@ -152,7 +152,7 @@ def _label(kind: type[ResourceHandler]) -> str:
 
 
 def _fitted(schema: Any, value: Any, known: bool) -> Any:
-    """Return a value with defaults and conversions, also deep inside."""
+    """Return a value with defaults and conversions, recursively."""
     if not isinstance(schema, Mapping):
         return value
     value = converted(value, schema.get('type'))
@@ -182,7 +182,7 @@ def _fitted_object(
 
 
 def _takes_null(schema: Any) -> bool:
-    """Say whether null is a value of its own here."""
+    """Return whether null is a valid value."""
     if not isinstance(schema, Mapping):
         return True
     kinds = schema.get('type')
@@ -192,12 +192,12 @@ def _takes_null(schema: Any) -> bool:
 
 
 def converted(value: Any, kinds: Any) -> Any:
-    """Return a value as one of the types of JSON schema, if it can only mean that.
+    """Return a value converted to one of the JSON schema types, if unambiguous.
 
-    What already is one of the types stays as it is, and so does what cannot be
-    converted: the schema then says what is wrong.
+    Values that already have one of the types, and values that cannot be converted, are
+    returned unchanged: the schema then reports the error.
 
-    :param kinds: 'integer', or several; None: whatever it is
+    :param kinds: 'integer', or several; None: any
     """
     if value is None or kinds is None:
         return value
@@ -216,7 +216,7 @@ def converted(value: Any, kinds: Any) -> Any:
 
 
 def is_of(value: Any, kind: str) -> bool:
-    """Say whether a value is of a type of JSON schema."""
+    """Return whether a value is of a type of JSON schema."""
     return _IS[kind](value)
 
 
@@ -227,7 +227,7 @@ def _to_text(value: Any) -> Any:
 
 
 def _to_boolean(value: Any) -> Any:
-    # A number is meant as well: environments know no other truth.
+    # Includes numbers: environments have no booleans.
     text = str(value).strip().lower() if isinstance(value, str | int) else ''
     if text in TRUE:
         return True
@@ -244,7 +244,7 @@ def _to_integer(value: Any) -> Any:
 def _to_number(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    # Brackets are left aside: deep ones are more than the stack holds.
+    # Brackets are skipped: deep nesting would overflow the stack.
     if value.lstrip()[:1] in ('[', '{'):
         return value
     number = json.loads(value.strip())
@@ -274,7 +274,7 @@ _IS: Mapping[str, Callable[[Any], bool]] = {
 
 
 def _rests_on_unknown(error: Any) -> bool:
-    """Say whether an error may go away once everything is known."""
+    """Return whether an error may disappear once all values are known."""
     if error.instance is None:
         return True
     if error.context or error.validator in _DEEP:

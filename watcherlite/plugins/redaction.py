@@ -5,7 +5,7 @@ import urllib.parse
 
 from watcherlite.conf import masking
 
-#: Headers that carry credentials, or ask for them, and do not sound like it.
+#: Headers with credentials, or requests for them, whose names do not reveal it.
 _SECRET_HEADERS = frozenset(
     {
         'authentication-info',
@@ -20,12 +20,12 @@ _SECRET_HEADERS = frozenset(
 
 
 def looks_secret(name: str) -> bool:
-    """Say whether what is called so is probably a credential."""
+    """Return whether a value of this name is probably a credential."""
     return bool(masking.mask_data({name: 'x'})[name] != 'x')
 
 
 def secret_header(name: str) -> bool:
-    """Say whether a header is neither to be kept nor to be handed on."""
+    """Return whether a header must be neither stored nor forwarded."""
     return name.lower() in _SECRET_HEADERS or looks_secret(name)
 
 
@@ -44,5 +44,5 @@ def shown_url(url: str) -> str:
 
 
 def without_userinfo(url: str) -> str:
-    """Return a URL, or the reference to one, without its credentials."""
+    """Return a URL, or a reference to one, without its credentials."""
     return re.sub(r'^([A-Za-z][\w+.-]*:)?//[^/?#]*@', r'\1//', url)

@@ -1,7 +1,7 @@
-"""Inputs against the JSON schema of their action type, with errors for people.
+"""The validation of inputs against JSON schemas, with readable messages.
 
-A message says the place, what is there, and what would be right. A value is not
-repeated when its key looks like that of a secret.
+A message contains the position, the value, and what is expected. A value is omitted if
+its key looks like that of a secret.
 """
 
 import difflib
@@ -22,16 +22,16 @@ from watcherlite.plugins import options
 from watcherlite.plugins.base import ActionType
 from watcherlite.plugins.redaction import looks_secret
 
-#: What the path of an offending key begins with.
+#: The prefix of the paths of invalid keys.
 PLACE = 'input_parameters'
-#: More than these help nobody.
+#: More messages would not help.
 MAX_PROBLEMS = 10
-#: Errors that are looked for: each takes its time, and a long list may have one for
-#: every item.
+#: The maximum number of errors to find: each takes time, and a long list may have one
+#: for every item.
 MAX_ERRORS = 1000
 _VALUE_LENGTH = 60
 
-#: Keywords whose value is data, where a `$ref` is no reference.
+#: Keywords whose value is data, in which a `$ref` is not a reference.
 _DATA = frozenset({'const', 'default', 'enum', 'examples'})
 _COMPILED: 'weakref.WeakKeyDictionary[type, Any]' = weakref.WeakKeyDictionary()
 #: Classes of validators, each with the text of a schema that is one to it
@@ -49,12 +49,12 @@ _TYPES = {
 
 
 def validate_inputs(action_type: ActionType | type[ActionType], inputs: Any) -> None:
-    """Check inputs against the schema, then by the type's own `validate`.
+    """Validate inputs against the schema, then by the type's own `validate`.
 
     :param action_type: an instance; a class stands for one with default options
     :raises InvalidInput: names every offending key as a path
-    :raises PluginError: the schema is not valid or refers to something outside
-        of itself, or `validate` raised something else than InvalidInput
+    :raises PluginError: the schema is invalid or refers to other documents, or
+        `validate` raised another exception than InvalidInput
     """
     kind = action_type if isinstance(action_type, type) else type(action_type)
     if isinstance(inputs, Mapping) and not isinstance(inputs, dict):
@@ -75,12 +75,12 @@ def validate_inputs(action_type: ActionType | type[ActionType], inputs: Any) -> 
 
 
 def first_errors(validator: Any, value: Any) -> list[Any]:
-    """Return what a validator has against a value, or the first of very much."""
+    """Return the errors of a validator for a value, up to a limit."""
     return list(itertools.islice(validator.iter_errors(value), MAX_ERRORS))
 
 
 def compiled(kind: type[ActionType]) -> Any:
-    """Return the validator of a type's schema, made once.
+    """Return the validator of a type's schema, cached.
 
     :raises PluginError: see `validate_inputs`
     """
@@ -91,9 +91,9 @@ def compiled(kind: type[ActionType]) -> Any:
 
 
 def validator_of(schema: Mapping[str, Any], label: str) -> Any:
-    """Return a validator that fetches nothing from anywhere.
+    """Return a validator that does not fetch references.
 
-    :param label: how messages name the schema
+    :param label: the name of the schema in messages
     :raises PluginError: see `validate_inputs`
     """
     try:
@@ -119,7 +119,7 @@ def validator_of(schema: Mapping[str, Any], label: str) -> Any:
             registry.resolver('').lookup(ref)
         except referencing.exceptions.Unresolvable:
             raise _broken(label, f'it has no {ref}') from None
-    # An empty registry, not the default one, which would fetch from the network.
+    # An empty registry: the default one would fetch from the network.
     return made(schema, registry=referencing.Registry())
 
 
@@ -166,14 +166,14 @@ def _validate(instance: ActionType, inputs: Mapping[str, Any]) -> None:
 
 
 def problems(errors: Iterable[Any], root: str = PLACE) -> list[str]:
-    """Return one line for each thing that validation errors tell of.
+    """Return one line for each problem in validation errors.
 
-    :param root: what the paths of the lines begin with
+    :param root: the prefix of the paths
     """
     found = []
     ordered = sorted(errors, key=lambda e: [str(part) for part in e.absolute_path])
     for error in ordered:
-        # Of several alternatives, the one that came nearest, if there is one.
+        # Of several alternatives, the closest one, if there is any.
         nearest = jsonschema.exceptions.best_match([error]) if error.context else error
         if nearest is not None and nearest.context:
             found.append(
@@ -189,7 +189,7 @@ def problems(errors: Iterable[Any], root: str = PLACE) -> list[str]:
 
 
 def _explain(error: Any, root: str) -> Iterator[str]:
-    """Yield one line for each thing that a validation error tells of."""
+    """Yield one line for each problem in a validation error."""
     keyword, right, instance = error.validator, error.validator_value, error.instance
     place = '.'.join([root, *(str(part) for part in error.absolute_path)])
     value = _shown(instance, error.absolute_path)
@@ -259,7 +259,7 @@ def _unit(keyword: str) -> str:
 
 
 def _shown(value: Any, path: Iterable[Any]) -> str:
-    """Return a value for a message, or what may be said of it."""
+    """Return a value for a message, or a description of it."""
     if any(looks_secret(part) for part in path if isinstance(part, str)):
         return masking.MASK
     if isinstance(value, Mapping):

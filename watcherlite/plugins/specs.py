@@ -1,4 +1,4 @@
-"""The properties of policies: their defaults and schemas, and how these are shown."""
+"""The properties of policies: defaults, validation and display."""
 
 import copy
 from collections.abc import Mapping
@@ -8,10 +8,10 @@ from watcherlite import exceptions
 from watcherlite.plugins import schemas
 from watcherlite.plugins.base import Policy
 
-#: What the path of an offending property begins with.
+#: The prefix of the paths of invalid properties.
 PLACE = 'properties'
 
-#: Type of a JSON schema -> what clients of clusters call it.
+#: Type of a JSON schema -> its name for clients of clusters.
 _TYPES: Mapping[str, str] = {
     'array': 'List',
     'boolean': 'Boolean',
@@ -23,7 +23,7 @@ _TYPES: Mapping[str, str] = {
 
 
 def fit(policy: Policy, given: Any) -> dict[str, Any]:
-    """Return properties with the defaults of their schema, once they fit it.
+    """Return validated properties with the defaults of their schema.
 
     :raises InvalidSpec: names every offending property as a path
     :raises PluginError: the schema cannot be used
@@ -49,7 +49,7 @@ def fit(policy: Policy, given: Any) -> dict[str, Any]:
 
 
 def with_defaults(spec: Any, value: Any) -> Any:
-    """Fill in the defaults of objects, outer ones first, those in lists too."""
+    """Fill in the defaults of objects, outer ones first, including those in lists."""
     if not isinstance(spec, Mapping):
         return value
     if isinstance(value, list):
@@ -67,7 +67,7 @@ def with_defaults(spec: Any, value: Any) -> Any:
 
 
 def told(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the properties of a JSON schema as clients of clusters are shown them."""
+    """Return the properties of a JSON schema in the format for clients of clusters."""
     required = spec.get('required') or ()
     return {
         name: _told(inner, name in required)

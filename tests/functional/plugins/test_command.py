@@ -211,8 +211,8 @@ class TestEnds(CommandTestCase):
             (
                 ('/bin/echo', '\ud800'),
                 {},
-                '/bin/echo cannot be run: its arguments or '
-                'its input are not text that a process can be given',
+                '/bin/echo cannot be run: its arguments or its input are not valid '
+                'text for a process',
             ),
         ]
         for argv, options, words in cases:

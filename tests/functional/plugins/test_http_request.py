@@ -268,7 +268,8 @@ class TestBounds(HttpTestCase):
 
         self.assertLess(time.monotonic() - started, 5)
         self.assertEqual(
-            f'Action failed in execute: GET {server.url}: no whole answer within 0.3 s',
+            f'Action failed in execute: GET {server.url}: no complete response within '
+            '0.3 s',
             result.status_message,
         )
 
@@ -291,14 +292,14 @@ class TestBounds(HttpTestCase):
 
     def test_a_broken_answer_is_told(self):
         cases = [
-            (b'', 'the connection was closed before the answer was whole'),
+            (b'', 'the connection was closed before the response was complete'),
             (
                 b'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc',
-                'the connection was closed before the answer was whole',
+                'the connection was closed before the response was complete',
             ),
             (
                 b'rubbish\r\n\r\n',
-                'the connection was closed before the answer was whole',
+                'the connection was closed before the response was complete',
             ),
         ]
         for data, words in cases:
@@ -469,7 +470,7 @@ class TestRedirects(HttpTestCase):
 
         self.assertEqual(
             f'Action failed in execute: PUT {server.url}: redirected to {other.url}/, '
-            'another server, which is not sent the body',
+            'another server, to which the body is not sent',
             result.status_message,
         )
         self.assertEqual([], other.received)
@@ -675,7 +676,7 @@ class TestUnless(HttpTestCase):
 
         error = self.assertRaises(ServerSilent, kind.is_applied, context)
 
-        self.assertEqual(f'{url} does not answer: Connection refused', str(error))
+        self.assertEqual(f'{url} does not respond: Connection refused', str(error))
 
 
 class TestProxies(HttpTestCase):

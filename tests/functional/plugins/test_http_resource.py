@@ -144,7 +144,7 @@ class TestLife(HttpCase):
         created = self.thing.create(self.wanted(id_path='thing.uuid'))
 
         self.assertEqual(
-            'thing: the answer has no id at thing.uuid; set id_path to where it is',
+            'thing: the response has no id at thing.uuid; set id_path to its path',
             created.reason,
         )
 
@@ -218,7 +218,7 @@ class TestWaiting(HttpCase):
 
         created = self.thing.create(self.wanted(status=self.status()))
 
-        self.assertEqual('thing: the server says that it is broken', created.reason)
+        self.assertEqual('thing: the server reports the status broken', created.reason)
         self.assertEqual('7', self.thing.physical_id)
         self.assertEqual('FAILED', self.thing.check().status)
 
@@ -421,14 +421,14 @@ class TestRefusals(HttpCase):
 
         self.assertEqual(
             [
-                "properties.private_headers.'a b': is not the name of a header",
+                "properties.private_headers.'a b': is not a valid header name",
                 'properties.create.headers.Content-Length: is set by Http::Resource '
                 'itself',
                 'properties.create.body: only one of body and json can be sent',
-                'properties.suspend.url: http:///x has no host, or a port that is none',
-                'properties.suspend.done: needs the property status, which says where '
-                'to look',
-                'properties.create.url: there is no {id} before it is made',
+                'properties.suspend.url: http:///x has no host, or an invalid port',
+                'properties.suspend.done: needs the property status, which defines '
+                'the request',
+                'properties.create.url: {id} is not available before the creation',
             ],
             error.problems,
         )

@@ -107,8 +107,8 @@ class TestAnswers(CallCase):
         self.assertEqual(
             [
                 ('COMPLETE', ''),
-                ('FAILED', 'thing: the server says that it is broken'),
-                ('FAILED', 'thing is not there any more'),
+                ('FAILED', 'thing: the server reports the status broken'),
+                ('FAILED', 'thing no longer exists'),
             ],
             [(each.status, each.reason) for each in checked],
         )
@@ -118,7 +118,7 @@ class TestAnswers(CallCase):
         self.things.status['7'] = ['broken']
 
         self.assertEqual(
-            'thing: the server says that it is broken', self.thing.check().reason
+            'thing: the server reports the status broken', self.thing.check().reason
         )
 
 

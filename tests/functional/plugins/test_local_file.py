@@ -108,11 +108,11 @@ class TestLife(FileCase):
         self.path.chmod(0o600)
 
         self.assertEqual(
-            f'{self.path}: its content is another; its mode is 0600, not 0644',
+            f'{self.path}: its content differs; its mode is 0600, not 0644',
             run.check().reason,
         )
         self.path.unlink()
-        self.assertEqual(f'{self.path} is not there', run.check().reason)
+        self.assertEqual(f'{self.path} does not exist', run.check().reason)
 
     def test_a_failed_one_is_repaired_in_place(self):
         run = self.made(content='hello')
@@ -198,7 +198,7 @@ class TestLock(FileCase):
         self.path.unlink()
 
         self.assertEqual(
-            ('FAILED', f'{self.path} is not there'),
+            ('FAILED', f'{self.path} does not exist'),
             (run.lock().status, run.lock().reason),
         )
         self.assertEqual('COMPLETE', run.unlock().status)
@@ -212,7 +212,7 @@ class TestWhose(FileCase):
         created = run.create({'path': str(self.path)})
 
         self.assertEqual(
-            f'{self.path} is there already, and no resource made it; remove it, or '
+            f'{self.path} exists and was not created by a resource; remove it, or '
             'choose another path',
             created.reason,
         )

@@ -307,7 +307,7 @@ class TestHealth(ProcessCase):
         checked = run.check()
 
         self.assertEqual('FAILED', checked.status)
-        self.assertIn(f'Process {run.physical_id} does not run', checked.reason)
+        self.assertIn(f'Process {run.physical_id} is not running', checked.reason)
         before = run.uuid
         updated = run.update({'argv': SLEEP, 'health': QUICK})
         self.uuids.append(run.uuid)
@@ -325,7 +325,7 @@ class TestHealth(ProcessCase):
 
         failed = run.create(wanted)
 
-        self.assertIn('is not healthy after 0.1 s: port', failed.reason)
+        self.assertIn('is unhealthy after 0.1 s: port', failed.reason)
         sign.touch()
         other = self.run_of()
         run.delete()
@@ -360,7 +360,7 @@ class TestHealth(ProcessCase):
         self.assertEqual(['COMPLETE', 'FAILED'], [at_rest.status, going_on.status])
         run.suspend()
         self.kill(run)
-        self.assertIn('does not run', run.check().reason)
+        self.assertIn('is not running', run.check().reason)
 
     def test_a_health_without_what_it_needs_is_refused(self):
         for kind in ('port', 'url'):
@@ -379,10 +379,10 @@ class TestHealth(ProcessCase):
         run = self.made()
         run.data['start'] -= 1
 
-        self.assertIn('does not run', run.check().reason)
+        self.assertIn('is not running', run.check().reason)
         run.data['start'] += 1
         run.data['boot'] = 'another'
-        self.assertIn('does not run', run.check().reason)
+        self.assertIn('is not running', run.check().reason)
 
     def test_one_on_another_machine_is_left_to_a_worker_there(self):
         run = self.made()
@@ -390,7 +390,7 @@ class TestHealth(ProcessCase):
 
         for operation in (run.check, run.delete):
             self.assertIn(
-                f'runs on elsewhere, and this worker on {socket.gethostname()}',
+                f'is on elsewhere, and this worker on {socket.gethostname()}',
                 operation().reason,
             )
         self.assertEqual(1, len(self.pids(run)))
@@ -534,7 +534,7 @@ class TestLostWorker(ProcessCase):
         run.properties = run.fit({'argv': SLEEP})
         run.physical_id = '4711'
 
-        self.assertIn('Process 4711 does not run', run.check().reason)
+        self.assertIn('Process 4711 is not running', run.check().reason)
         self.assertEqual('COMPLETE', run.delete().status)
 
     def test_one_that_nobody_wrote_down_is_deleted_too(self):

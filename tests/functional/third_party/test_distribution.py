@@ -120,7 +120,7 @@ class TestDistribution(base.TestCase):
                     'careless',
                     'acme_actions:Careless',
                     '',
-                    'TypeError: get_config_opts returned a str, which is no '
+                    'TypeError: get_config_opts returned a str, which is not an '
                     'oslo.config option',
                 ),
                 ('greet', 'acme_actions:Greet', 'Greets somebody.', None),

@@ -168,7 +168,7 @@ class TestEntryPoints(base.TestCase):
 
         (error,) = _errors(_candidate('audit', target)).values()
 
-        self.assertEqual('the name is one of watcherlite itself', error)
+        self.assertEqual('the name is reserved by watcherlite', error)
 
     def test_two_of_one_name_are_both_refused(self):
         other = f'{__name__}:Plain'
@@ -209,8 +209,8 @@ class TestEntryPoints(base.TestCase):
 
         self.assertEqual(
             'The action type lost (no.such:Thing) cannot be used: '
-            "ModuleNotFoundError: No module named 'no'. What needs it will fail; "
-            'everything else goes on.\n',
+            "ModuleNotFoundError: No module named 'no'. Its users will fail; other "
+            'plugins are not affected.\n',
             self.log.output,
         )
 
@@ -258,15 +258,15 @@ class TestInstalled(base.TestCase):
                 ('command', 'Runs an executable that the operator has allowed.'),
                 (
                     'http_request',
-                    'Makes an HTTP request and checks the status of the answer.',
+                    'Makes an HTTP request and checks the status of the response.',
                 ),
-                ('nop', 'Does nothing; can be told to be skipped or to fail.'),
+                ('nop', 'Does nothing; the inputs can skip it or let it fail.'),
                 (
                     'resource_mark_unhealthy',
                     'Marks a resource of a stack as unhealthy: the next update '
                     'replaces it.',
                 ),
-                ('sleep', 'Waits for a number of seconds, fractions included.'),
+                ('sleep', 'Waits for a number of seconds, including fractions.'),
                 (
                     'stack_check',
                     'Checks the resources of a stack, and reports the unhealthy ones.',

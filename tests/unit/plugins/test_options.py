@@ -42,7 +42,7 @@ class TestAlone(base.TestCase):
         error = self.assertRaises(TypeError, options.of, WithRubbish)
 
         self.assertEqual(
-            'get_config_opts returned a str, which is no oslo.config option',
+            'get_config_opts returned a str, which is not an oslo.config option',
             str(error),
         )
 

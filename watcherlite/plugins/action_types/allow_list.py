@@ -1,7 +1,7 @@
 """The allow list of executables and their arguments.
 
-An entry is a whole command: users cannot add arguments to it, unless it says where.
-With a second `--directory`, for instance, many programs forget the first one.
+An entry is a whole command: users cannot add arguments unless the entry permits it.
+Many programs ignore the first of two `--directory` options, for instance.
 """
 
 import dataclasses
@@ -16,19 +16,20 @@ from oslo_config import cfg, types
 
 from watcherlite.domain import patterns
 
-#: In the option and in `argv`: the interpreter that runs watcherlite, wherever a
-#: virtual environment has put it.
+#: In the option and in `argv`: the interpreter that runs watcherlite, in whatever
+#: virtual environment.
 PYTHON = '{python}'
-#: A word of an entry that stands for one argument which is no option.
+#: A word of an entry that matches one argument that is not an option.
 VALUE = '{value}'
-#: Around a pattern within a word, which that part of the argument has to match.
+#: The delimiters of a pattern within a word, which that part of the argument must
+#: match.
 _OPEN, _CLOSE = '{~', '}'
-#: The last word of an entry behind which any arguments may follow.
+#: The last word of an entry that permits any further arguments.
 REST = '...'
 
 
 class CommandLine(types.String):
-    """The type of an option that is a command: it begins with an absolute path."""
+    """The type of an option that is a command: it starts with an absolute path."""
 
     def __call__(self, value: Any) -> str:
         text = str(super().__call__(value))
@@ -59,25 +60,31 @@ class AllowedCommand(CommandLine):
 def option(what: str, who: str, example: str) -> cfg.Opt:
     """Return the option `allowed`.
 
-    :param what: what stands in it, as a sentence
-    :param who: who may do what by it, as the beginning of one
+    :param what: the content of the option, as a sentence
+    :param who: who may do what with it, as the start of a sentence
     """
     return cfg.MultiOpt(
         'allowed',
         item_type=AllowedCommand(),
         sample_default=example,
         mutable=True,
-        help=f'{what} Repeat the option to allow several; '
-        'nothing is allowed by default.\n\n'
-        'It is a whole command, of an absolute path and all arguments: `argv` has to '
-        'be exactly this, links are not followed, and nothing may follow. '
-        '`{python}` in place of the path is the interpreter that runs watcherlite. '
-        'Where users may choose, a word says so:\n\n'
-        '`{value}`: one argument that does not begin with `-`;\n\n'
-        '`{~PATTERN}`: what matches a regular expression (RE2), also within a word: '
-        '`--port={~[0-9]{4}}`; with a backslash the word is put in single quotes;\n\n'
-        '`...` at the end: any arguments, options among them. Only for programs that '
-        'do no harm whatever they are told.\n\n'
+        help=f'{what} Repeat the option to allow several; nothing is allowed by '
+        'default.\n'
+        '\n'
+        'A value is a whole command, an absolute path and all arguments: `argv` '
+        'must be equal to it, links are not followed, and no further arguments '
+        'are accepted. `{python}` in place of the path is the interpreter '
+        'that runs watcherlite. These words permit choices:\n'
+        '\n'
+        '`{value}`: one argument that does not start with `-`;\n'
+        '\n'
+        '`{~PATTERN}`: an argument that matches a regular expression (RE2), '
+        'also within a word: `--port={~[0-9]{4}}`; enclose a word with a '
+        'backslash in single quotes;\n'
+        '\n'
+        '`...` at the end: any arguments, including options. Use it only for '
+        'programs that are harmless with any arguments.\n'
+        '\n'
         f'{who}: do not allow a shell, `env`, or an interpreter without the name '
         'of a program.',
     )
@@ -86,11 +93,11 @@ def option(what: str, who: str, example: str) -> cfg.Opt:
 def problem(
     place: str, argv: Sequence[str], allowed: Sequence[str] | None, named: str
 ) -> str | None:
-    """Say why a command may not be run, or None.
+    """Return the reason why a command may not be run, or None.
 
-    :param place: of `argv`, as messages name it
+    :param place: the position of `argv` for messages
     :param allowed: the values of the option
-    :param named: the option, as messages name it
+    :param named: the name of the option for messages
     """
     wrong = _wrong_path(argv[0])
     if wrong:
@@ -111,7 +118,7 @@ def problem(
 
 
 def resolved(argv: Sequence[str]) -> list[str]:
-    """Return what is to be run, with the interpreter where it is asked for."""
+    """Return the command to run, with `{python}` replaced by the interpreter."""
     first, *rest = argv
     return [sys.executable if first == PYTHON else first, *rest]
 
@@ -120,9 +127,9 @@ def resolved(argv: Sequence[str]) -> list[str]:
 class _Rule:
     """An entry of the list.
 
-    :param text: as messages show it
-    :param words: of the entry, without `...`
-    :param open: whether any arguments may follow
+    :param text: the entry for messages
+    :param words: the words of the entry, without `...`
+    :param open: whether any further arguments are accepted
     """
 
     text: str
@@ -130,7 +137,7 @@ class _Rule:
     open: bool
 
     def fits(self, argv: Sequence[str]) -> bool:
-        """Return whether a command is one that the entry allows."""
+        """Return whether the entry allows a command."""
         more = len(argv) - len(self.words)
         if more < 0 or (more > 0 and not self.open):
             return False
@@ -143,9 +150,9 @@ class _Rule:
 
 @functools.lru_cache
 def _rule(text: str) -> _Rule:
-    """Return a value of `allowed`, which is needed for each action anew.
+    """Return the rule of a value of `allowed`; rules are needed for each action anew.
 
-    :raises ValueError: it has a pattern that cannot be used
+    :raises ValueError: a pattern is invalid
     """
     words = shlex.split(text)
     is_open = len(words) > 1 and words[-1] == REST
@@ -183,14 +190,16 @@ def _fits(word: str, argument: str) -> bool:
 
 
 def _parts(word: str) -> tuple[str, str, str] | None:
-    """Return what is before, in and behind the pattern of a word; None: it has none."""
+    """Return the text before, in and after the pattern of a word; None: it has no
+    pattern.
+    """
     before, mark, rest = word.partition(_OPEN)
     pattern, end, after = rest.rpartition(_CLOSE)
     return (before, pattern, after) if mark and end else None
 
 
 def _wrong_path(path: str) -> str | None:
-    """Say what is wrong with the path of an executable, or None."""
+    """Return the problem of the path of an executable, or None."""
     if path == PYTHON:
         return None
     if not path.startswith('/'):

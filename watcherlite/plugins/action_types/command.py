@@ -1,4 +1,4 @@
-"""The action that runs an executable which the operator has allowed."""
+"""The action that runs an executable allowed by the operator."""
 
 import os
 import signal
@@ -32,7 +32,7 @@ class AllowedDirectory(types.String):
 OPTIONS: tuple[cfg.Opt, ...] = (
     allow_list.option(
         'An executable that plans may run.',
-        'Who may create plans may run what stands here as the user that runs the '
+        'Users who may create plans can run these commands as the user that runs the '
         'applier',
         '/usr/bin/systemctl restart {value}',
     ),
@@ -41,28 +41,29 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         item_type=AllowedDirectory(),
         default=[],
         mutable=True,
-        help='The directories that the input `creates` may name, or paths below. '
-        'Whoever may create plans learns from a skipped action whether such a path '
-        'exists; nothing is allowed by default. Links that lead out of a directory '
-        'are not followed.',
+        help='The directories of paths that the input `creates` may name. Users who '
+        'may create plans learn from a skipped action that such a path exists; '
+        'nothing is allowed by default. Links that lead out of a directory are '
+        'not followed.',
     ),
     cfg.DictOpt(
         'environment',
         default={'PATH': '/usr/bin:/bin', 'LANG': 'C.UTF-8'},
         mutable=True,
-        help='The whole environment of the commands, for example '
-        '`PATH:/usr/bin:/bin,LANG:C.UTF-8`. Nothing of the environment of the '
-        'applier reaches them. WATCHERLITE_ACTION_UUID and WATCHERLITE_ATTEMPT are '
-        'added: the first stays the same when an action is run again, the second '
-        'grows; and WATCHERLITE_TARGET if the action has a target: the uuid of the '
-        'cluster or node where users have a command run on one.',
+        help='The complete environment of commands, for example '
+        '`PATH:/usr/bin:/bin,LANG:C.UTF-8`. Commands do not inherit the '
+        'environment of the applier. WATCHERLITE_ACTION_UUID and '
+        'WATCHERLITE_ATTEMPT are added: the first is constant when an action is '
+        'repeated, the second increases; and WATCHERLITE_TARGET if the action '
+        'has a target: the UUID of the cluster or node on which users run a '
+        'command.',
     ),
     cfg.StrOpt(
         'directory',
         default='/',
         mutable=True,
-        help='The directory that commands start in. Set it to one of their own when '
-        'they leave files behind.',
+        help='The working directory of commands. Set it to a separate directory if '
+        'commands leave files behind.',
     ),
     cfg.IntOpt(
         'max_output',
@@ -70,9 +71,9 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         min=0,
         max=16777216,
         mutable=True,
-        help='How many bytes of standard output, and as many of standard error, are '
-        'kept. The rest is read and dropped. What is kept is stored with the '
-        'action; raise this only if something reads it there.',
+        help='The number of bytes of standard output, and of standard error, that '
+        'are stored with the action. Further output is read and discarded. '
+        'Raise this only if the stored output is used.',
     ),
     cfg.FloatOpt(
         'kill_grace',
@@ -80,9 +81,9 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         min=0,
         max=300,
         mutable=True,
-        help='How many seconds a command has to end by itself (SIGTERM) after its '
-        'action was cancelled or timed out, before it is killed (SIGKILL) with all '
-        'that it started. Keep this well below the lease of the applier.',
+        help='The number of seconds between SIGTERM and SIGKILL for a command whose '
+        'action was cancelled or timed out, including its descendants. Keep '
+        'this well below the lease of the applier.',
     ),
 )
 
@@ -90,15 +91,15 @@ _TEXT = {'type': 'string', 'pattern': '^[^\\x00]*$', 'description': 'no NUL char
 
 
 class Command(base.ActionType):
-    """Runs one executable with arguments, without a shell.
+    """Run one executable with arguments, without a shell.
 
-    Inputs: `argv`; `stdin` (text); `expected_exit_codes` (0); `creates` (a path:
-    the action is skipped when it exists); `idempotent` (false: after the loss of
-    its worker the action is not run again).
+    Inputs: `argv`; `stdin` (text); `expected_exit_codes` (0); `creates` (a path: the
+    action is skipped if it exists); `idempotent` (false: after the loss of its worker
+    the action is not run again).
 
-    Outputs: `exit_code`, `stdout`, `stderr`, `stdout_truncated` and
-    `stderr_truncated`. The action ends with the process that it started; a child
-    that lives on is left alone, and its output is not waited for.
+    Outputs: `exit_code`, `stdout`, `stderr`, `stdout_truncated` and `stderr_truncated`.
+    The action ends with the process that it started; surviving child processes are left
+    alone, and their output is not awaited.
     """
 
     description = 'Runs an executable that the operator has allowed.'
@@ -125,11 +126,11 @@ class Command(base.ActionType):
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return the allow-list, and what is the same for all commands."""
+        """Return the allow list and the options of all commands."""
         return OPTIONS
 
     def validate(self, inputs: Mapping[str, Any]) -> None:
-        """Refuse what the options `allowed` and `creates_below` do not list."""
+        """Refuse commands and paths that `allowed` and `creates_below` do not list."""
         wrong = allow_list.problem(
             'input_parameters.argv', inputs['argv'], self.options.allowed, _OPTION
         )
@@ -143,19 +144,21 @@ class Command(base.ActionType):
             )
 
     def is_idempotent(self, inputs: Mapping[str, Any]) -> bool:
-        """Believe the inputs: nobody else knows what the command does."""
+        """Return the input `idempotent`: only the author knows the effect of the
+        command.
+        """
         return inputs.get('idempotent', False) is True
 
     def is_checkable(self, inputs: Mapping[str, Any]) -> bool:
-        """Return whether there is a path to look for."""
+        """Return whether there is a path to check."""
         return 'creates' in inputs
 
     def is_applied(self, context: base.ActionContext) -> bool:
-        """Return whether the path is there that the command creates."""
+        """Return whether the path that the command creates exists."""
         return self._exists(context.inputs['creates'])
 
     def pre_condition(self, context: base.ActionContext) -> None:
-        """Skip the action when the path is there that the command creates."""
+        """Skip the action if the path that the command creates exists."""
         path = context.inputs.get('creates')
         if path is not None and self._exists(path):
             raise exceptions.ActionSkipException(f'{path} exists already')
@@ -165,10 +168,9 @@ class Command(base.ActionType):
         return _is_normal(path) and any(_is_below(path, one) for one in below)
 
     def _exists(self, path: str) -> bool:
-        """Return whether a path is there, for one that may be looked for.
+        """Return whether a permitted path exists.
 
-        Links in front of its last part count only as far as they stay within a
-        directory that is allowed.
+        Links before its last component are followed only within an allowed directory.
         """
         if not self._may_look_for(path):
             return False
@@ -181,7 +183,7 @@ class Command(base.ActionType):
         return inside and os.path.lexists(path)
 
     def execute(self, context: base.ActionContext) -> Done | Failed:
-        """Run it to its end."""
+        """Run the command until it ends."""
         inputs = context.inputs
         argv = allow_list.resolved(inputs['argv'])
         name = inputs['argv'][0]
@@ -223,15 +225,15 @@ class Command(base.ActionType):
 
 
 def _why(error: OSError | ValueError) -> str:
-    """Return what may be told of an error: its kind, and whose path it names."""
+    """Return the reportable part of an error: its kind, and the path that it names."""
     if not isinstance(error, OSError):
-        return 'its arguments or its input are not text that a process can be given'
+        return 'its arguments or its input are not valid text for a process'
     path = f' ({error.filename})' if error.filename else ''
     return f'{error.strerror or type(error).__name__}{path}'
 
 
 def _is_normal(path: str) -> bool:
-    """Return whether a path is absolute and has nothing that does not count."""
+    """Return whether a path is absolute and in its shortest form."""
     return path.startswith('/') and os.path.normpath(path) == path
 
 

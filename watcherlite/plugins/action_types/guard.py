@@ -1,14 +1,14 @@
-"""Ends commands whose worker is gone, however that went.
+"""The program that terminates the commands of a lost worker.
 
-Run as a program of its own, one for each process that runs commands: it reads from its
-standard input which process groups there are, and the end of that input is the end of
-the worker. A signal by the kernel at the death of the parent would not do: it is bound
-to the thread that forked, reaches neither children nor what changed its user, and
-stopped processes do not heed it. Imports nothing but the standard library.
+It runs as a separate process, one for each process that runs commands: it reads the
+process groups from its standard input, and end of file means that the worker is gone. A
+parent death signal of the kernel would not suffice: it is bound to the thread that
+forked, does not reach children or processes that changed their user, and stopped
+processes do not handle it. Imports nothing but the standard library.
 
-Each line is a JSON object: `run`, with `marks`: a command is about to start that has
-these entries in its environment; with `group`: it has started in this process group;
-with neither: it has ended, or was ended by the worker.
+Each line is a JSON object with `run` and: `marks`: a command with these entries in its
+environment is about to start; `group`: it has started in this process group; neither:
+it has ended, or was terminated by the worker.
 """
 
 import contextlib
@@ -21,14 +21,14 @@ from typing import Any
 
 #: Seconds between SIGTERM and SIGKILL: another worker may run the command again soon.
 GRACE = 1.0
-#: Seconds between two looks whether a group is gone.
+#: Seconds between two checks whether a group has ended.
 _INTERVAL = 0.05
 
 
 def main() -> int:
-    """Follow the worker to its end, and end what it leaves behind."""
+    """Wait for the end of the worker, and terminate its commands."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # They are for the worker, which may take its time to end.
+        # These signals are for the worker, which may take its time to end.
         signal.signal(number, signal.SIG_IGN)
     runs: dict[str, dict[str, Any]] = {}
     for line in sys.stdin:
@@ -46,7 +46,9 @@ def main() -> int:
 
 
 def end(groups: set[int]) -> None:
-    """End process groups, stopped ones too: gently, and by force after GRACE."""
+    """Terminate process groups, including stopped ones: SIGTERM, then SIGKILL after
+    GRACE.
+    """
     left = {group for group in groups if _tell(group, signal.SIGTERM)}
     for group in left:
         _tell(group, signal.SIGCONT)
@@ -59,7 +61,7 @@ def end(groups: set[int]) -> None:
 
 
 def _tell(group: int, number: int) -> bool:
-    """Send a signal to a group; False when nobody can be told."""
+    """Send a signal to a group; return False if no process can be signalled."""
     try:
         os.killpg(group, number)
     except OSError:
@@ -74,7 +76,7 @@ def _marked(marks: list[str]) -> set[int]:
     if not wanted:
         return found
     for name in os.listdir('/proc') if os.path.isdir('/proc') else ():
-        # It may end while it is looked at, or belong to somebody else.
+        # It may end while it is read, or belong to another user.
         with contextlib.suppress(OSError):
             if name.isdecimal():
                 with open(f'/proc/{name}/environ', 'rb') as file:

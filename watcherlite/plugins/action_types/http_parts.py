@@ -20,8 +20,8 @@ METHODS = (*sorted(IDEMPOTENT), 'PATCH', 'POST')
 DEFAULT_TIMEOUT = 60.0
 DEFAULT_CONNECT_TIMEOUT = 10.0
 
-#: These belong to the message, not to its author: two lengths, for instance, let
-#: one request be read as two.
+#: These headers belong to the message, not to its author: with two lengths, for
+#: example, one request could be parsed as two.
 _OWN_HEADERS = frozenset({'connection', 'content-length', 'transfer-encoding'})
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r'(?:[!-~\x80-\xff][\t -~\x80-\xff]*)?')
@@ -31,15 +31,15 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         'verify_tls',
         default=True,
         mutable=True,
-        help='Whether the certificates of servers are checked. Without it anybody on '
-        'the way can read and change what is sent: for a private authority set '
+        help='Whether to verify the certificates of servers. Without verification an '
+        'attacker can read and change the traffic: for a private authority set '
         '`ca_file` instead.',
     ),
     cfg.StrOpt(
         'ca_file',
         mutable=True,
-        help='A file with the certificates (PEM) of the authorities to trust, in place '
-        'of the public ones.',
+        help='A file with the certificates (PEM) of trusted authorities, in place of '
+        'the public ones.',
     ),
     cfg.IntOpt(
         'max_response_size',
@@ -47,17 +47,17 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         min=0,
         max=16777216,
         mutable=True,
-        help='How many bytes of the body of an answer are kept with the action. The '
-        'rest is not even read; `truncated` says that there was more. Raise it only '
-        'if something reads the body there.',
+        help='The number of bytes of a response body that are stored with the '
+        'action. The rest is not read; `truncated` is then true. Raise it only '
+        'if the stored body is used.',
     ),
     cfg.BoolOpt(
         'proxies_from_environment',
         default=False,
         mutable=True,
-        help='Whether HTTP_PROXY, HTTPS_PROXY and NO_PROXY in the environment of the '
-        'applier are heeded. Set it where servers can only be reached through a '
-        'proxy.',
+        help='Whether to use HTTP_PROXY, HTTPS_PROXY and NO_PROXY from the '
+        'environment of the applier. Enable it if servers are reachable through '
+        'a proxy only.',
     ),
 )
 
@@ -69,7 +69,7 @@ STATUSES = {
 URL = {
     'type': 'string',
     'pattern': '^[Hh][Tt][Tt][Pp][Ss]?://',
-    'description': 'a URL that begins with http:// or https://',
+    'description': 'a URL that starts with http:// or https://',
 }
 HEADERS = {'type': 'object', 'additionalProperties': {'type': 'string'}}
 SECONDS = {'type': 'number', 'exclusiveMinimum': 0, 'maximum': 86400}
@@ -81,13 +81,13 @@ def settings(
     destinations: Destinations,
     connect_timeout: float = DEFAULT_CONNECT_TIMEOUT,
 ) -> 'http_exchange.Settings':
-    """Return how requests are sent, as the values of `OPTIONS` say.
+    """Return the settings for requests from the values of `OPTIONS`.
 
-    :param group: of the options, as messages name it
-    :param destinations: what may be connected to
-    :raises ConfigurationError: the file with the authorities cannot be read
+    :param group: of the options, for messages
+    :param destinations: the allowed destinations
+    :raises ConfigurationError: the file of authorities cannot be read
     """
-    # Takes long to import and is not needed without HTTP.
+    # Slow to import and not needed without HTTP.
     from watcherlite.plugins import http_exchange
 
     ca_file = options.ca_file
@@ -105,37 +105,39 @@ def settings(
 
 
 def url_problems(key: str, url: str) -> list[str]:
-    """Return what is wrong with a URL, at most one line."""
+    """Return the problem of a URL, at most one line."""
     try:
         parts = urllib.parse.urlsplit(url)
         port = parts.port
     except ValueError:
         return [f'{key}: is not a URL']
     if not parts.hostname or port == 0:
-        return [f'{key}: {shown_url(url)} has no host, or a port that is none']
+        return [f'{key}: {shown_url(url)} has no host, or an invalid port']
     if any(ord(char) <= 32 or ord(char) == 127 for char in url):
         return [f'{key}: has spaces or control characters; write them as %20 and so on']
     return []
 
 
 def header_problems(key: str, headers: Mapping[str, str], sender: str) -> list[str]:
-    """Return what is wrong with headers, a line each.
+    """Return the problems of headers, a line each.
 
-    :param sender: who sets those that are not the author's
+    :param sender: the component that sets the reserved headers
     """
     problems = []
     for name, value in headers.items():
         if name.lower() in _OWN_HEADERS:
             problems.append(f'{key}.{name}: is set by {sender} itself')
         elif not _HEADER_NAME.fullmatch(name):
-            problems.append(f'{key}.{name!r}: is not the name of a header')
+            problems.append(f'{key}.{name!r}: is not a valid header name')
         elif not _HEADER_VALUE.fullmatch(value):
-            problems.append(f'{key}.{name}: has characters that a header cannot have')
+            problems.append(
+                f'{key}.{name}: has characters that are not allowed in a header'
+            )
     return problems
 
 
 def ranges(statuses: frozenset[int]) -> str:
-    """Return the statuses as people write them: 200-299, 404."""
+    """Return a compact text of statuses: 200-299, 404."""
     runs: list[list[int]] = []
     for status in sorted(statuses):
         if runs and runs[-1][-1] == status - 1:

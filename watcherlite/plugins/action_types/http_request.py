@@ -25,10 +25,10 @@ LOG = logging.getLogger(__name__)
 _NAME = 'http_request'
 _GROUP = options.group_name(base.ACTION_TYPES, _NAME)
 
-#: A gateway's word for: try again soon.
+#: The status by which a gateway requests a retry.
 RETRY_STATUSES = (502, 503, 504)
 DEFAULT_RETRIES = 3
-#: Seconds before the first retry; doubled with each, with up to JITTER added.
+#: Seconds before the first retry; doubled with each retry, plus up to JITTER.
 FIRST_WAIT, LONGEST_WAIT, JITTER = 0.1, 10.0, 0.1
 
 _MAX_HEADERS = 100
@@ -36,30 +36,30 @@ _MAX_HEADER_LENGTH = 1024
 
 
 class ServerSilent(exceptions.WatcherliteError):
-    """The server that `unless` asks does not answer."""
+    """The server of `unless` does not respond."""
 
 
 class HttpRequest(base.ActionType):
-    """Makes an HTTP request and keeps the answer.
+    """Make an HTTP request and store the response.
 
-    Inputs: `method` and `url`; `headers`; `body` (text) or `json`;
-    `expected_statuses` (200 to 299); `timeout` (60 seconds for all tries and the
-    waits between them, less when the action ends before), `connect_timeout` (10);
-    `retries` (3) of a connection that cannot be made or breaks, and of
-    `retry_statuses` (502, 503, 504), but what may have reached the server is sent
-    again only if it is idempotent: by its method, or because `idempotent` says
-    so; `follow_redirects` (false); `unless` (a `url`, `headers` and
-    `expected_statuses` of a GET): the action is skipped when that answers so.
+    Inputs: `method` and `url`; `headers`; `body` (text) or `json`; `expected_statuses`
+    (200 to 299); `timeout` (60 seconds for all tries and the delays between them,
+    limited by the deadline of the action), `connect_timeout` (10); `retries` (3) after
+    a failed or broken connection and after `retry_statuses` (502, 503, 504), but a
+    request that may have reached the server is repeated only if it is idempotent: by
+    its method, or by the input `idempotent`; `follow_redirects` (false); `unless`
+    (`url`, `headers` and `expected_statuses` of a GET): the action is skipped if that
+    request succeeds.
 
-    Outputs: `status`, `headers` (names in lower case, without those that carry
-    credentials), `body` (text), `truncated`, `json` when the body is JSON and was
-    kept whole, `elapsed` (seconds of the last try) and `tries`.
+    Outputs: `status`, `headers` (names in lower case, without credentials), `body`
+    (text), `truncated`, `json` if the body is complete JSON, `elapsed` (seconds of the
+    last try) and `tries`.
 
-    The action's uuid is sent as `Idempotency-Key`, its attempt as
-    `X-Fencing-Token`, unless the inputs have these headers.
+    The action's uuid is sent as `Idempotency-Key`, its attempt as `X-Fencing-Token`,
+    unless the inputs set these headers.
     """
 
-    description = 'Makes an HTTP request and checks the status of the answer.'
+    description = 'Makes an HTTP request and checks the status of the response.'
     schema: ClassVar[Mapping[str, Any]] = {
         'type': 'object',
         'properties': {
@@ -92,11 +92,11 @@ class HttpRequest(base.ActionType):
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return what is the same for all requests."""
+        """Return the options of all requests."""
         return http_parts.OPTIONS
 
     def validate(self, inputs: Mapping[str, Any]) -> None:
-        """Refuse what cannot be sent."""
+        """Refuse requests that cannot be sent."""
         problems = [
             *http_parts.url_problems('url', inputs['url']),
             *http_parts.header_problems('headers', inputs.get('headers', {}), _NAME),
@@ -113,30 +113,32 @@ class HttpRequest(base.ActionType):
             _body(inputs)
         except ValueError:
             key = 'json' if 'json' in inputs else 'body'
-            problems.append(f'{key}: cannot be written as UTF-8 or JSON')
+            problems.append(f'{key}: cannot be encoded as UTF-8 or JSON')
         if problems:
             places = [f'input_parameters.{problem}' for problem in problems]
             raise exceptions.InvalidInput('; '.join(places))
 
     def is_idempotent(self, inputs: Mapping[str, Any]) -> bool:
-        """Say what the inputs say, else what RFC 9110 says of the method."""
+        """Return the input `idempotent`, by default the idempotency of the method by
+        RFC 9110.
+        """
         return bool(inputs.get('idempotent', inputs['method'] in http_parts.IDEMPOTENT))
 
     def is_checkable(self, inputs: Mapping[str, Any]) -> bool:
-        """Return whether there is a URL to ask."""
+        """Return whether there is a URL to request."""
         return 'unless' in inputs
 
     def is_applied(self, context: base.ActionContext) -> bool:
-        """Return whether `unless` holds now.
+        """Return whether `unless` is satisfied.
 
-        :raises ServerSilent: nobody can tell, so that it must not run again
+        :raises ServerSilent: it is unknown, so that the action must not run again
         """
         return self._unless(context) is not None
 
     def pre_condition(self, context: base.ActionContext) -> None:
-        """Skip the action when `unless` holds.
+        """Skip the action if `unless` is satisfied.
 
-        A server that does not answer does not hold anything.
+        A server that does not respond satisfies nothing.
         """
         if 'unless' not in context.inputs:
             return
@@ -147,11 +149,11 @@ class HttpRequest(base.ActionType):
             return
         if status is not None:
             url = shown_url(context.inputs['unless']['url'])
-            raise exceptions.ActionSkipException(f'{url} answers {status} already')
+            raise exceptions.ActionSkipException(f'{url} already answers {status}')
 
     def execute(self, context: base.ActionContext) -> Done | Failed:
-        """Make the request, again after a failure that may pass."""
-        # Takes long to import and is not needed by plans without HTTP.
+        """Send the request, with retries after temporary failures."""
+        # Slow to import and not needed by plans without HTTP.
         from watcherlite.plugins import http_exchange
 
         inputs = context.inputs
@@ -193,11 +195,11 @@ class HttpRequest(base.ActionType):
         again: frozenset[int],
         failure: type['http_exchange.ExchangeFailed'],
     ) -> tenacity.Retrying:
-        """Return what repeats a request whose failure may pass."""
+        """Return the retry loop for temporary failures."""
         idempotent = self.is_idempotent(context.inputs)
 
         def may_pass(error: BaseException) -> bool:
-            # What may have been done must not be done twice.
+            # A request that may have been executed must not be repeated.
             return (
                 isinstance(error, failure)
                 and not error.lasting
@@ -217,14 +219,14 @@ class HttpRequest(base.ActionType):
                 tenacity.retry_if_exception(may_pass),
                 tenacity.retry_if_result(lambda answer: answer.status in again),
             ),
-            # The last answer, or the last error, is the result.
+            # The last response, or the last error, is the result.
             retry_error_callback=lambda state: _last(state).result(),
         )
 
     def _unless(self, context: base.ActionContext) -> int | None:
-        """Return the status that `unless` was answered with, if it holds.
+        """Return the status of the response to `unless`, if it is satisfied.
 
-        :raises ServerSilent: it was not answered
+        :raises ServerSilent: there was no response
         """
         # See execute
         from watcherlite.plugins import http_exchange
@@ -237,7 +239,7 @@ class HttpRequest(base.ActionType):
             )
         except http_exchange.ExchangeFailed as error:
             raise ServerSilent(
-                f'{shown_url(unless["url"])} does not answer: {error}'
+                f'{shown_url(unless["url"])} does not respond: {error}'
             ) from None
         holds = answer.status in unless.get('expected_statuses', range(200, 300))
         return answer.status if holds else None
@@ -252,7 +254,7 @@ class HttpRequest(base.ActionType):
 
 
 def _budget(context: base.ActionContext) -> float:
-    """Return the seconds that the request may take, its retries included."""
+    """Return the seconds that the request may take, including retries."""
     budget = float(context.inputs.get('timeout', http_parts.DEFAULT_TIMEOUT))
     left = context.remaining()
     return budget if left is None else min(budget, left)
@@ -271,7 +273,7 @@ def _headers(context: base.ActionContext) -> dict[str, str]:
 
 
 def _body(inputs: Mapping[str, Any]) -> bytes | None:
-    """Return what to send; raises ValueError when it cannot be."""
+    """Return the body of the request; raises ValueError if it cannot be encoded."""
     if 'json' in inputs:
         return json.dumps(inputs['json'], allow_nan=False).encode()
     body = inputs.get('body')
@@ -298,7 +300,7 @@ def _outputs(answer: 'http_exchange.Answer') -> dict[str, Any]:
         try:
             outputs['json'] = storable_json(answer.body.text())
         except ValueError as error:
-            LOG.debug('A body that says it is JSON is not: %s', error)
+            LOG.debug('A body declared as JSON is not valid JSON: %s', error)
     return outputs
 
 

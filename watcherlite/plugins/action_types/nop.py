@@ -1,4 +1,4 @@
-"""The action that does nothing, for trying plans out and for measuring."""
+"""The action without effect, for trial plans and measurements."""
 
 import logging
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ _DONE = Done()
 
 
 class FailedOnPurpose(exceptions.WatcherliteError):
-    """A flag among the inputs says that this phase fails."""
+    """A flag among the inputs lets this phase fail."""
 
 
 class Nop(base.ActionType):
-    """Does nothing, and fails or is skipped where it is told to."""
+    """Do nothing, and fail or be skipped if the inputs say so."""
 
-    description = 'Does nothing; can be told to be skipped or to fail.'
+    description = 'Does nothing; the inputs can skip it or let it fail.'
     idempotent = True
     schema: ClassVar[Mapping[str, Any]] = {
         'type': 'object',
@@ -36,7 +36,7 @@ class Nop(base.ActionType):
     }
 
     def pre_condition(self, context: base.ActionContext) -> None:
-        """Skip or fail when a flag says so."""
+        """Skip or fail if a flag is set."""
         inputs = context.inputs
         if inputs.get('skip_pre_condition'):
             raise exceptions.ActionSkipException('Skipped in pre_condition')
@@ -52,11 +52,11 @@ class Nop(base.ActionType):
         return _DONE
 
     def post_condition(self, context: base.ActionContext) -> None:
-        """Fail when a flag says so."""
+        """Fail if a flag is set."""
         if context.inputs.get('fail_post_condition'):
             raise FailedOnPurpose('Failed in post_condition')
 
     def revert(self, context: base.ActionContext) -> Done:
-        """Log that there is nothing to undo."""
+        """Log that there is nothing to revert."""
         LOG.debug('Action %s: nothing to undo', context.uuid)
         return _DONE

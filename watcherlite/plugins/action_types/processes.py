@@ -1,10 +1,9 @@
-"""One command with all that it starts, from its start to its end.
+"""One command with its child processes, from start to end.
 
-It runs in a session and a process group of its own. Its output is read for as
-long as it runs, however much there is, so that it never waits for a full pipe.
-When the action is cancelled or its time is over, the whole group gets SIGTERM
-and, if that is not enough, SIGKILL. When this process ends, however that goes, `guard`
-does the same.
+It runs in a session and process group of its own. Its output is read while it runs,
+however much there is, so that it never blocks on a full pipe. When the action is
+cancelled or timed out, the whole group is sent SIGTERM and, if necessary, SIGKILL.
+`guard` does the same when this process ends unexpectedly.
 """
 
 import contextlib
@@ -30,23 +29,23 @@ from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
 
-#: How the names of variables begin by which a command is told from others.
+#: The prefix of the variables that identify a command.
 MARKER = 'WATCHERLITE_'
 _CHUNK = 65536
-#: Reads per stream after the end: more than a pipe can hold. What goes on writing
-#: then was left behind by the command and could do so for ever.
+#: Reads per stream after the end: more than a pipe can hold. Any later output comes
+#: from a process that the command left behind, and might never end.
 _LAST_READS = 32
-#: Seconds after which signals and the deadline are looked at in any case.
+#: Maximum seconds between two checks of signals and the deadline.
 _SLICE = 5.0
-#: The same where the system cannot tell at once that a process has ended.
+#: The same on systems that cannot report the end of a process.
 _FIRST_SLICE, _LAST_SLICE = 0.01, 0.25
-#: Seconds to wait for a process that was killed; longer only if a driver hangs.
+#: Seconds to wait for a killed process; only a blocked driver takes longer.
 _REAP = 5.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Ended:
-    """How a command ended; a negative exit code is the signal that ended it."""
+    """The result of a command; a negative exit code is the signal that ended it."""
 
     exit_code: int
     stdout: Capture
@@ -61,7 +60,7 @@ def pidfd(pid: int) -> int | None:
     try:
         return cast(int, opener(pid))
     except OSError:
-        # An old kernel, or a sandbox that does not know the call
+        # An old kernel, or a sandbox that blocks the call
         return None
 
 
@@ -77,14 +76,14 @@ def run(
     descriptor: Callable[[int], int | None] = pidfd,
     guarding: 'Guarding | None' = None,
 ) -> Ended:
-    """Run a command and return how it ended; what it started may live on.
+    """Run a command and return its result; its child processes may survive.
 
-    :param max_output: bytes to keep of each stream
+    :param max_output: bytes to store of each stream
     :param kill_grace: seconds between SIGTERM and SIGKILL
-    :param guarding: ends the command when this process is gone; None: that of all
-    :param descriptor: what `pidfd` is where the system has another way, or none
+    :param guarding: ends the command if this process dies; None: the shared one
+    :param descriptor: a replacement for `pidfd`
     :raises OSError, ValueError: it cannot be started
-    :raises Cancelled, TimedOut: as the context says; the group is gone then
+    :raises Cancelled, TimedOut: from the context; the group has been terminated
     """
     marks = [f'{k}={v}' for k, v in environment.items() if k.startswith(MARKER)]
     with (guarding or _GUARDING).run(marks) as started:
@@ -113,7 +112,7 @@ def _run(
     descriptor: Callable[[int], int | None],
     started: Callable[[int], None],
 ) -> Ended:
-    """Do what `run` says.
+    """Implement `run`.
 
     :param started: called with the process group of the command
     """
@@ -134,7 +133,7 @@ def _run(
         ended = descriptor(process.pid)
         watch = _Watch(process, max_output, ended)
     except BaseException:
-        # Out of descriptors, most likely: nothing may run that nobody watches.
+        # Out of descriptors, most likely: do not leave a command running unguarded.
         os.killpg(process.pid, signal.SIGKILL)
         # Waits, and closes the pipes.
         process.communicate()
@@ -153,23 +152,23 @@ def _run(
 
 
 class Guarding:
-    """The program that ends commands whose worker is gone: one for this process.
+    """The guard process of this process, which ends the commands of a lost worker.
 
-    It is started with the first command, and anew if somebody has ended it.
+    It is started with the first command, and again if it has ended.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._guard: subprocess.Popen[bytes] | None = None
         self._runs: dict[str, dict[str, Any]] = {}
-        # A child that is forked must not keep the pipe of its parent open.
+        # A forked child must not keep the pipe of its parent open.
         os.register_at_fork(after_in_child=self._forget)
 
     @contextlib.contextmanager
     def run(self, marks: Sequence[str]) -> Iterator[Callable[[int], None]]:
-        """Guard a command; what it gives is called with the group when it has one.
+        """Guard a command; call the yielded function with its process group.
 
-        :param marks: entries of its environment by which it is found until then
+        :param marks: entries of its environment that identify it until then
         """
         run = uuid.uuid4().hex
 
@@ -191,7 +190,7 @@ class Guarding:
             try:
                 self._write([message])
             except OSError:
-                # It was ended: by somebody who ends all processes, most likely.
+                # The guard has ended, for example because all processes were killed.
                 if self._guard is not None:
                     self._guard.wait()
                 self._guard = None
@@ -215,7 +214,7 @@ class Guarding:
     def _forget(self) -> None:
         if self._guard is not None:
             cast(IO[bytes], self._guard.stdin).close()
-            # It is no child of this process.
+            # It is not a child of this process.
             self._guard.returncode = 0
         self._lock, self._guard, self._runs = threading.Lock(), None, {}
 
@@ -224,11 +223,11 @@ _GUARDING = Guarding()
 
 
 def _input(text: str | None) -> IO[bytes]:
-    """Return what a command reads: this text, or nothing."""
+    """Return the standard input of a command: the text, or nothing."""
     if text is None:
         return open(os.devnull, 'rb')
     data = text.encode()
-    # A file, not a pipe: nobody has to feed a command that reads slowly.
+    # A file, not a pipe: no thread has to feed a command that reads slowly.
     source = tempfile.TemporaryFile()  # noqa: SIM115  (the caller closes it)
     source.write(data)
     source.seek(0)
@@ -236,7 +235,7 @@ def _input(text: str | None) -> IO[bytes]:
 
 
 class _Bell:
-    """Wakes a selector from another thread."""
+    """A wake-up of a selector by another thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -246,19 +245,19 @@ class _Bell:
         self._closed = False
 
     def ring(self, signal_name: str) -> None:
-        """Wake the selector; does nothing once it is closed."""
+        """Wake the selector; no-op once it is closed."""
         if signal_name == states.RESUME:
             return
-        # The number of a closed descriptor may be another's by now.
+        # The number of a closed descriptor may have been reused.
         with self._lock:
             if not self._closed:
                 try:
                     os.write(self._writer, b'!')
                 except BlockingIOError:
-                    LOG.debug('The bell rings already')
+                    LOG.debug('A wake-up is already pending')
 
     def heard(self) -> bool:
-        """Return whether it rang since the last time."""
+        """Return whether it was rung since the last call."""
         try:
             return bool(os.read(self.reader, _CHUNK))
         except BlockingIOError:
@@ -272,7 +271,7 @@ class _Bell:
 
 
 class _Watch:
-    """Reads what a process says and notices at once when it ends."""
+    """The supervision of a process: its output, its end, signals and the deadline."""
 
     def __init__(
         self, process: subprocess.Popen[bytes], max_output: int, ended: int | None
@@ -298,7 +297,7 @@ class _Watch:
         self._slice = _FIRST_SLICE
 
     def until_exit(self, context: ActionContext) -> None:
-        """Return when the process has ended; heed signals and the deadline."""
+        """Return when the process has ended; handle signals and the deadline."""
         with context.on_signal(self._bell.ring):
             while not self._ended():
                 left = context.remaining()
@@ -309,20 +308,20 @@ class _Watch:
                     context.checkpoint()
 
     def read_the_rest(self) -> None:
-        """Read what a process that has ended left in its pipes."""
+        """Read the remaining output of a process that has ended."""
         for _ in range(_LAST_READS):
             reads = [self._read(number) for number in list(self._streams)]
             if not any(reads):
                 return
 
     def kill(self, grace: float) -> None:
-        """End the whole group, gently first."""
+        """Terminate the whole group: SIGTERM, then SIGKILL."""
         self._selector.unregister(self._bell.reader)
         self._tell(signal.SIGTERM)
-        # One that stands still does not heed it.
+        # A stopped process does not handle SIGTERM.
         self._tell(signal.SIGCONT)
         deadline = time.monotonic() + grace
-        # Open pipes tell of children that are not done yet.
+        # Open pipes mean that children are still running.
         while not self._ended() or self._streams:
             left = deadline - time.monotonic()
             if left <= 0:
@@ -333,13 +332,13 @@ class _Watch:
             self._process.wait(_REAP)
         except subprocess.TimeoutExpired:
             LOG.error(
-                'Process %s was killed and does not end; the system has to be '
-                'looked after. Its action ends all the same.',
+                'Process %s does not end after SIGKILL; check the system. Its action '
+                'ends anyway.',
                 self._process.pid,
             )
 
     def close(self) -> None:
-        """Give all descriptors back."""
+        """Close all descriptors."""
         self._selector.close()
         for stream in (self._process.stdout, self._process.stderr):
             cast(IO[bytes], stream).close()
@@ -348,10 +347,10 @@ class _Watch:
         self._bell.close()
 
     def _ended(self) -> bool:
-        """Return whether the process has ended, and leave it to be reaped later.
+        """Return whether the process has ended, without reaping it.
 
-        While it is not reaped its number is its own: a signal to its group cannot
-        hit a stranger.
+        Until it is reaped its pid cannot be reused: a signal to its group cannot hit
+        another process.
         """
         if self._process.returncode is not None:
             return True
@@ -372,7 +371,7 @@ class _Watch:
                 self._selector.unregister(key.fd)
 
     def _read(self, number: int) -> bool:
-        """Read once; False when there is nothing, now or ever."""
+        """Read once; return False if nothing is available."""
         pipe, capture = self._streams[number]
         try:
             data = os.read(number, _CHUNK)
@@ -387,7 +386,7 @@ class _Watch:
         return True
 
     def _pause(self, context: ActionContext) -> None:
-        """Let the group stand still while the context heeds a signal."""
+        """Stop the group while the context handles a suspension."""
         self._tell(signal.SIGSTOP)
         try:
             context.checkpoint()
@@ -398,11 +397,11 @@ class _Watch:
         try:
             os.killpg(self._process.pid, number)
         except ProcessLookupError:
-            LOG.debug('Process group %s is gone already', self._process.pid)
+            LOG.debug('Process group %s has ended already', self._process.pid)
         except PermissionError:
             LOG.warning(
-                'Process group %s belongs to another user now and cannot be told '
-                '%s; it may go on',
+                'Process group %s now belongs to another user and cannot be sent %s; '
+                'it may continue',
                 self._process.pid,
                 number.name,
             )

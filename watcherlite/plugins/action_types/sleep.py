@@ -1,4 +1,4 @@
-"""The action that lets time pass, and holds no thread while it does."""
+"""The action that waits without occupying a thread."""
 
 import datetime
 import math
@@ -9,18 +9,18 @@ from watcherlite import exceptions
 from watcherlite.domain.outcomes import Done, InProgress
 from watcherlite.plugins import base
 
-#: Ten years; a date that far away is still one that can be computed with.
+#: Ten years; date arithmetic still works that far in the future.
 MAX_DURATION = 315_360_000
 
 
 class Sleep(base.ActionType):
-    """Ends `duration` seconds after it started.
+    """End `duration` seconds after the start.
 
-    The token is the time at which it ends, so that a worker that takes it over
-    waits for the rest only.
+    The token is the time of the end, so that another worker waits for the remaining
+    time only.
     """
 
-    description = 'Waits for a number of seconds, fractions included.'
+    description = 'Waits for a number of seconds, including fractions.'
     idempotent = True
     schema: ClassVar[Mapping[str, Any]] = {
         'type': 'object',
@@ -42,7 +42,7 @@ class Sleep(base.ActionType):
             raise exceptions.InvalidInput('input_parameters.duration: is not a number')
 
     def execute(self, context: base.ActionContext) -> Done | InProgress:
-        """Fix the time at which the action ends."""
+        """Compute the time at which the action ends."""
         duration = float(context.inputs['duration'])
         if duration == 0:
             return Done()
@@ -50,7 +50,7 @@ class Sleep(base.ActionType):
         return InProgress({'until': until.isoformat()}, duration)
 
     def poll(self, context: base.ActionContext, token: Any) -> Done | InProgress:
-        """End when it is time."""
+        """Succeed when the time is reached."""
         until = datetime.datetime.fromisoformat(token['until'])
         left = (until - context.now()).total_seconds()
         return InProgress(token, left) if left > 0 else Done()

@@ -1,1 +1,1 @@
-"""The goals that come with watcherlite; all have Watcher's names."""
+"""The built-in goals; all have Watcher's names."""

@@ -1,4 +1,4 @@
-"""The goal of strategies that look after the nodes of clusters."""
+"""The goal of strategies for the health of clusters."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -9,10 +9,10 @@ from watcherlite.plugins.goals.measured import count, percent
 
 
 class ClusterHealth(base.Goal):
-    """Have healthy clusters."""
+    """Healthy clusters."""
 
     display_name = 'Cluster Health'
-    description = 'Recovers the nodes of clusters that are unhealthy, or missing.'
+    description = 'Recovers unhealthy or missing nodes of clusters.'
     indicators: ClassVar[Sequence[IndicatorSpecification]] = (
         count('nodes_count', 'number of nodes looked at'),
         count(
@@ -24,7 +24,7 @@ class ClusterHealth(base.Goal):
     )
 
     def global_efficacy(self, indicators: Mapping[str, float]) -> Sequence[Indicator]:
-        """Return how much of what is unhealthy is looked after."""
+        """Return the ratio of recovered to unhealthy nodes."""
         unhealthy = indicators['unhealthy_nodes_count']
         recovered = indicators['recovered_nodes_count']
         return (

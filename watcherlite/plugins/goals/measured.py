@@ -1,4 +1,4 @@
-"""Goals whose solutions are compared by figures (reference: Watcher's names)."""
+"""Goals with efficacy indicators (reference: Watcher's names)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ def percent(part: float, whole: float) -> float:
 
 
 class ServerConsolidation(base.Goal):
-    """Use fewer servers."""
+    """Fewer servers."""
 
     display_name = 'Server Consolidation'
     description = 'Reduces the number of servers that are in use.'
@@ -32,7 +32,7 @@ class ServerConsolidation(base.Goal):
     )
 
     def global_efficacy(self, indicators: Mapping[str, float]) -> Sequence[Indicator]:
-        """Return how much of the servers becomes free."""
+        """Return the ratio of released servers."""
         return (
             Indicator(
                 'released_nodes_ratio',
@@ -48,7 +48,7 @@ class ServerConsolidation(base.Goal):
 
 
 class WorkloadBalancing(base.Goal):
-    """Spread work evenly over servers."""
+    """Evenly distributed work."""
 
     display_name = 'Workload Balancing'
     description = 'Spreads work evenly over servers.'
@@ -70,7 +70,7 @@ class WorkloadBalancing(base.Goal):
     )
 
     def global_efficacy(self, indicators: Mapping[str, float]) -> Sequence[Indicator]:
-        """Return how much of the work has to move for it."""
+        """Return the ratio of migrated instances."""
         return (
             Indicator(
                 'live_migrations_count',
@@ -84,7 +84,7 @@ class WorkloadBalancing(base.Goal):
         )
 
 
-#: What hardware maintenance moves: prefix of the names -> what it is, its ratio.
+#: The objects moved by hardware maintenance: prefix of the indicators -> noun, ratio.
 _MOVED: Mapping[str, tuple[str, str, str]] = {
     'live_migrate_instance_count': (
         'instances',
@@ -102,10 +102,10 @@ _MOVED: Mapping[str, tuple[str, str, str]] = {
 
 
 class HardwareMaintenance(base.Goal):
-    """Empty servers and storage that are to be maintained."""
+    """Servers and storage without load, for maintenance."""
 
     display_name = 'Hardware Maintenance'
-    description = 'Moves everything away from what is to be maintained.'
+    description = 'Moves everything away from servers and storage under maintenance.'
     indicators: ClassVar[Sequence[IndicatorSpecification]] = tuple(
         specification
         for name, (what, moved, _) in _MOVED.items()
@@ -116,7 +116,7 @@ class HardwareMaintenance(base.Goal):
     )
 
     def global_efficacy(self, indicators: Mapping[str, float]) -> Sequence[Indicator]:
-        """Return how much of what was to be moved is moved, kind by kind."""
+        """Return the ratio of completed to planned moves, for each kind."""
         return tuple(
             Indicator(
                 ratio,

@@ -1,52 +1,52 @@
-"""Goals without figures: a solution for one is as good as any other."""
+"""Goals without indicators: their solutions are not compared."""
 
 from watcherlite.plugins import base
 
 
 class Dummy(base.Goal):
-    """Reserved for trying things out."""
+    """A goal reserved for trials."""
 
     display_name = 'Dummy goal'
-    description = 'Reserved for trying things out.'
+    description = 'Reserved for trials.'
 
 
 class Unclassified(base.Goal):
-    """For strategies that belong to none of the others."""
+    """A goal for strategies without another goal."""
 
     display_name = 'Unclassified'
     description = 'For strategies that belong to none of the other goals.'
 
 
 class ThermalOptimization(base.Goal):
-    """Balance the temperature of servers."""
+    """Balanced temperature of servers."""
 
     display_name = 'Thermal Optimization'
     description = 'Balances the temperature of servers.'
 
 
 class AirflowOptimization(base.Goal):
-    """Make the best of the airflow between servers."""
+    """Optimized airflow between servers."""
 
     display_name = 'Airflow Optimization'
-    description = 'Makes the best of the airflow between servers.'
+    description = 'Optimizes the airflow between servers.'
 
 
 class NoisyNeighbor(base.Goal):
-    """Move what takes the cache away from something more important."""
+    """Isolation of workloads that deprive more important ones of cache."""
 
     display_name = 'Noisy Neighbor'
-    description = 'Moves what takes the cache away from something more important.'
+    description = 'Moves workloads that deprive more important ones of cache.'
 
 
 class SavingEnergy(base.Goal):
-    """Need less power."""
+    """Lower power consumption."""
 
     display_name = 'Saving Energy'
-    description = 'Reduces the power that servers need.'
+    description = 'Reduces the power consumption of servers.'
 
 
 class ClusterMaintaining(base.Goal):
-    """Maintain nodes without interrupting what runs on them."""
+    """Maintenance of nodes without interrupting their workload."""
 
     display_name = 'Cluster Maintaining'
-    description = 'Maintains nodes without interrupting what runs on them.'
+    description = 'Maintains nodes without interrupting their workload.'

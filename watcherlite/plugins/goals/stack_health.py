@@ -1,4 +1,4 @@
-"""The goal of strategies that look after the resources of stacks."""
+"""The goal of strategies for the health of stacks."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -9,10 +9,10 @@ from watcherlite.plugins.goals.measured import count, percent
 
 
 class StackHealth(base.Goal):
-    """Have healthy stacks."""
+    """Healthy stacks."""
 
     display_name = 'Stack Health'
-    description = 'Repairs and replaces the resources of stacks that are unhealthy.'
+    description = 'Repairs and replaces unhealthy resources of stacks.'
     indicators: ClassVar[Sequence[IndicatorSpecification]] = (
         count('resources_count', 'number of resources looked at'),
         count('unhealthy_resources_count', 'number of resources that are unhealthy'),
@@ -23,7 +23,7 @@ class StackHealth(base.Goal):
     )
 
     def global_efficacy(self, indicators: Mapping[str, float]) -> Sequence[Indicator]:
-        """Return how much of what is unhealthy is looked after."""
+        """Return the ratio of repaired to unhealthy resources."""
         unhealthy = indicators['unhealthy_resources_count']
         repaired = indicators['repaired_resources_count']
         return (

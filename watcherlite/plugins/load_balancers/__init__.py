@@ -1,1 +1,1 @@
-"""The drivers of load balancers that come with watcherlite."""
+"""The built-in drivers of load balancers."""

@@ -1,4 +1,4 @@
-"""The commands of an operator that check and load a configuration file."""
+"""The operator's commands that check and load a configuration file."""
 
 import os
 import shlex
@@ -11,37 +11,37 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.plugins.action_types import allow_list
 
-#: In a command: the file that it is about.
+#: The placeholder for the file in a command.
 FILE = '{file}'
-#: The whole environment of the commands.
+#: The complete environment of the commands.
 _ENVIRONMENT = {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LANG': 'C.UTF-8'}
-#: Bytes of what a command wrote that a user is told.
+#: Maximum bytes of the output of a command in messages.
 _TOLD = 2000
 
 
 class Command(allow_list.CommandLine):
-    """The type of an option that is a command: it begins with an absolute path."""
+    """The type of an option that is a command: it starts with an absolute path."""
 
     def __repr__(self) -> str:
         return 'Command'
 
 
 def words(command: str, path: str) -> list[str]:
-    """Return a command for one file; `{file}` stands for it, also within a word."""
+    """Return a command with `{file}` replaced by a file, also within a word."""
     return [word.replace(FILE, path) for word in shlex.split(command)]
 
 
 def run(what: str, argv: Sequence[str], timeout: float) -> None:
-    """Run a command to its end; what it started may live on.
+    """Run a command until it ends; its child processes may survive.
 
-    :param what: it is to do, for the reader
-    :raises WatcherliteError: it could not be run, or did not end well, or in time
+    :param what: the purpose, for messages
+    :raises WatcherliteError: it could not be run, failed, or timed out
     """
-    # A file, not a pipe: what lives on keeps it open, and must not be waited for.
+    # A file, not a pipe: a surviving process keeps it open, and must not be awaited.
     with tempfile.TemporaryFile() as output:
         try:
             process: subprocess.Popen[Any] = subprocess.Popen(  # noqa: S603  # nosec B603  # the operator sets it
-                # The operator's own words, of which no user says any.
+                # The operator's command, without any input of users.
                 allow_list.resolved(argv),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -60,7 +60,7 @@ def run(what: str, argv: Sequence[str], timeout: float) -> None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             raise exceptions.WatcherliteError(
-                f'{what} has taken more than {timeout:g} s: {argv[0]} was ended'
+                f'{what} has taken more than {timeout:g} s: {argv[0]} was terminated'
             ) from None
         if code:
             output.seek(0)

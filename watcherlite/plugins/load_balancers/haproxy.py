@@ -1,4 +1,4 @@
-"""A load balancer that is a file, which another program reads: HAProxy."""
+"""The load balancer driver that writes configuration files for HAProxy."""
 
 import contextlib
 import fcntl
@@ -25,7 +25,7 @@ _BALANCE = {
     'LEAST_CONNECTIONS': 'leastconn',
     'SOURCE_IP': 'source',
 }
-#: What a monitor says that the policy has not got, or leaves out.
+#: Defaults for the monitor of a policy without one, or with an incomplete one.
 _NO_MONITOR: Mapping[str, Any] = {'admin_state_up': False, 'type': 'TCP'}
 _MONITOR: Mapping[str, Any] = {
     'http_method': 'GET',
@@ -35,7 +35,7 @@ _MONITOR: Mapping[str, Any] = {
 
 
 class Frontend(types.String):
-    """The type of an option's value: an address with the ports that are allowed."""
+    """The type of an option's value: an address with the allowed ports."""
 
     _SHAPE: ClassVar = re.compile(r'\[?([0-9A-Fa-f.:]+?)\]?:(\d+)(?:-(\d+))?')
 
@@ -49,14 +49,14 @@ class Frontend(types.String):
 
     @classmethod
     def parts(cls, text: str) -> tuple[str, int, int]:
-        """Return the address, the first port and the last one; ValueError."""
+        """Return the address, the first port and the last one; raises ValueError."""
         match = cls._SHAPE.fullmatch(text)
         if match is None:
             raise ValueError(f'{text!r} is not ADDRESS:PORT or ADDRESS:FIRST-LAST')
         address, first, last = match.groups()
         low, high = int(first), int(last or first)
         if not 1 <= low <= high <= 65535:
-            raise ValueError(f'{text!r} has no such ports')
+            raise ValueError(f'{text!r} has an invalid range of ports')
         return str(ipaddress.ip_address(address)), low, high
 
 
@@ -64,51 +64,53 @@ OPTIONS: tuple[cfg.Opt, ...] = (
     cfg.StrOpt(
         'directory',
         mutable=True,
-        help='The directory that a file is written to for each load balancer, '
-        'NAME.cfg; the program that reads them is started with it, as by `haproxy -f '
-        '/etc/haproxy/haproxy.cfg -f DIRECTORY`. All engines that run actions on '
-        'clusters need the same one. Without it this driver cannot be used.',
+        help='The directory for the file of each load balancer, NAME.cfg; HAProxy is '
+        'started with it, as by `haproxy -f /etc/haproxy/haproxy.cfg -f '
+        'DIRECTORY`. All engines that run actions on clusters need the same '
+        'directory. Without it this driver cannot be used.',
     ),
     cfg.StrOpt(
         'templates',
         mutable=True,
-        help='A directory with templates (Jinja2) of which policies may name one; '
-        'haproxy.cfg in it is used instead of the built-in one. Only the operator '
-        'may be able to write there.',
+        help='A directory of Jinja2 templates that policies may select by name; '
+        'haproxy.cfg in it replaces the built-in one. Only the operator may '
+        'have write access.',
     ),
     cfg.MultiOpt(
         'frontends',
         item_type=Frontend(),
         sample_default='127.0.0.1:8000-8999',
         mutable=True,
-        help='An address with the ports at which policies may have requests come in: '
-        'ADDRESS:PORT, or ADDRESS:FIRST-LAST. Repeat the option to allow several; '
-        'nothing is allowed by default. A policy without an address gets the first.',
+        help='An address with the ports at which load balancers may listen: '
+        'ADDRESS:PORT, or ADDRESS:FIRST-LAST. Repeat the option to allow '
+        'several; nothing is allowed by default. A policy without an address '
+        'uses the first.',
     ),
     cfg.ListOpt(
         'networks',
         item_type=Network(),
         default=['127.0.0.0/8', '::1/128'],
         mutable=True,
-        help='The networks in which members may be. Users say where their nodes are: '
-        'what stands here can be reached through the load balancer.',
+        help='The networks of permitted members. Users choose the addresses of their '
+        'nodes: everything in these networks can be reached through the load '
+        'balancer.',
     ),
     cfg.Opt(
         'validate',
         type=commands.Command(),
         sample_default='/usr/sbin/haproxy -c -f {file}',
         mutable=True,
-        help='The command that says by its exit code whether a file is good, before '
-        'it takes the place of the one that is there; `{file}` stands for it. It '
-        'begins with an absolute path, and no shell reads it. Without it files are '
-        'not looked at.',
+        help='The command whose exit code tells whether a file is valid, before it '
+        'replaces the current one; `{file}` is replaced by the file. It starts '
+        'with an absolute path and is run without a shell. Without it files are '
+        'not checked.',
     ),
     cfg.Opt(
         'reload',
         type=commands.Command(),
         sample_default='/usr/bin/systemctl reload haproxy',
         mutable=True,
-        help='The command that has a file read that was written, or was deleted; '
+        help='The command that reloads HAProxy after a file was written or deleted; '
         'likewise. Without it nothing is run.',
     ),
     cfg.FloatOpt(
@@ -117,23 +119,23 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         min=1,
         max=600,
         mutable=True,
-        help='How many seconds each of the two may take.',
+        help='The timeout of each of the two commands, in seconds.',
     ),
 )
 
 
 class HAProxy(LoadBalancer):
-    """Writes a file for each load balancer, and has it read.
+    """Write a configuration file for each load balancer, and reload HAProxy.
 
-    Whole or not at all: a file that is not good never takes the place of one that is,
-    and one that could not be loaded gives way to the one before it.
+    Files are replaced atomically: an invalid file never replaces a valid one, and a
+    file that cannot be loaded is replaced by the previous one.
     """
 
-    description = 'Writes a file from a template, and has HAProxy read it.'
+    description = 'Writes a file from a template, and reloads HAProxy.'
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return where files are, and what users may say."""
+        """Return the options for files, addresses and commands."""
         return OPTIONS
 
     def apply(
@@ -142,7 +144,7 @@ class HAProxy(LoadBalancer):
         properties: Mapping[str, Any],
         members: Sequence[Mapping[str, Any]],
     ) -> Mapping[str, Any]:
-        """Write the file, unless it is loaded as it is to be."""
+        """Write the file, unless it is loaded already."""
         address = self._frontend(properties['vip'])
         values = self._values(name, address, properties, members)
         text = template.render(
@@ -158,7 +160,7 @@ class HAProxy(LoadBalancer):
         with self._files(name) as files:
             if files.delete():
                 self._reload(files)
-            # Last: a reload that failed is tried again by it.
+            # Last: it makes the next call repeat a failed reload.
             files.forget()
 
     def _exchange(self, files: '_Files', text: str) -> None:
@@ -174,7 +176,7 @@ class HAProxy(LoadBalancer):
         try:
             self._reload(files)
         except BaseException:
-            # Nobody reads the directory again for as long as a bad file is in it.
+            # HAProxy cannot reload the directory while an invalid file is in it.
             files.restore(before)
             raise
         files.note_loaded(text)
@@ -194,7 +196,7 @@ class HAProxy(LoadBalancer):
         properties: Mapping[str, Any],
         members: Sequence[Mapping[str, Any]],
     ) -> dict[str, Any]:
-        """Return what templates know."""
+        """Return the variables of templates."""
         monitor = properties.get('health_monitor')
         monitor = _NO_MONITOR if monitor is None else {**_MONITOR, **monitor}
         return {
@@ -215,7 +217,7 @@ class HAProxy(LoadBalancer):
         }
 
     def _frontend(self, vip: Mapping[str, Any]) -> str:
-        """Return the address at which requests come in; raises unless allowed."""
+        """Return the listening address; raises unless allowed."""
         allowed = [Frontend.parts(text) for text in self.options.frontends or ()]
         wanted, port = vip.get('address'), vip['protocol_port']
         if wanted is not None:
@@ -224,8 +226,8 @@ class HAProxy(LoadBalancer):
             if wanted in (None, address) and first <= port <= last:
                 return address
         raise exceptions.WatcherliteError(
-            f'Requests may not come in at {wanted or "any address"}, port {port}; an '
-            f'operator may allow it by the option frontends in the group [{_GROUP}]'
+            f'The address {wanted or "any"}, port {port}, is not allowed; an operator '
+            f'may allow it by the option frontends in the group [{_GROUP}]'
         )
 
     def _member_address(self, member: Mapping[str, Any]) -> str:
@@ -241,7 +243,7 @@ class HAProxy(LoadBalancer):
 
     @contextlib.contextmanager
     def _files(self, name: str) -> Iterator['_Files']:
-        """Have the files of a load balancer for oneself."""
+        """Lock and yield the files of a load balancer."""
         directory = self.options.directory
         if not directory:
             raise exceptions.WatcherliteError(
@@ -249,14 +251,14 @@ class HAProxy(LoadBalancer):
                 f'directory in the group [{_GROUP}]'
             )
         if not _NAME.fullmatch(name):
-            raise exceptions.Invalid(f'{name!r} is no name of a load balancer')
+            raise exceptions.Invalid(f'{name!r} is not a valid name of a load balancer')
         try:
             lock = open(pathlib.Path(directory, '.lock'), 'a')  # noqa: SIM115
         except OSError as error:
             raise exceptions.WatcherliteError(
                 f'{directory} cannot be written to: {error.strerror}'
             ) from error
-        # Other workers, and other threads of this one, write there too.
+        # Other workers, and other threads of this one, write there, too.
         with lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             try:
@@ -268,24 +270,24 @@ class HAProxy(LoadBalancer):
 
 
 class _Files:
-    """The file of one load balancer, and what is noted beside it."""
+    """The file of one load balancer, and the record of its state."""
 
     def __init__(self, directory: pathlib.Path, name: str) -> None:
         self._directory = directory
         self.path = directory / f'{name}.cfg'
-        # Hidden, and without the ending by which files are read.
+        # Hidden, and without the suffix of files that HAProxy reads.
         self.new = directory / f'.{name}.new'
         self._loaded = directory / f'.{name}.loaded'
 
     def text(self) -> str | None:
-        """Return what is in the file; None: there is none."""
+        """Return the content of the file; None: it does not exist."""
         try:
             return self.path.read_text(encoding='utf-8')
         except FileNotFoundError:
             return None
 
     def has_loaded(self, text: str) -> bool:
-        """Say whether it has this text, and that was read."""
+        """Return whether this content was loaded."""
         try:
             noted = self._loaded.read_text(encoding='utf-8')
         except FileNotFoundError:
@@ -293,15 +295,15 @@ class _Files:
         return noted == _digest(text) and self.text() == text
 
     def note_loaded(self, text: str) -> None:
-        """Note that this text was read."""
+        """Record that this content was loaded."""
         self._loaded.write_text(_digest(text), encoding='utf-8')
 
     def unload(self) -> None:
-        """Note that nobody knows what was read."""
+        """Record that the loaded content is unknown."""
         self._loaded.unlink(missing_ok=True)
 
     def write_new(self, text: str) -> None:
-        """Write a file that is not read yet."""
+        """Write the new file next to the current one."""
         with open(self.new, 'w', encoding='utf-8') as file:
             os.fchmod(file.fileno(), 0o644)
             file.write(text)
@@ -309,12 +311,12 @@ class _Files:
             os.fsync(file.fileno())
 
     def put_new_in_place(self) -> None:
-        """Have that file take the place of the one that is read, at once."""
+        """Replace the current file by the new one atomically."""
         os.replace(self.new, self.path)
         self._sync()
 
     def restore(self, before: str | None) -> None:
-        """Have it as it was."""
+        """Restore the previous file."""
         if before is None:
             self.delete()
             return
@@ -322,14 +324,14 @@ class _Files:
         self.put_new_in_place()
 
     def delete(self) -> bool:
-        """Delete it; say whether something may still be read that is gone."""
+        """Delete the file; return whether its content may still be loaded."""
         there = self.path.exists() or self._loaded.exists()
         self.path.unlink(missing_ok=True)
         self._sync()
         return there
 
     def forget(self) -> None:
-        """Delete what is beside it."""
+        """Delete the record of its state."""
         self.new.unlink(missing_ok=True)
         self._loaded.unlink(missing_ok=True)
 
@@ -355,7 +357,7 @@ def _address(text: Any, place: str) -> ipaddress.IPv4Address | ipaddress.IPv6Add
 
 
 def _host(address: str) -> str:
-    """Return an address as it stands in front of a port."""
+    """Return an address as it is written before a port."""
     return f'[{address}]' if ':' in address else address
 
 
@@ -363,6 +365,6 @@ def _port(member: Mapping[str, Any]) -> int:
     port = int(member['port'])
     if not 1 <= port <= 65535:
         raise exceptions.WatcherliteError(
-            f'The port of the node {member["name"]}: {port} is none'
+            f'The port of the node {member["name"]}: {port} is not a valid port'
         )
     return port

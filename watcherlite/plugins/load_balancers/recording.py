@@ -1,4 +1,4 @@
-"""A load balancer that only notes what it is told, for tests and rehearsals."""
+"""A load balancer driver that only records its calls, for tests and rehearsals."""
 
 import fcntl
 import json
@@ -13,21 +13,21 @@ OPTIONS: tuple[cfg.Opt, ...] = (
     cfg.StrOpt(
         'file',
         mutable=True,
-        help='The file that each call is appended to, as a line of JSON: `apply` or '
-        '`remove` under `call`, the `name`, and the `members`. Without it nothing is '
-        'noted.',
+        help='The file to which each call is appended, as a line of JSON: `apply` or '
+        '`remove` under `call`, the `name`, and the `members`. Without it '
+        'nothing is recorded.',
     ),
 )
 
 
 class Recording(LoadBalancer):
-    """Serves nobody."""
+    """Record calls without any load balancer."""
 
-    description = 'Notes what it is told, and serves nobody.'
+    description = 'Records its calls, and serves no requests.'
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return where it notes that."""
+        """Return the option for the file."""
         return OPTIONS
 
     def apply(
@@ -36,12 +36,12 @@ class Recording(LoadBalancer):
         properties: Mapping[str, Any],
         members: Sequence[Mapping[str, Any]],
     ) -> Mapping[str, Any]:
-        """Note who the members are."""
+        """Record the members."""
         self._note({'call': 'apply', 'name': name, 'members': list(members)})
         return {'vip_address': properties['vip'].get('address', '127.0.0.1')}
 
     def remove(self, name: str) -> None:
-        """Note that it is not needed any more."""
+        """Record the removal."""
         self._note({'call': 'remove', 'name': name})
 
     def _note(self, call: Mapping[str, Any]) -> None:
@@ -49,6 +49,6 @@ class Recording(LoadBalancer):
         if not path:
             return
         with open(path, 'a', encoding='utf-8') as file:
-            # Several workers may have the same file.
+            # Several workers may use the same file.
             fcntl.flock(file, fcntl.LOCK_EX)
             file.write(f'{json.dumps(call)}\n')

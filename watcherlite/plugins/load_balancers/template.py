@@ -1,7 +1,7 @@
 """Configuration files from templates of the operator and values of users.
 
-Templates are trusted, values are not: what a template puts into the file is refused
-when it has characters in it that could mean something there.
+Templates are trusted, values are not: substituted values with characters that could
+have a meaning in the file are refused.
 """
 
 import pathlib
@@ -11,12 +11,12 @@ from typing import Any
 
 from watcherlite import exceptions
 
-#: What a value may be made of: no blanks, line ends, quotes, comments or escapes.
+#: The characters of a value: no blanks, line ends, quotes, comments or escapes.
 _HARMLESS = re.compile(r'[\w.:/@~!?&=,;+%\[\]-]*')
-#: What a name becomes part of.
+#: The characters of an identifier made from a name.
 _WORD = re.compile(r'[^A-Za-z0-9._-]+')
 
-#: The name of the template that is there without any of the operator's.
+#: The name of the built-in template.
 HAPROXY = 'haproxy.cfg'
 TEXT = """\
 # Written by watcherlite: what is changed here is lost.
@@ -71,19 +71,20 @@ backend {{ name }}
 
 
 def word(text: str) -> str:
-    """Return a name with nothing in it but letters, digits and . _ -"""
+    """Return a name with all characters replaced except letters, digits and . _ -"""
     return _WORD.sub('_', text)
 
 
 def render(directory: str | None, name: str | None, values: Mapping[str, Any]) -> str:
     """Return the text of a file.
 
-    :param directory: with the operator's templates; None: there are none
+    :param directory: of the operator's templates; None: there are none
     :param name: of the template; None: HAPROXY
-    :raises WatcherliteError: there is no such template, it is not one, or a value
-        may not be put in it
+    :raises WatcherliteError: the template does not exist or is invalid, or a value is
+        refused
     """
-    # Every daemon knows of drivers; the few that render pay for these nine megabytes.
+    # Every daemon loads the drivers; only those that render pay for these nine
+    # megabytes.
     import jinja2
 
     def harmless(value: Any) -> Any:
@@ -115,7 +116,7 @@ def render(directory: str | None, name: str | None, values: Mapping[str, Any]) -
 
 
 def known(directory: str | None) -> list[str]:
-    """Return the names of the templates that there are."""
+    """Return the names of the available templates."""
     found = {HAPROXY}
     if directory and pathlib.Path(directory).is_dir():
         files = pathlib.Path(directory).iterdir()
@@ -124,7 +125,7 @@ def known(directory: str | None) -> list[str]:
 
 
 def _harmless(value: Any) -> Any:
-    """Let a value through that can only be a value."""
+    """Return a value; raise if it could be more than a value."""
     if _HARMLESS.fullmatch(str(value)):
         return value
     raise exceptions.WatcherliteError(

@@ -1,1 +1,1 @@
-"""The planners that come with watcherlite."""
+"""The built-in planners."""

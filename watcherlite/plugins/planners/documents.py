@@ -1,4 +1,4 @@
-"""From proposed actions to the actions of a plan document."""
+"""The conversion of proposed actions to a plan document."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from watcherlite.states import action_plan as states
 
 
 def document(name: str | None, actions: Iterable[ActionDocument]) -> PlanDocument:
-    """Return a plan whose actions go on when one fails, as Watcher's do."""
+    """Return a plan that continues after failed actions, like Watcher's."""
     return PlanDocument(
         name=name, on_failure=states.CONTINUE, max_parallel=None, actions=tuple(actions)
     )

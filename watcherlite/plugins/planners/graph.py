@@ -1,4 +1,4 @@
-"""The planner that leaves the order to the strategy."""
+"""The planner that keeps the order of the strategy."""
 
 from watcherlite import exceptions
 from watcherlite.domain import graph
@@ -9,12 +9,12 @@ from watcherlite.plugins.planners import documents
 
 
 class Graph(base.Planner):
-    """Keeps order and parents as the strategy gave them."""
+    """Keep the order and the parents given by the strategy."""
 
-    description = 'Keeps order and parents as the strategy gave them.'
+    description = 'Keeps the order and the parents given by the strategy.'
 
     def plan(self, solution: Solution, name: str | None = None) -> PlanDocument:
-        """Return the plan; Invalid for parents that are not there, or a cycle."""
+        """Return the plan; raises Invalid for unknown parents or a cycle."""
         index = {action.name: at for at, action in enumerate(solution.actions)}
         for action in solution.actions:
             for parent in action.parents:

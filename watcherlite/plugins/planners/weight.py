@@ -12,11 +12,11 @@ from watcherlite.domain.solutions import ProposedAction, Solution
 from watcherlite.plugins import base
 from watcherlite.plugins.planners import documents
 
-#: More actions than these in one layer would make edges without number.
+#: Layers with more actions than this would have too many edges.
 MOST_PARALLEL = 100
 
-#: What is done with clusters and nodes: the weight of each type. What decides how it is
-#: done comes before it, and what leads to fewer nodes after it.
+#: Actions on clusters and nodes: the weight of each type. Types that configure others
+#: come first, and types that remove nodes last.
 CLUSTERING: Mapping[str, int] = {
     'CLUSTER_ATTACH_POLICY': 44,
     'CLUSTER_UPDATE_POLICY': 44,
@@ -45,11 +45,11 @@ CLUSTERING: Mapping[str, int] = {
 
 
 class Weight(base.Planner):
-    """Runs the types with the highest weight first, each a few at a time.
+    """Run the types with the highest weight first, a limited number in parallel.
 
-    The actions of one weight are cut into layers: each layer has as many of a type
-    as may run in parallel, in the order of the strategy, and waits for the whole
-    layer before it. Types of equal weight share their layers.
+    The actions of one weight are divided into layers: each layer has as many of a type
+    as may run in parallel, in the order of the strategy, and waits for the whole layer
+    before it. Types of equal weight share their layers.
     """
 
     description = 'Orders actions by the weights of their types.'
@@ -99,27 +99,28 @@ class Weight(base.Planner):
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return the weights and how many run in parallel."""
+        """Return the options for weights and parallelism."""
         return (
             cfg.Opt(
                 'weights',
                 type=types.Dict(value_type=types.Integer()),
                 default=dict(cls.weights),
-                help='The weight of each action type. Those with the highest run '
-                'first; those of equal weight run alongside. A setting replaces all '
-                'of the defaults, so name every type that strategies propose.',
+                help='The weight of each action type. Types with the highest weight '
+                'run first; types of equal weight run in parallel. A setting '
+                'replaces all defaults, so name every type that strategies '
+                'propose.',
             ),
             cfg.Opt(
                 'parallelization',
                 type=types.Dict(value_type=types.Integer(1, MOST_PARALLEL)),
                 default=dict(cls.parallelization),
-                help='How many actions of a type run at the same time in one plan. '
-                'What is not named runs one at a time.',
+                help='The number of actions of a type that run at the same time in '
+                'one plan. Other types run one at a time.',
             ),
         )
 
     def plan(self, solution: Solution, name: str | None = None) -> PlanDocument:
-        """Return the plan; Invalid for a type without a weight."""
+        """Return the plan; raises Invalid for a type without a weight."""
         weights = self.options.weights
         unknown = sorted({a.action_type for a in solution.actions} - set(weights))
         if unknown:
@@ -137,8 +138,8 @@ class Weight(base.Planner):
     def _layers(
         self, solution: Solution, weights: Mapping[str, int]
     ) -> Iterator[list[ProposedAction]]:
-        """Yield what may run at the same time, the first first."""
-        # Sorted as they are given where they are equal.
+        """Yield sets of parallel actions, in order."""
+        # A stable sort keeps the order of equal weights.
         ordered = sorted(solution.actions, key=lambda a: -weights[a.action_type])
         for _, same in itertools.groupby(ordered, key=lambda a: weights[a.action_type]):
             by_type: dict[str, list[ProposedAction]] = {}

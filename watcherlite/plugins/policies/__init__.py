@@ -1,4 +1,4 @@
-"""The policies that come with watcherlite.
+"""The built-in policies.
 
-What several of them share is `sizes`: how many nodes an action has come or go.
+They share `sizes`: the number of nodes that an action creates or removes.
 """

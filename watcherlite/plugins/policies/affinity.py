@@ -1,4 +1,4 @@
-"""The policy that keeps the nodes of a cluster together, or apart."""
+"""The policy that places the nodes of a cluster together, or apart."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -12,14 +12,14 @@ _INHERITED = 'inherited_group'
 
 
 class Affinity(Policy):
-    """Decides which server group, and which zone, nodes are made in.
+    """Select the server group and the zone of new nodes.
 
-    It makes no server group: one that is named, in the policy or among the scheduler
-    hints of the profile, has to be there; another gets a name of the cluster's own,
-    for the type of the nodes to make it by.
+    It creates no server group: a group named in the policy or in the scheduler hints of
+    the profile must exist; otherwise it is a name derived from the cluster, for the
+    resource handler of the nodes to create.
     """
 
-    description = 'Which server group and zone nodes are made in.'
+    description = 'Server group and zone of new nodes.'
     priority = 300
     before = frozenset({sizes.SCALE_OUT, sizes.RESIZE, sizes.NODE_CREATE})
     schema: ClassVar[Mapping[str, Any]] = {
@@ -29,7 +29,7 @@ class Affinity(Policy):
                 'type': 'object',
                 'description': 'The server group.',
                 'properties': {
-                    'name': {'type': 'string', 'description': 'Its name, or id.'},
+                    'name': {'type': 'string', 'description': 'Its name or ID.'},
                     'policies': {
                         'enum': [
                             'affinity',
@@ -38,7 +38,7 @@ class Affinity(Policy):
                             'soft-anti-affinity',
                         ],
                         'default': 'anti-affinity',
-                        'description': 'What it does with its members.',
+                        'description': 'The affinity of its members.',
                     },
                 },
                 'additionalProperties': False,
@@ -46,12 +46,12 @@ class Affinity(Policy):
             },
             'availability_zone': {
                 'type': 'string',
-                'description': 'The zone that nodes are made in.',
+                'description': 'The zone of new nodes.',
             },
             'enable_drs_extension': {
                 'type': 'boolean',
                 'default': False,
-                'description': 'Known to clients; nothing here heeds it.',
+                'description': 'Accepted for compatibility with clients, and ignored.',
             },
         },
         'additionalProperties': False,
@@ -61,7 +61,7 @@ class Affinity(Policy):
     )
 
     def attach(self, context: PolicyContext) -> Mapping[str, Any]:
-        """Keep which group it is, and whether somebody else made it."""
+        """Store the group, and whether it existed before."""
         named = context.properties['servergroup'].get('name')
         hints = (context.profile().get('properties') or {}).get('scheduler_hints')
         hinted = hints.get('group') if isinstance(hints, Mapping) else None
@@ -73,7 +73,7 @@ class Affinity(Policy):
         }
 
     def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-        """Say where each of the nodes that come is made."""
+        """Decide the placement of each new node."""
         count = sizes.change(context, data)
         if count <= 0 or placement.PLACEMENT in data:
             return

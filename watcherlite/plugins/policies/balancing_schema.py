@@ -1,7 +1,7 @@
 """The properties of the load-balancing policy.
 
-Their texts end up in the configuration of a load balancer: none of them may have
-characters in it that mean something there. `$` would let a line end through.
+Their texts become part of the configuration of a load balancer: characters with a
+meaning there are not allowed. `$` would let a line end through.
 """
 
 from collections.abc import Mapping
@@ -46,64 +46,64 @@ def _seconds(default: int, description: str) -> dict[str, Any]:
 _UP: Mapping[str, Any] = {
     'type': 'boolean',
     'default': True,
-    'description': 'Whether it works.',
+    'description': 'Whether it is enabled.',
 }
 _PLACE = '^(attributes|metadata|properties|data)(\\.[A-Za-z0-9_-]+)+\\Z'
 
 POOL: Mapping[str, Any] = {
     **_object(
-        'The members, and how requests are spread over them.',
+        'The members, and the distribution of requests over them.',
         protocol={
             'enum': ['TCP', 'HTTP', 'HTTPS'],
             'default': 'HTTP',
-            'description': 'What members speak; HTTPS is passed on as it is.',
+            'description': 'The protocol of members; HTTPS is passed through.',
         },
-        protocol_port=_port('Of members that do not say theirs.'),
+        protocol_port=_port('The port of members that do not define one.'),
         member_address=_text(
-            'Where in a node its address is: attributes.address, ...; nothing said: '
-            'see the manual.',
+            'The path to the address of a node: attributes.address, ...; see the '
+            'manual for the default.',
             _PLACE,
         ),
-        member_port=_text('Likewise, its port.', _PLACE),
-        subnet=_text('For drivers that know subnets.'),
+        member_port=_text('The path to the port of a node.', _PLACE),
+        subnet=_text('For drivers with subnets.'),
         lb_method={
             'enum': ['ROUND_ROBIN', 'LEAST_CONNECTIONS', 'SOURCE_IP'],
             'default': 'ROUND_ROBIN',
-            'description': 'Which member gets a request.',
+            'description': 'The algorithm that selects a member.',
         },
         admin_state_up=_UP,
         session_persistence={
             **_object(
-                'Whether a client gets to the same member again.',
+                'Whether requests of a client always go to the same member.',
                 type={
                     'enum': ['NONE', 'SOURCE_IP', 'HTTP_COOKIE', 'APP_COOKIE'],
                     'default': 'NONE',
-                    'description': 'By what it is known again.',
+                    'description': 'How a client is identified.',
                 },
                 cookie_name=_text('Of APP_COOKIE.', '^[A-Za-z0-9_.-]+\\Z'),
             ),
             'default': {},
         },
-        id=_text('For drivers that can use a pool that is there.'),
+        id=_text('For drivers that can use an existing pool.'),
     ),
     'default': {},
 }
 VIP: Mapping[str, Any] = {
     **_object(
-        'Where requests come in.',
-        subnet=_text('For drivers that know subnets.'),
-        network=_text('For drivers that know networks.'),
+        'The address at which the load balancer listens.',
+        subnet=_text('For drivers with subnets.'),
+        network=_text('For drivers with networks.'),
         address=_text('The address.', '^[0-9A-Fa-f.:]+\\Z'),
         connection_limit={
             'type': 'integer',
             'minimum': -1,
             'default': -1,
-            'description': 'The most connections at a time; -1: any number.',
+            'description': 'Maximum number of concurrent connections; -1: unlimited.',
         },
         protocol={
             'enum': ['TCP', 'HTTP', 'HTTPS'],
             'default': 'HTTP',
-            'description': 'What clients speak.',
+            'description': 'The protocol of clients.',
         },
         protocol_port=_port('The port.'),
         admin_state_up=_UP,
@@ -111,52 +111,53 @@ VIP: Mapping[str, Any] = {
     'default': {},
 }
 HEALTH_MONITOR: Mapping[str, Any] = _object(
-    'How the load balancer finds out which members answer.',
+    'The health checks of members.',
     type={
         'enum': ['PING', 'TCP', 'HTTP', 'HTTPS'],
         'default': 'PING',
-        'description': 'What is asked; a driver that cannot PING connects.',
+        'description': 'The type of check; drivers without PING open a connection.',
     },
-    delay=_seconds(10, 'Seconds between two questions.'),
-    timeout=_seconds(5, 'Seconds that an answer may take.'),
+    delay=_seconds(10, 'Seconds between two checks.'),
+    timeout=_seconds(5, 'Timeout of a check in seconds.'),
     max_retries={
         'type': 'integer',
         'minimum': 1,
         'maximum': 10,
         'default': 3,
-        'description': 'Failures after which a member gets no requests.',
+        'description': 'The number of failures after which a member receives no '
+        'requests.',
     },
     admin_state_up=_UP,
     http_method={
         'enum': ['GET', 'HEAD', 'OPTIONS'],
         'default': 'GET',
-        'description': 'Of HTTP and HTTPS.',
+        'description': 'The method of HTTP and HTTPS checks.',
     },
     url_path=_text('Likewise.', '^/[A-Za-z0-9._~:/?@!&+,;=%-]*\\Z'),
     expected_codes=_text(
-        'Likewise: 200, or 200,202, or 200-204.',
+        'The expected statuses: 200, or 200,202, or 200-204.',
         '^[1-5][0-9]{2}(-[1-5][0-9]{2}|(,[1-5][0-9]{2})*)\\Z',
     ),
-    id=_text('For drivers that can use a monitor that is there.'),
+    id=_text('For drivers that can use an existing monitor.'),
 )
 SCHEMA: Mapping[str, Any] = {
     'type': 'object',
     'properties': {
         'driver': {
-            **_text('What serves the load balancer.', '^[A-Za-z0-9_.-]+\\Z'),
+            **_text('The driver of the load balancer.', '^[A-Za-z0-9_.-]+\\Z'),
             'default': HAPROXY,
         },
         'template': _text(
-            'Of those that the operator has, for drivers that make files.',
+            'A template of the operator, for drivers that write files.',
             '^[A-Za-z0-9][A-Za-z0-9._-]*\\Z',
         ),
         'pool': POOL,
         'vip': VIP,
         'health_monitor': HEALTH_MONITOR,
-        'lb_status_timeout': _seconds(300, 'Seconds that a change of it may take.'),
-        'loadbalancer': _text('For drivers that can use one that is there.'),
-        'availability_zone': _text('For drivers that know zones.'),
-        'flavor_id': _text('For drivers that know flavors.'),
+        'lb_status_timeout': _seconds(300, 'Timeout of a change in seconds.'),
+        'loadbalancer': _text('For drivers that can use an existing load balancer.'),
+        'availability_zone': _text('For drivers with zones.'),
+        'flavor_id': _text('For drivers with flavors.'),
     },
     'additionalProperties': False,
 }

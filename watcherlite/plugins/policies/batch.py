@@ -1,4 +1,4 @@
-"""The policy that has the nodes of a cluster updated in batches."""
+"""The policy that updates the nodes of a cluster in batches."""
 
 import math
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ _DATA = 'update'
 
 
 class Batch(Policy):
-    """Decides which nodes are updated together, and how long to wait in between."""
+    """Decide which nodes are updated together, and the pause between batches."""
 
-    description = 'In which batches the nodes of a cluster are updated.'
+    description = 'The batches in which the nodes of a cluster are updated.'
     priority = 200
     before = frozenset({sizes.UPDATE})
     schema: ClassVar[Mapping[str, Any]] = {
@@ -23,14 +23,15 @@ class Batch(Policy):
                 'type': 'integer',
                 'minimum': 0,
                 'default': 1,
-                'description': 'How many nodes are left alone meanwhile.',
+                'description': 'The number of nodes that are not updated at the same '
+                'time.',
             },
             'max_batch_size': {
                 'type': 'integer',
                 'minimum': -1,
                 'default': -1,
-                'description': 'The most nodes that are updated together; -1: as many '
-                'as min_in_service leaves.',
+                'description': 'Maximum number of nodes updated together; -1: as '
+                'many as min_in_service permits.',
             },
             'pause_time': {
                 'type': 'integer',
@@ -47,7 +48,7 @@ class Batch(Policy):
     )
 
     def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-        """Plan the batches: nodes that are not well are in the first ones."""
+        """Plan the batches: unhealthy nodes are in the first ones."""
         if _DATA in data:
             return
         nodes = sorted(context.nodes, key=lambda node: (node.active, node.index))
@@ -61,10 +62,10 @@ class Batch(Policy):
         }
 
     def _size(self, properties: Mapping[str, Any], count: int) -> int:
-        """Return how many nodes are updated together; at least one."""
+        """Return the number of nodes updated together; at least one."""
         spare = count - properties['min_in_service']
         if spare <= 0:
-            # It cannot be had: rather two halves than an update that never comes.
+            # It cannot be met: two halves are better than no update.
             spare = math.ceil(count / 2)
         most = properties['max_batch_size']
         return max(1, min(spare, most) if most > 0 else spare)

@@ -1,4 +1,4 @@
-"""The policy that says which nodes go, and how."""
+"""The policy that selects the nodes to remove."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -13,12 +13,12 @@ _PROPERTIES: Mapping[str, Any] = {
     'criteria': {
         'enum': list(capacity.CRITERIA),
         'default': capacity.RANDOM,
-        'description': 'Who goes first among the nodes that are well.',
+        'description': 'The order in which healthy nodes are removed.',
     },
     'destroy_after_deletion': {
         'type': 'boolean',
         'default': True,
-        'description': 'Whether a node that left the cluster is deleted.',
+        'description': 'Whether a removed node is deleted.',
     },
     'grace_period': {
         'type': 'integer',
@@ -30,25 +30,25 @@ _PROPERTIES: Mapping[str, Any] = {
     'reduce_desired_capacity': {
         'type': 'boolean',
         'default': True,
-        'description': 'Whether the cluster is to be smaller from then on.',
+        'description': 'Whether the desired capacity is reduced.',
     },
 }
 _WEBHOOK, _ZAQAR = 'webhook', 'zaqar'
 _DATA = 'hooks'
 _HOOKS: Mapping[str, Any] = {
     'type': 'object',
-    'description': 'Who is told before a node goes, and may let it wait.',
+    'description': 'A notification before the removal of a node, which may delay it.',
     'properties': {
         'type': {
             'enum': [_ZAQAR, _WEBHOOK],
             'default': _ZAQAR,
-            'description': f'How they are told; {_ZAQAR} is known to clients, and '
-            'refused here.',
+            'description': f'The type of notification; {_ZAQAR} is accepted by '
+            'clients, and refused here.',
         },
         'params': {
             'type': 'object',
             'default': {},
-            'description': 'Where they are told.',
+            'description': 'The parameters of the notification.',
             'properties': {
                 'queue': {
                     'type': 'string',
@@ -58,7 +58,8 @@ _HOOKS: Mapping[str, Any] = {
                 'url': {
                     'type': 'string',
                     'default': '',
-                    'description': f'Of {_WEBHOOK}: gets a POST for each node.',
+                    'description': f'The URL for {_WEBHOOK}: receives a POST for each '
+                    'node.',
                 },
             },
             'additionalProperties': False,
@@ -68,8 +69,8 @@ _HOOKS: Mapping[str, Any] = {
             'minimum': 0,
             'maximum': sizes.LONGEST,
             'default': 0,
-            'description': 'Seconds after which a node goes even if nobody has '
-            'completed its hook.',
+            'description': 'Seconds after which a node is removed even if its hook '
+            'was not completed.',
         },
     },
     'additionalProperties': False,
@@ -77,14 +78,14 @@ _HOOKS: Mapping[str, Any] = {
 
 
 class Deletion(Policy):
-    """Chooses the nodes that go.
+    """Select the nodes to remove.
 
-    Nodes that are not well, or tainted, go first, then those that were never made;
-    the criteria decide among the others. How many go of which region and zone is
-    heeded, as the policies for these decided it before.
+    Unhealthy and tainted nodes are removed first, then nodes that were never created;
+    the criteria order the others. The numbers per region and zone decided by other
+    policies are respected.
     """
 
-    description = 'Which nodes go, and how.'
+    description = 'Which nodes are removed, and how.'
     priority = 400
     before = frozenset(
         {sizes.SCALE_IN, sizes.DEL_NODES, sizes.RESIZE, sizes.NODE_DELETE}
@@ -99,7 +100,7 @@ class Deletion(Policy):
     )
 
     def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-        """Decide who goes, if anybody does."""
+        """Select the nodes to remove, if any."""
         count = -sizes.change(context, data)
         if count < 0 or (count == 0 and context.action_type == sizes.RESIZE):
             return
@@ -108,7 +109,7 @@ class Deletion(Policy):
         if candidates is None:
             candidates = self._candidates(context, count, decided)
         said = context.properties
-        # A request for certain nodes may say whether it is to lose them.
+        # A request for particular nodes may specify whether they are deleted.
         destroy = said['destroy_after_deletion']
         destroy = context.inputs.get('destroy_after_deletion', destroy)
         data[sizes.DELETION] = {
@@ -143,9 +144,9 @@ class Deletion(Policy):
 
 
 class HookedDeletion(Deletion):
-    """The same, with the property `hooks`.
+    """The deletion policy with the property `hooks`.
 
-    The engine has somebody told, see `engine.clusters.lifecycle_hooks`.
+    The engine sends the notifications, see `engine.clusters.lifecycle_hooks`.
     """
 
     schema: ClassVar[Mapping[str, Any]] = {
@@ -158,23 +159,22 @@ class HookedDeletion(Deletion):
     )
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Refuse hooks by which nobody could be told."""
+        """Refuse hooks that cannot be delivered."""
         hooks = _hooks(properties)
         if hooks is None:
             return
         if hooks['type'] != _WEBHOOK:
             raise exceptions.InvalidSpec(
-                f'properties.hooks.type: nothing here sends messages to {_ZAQAR}; use '
-                f'{_WEBHOOK}'
+                f'properties.hooks.type: {_ZAQAR} is not supported; use {_WEBHOOK}'
             )
         if not _is_http(hooks['params']['url']):
             raise exceptions.InvalidSpec(
-                'properties.hooks.params.url: is needed, and begins with http:// or '
-                'https://'
+                'properties.hooks.params.url: is required, and starts with http:// '
+                'or https://'
             )
 
     def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-        """Decide who goes, and who is told before."""
+        """Select the nodes to remove, and their hooks."""
         super().pre_op(context, data)
         hooks = _hooks(context.properties)
         if hooks is not None and sizes.DELETION in data:
@@ -193,7 +193,7 @@ def _hooks(properties: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def _is_http(url: str) -> bool:
     try:
         parts = parse.urlsplit(url)
-        # A port that is none raises.
+        # An invalid port raises.
         is_fit = bool(parts.hostname) and parts.port != 0
         return is_fit and parts.scheme in ('http', 'https')
     except ValueError:

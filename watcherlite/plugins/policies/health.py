@@ -1,6 +1,6 @@
-"""The policy that says how a cluster is looked after, and what becomes of the unwell.
+"""The policy for health checks and recovery of a cluster.
 
-The engine does it: see `engine.clusters.health`.
+The engine implements it: see `engine.clusters.health`.
 """
 
 from collections.abc import Mapping
@@ -28,67 +28,68 @@ _OPTIONS: Mapping[str, Any] = {
         'poll_url': {
             'type': 'string',
             'default': '',
-            'description': 'What is asked; {nodename} stands for the name of the node.',
+            'description': 'The URL to poll; {nodename} is replaced by the name of '
+            'the node.',
         },
         'poll_url_ssl_verify': {
             'type': 'boolean',
             'default': True,
-            'description': 'Whether the certificate has to be good.',
+            'description': 'Whether to verify the certificate.',
         },
         'poll_url_conn_error_as_unhealthy': {
             'type': 'boolean',
             'default': True,
-            'description': 'Whether a node is unwell that cannot be reached.',
+            'description': 'Whether a node without a response is unhealthy.',
         },
         'poll_url_healthy_response': {
             'type': 'string',
             'default': '',
-            'description': 'A regular expression that the answer has to match.',
+            'description': 'A regular expression that the response must match.',
         },
         'poll_url_retry_limit': {
             'type': 'integer',
             'minimum': 0,
             'default': 3,
-            'description': 'How often it is asked before a node is unwell.',
+            'description': 'The number of polls before a node is unhealthy.',
         },
         'poll_url_retry_interval': {
             'type': 'integer',
             'minimum': 0,
             'maximum': sizes.LONGEST,
             'default': 3,
-            'description': 'Seconds between these.',
+            'description': 'Seconds between these polls.',
         },
     },
     'additionalProperties': False,
 }
 _DETECTION: Mapping[str, Any] = {
     'type': 'object',
-    'description': 'How nodes are looked at.',
+    'description': 'The detection of unhealthy nodes.',
     'properties': {
         'interval': {
             'type': 'integer',
             'minimum': 1,
             'maximum': sizes.LONGEST,
             'default': 60,
-            'description': 'Seconds between two looks.',
+            'description': 'Seconds between two checks.',
         },
         'node_update_timeout': {
             'type': 'integer',
             'minimum': 0,
             'maximum': sizes.LONGEST,
             'default': 300,
-            'description': 'Seconds after a change of a node in which it counts as '
-            'well.',
+            'description': 'Seconds after a change of a node during which it counts '
+            'as healthy.',
         },
         'recovery_conditional': {
             'enum': [ALL, ANY],
             'default': ANY,
-            'description': 'Whether all modes, or one, have to find a node unwell.',
+            'description': 'Whether all modes, or one, must find a node unhealthy.',
         },
         'detection_modes': {
             'type': 'array',
             'minItems': 1,
-            'description': 'The ways in which they are looked at.',
+            'description': 'The detection modes.',
             'items': {
                 'type': 'object',
                 'properties': {
@@ -108,19 +109,19 @@ _DETECTION: Mapping[str, Any] = {
 }
 _RECOVERY: Mapping[str, Any] = {
     'type': 'object',
-    'description': 'What is done with nodes that are unwell.',
+    'description': 'The recovery of unhealthy nodes.',
     'properties': {
         'actions': {
             'type': 'array',
             'maxItems': 1,
             'default': [],
-            'description': 'How they are recovered; nothing said: RECREATE.',
+            'description': 'The recovery actions; the default is RECREATE.',
             'items': {
                 'type': 'object',
                 'properties': {
                     'name': {
                         'enum': ['REBOOT', 'REBUILD', RECREATE],
-                        'description': 'What is done.',
+                        'description': 'The name of the action.',
                     },
                     'params': {
                         'type': 'object',
@@ -136,21 +137,20 @@ _RECOVERY: Mapping[str, Any] = {
             'type': 'array',
             'default': [],
             'items': {'enum': ['COMPUTE']},
-            'description': 'Known to clients; nothing here heeds it.',
+            'description': 'Accepted for compatibility with clients, and ignored.',
         },
         'node_delete_timeout': {
             'type': 'integer',
             'minimum': 0,
             'maximum': sizes.LONGEST,
             'default': 20,
-            'description': 'Seconds that the deletion of a node that is recreated may '
-            'take.',
+            'description': 'Timeout of the deletion of a recreated node, in seconds.',
         },
         'node_force_recreate': {
             'type': 'boolean',
             'default': False,
-            'description': 'Whether a node is made anew even if the old one could not '
-            'be deleted.',
+            'description': 'Whether a node is recreated even if the old one could '
+            'not be deleted.',
         },
     },
     'additionalProperties': False,
@@ -159,13 +159,13 @@ _RECOVERY: Mapping[str, Any] = {
 
 
 class Health(Policy):
-    """Says how often and how nodes are looked at, and how they are recovered.
+    """Define the interval and mode of health checks, and the recovery.
 
-    It only says so. Nothing has to be switched off while a cluster shrinks: what
-    looks after it obeys the locks of actions.
+    It defines them only. It need not be disabled while a cluster shrinks: checks obey
+    the locks of actions.
     """
 
-    description = 'How nodes are looked at, and what is done with those unwell.'
+    description = 'Health checks of nodes, and the recovery of unhealthy ones.'
     priority = 600
     before = frozenset({sizes.RECOVER, sizes.NODE_RECOVER})
     schema: ClassVar[Mapping[str, Any]] = {
@@ -181,24 +181,23 @@ class Health(Policy):
     )
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Refuse what nobody here can look at, and a URL that is missing."""
+        """Refuse unsupported modes, and a missing URL."""
         for at, mode in enumerate(properties['detection']['detection_modes']):
             place = f'properties.detection.detection_modes.{at}'
             if mode['type'] == HYPERVISOR:
                 raise exceptions.InvalidSpec(
-                    f'{place}.type: nothing here knows of hypervisors; use {POLLING}, '
+                    f'{place}.type: hypervisors are not managed here; use {POLLING}, '
                     f'{POLL_URL} or {EVENTS}'
                 )
             if mode['type'] == POLL_URL:
                 _check_options(f'{place}.options', mode['options'])
 
     def attach(self, context: PolicyContext) -> Mapping[str, Any]:
-        """Keep what says how the cluster is looked after.
+        """Return the settings of the checks to store with the binding.
 
-        Modes by which nothing is looked at are left out: what is told of a node by
-        its mark counts in any case.
+        Modes without checks are omitted: marks of nodes count in any case.
 
-        :raises Invalid: the nodes of this cluster cannot be recovered like that
+        :raises Invalid: the profile type does not support the recovery
         """
         for action in context.properties['recovery']['actions']:
             _check_supported(context, action['name'])
@@ -215,7 +214,7 @@ class Health(Policy):
         }
 
     def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-        """Say how nodes are recovered."""
+        """Decide how nodes are recovered."""
         recovery = context.properties['recovery']
         data[_DATA] = {
             'recover_action': recovery['actions'],
@@ -237,13 +236,13 @@ def _check_supported(context: PolicyContext, name: str) -> None:
 
 
 def _check_options(place: str, options: Mapping[str, Any]) -> None:
-    """Refuse what would find every node unwell, or none, because it cannot be used."""
+    """Refuse options that would find every node unhealthy, or none."""
     url = options['poll_url']
     if not url:
         raise exceptions.InvalidSpec(f'{place}.poll_url: is required for {POLL_URL}')
     if not url.lower().startswith(('http://', 'https://')):
         raise exceptions.InvalidSpec(
-            f'{place}.poll_url: begins with http:// or https://'
+            f'{place}.poll_url: must start with http:// or https://'
         )
     wanted = options['poll_url_healthy_response']
     try:

@@ -1,4 +1,4 @@
-"""The policy that has requests spread over the nodes of a cluster."""
+"""The policy that distributes requests over the nodes of a cluster."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,12 +12,12 @@ from watcherlite.plugins.policies import balancing_schema, sizes
 
 LOG = logging.getLogger(__name__)
 
-#: In the data of a node that gets requests: its id at the load balancer.
+#: In the data of a node that receives requests: its id at the load balancer.
 MEMBER = 'lb_member'
-#: In the data of a cluster: uuid of the policy -> where requests come in.
+#: In the data of a cluster: uuid of the policy -> the address of the load balancer.
 SHOWN = 'loadbalancers'
-#: Where in a node its address may be, and its port; `url` is what its health is
-#: asked by.
+#: The possible paths to the address of a node, and to its port; `url` is that of its
+#: health check.
 ADDRESSES = (
     'attributes.address',
     'attributes.ip',
@@ -36,8 +36,7 @@ _SHRINKING = frozenset(
         sizes.NODE_DELETE,
     }
 )
-#: Likewise those that change nodes, or find out how they are: where they are found may
-#: be another place then.
+#: Likewise actions that change or check nodes: their addresses may change.
 _CHANGING = frozenset(
     {
         sizes.ADD_NODES,
@@ -51,18 +50,18 @@ _CHANGING = frozenset(
         sizes.NODE_UPDATE,
     }
 )
-#: How often the members are given again to a driver because they have changed.
+#: The maximum number of calls of a driver because members have changed.
 _ROUNDS = 10
 
 
 class LoadBalance(Policy):
-    """Takes nodes out of the load balancer before they go; puts in those that came.
+    """Remove nodes from the load balancer before they are deleted; add new ones.
 
-    Who is a member is in the data of the nodes. A driver is told all of them each
-    time, so that it may be told again.
+    Membership is recorded in the data of the nodes. A driver receives all members in
+    each call, so calls can be repeated.
     """
 
-    description = 'How requests are spread over the nodes of a cluster.'
+    description = 'The distribution of requests over the nodes of a cluster.'
     priority = 500
     before = _SHRINKING
     after = _SHRINKING | _CHANGING
@@ -75,12 +74,12 @@ class LoadBalance(Policy):
     )
 
     def attach(self, context: PolicyContext) -> Mapping[str, Any]:
-        """Make the load balancer, of the nodes that are well."""
+        """Create the load balancer with the healthy nodes."""
         self._set_members(context, context.nodes)
         try:
             told = self._apply(context)
         except BaseException:
-            # It is not attached: nobody would ever take the marks away.
+            # The policy is not attached: the marks would never be removed.
             self._forget_members(context)
             raise
         context.save(cluster_data={SHOWN: {context.policy_uuid: dict(told)}})
@@ -97,7 +96,7 @@ class LoadBalance(Policy):
         self._forget_members(context)
 
     def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-        """Take out the nodes that are about to go."""
+        """Remove the nodes that are about to be deleted."""
         going = self._going(context, data)
         members = {node.uuid for node in context.nodes if MEMBER in node.data}
         leaving = [uuid for uuid in going if uuid in members]
@@ -106,28 +105,29 @@ class LoadBalance(Policy):
         if not going:
             return
         try:
-            # Asked again, they are no members any more; the driver may not know yet.
+            # When called again, they are no longer members; the driver may not know
+            # yet.
             self._apply(context)
         except BaseException:
-            # The action fails, so that they stay, and nobody is asked after it.
+            # The action fails, the nodes are kept, and post_op is not called.
             back = [node for node in context.refresh() if node.uuid in going]
             self._set_members(context, back)
             raise
 
     def post_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-        """Put in the nodes that came, and take out those that are not well.
+        """Add new nodes, and remove unhealthy ones.
 
-        Nodes that were to go and did not are back, if the action failed.
+        If the action failed, nodes that were to be removed are added again.
         """
         nodes = context.refresh()
         if context.node is not None:
-            # What others do with other nodes meanwhile is for them to tell.
+            # Concurrent actions update the membership of other nodes themselves.
             nodes = [node for node in nodes if node.uuid == context.node.uuid]
         self._set_members(context, nodes)
         self._apply(context)
 
     def _going(self, context: PolicyContext, data: dict[str, Any]) -> list[str]:
-        """Return the nodes that go; choose them if nobody has."""
+        """Return the nodes to remove; select them if no policy has."""
         if context.action_type == sizes.REPLACE_NODES:
             return list(context.inputs['candidates'])
         count = -sizes.change(context, data)
@@ -149,7 +149,7 @@ class LoadBalance(Policy):
         return uuids
 
     def _set_members(self, context: PolicyContext, nodes: Iterable[Node]) -> None:
-        """Note which of these nodes are members: those that are well."""
+        """Record which of these nodes are members: the healthy ones."""
         changes: dict[str, Mapping[str, Any]] = {}
         for node in nodes:
             fit = node.active and self._address(context, node) is not None
@@ -163,10 +163,10 @@ class LoadBalance(Policy):
         context.save(node_data={node.uuid: {MEMBER: None} for node in members})
 
     def _apply(self, context: PolicyContext) -> Mapping[str, Any]:
-        """Tell the driver who is a member, until that is still so when it is done.
+        """Apply the members, until they no longer change during the call.
 
-        Actions on several nodes may run at the same time: whoever tells it last has
-        looked after that, so that it ends with what is true.
+        Actions on several nodes may run concurrently: the last call has read the
+        members after all other changes, so the final state is correct.
         """
         driver = context.driver(context.properties['driver'])
         members = self._members(context)
@@ -201,8 +201,8 @@ class LoadBalance(Policy):
         if isinstance(found, str) and found:
             return found
         LOG.warning(
-            'Node %s (%s) of cluster %s gets no requests by policy %s: its address is '
-            'in none of %s',
+            'Node %s (%s) of cluster %s receives no requests by policy %s: its '
+            'address is in none of %s',
             node.name,
             node.uuid,
             context.cluster.uuid,
@@ -226,7 +226,7 @@ def _name(context: PolicyContext) -> str:
 
 
 def _first(node: Node, places: Sequence[str]) -> Any:
-    """Return the first of these that a node has."""
+    """Return the first of these paths that a node has."""
     whole = {
         'attributes': node.attributes,
         'metadata': node.metadata,
@@ -250,5 +250,5 @@ def _url(node: Node) -> Mapping[str, Any]:
         parts = parse.urlsplit(text if isinstance(text, str) else '')
         return {'host': parts.hostname, 'port': parts.port}
     except ValueError:
-        # It has no port that is one.
+        # It has no valid port.
         return {}

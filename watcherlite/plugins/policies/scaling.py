@@ -1,4 +1,4 @@
-"""The policy that says by how many nodes a cluster grows or shrinks."""
+"""The policy that decides by how many nodes a cluster grows or shrinks."""
 
 import datetime
 from collections.abc import Mapping
@@ -9,44 +9,44 @@ from watcherlite.domain import capacity
 from watcherlite.plugins.base import Policy, PolicyContext
 from watcherlite.plugins.policies import sizes
 
-#: In what it keeps: the action that it was last heeded for.
+#: In the data of its binding: the action for which it last took effect.
 HEEDED = 'heeded'
 
 _ADJUSTMENT: Mapping[str, Any] = {
     'type': 'object',
-    'description': 'By how many nodes.',
+    'description': 'The adjustment.',
     'properties': {
         'type': {
             'enum': list(capacity.ADJUSTMENTS),
             'default': capacity.CHANGE_IN_CAPACITY,
-            'description': 'What `number` is: the size that is reached, how many '
-            'nodes come or go, or how many percent of those that there are.',
+            'description': 'The meaning of `number`: the new size, the number of '
+            'nodes to add or remove, or a percentage of the current nodes.',
         },
         'number': {
             'type': 'number',
             'exclusiveMinimum': 0,
             'maximum': 10**9,
             'default': 1,
-            'description': 'How many; a whole number unless it is a percentage.',
+            'description': 'The amount; a whole number unless it is a percentage.',
         },
         'min_step': {
             'type': 'integer',
             'minimum': 0,
             'default': 1,
-            'description': 'The least that a percentage comes to.',
+            'description': 'The minimum result of a percentage.',
         },
         'best_effort': {
             'type': 'boolean',
             'default': False,
-            'description': 'Do as much as the size of the cluster allows, where '
-            'otherwise the action would fail.',
+            'description': 'Adjust the change to the limits of the cluster; '
+            'otherwise the action fails.',
         },
         'cooldown': {
             'type': 'integer',
             'minimum': 0,
             'maximum': sizes.LONGEST,
             'default': 0,
-            'description': 'Seconds after an action by this policy in which '
+            'description': 'Seconds after an action by this policy during which '
             'another one is refused.',
         },
     },
@@ -56,10 +56,10 @@ _ADJUSTMENT: Mapping[str, Any] = {
 
 
 class Scaling(Policy):
-    """Decides how many nodes come or go.
+    """Decide the number of nodes to add or remove.
 
-    A `count` in the request is used instead of the adjustment. With several policies
-    for one event the first decides, and the cooldown of each counts.
+    A `count` in the request takes precedence. With several policies for one event the
+    first decides, and the cooldown of each applies.
     """
 
     description = 'By how many nodes a cluster grows or shrinks.'
@@ -71,7 +71,7 @@ class Scaling(Policy):
         'properties': {
             'event': {
                 'enum': [sizes.SCALE_IN, sizes.SCALE_OUT],
-                'description': 'The action that this is about.',
+                'description': 'The action to which it applies.',
             },
             'adjustment': _ADJUSTMENT,
         },
@@ -83,7 +83,7 @@ class Scaling(Policy):
     )
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Refuse parts of nodes."""
+        """Refuse fractional numbers of nodes."""
         adjustment = properties['adjustment']
         percentage = adjustment['type'] == capacity.CHANGE_IN_PERCENTAGE
         if not percentage and adjustment['number'] != int(adjustment['number']):
@@ -93,7 +93,7 @@ class Scaling(Policy):
             )
 
     def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-        """Decide the count, unless it is too early."""
+        """Decide the count, unless the cooldown is in progress."""
         if context.action_type != context.properties['event']:
             return
         left = cooling(
@@ -108,13 +108,13 @@ class Scaling(Policy):
             )
         shrinks = context.action_type == sizes.SCALE_IN
         key = sizes.DELETION if shrinks else sizes.CREATION
-        # Decided by another policy, or when this one was asked the first time.
+        # Decided by another policy, or by an earlier call.
         if key not in data:
             data[key] = {'count': self._count(context, shrinks)}
 
     def post_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-        """Begin the cooldown."""
-        # Asked again, by a worker that took over, it must not stand in its own way.
+        """Start the cooldown."""
+        # When called again by another worker, it must not refuse its own action.
         context.save({**context.binding_data, HEEDED: context.action_uuid})
         context.mark_applied()
 
@@ -130,7 +130,7 @@ class Scaling(Policy):
                 adjustment['number'],
                 adjustment['min_step'],
             )
-        # An exact capacity may be reached already.
+        # An exact capacity may have been reached already.
         count = max(0, int(asked))
         wanted = current - count if shrinks else current + count
         if adjustment['best_effort']:
@@ -148,9 +148,9 @@ def cooling(
     *,
     own: bool = False,
 ) -> bool:
-    """Say whether a policy refuses its event now, because of the last one.
+    """Return whether the cooldown of a policy is in progress.
 
-    :param own: the last one was for the action that is asked about
+    :param own: it was started by the action that is evaluated
     """
     if last_op is None or own:
         return False

@@ -21,7 +21,7 @@ NODE_UPDATE = 'NODE_UPDATE'
 NODE_CHECK = 'NODE_CHECK'
 NODE_RECOVER = 'NODE_RECOVER'
 
-#: Seconds that a policy may have anything wait: a year.
+#: Maximum delay by a policy, in seconds: a year.
 LONGEST = 365 * 86400
 
 # In the data of an action
@@ -30,12 +30,12 @@ DELETION = 'deletion'
 
 
 def change(context: PolicyContext, data: Mapping[str, Any]) -> int:
-    """Return how many nodes come (above 0) or go (below it).
+    """Return the number of nodes to add (positive) or remove (negative).
 
-    What is in the data was decided before, by another policy or by this one when
-    it was asked the first time, and counts more than what was asked for.
+    A decision in the data, by another policy or an earlier call, takes precedence over
+    the request.
 
-    :raises Invalid: it is asked for a size that the cluster must not have
+    :raises Invalid: the requested size is not allowed for the cluster
     """
     for key, sign in ((CREATION, 1), (DELETION, -1)):
         decided = (data.get(key) or {}).get('count')

@@ -1,4 +1,4 @@
-"""The policies that spread the nodes of a cluster over regions, or over zones."""
+"""The policies that distribute the nodes of a cluster over regions, or over zones."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ _WEIGHT: Mapping[str, Any] = {
     'type': 'integer',
     'minimum': 0,
     'default': 100,
-    'description': 'How many nodes it gets in proportion to the others; 0: none.',
+    'description': 'The number of its nodes relative to the others; 0: none.',
 }
 
 
@@ -22,14 +22,14 @@ def _places(noun: str, **more: Any) -> dict[str, Any]:
     return {
         'type': 'array',
         'minItems': 1,
-        'description': f'The {noun}s that the nodes are spread over.',
+        'description': f'The {noun}s over which nodes are distributed.',
         'items': {
             'type': 'object',
             'properties': {
                 'name': {
                     'type': 'string',
                     'minLength': 1,
-                    'description': f'How the {noun} is called.',
+                    'description': f'The name of the {noun}.',
                 },
                 'weight': _WEIGHT,
                 **more,
@@ -41,7 +41,7 @@ def _places(noun: str, **more: Any) -> dict[str, Any]:
 
 
 class Spreading(Policy):
-    """Decides how many nodes come to, or go from, each of some places.
+    """Decide the number of nodes added to, or removed from, each place.
 
     :cvar places: the property, and the key of the decision
     :cvar key: in the placement of a node
@@ -54,7 +54,7 @@ class Spreading(Policy):
     )
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Refuse a place that is named twice."""
+        """Refuse duplicate places."""
         names = [place['name'] for place in properties[self.places]]
         for name in names:
             if names.count(name) > 1:
@@ -63,7 +63,7 @@ class Spreading(Policy):
                 )
 
     def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-        """Decide where nodes come or go, if any do."""
+        """Decide the places of nodes that are added or removed."""
         count = sizes.change(context, data)
         key = sizes.CREATION if count > 0 else sizes.DELETION
         decided = data.get(key) or {}
@@ -84,7 +84,7 @@ class Spreading(Policy):
     def _place(
         self, context: PolicyContext, node: str, wanted: Sequence[Place]
     ) -> None:
-        """Say where a node is made that is made alone."""
+        """Decide the place of a single new node."""
         own = context.node
         said = dict(own.data.get(placement.PLACEMENT) or {}) if own is not None else {}
         if self.key in said:
@@ -102,9 +102,9 @@ class Spreading(Policy):
 
 
 class RegionPlacement(Spreading):
-    """Spreads nodes over regions, each with a weight and room for so many."""
+    """Distribute nodes over regions, each with a weight and a cap."""
 
-    description = 'Over which regions the nodes of a cluster are spread.'
+    description = 'The distribution of the nodes of a cluster over regions.'
     priority = 200
     places = 'regions'
     key = placement.REGION
@@ -117,7 +117,7 @@ class RegionPlacement(Spreading):
                     'type': 'integer',
                     'minimum': -1,
                     'default': -1,
-                    'description': 'The most nodes that it takes; -1: any number.',
+                    'description': 'Maximum number of its nodes; -1: unlimited.',
                 },
             )
         },
@@ -130,9 +130,9 @@ class RegionPlacement(Spreading):
 
 
 class ZonePlacement(Spreading):
-    """Spreads nodes over zones, each with a weight."""
+    """Distribute nodes over zones, each with a weight."""
 
-    description = 'Over which zones the nodes of a cluster are spread.'
+    description = 'The distribution of the nodes of a cluster over zones.'
     priority = 300
     places = 'zones'
     key = placement.ZONE

@@ -1,1 +1,1 @@
-"""The built-in types of resources."""
+"""The built-in resource types."""

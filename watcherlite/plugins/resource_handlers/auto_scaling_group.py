@@ -12,42 +12,43 @@ from watcherlite.plugins.base import NestedContext
 from watcherlite.plugins.resource_handlers import group_batches
 from watcherlite.plugins.resource_handlers.instance_group import SIZE, InstanceGroup
 
-#: In its data: the action that scales it, and the policy.
+#: In its data: the current scaling action, and the policy.
 SCALING = 'scaling'
 #: In its data: the time of the last scaling, in total and by policy.
 SCALED = 'scaled'
 
 
 class AutoScalingGroup(InstanceGroup):
-    """Makes between `min_size` and `max_size` resources of one definition.
+    """Create between `min_size` and `max_size` resources of one definition.
 
-    How many there are is what `desired_capacity` says; where it says nothing, what
-    scaling policies have made of it. Members that are FAILED count: an update
-    replaces them.
+    The size is `desired_capacity` or, without it, the result of scaling policies.
+    FAILED members count: an update replaces them.
     """
 
-    description = 'A number of resources that are all alike, which alarms change.'
+    description = 'A number of identical resources, changed by alarms.'
     properties: ClassVar[Mapping[str, Property]] = {
-        'resource': group_batches.definition_property('What every member is.'),
+        'resource': group_batches.definition_property(
+            'The definition of every member.'
+        ),
         'min_size': Property(
-            group_batches.COUNT, 'The fewest members.', True, updatable=True
+            group_batches.COUNT, 'The minimum number of members.', True, updatable=True
         ),
         'max_size': Property(
-            group_batches.COUNT, 'The most members.', True, updatable=True
+            group_batches.COUNT, 'The maximum number of members.', True, updatable=True
         ),
         'desired_capacity': Property(
             group_batches.COUNT,
-            'How many members every update leads to.',
+            'The number of members after every update.',
             updatable=True,
         ),
         'cooldown': Property(
             {'type': 'number', 'minimum': 0},
-            'Seconds after it was scaled in which it is not scaled again.',
+            'Seconds after a scaling during which it is not scaled again.',
             updatable=True,
         ),
         'rolling_updates': Property(
             {**group_batches.ROLLING, 'default': {}},
-            'How fast members are changed when their definition does.',
+            'The pace at which members are changed when their definition changes.',
             updatable=True,
         ),
     }
@@ -107,24 +108,24 @@ class AutoScalingGroup(InstanceGroup):
     ) -> Expansion:
         """Return the batches for a signal of a scaling policy.
 
-        :param details: `adjustment_type`, `scaling_adjustment`, and perhaps
-            `min_adjustment_step`, `cooldown`, and `policy`, for whom it is
+        :param details: `adjustment_type`, `scaling_adjustment`, and optionally
+            `min_adjustment_step`, `cooldown`, and `policy`, the sender
         """
         present = _present(context, members)
         under_way = context.data.get(SCALING) or {}
         if under_way.get('action') == context.uuid:
-            # A lost worker has decided this already: do not scale twice.
+            # Decided before the loss of a worker: do not scale twice.
             return self.resized(context, members, present, context.data)
         policy = str(details.get('policy') or '')
         resting = _resting(context, policy, _figure(details, 'cooldown'))
         if resting is not None:
             return Expansion(
-                reason=f'Ignored: it was scaled not long ago, and rests until '
+                reason='Ignored: the cooldown of the last scaling lasts until '
                 f'{resting:%Y-%m-%dT%H:%M:%SZ}'
             )
         size = _bounded(context, _adjusted(context, present, details))
         if size == present:
-            return Expansion(reason=f'Ignored: it has {size} members already')
+            return Expansion(reason=f'Ignored: it already has {size} members')
         scaling = {'action': context.uuid, 'policy': policy}
         return self.resized(context, members, size, {**context.data, SCALING: scaling})
 
@@ -140,12 +141,12 @@ class AutoScalingGroup(InstanceGroup):
 
 
 def _kept(context: NestedContext) -> dict[str, Any]:
-    """Return the part of its data that every operation keeps."""
+    """Return the part of its data that every operation preserves."""
     return {key: context.data[key] for key in (SCALED,) if key in context.data}
 
 
 def _present(context: NestedContext, members: Sequence[Member]) -> int:
-    """Return the present target size."""
+    """Return the current target size."""
     size: int = context.data.get(SIZE, len(members))
     return size
 

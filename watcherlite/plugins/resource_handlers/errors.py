@@ -4,4 +4,4 @@ from watcherlite import exceptions
 
 
 class ResourceFault(exceptions.WatcherliteError):
-    """A resource has not the expected state, or cannot get it."""
+    """A resource does not have the expected state, or cannot reach it."""

@@ -121,10 +121,9 @@ class Directory(types.String):
 
 
 class Place:
-    """One path; used with `with`.
+    """A path, used as a context manager.
 
-    :raises ResourceFault: it is not where files may be, or its directory is not
-        there or cannot be looked at
+    :raises ResourceFault: it is not allowed, or its directory is not accessible
     """
 
     def __init__(self, path: str, allowed: Sequence[str]) -> None:
@@ -144,7 +143,7 @@ class Place:
         except OSError as error:
             raise self._fault('its directory', error) from None
         try:
-            # Where the descriptor really leads: links are resolved by now.
+            # The real path of the descriptor: links are resolved by now.
             real = os.readlink(f'/proc/self/fd/{self._directory}')
         except OSError:
             real = os.path.realpath(parent)
@@ -174,9 +173,9 @@ class Place:
             return None
 
     def claim(self, resource: str) -> bool:
-        """Record a resource as the owner; return False if it is already.
+        """Record a resource as the owner; return False if it already is.
 
-        :raises ResourceFault: there is something that does not
+        :raises ResourceFault: the file exists and has another owner, or none
         """
         owner = self.owner()
         if owner == resource:
@@ -185,7 +184,7 @@ class Place:
             raise ResourceFault(f'{self._path} belongs to another resource')
         if self._exists():
             raise ResourceFault(
-                f'{self._path} is there already, and no resource made it; remove it, '
+                f'{self._path} exists and was not created by a resource; remove it, '
                 'or choose another path'
             )
         claim = f'.{self._name}.{resource}{_CLAIM}'
@@ -201,7 +200,7 @@ class Place:
             )
         except FileExistsError:
             raise ResourceFault(
-                f'{self._path} is just being made by another resource'
+                f'{self._path} is being created by another resource'
             ) from None
         finally:
             os.unlink(claim, dir_fd=self._directory)
@@ -210,9 +209,8 @@ class Place:
     def take_over(self, resource: str, before: str | None) -> None:
         """Change the owner from one resource, or none, to another.
 
-        :param before: the one that it belonged to, as who hands it over knows; None:
-            it belonged to none
-        :raises ResourceFault: it belongs to another one, or to none any more
+        :param before: the previous owner according to the caller; None: it had none
+        :raises ResourceFault: it has another owner, or no longer any
         """
         owner = self.owner()
         if owner != resource and owner != before:
@@ -237,7 +235,7 @@ class Place:
         with open(file, 'rb') as opened:
             status = os.fstat(opened.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise ResourceFault(f'{self._path} is not a file')
+                raise ResourceFault(f'{self._path} is not a regular file')
             digest = hashlib.sha256()
             while data := opened.read(_CHUNK):
                 digest.update(data)
@@ -254,7 +252,7 @@ class Place:
         """Write the file atomically."""
         temporary = f'.{self._name}.{resource}{_MARKER}'
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        # A temporary file of a lost worker; no other process may have it open.
+        # A temporary file of a lost worker; no other process can have it open.
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary, dir_fd=self._directory)
         try:
@@ -262,7 +260,7 @@ class Place:
                 file.write(content)
                 if owner is not None:
                     os.fchown(file.fileno(), *owner)
-                # After the owner: to give a file away takes bits of its mode.
+                # After the owner: changing the owner clears bits of the mode.
                 os.fchmod(file.fileno(), mode)
                 file.flush()
                 os.fsync(file.fileno())
@@ -280,7 +278,7 @@ class Place:
     def set_mode(self, mode: int) -> None:
         """Change the permissions."""
         if not self._exists():
-            raise ResourceFault(f'{self._path} is not there')
+            raise ResourceFault(f'{self._path} does not exist')
         file = self._open(self._name, os.O_RDONLY | os.O_NONBLOCK)
         with open(file, 'rb') as opened:
             os.fchmod(opened.fileno(), mode)

@@ -13,7 +13,7 @@ from watcherlite.domain.resource_results import Batch, Member, Property
 from watcherlite.domain.templates.versions import KEY, NEWEST
 from watcherlite.plugins.base import NestedContext
 
-#: The optional keys of a definition of members.
+#: The optional keys of the definition of members.
 _MORE: Mapping[str, Any] = {
     'metadata': {'type': 'object'},
     'deletion_policy': {'type': 'string'},
@@ -44,8 +44,8 @@ ROLLING: Mapping[str, Any] = {
 
 #: The schema of a size.
 COUNT: Mapping[str, Any] = {'type': 'integer', 'minimum': 0, 'maximum': 100_000}
-#: How many members all templates of an operation may have together, if what each is
-#: takes no more characters than is ordinary.
+#: The maximum number of members in all templates of an operation, if each has a
+#: definition of ordinary size.
 MOST = 250_000
 ORDINARY = 512
 #: Maximum number of characters of one template.
@@ -81,14 +81,14 @@ def batches(
 ) -> tuple[Batch, ...]:
     """Return the batches that converge a group to these members.
 
-    Members change step by step only if their definition does: what is there and
-    stays as it is needs no care.
+    Members change step by step only if their definition changes: unchanged members need
+    no batches.
 
     :param target: their names, in the order of the changes
     :param define: returns the definition of a member by its name
     :param pace: None: all at once
     :param spares: names of temporary members
-    :raises Invalid: it cannot be done in so many steps
+    :raises Invalid: too many steps would be required
     """
     each = _length(target, define)
     refuse_too_large(context, len(target), each)
@@ -119,7 +119,7 @@ def made(
 ) -> tuple[Batch, ...]:
     """Return the batches that create a group, a number of members at a time.
 
-    :raises Invalid: it cannot be done in so many steps
+    :raises Invalid: too many steps would be required
     """
     each = _length(target, define)
     refuse_too_large(context, len(target), each)
@@ -153,7 +153,7 @@ def _length(target: Sequence[str], define: Callable[[str], Mapping[str, Any]]) -
 def refuse_too_large(context: NestedContext, size: int, each: int) -> None:
     """Refuse a template that is too large; raises Invalid.
 
-    :param each: characters of what a member is
+    :param each: characters of the definition of a member
     """
     if size * each > LARGEST:
         raise exceptions.Invalid(
@@ -166,9 +166,9 @@ def refuse_too_large(context: NestedContext, size: int, each: int) -> None:
 def refuse_too_many(context: NestedContext, pace: Pace, size: int, each: int) -> None:
     """Refuse batches that are too large together; raises Invalid.
 
-    :param each: characters of what a member is
+    :param each: characters of the definition of a member
     """
-    # The definition of each batch keeps the files of the parent as well.
+    # Each batch stores the files of the parent as well.
     files = sum(map(len, context.files.values()))
     members = size * math.ceil(each / ORDINARY) + math.ceil(files / ORDINARY)
     least = math.ceil(size * members / MOST)
@@ -275,7 +275,7 @@ def _number(value: Any, duration: bool) -> int | None:
         return None
 
 
-# what is told of members
+# attributes of members
 
 
 def references(members: Sequence[Member]) -> dict[str, Any]:

@@ -75,8 +75,8 @@ def complaint(
 
 def _port(host: str, port: int, destinations: Destinations) -> str | None:
     try:
-        # What a process listens on at home is not for users to reach by HTTP, and
-        # only whether somebody listens is told.
+        # Local services must not be exposed to users over HTTP; this check only reveals
+        # whether a port is open.
         home = outgoing.is_loopback(host)
         found = [host] if home else outgoing.resolve(host, port, destinations)
         socket.create_connection((found[0], port), _PATIENCE).close()
@@ -95,7 +95,7 @@ def _url(
     group: str,
     destinations: Destinations,
 ) -> str | None:
-    # Takes long to import and is not needed without HTTP.
+    # Slow to import and not needed without HTTP.
     from watcherlite.plugins import http_exchange
 
     request = http_exchange.Request('GET', health['url'])

@@ -9,7 +9,7 @@ from typing import Any
 
 from watcherlite.plugins.action_types import http_parts
 
-#: Statuses for something that does not exist, or not any more.
+#: Statuses for a missing or deleted object.
 GONE = frozenset({404, 410})
 #: The placeholder for the id of the resource in a URL.
 ID = '{id}'
@@ -17,7 +17,7 @@ _SHORTEST_SECRET = 4
 
 _PATH = {
     'type': 'string',
-    'description': 'keys and places in an answer, with dots: server.id',
+    'description': 'keys and indexes in a response, separated by dots: server.id',
 }
 _VALUES = {
     'type': 'array',
@@ -107,13 +107,13 @@ def problems(
             yield f'{place}.body: only one of body and json can be sent'
         finds = place == 'properties.find'
         if call.get('done') and properties.get('status') is None and not finds:
-            yield f'{place}.done: needs the property status, which says where to look'
+            yield f'{place}.done: needs the property status, which defines the request'
     status = properties.get('status') or {}
     if status.get('url') is not None:
         yield from http_parts.url_problems('properties.status.url', status['url'])
     yield from _header_problems('properties.status', status)
     if ID in str((properties.get('create') or {}).get('url')):
-        yield f'properties.create.url: there is no {ID} before it is made'
+        yield f'properties.create.url: {ID} is not available before the creation'
 
 
 def _header_problems(place: str, given: Mapping[str, Any]) -> Iterator[str]:
@@ -136,7 +136,7 @@ def body_of(call: Mapping[str, Any]) -> bytes | None:
 
 
 def at(content: Any, path: str) -> Any:
-    """Return the part of a response at a path; None: there is none."""
+    """Return the part of a response at a path; None: it does not exist."""
     for step in path.split('.') if path else ():
         if isinstance(content, Mapping):
             content = content.get(step)

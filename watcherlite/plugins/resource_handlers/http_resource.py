@@ -1,4 +1,4 @@
-"""`Http::Resource`: a resource of any HTTP server."""
+"""`Http::Resource`: a resource managed by requests to an HTTP server."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
@@ -28,7 +28,7 @@ from watcherlite.plugins.resource_handlers.http_calls import Called
 NAME = 'Http::Resource'
 _GROUP = options.group_name(base.RESOURCE_HANDLERS, NAME)
 _SUCCESS = frozenset(range(200, 300))
-#: The operation that makes one of the calls in `operations`.
+#: The operation that performs one of the calls in `operations`.
 CALL = 'call'
 #: Properties that are calls.
 CALLS = (
@@ -44,31 +44,31 @@ CALLS = (
     'reboot',
     'rebuild',
 )
-#: The step of a `delete` that has found what a `create` has made that failed.
+#: The step of a `delete` that has found the result of a failed `create`.
 _FOUND = 'found'
-#: The header of the idempotency key, unless the properties say else.
+#: The default header of the idempotency key.
 _KEY_HEADER = 'Idempotency-Key'
-#: Properties whose change the server has to be told of.
+#: Properties whose change must be sent to the server.
 _TOLD = frozenset({'create', 'update'})
 
 
 class HttpResource(ResourceHandler):
-    """Makes, reads, changes and deletes something by calls that the template gives.
+    """Create, read, update and delete an object by calls that the template defines.
 
-    `{id}` in a URL is the id of the resource, which `id_path` finds in the answer of
-    `create`. Each call carries the uuid of its action as idempotency key. A call
-    that may have reached the server before its worker was lost is only sent again
-    if that does no harm: by its method, or because `key_is_honoured` says so.
+    `{id}` in a URL is the id of the resource, which `id_path` selects in the response
+    of `create`. Each call carries the uuid of its action as idempotency key. A call
+    that may have reached the server before its worker was lost is repeated only if that
+    is harmless: by its method, or because of `key_is_honoured`.
     """
 
-    description = 'Something that a server makes when it is told so over HTTP.'
-    # Each call guards itself, see `_may_repeat`.
+    description = 'An object that a server creates on request over HTTP.'
+    # Each call checks this itself, see `_may_repeat`.
     idempotent = True
     modified_by_signals = False
     properties: ClassVar[Mapping[str, Property]] = {
         'create': Property(
             http_calls.call_schema('POST'),
-            'The call that makes it. A call has `method` (POST here), `url`, '
+            'The call that creates it. A call has `method` (POST here), `url`, '
             '`headers`, `body` (text) or `json`, `expected_statuses` (200 to 299), '
             '`timeout` (60 seconds), and `done`: the values of `status` to wait for.',
             required=True,
@@ -76,37 +76,37 @@ class HttpResource(ResourceHandler):
         ),
         'read': Property(
             http_calls.call_schema('GET'),
-            'The call that tells whether it is there and well; without it, and '
-            'without `status`, a check says that it is not supported.',
+            'The call that checks it; without it, and without `status`, checks are '
+            'not supported.',
             updatable=True,
         ),
         'update': Property(
             http_calls.call_schema('PUT'),
-            'The call that changes it, made when this or `create` has changed; '
+            'The call that updates it, made when this or `create` has changed; '
             'without it such a change replaces the resource.',
             updatable=True,
         ),
         'delete': Property(
             http_calls.call_schema('DELETE'),
-            'The call that deletes it; 404 and 410 are a success. Without it, it is '
-            'left where it is.',
+            'The call that deletes it; 404 and 410 count as success. Without it, the '
+            'object is not deleted.',
             updatable=True,
         ),
         'find': Property(
             http_calls.FIND_SCHEMA,
-            'The call that finds what a `create` has made whose worker was lost: its '
-            'own `id_path` leads to the id; nothing there, 404 or 410 mean that '
-            'nothing was made.',
+            'The call that finds the result of a `create` whose worker was lost: its '
+            'own `id_path` selects the id; no id, 404 or 410 mean that nothing was '
+            'created.',
             updatable=True,
         ),
         'suspend': Property(
             http_calls.call_schema('POST'),
-            'The call that puts it to rest.',
+            'The call that suspends it.',
             updatable=True,
         ),
         'resume': Property(
             http_calls.call_schema('POST'),
-            'The call that lets it go on.',
+            'The call that resumes it.',
             updatable=True,
         ),
         'lock': Property(
@@ -116,17 +116,18 @@ class HttpResource(ResourceHandler):
         ),
         'unlock': Property(
             http_calls.call_schema('POST'),
-            'The call that takes that protection away.',
+            'The call that removes the protection.',
             updatable=True,
         ),
         'reboot': Property(
             http_calls.call_schema('POST'),
-            'The call that starts it anew, for nodes that are recovered by REBOOT.',
+            'The call that restarts it, for the recovery of nodes by REBOOT.',
             updatable=True,
         ),
         'rebuild': Property(
             http_calls.call_schema('POST'),
-            'The call that makes it anew in its place, likewise by REBUILD.',
+            'The call that recreates it in place, for the recovery of nodes by '
+            'REBUILD.',
             updatable=True,
         ),
         'operations': Property(
@@ -134,25 +135,26 @@ class HttpResource(ResourceHandler):
                 'type': 'object',
                 'additionalProperties': http_calls.call_schema('POST'),
             },
-            'More calls by names, for the operation `call` of nodes.',
+            'Further calls by name, for the operation `call` of nodes.',
             updatable=True,
         ),
         'status': Property(
             http_calls.STATUS_SCHEMA,
-            'Where to look how far it is: `url`, `headers`, `path` to the value in '
-            'the answer, the values that mean `done` and `failed`, and the '
+            'The request for its status: `url`, `headers`, `path` of the value in '
+            'the response, the values that mean `done` and `failed`, and the '
             '`interval` in seconds (2). Create and update wait for `done`, delete '
-            'until it is gone, the others if they have a `done` of their own.',
+            'waits until it does not exist, other calls wait if they have a `done` '
+            'of their own.',
             updatable=True,
         ),
         'id_path': Property(
             {**http_calls.PATH_SCHEMA, 'default': 'id'},
-            'Where its id is in the answer of `create`: keys and places with dots, '
-            '`server.id`.',
+            'The path of its id in the response of `create`: keys and indexes '
+            'separated by dots, `server.id`.',
         ),
         'outputs': Property(
             {'type': 'object', 'additionalProperties': http_calls.PATH_SCHEMA},
-            'Attributes, each with its path in the answer of the last `create`, '
+            'Attributes, each with its path in the response of the last `create`, '
             '`update` or `read`.',
             updatable=True,
         ),
@@ -161,8 +163,8 @@ class HttpResource(ResourceHandler):
         ),
         'private_headers': Property(
             http_parts.HEADERS,
-            'Headers of all calls that nobody is to see, such as tokens; take them '
-            'from a hidden parameter. They are in no attribute, log or error.',
+            'Secret headers of all calls, such as tokens; take them from a hidden '
+            'parameter. They appear in no attribute, log or error.',
             updatable=True,
         ),
         'key_header': Property(
@@ -171,27 +173,27 @@ class HttpResource(ResourceHandler):
                 'pattern': '^[A-Za-z0-9-]+$',
                 'default': 'Idempotency-Key',
             },
-            'The header with the idempotency key.',
+            'The header of the idempotency key.',
             updatable=True,
         ),
         'key_is_honoured': Property(
             {'type': 'boolean', 'default': False},
-            'Whether the server does a call with the same key only once.',
+            'Whether the server executes calls with the same key only once.',
             updatable=True,
         ),
     }
     attributes: ClassVar[Mapping[str, str]] = {
-        'id': 'Its id, as the server says; more by the property `outputs`.'
+        'id': 'Its id at the server; the property `outputs` adds more attributes.'
     }
     operations: ClassVar[Mapping[str, Operation]] = {
-        'reboot': Operation('Makes the call that is the property `reboot`.'),
-        'rebuild': Operation('Makes the call that is the property `rebuild`.'),
+        'reboot': Operation('Performs the call in the property `reboot`.'),
+        'rebuild': Operation('Performs the call in the property `rebuild`.'),
         CALL: Operation(
-            'Makes a call of those in the property `operations`.',
+            'Performs a call of the property `operations`.',
             {
                 'type': 'object',
                 'properties': {
-                    'name': {'type': 'string', 'description': 'of the call'}
+                    'name': {'type': 'string', 'description': 'the name of the call'}
                 },
                 'required': ['name'],
                 'additionalProperties': False,
@@ -201,18 +203,18 @@ class HttpResource(ResourceHandler):
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return what is the same for all calls."""
+        """Return the options of all calls."""
         return http_parts.OPTIONS
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Refuse what cannot be sent."""
+        """Refuse calls that cannot be sent."""
         more = properties.get('operations') or {}
         problems = list(http_calls.problems(properties, CALLS, more))
         if problems:
             raise exceptions.StackValidationFailed(problems)
 
     def attribute_names(self, properties: Mapping[str, Any]) -> Collection[str] | None:
-        """Return its id, and what `outputs` names."""
+        """Return its id, and the names in `outputs`."""
         outputs = properties.get('outputs', {})
         return None if outputs is None else {*self.attributes, *outputs}
 
@@ -227,12 +229,12 @@ class HttpResource(ResourceHandler):
         return UPDATE if 'update' in after and places[0] == places[1] else REPLACE
 
     def create(self, context: ResourceContext) -> Result:
-        """Have it made."""
+        """Create it."""
         called = self._call(context, 'create')
         return self._made(context, called.content, context.properties['id_path'])
 
     def find(self, context: ResourceContext) -> Result:
-        """Return what an earlier `create` has made; None: it can be called again."""
+        """Return the result of an earlier `create`; None: it can be repeated."""
         call = context.properties.get('find')
         if call is None:
             if not _may_repeat(context, 'create'):
@@ -247,7 +249,7 @@ class HttpResource(ResourceHandler):
         return self._made(context, called.content, path)
 
     def _found_id(self, context: ResourceContext) -> str | None:
-        """Return the id of what a `create` has made that failed; None: of nothing."""
+        """Return the id of the result of a failed `create`; None: there is none."""
         call = context.properties.get('find')
         if call is None:
             return None
@@ -258,14 +260,14 @@ class HttpResource(ResourceHandler):
         return str(found) if is_there else None
 
     def check(self, context: ResourceContext) -> Result:
-        """Look whether it is there, and has not failed."""
+        """Check that it exists, and has not failed."""
         wanted = context.properties
         if 'read' not in wanted and 'status' not in wanted:
             return super().check(context)
         if 'status' in wanted:
             state = self._state(context)
             if state is None:
-                raise ResourceFault(f'{context.resource_name} is not there any more')
+                raise ResourceFault(f'{context.resource_name} no longer exists')
             _refuse_failed(context, state)
         if 'read' not in wanted:
             return Ready()
@@ -273,7 +275,7 @@ class HttpResource(ResourceHandler):
         return Ready(attributes=self._attributes(context, called.content))
 
     def check_external(self, context: ResourceContext) -> Result:
-        """Look whether it is there, if there is a call to read it."""
+        """Check that it exists, if there is a call to read it."""
         if 'read' not in context.properties:
             return super().check(context)
         call = {'method': 'GET', **context.properties['read']}
@@ -291,7 +293,7 @@ class HttpResource(ResourceHandler):
         return self._waiting(context, 'update', ready)
 
     def delete(self, context: ResourceContext) -> Result:
-        """Have it deleted; one whose creation has failed is looked for by ``find``."""
+        """Delete it; find it first if its creation has failed."""
         if 'delete' not in context.properties:
             return None
         if context.physical_id is None:
@@ -303,19 +305,19 @@ class HttpResource(ResourceHandler):
         return self._waiting(context, 'delete', Ready())
 
     def suspend(self, context: ResourceContext) -> Result:
-        """Have it put to rest."""
+        """Suspend it."""
         return self._told(context, 'suspend')
 
     def resume(self, context: ResourceContext) -> Result:
-        """Have it go on."""
+        """Resume it."""
         return self._told(context, 'resume')
 
     def lock(self, context: ResourceContext) -> Result:
-        """Have it protected."""
+        """Protect it."""
         return self._told(context, 'lock')
 
     def unlock(self, context: ResourceContext) -> Result:
-        """Have it not protected any more; what is gone is not."""
+        """Remove the protection; a missing object counts as unprotected."""
         return self._told(context, 'unlock', also=http_calls.GONE)
 
     def protects(self, context: ResourceContext) -> bool:
@@ -325,7 +327,7 @@ class HttpResource(ResourceHandler):
     def operate(
         self, context: ResourceContext, operation: str, parameters: Mapping[str, Any]
     ) -> Result:
-        """Make the call that an operation is."""
+        """Perform the call of an operation."""
         calls, name = context.properties, operation
         if operation == CALL:
             calls, name = context.properties.get('operations') or {}, parameters['name']
@@ -337,14 +339,14 @@ class HttpResource(ResourceHandler):
         return self._until(context, calls[name].get('done'), Ready())
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
-        """Look how far the server is."""
+        """Check the status at the server."""
         if operation == 'delete' and token.get('step') == _FOUND:
             return self.delete(context)
         state = self._state(context)
         if state is None:
             if operation == 'delete':
                 return None
-            raise ResourceFault(f'{context.resource_name} is not there any more')
+            raise ResourceFault(f'{context.resource_name} no longer exists')
         if state[0] in token['done']:
             return self._ready(context, operation, token)
         _refuse_failed(context, state)
@@ -355,7 +357,7 @@ class HttpResource(ResourceHandler):
     def _told(
         self, context: ResourceContext, name: str, also: frozenset[int] = frozenset()
     ) -> Result:
-        """Make a call that need not be there."""
+        """Make an optional call."""
         if name not in context.properties:
             return None
         _guard(context, name)
@@ -367,9 +369,9 @@ class HttpResource(ResourceHandler):
     def _call(
         self, context: ResourceContext, name: str, also: frozenset[int] = frozenset()
     ) -> Called:
-        """Make a call; raise unless it is answered as expected.
+        """Make a call; raise unless the response is as expected.
 
-        :param also: statuses that are expected besides
+        :param also: further expected statuses
         """
         return self._make(context, name, context.properties[name], also)
 
@@ -390,7 +392,7 @@ class HttpResource(ResourceHandler):
         return called
 
     def _state(self, context: ResourceContext) -> list[Any] | None:
-        """Return the value that says how far it is, in a list; None: it is gone."""
+        """Return the status at the server, in a list; None: it does not exist."""
         status = context.properties['status']
         called = self._exchange(context, {'method': 'GET', **status})
         if called.status in http_calls.GONE:
@@ -403,7 +405,7 @@ class HttpResource(ResourceHandler):
         return [http_calls.at(called.content, status['path'])]
 
     def _exchange(self, context: ResourceContext, call: Mapping[str, Any]) -> Called:
-        # Takes long to import and is not needed without HTTP.
+        # Slow to import and not needed without HTTP.
         from watcherlite.plugins import http_exchange
 
         request = http_exchange.Request(
@@ -423,7 +425,7 @@ class HttpResource(ResourceHandler):
                 seconds if left is None else max(0.001, min(seconds, left)),
             )
         except http_exchange.DestinationRefused as error:
-            # It says nothing about what is there.
+            # It reveals nothing about the object.
             raise exceptions.StateUnknown(
                 f'{call["method"]} {_shown(context, call["url"])}: {error}'
             ) from None
@@ -436,14 +438,14 @@ class HttpResource(ResourceHandler):
         except ValueError:
             return Called(answer.status, None)
 
-    # what comes of them
+    # results
 
     def _made(self, context: ResourceContext, content: Any, path: str) -> Result:
         found = http_calls.at(content, path)
         if isinstance(found, bool) or not isinstance(found, str | int) or found == '':
             raise ResourceFault(
-                f'{context.resource_name}: the answer has no id at {path}; set '
-                'id_path to where it is'
+                f'{context.resource_name}: the response has no id at {path}; set '
+                'id_path to its path'
             )
         physical_id = str(found)
         attributes = self._attributes(context, content) | {'id': physical_id}
@@ -451,12 +453,12 @@ class HttpResource(ResourceHandler):
         return self._waiting(context, 'create', ready)
 
     def _attributes(self, context: ResourceContext, content: Any) -> dict[str, Any]:
-        """Return the attributes; what an answer does not have stays as it was."""
+        """Return the attributes; those missing in a response are unchanged."""
         known = dict(context.attributes)
         return known | http_calls.attributes(context.properties, content)
 
     def _waiting(self, context: ResourceContext, name: str, ready: Ready) -> Result:
-        """Return what a call has come to, or that it has to be waited for."""
+        """Return the result of a call, or that it has to be polled."""
         wanted = context.properties
         status = wanted.get('status')
         waits = name in ('create', 'update', 'delete')
@@ -484,15 +486,15 @@ class HttpResource(ResourceHandler):
 
 
 def _refuse_failed(context: ResourceContext, state: list[Any]) -> None:
-    """Raise if the server says that it has failed."""
+    """Raise if the server reports a failure."""
     if state[0] in context.properties['status']['failed']:
         raise ResourceFault(
-            f'{context.resource_name}: the server says that it is {state[0]}'
+            f'{context.resource_name}: the server reports the status {state[0]}'
         )
 
 
 def _headers(context: ResourceContext, call: Mapping[str, Any]) -> dict[str, str]:
-    """Return the headers of a call; those of the template go before ours."""
+    """Return the headers of a call; those of the template take precedence."""
     wanted = context.properties
     given: dict[str, str] = {}
     for more in (
@@ -516,7 +518,7 @@ def _shown(context: ResourceContext, url: str) -> str:
 
 
 def _may_repeat(context: ResourceContext, name: str) -> bool:
-    """Say whether a call that may have been made can be made again."""
+    """Return whether a call that may have been made can be repeated."""
     return _is_repeatable(context, context.properties[name])
 
 
@@ -526,14 +528,13 @@ def _is_repeatable(context: ResourceContext, call: Mapping[str, Any]) -> bool:
 
 
 def _guard(context: ResourceContext, name: str) -> None:
-    """Raise when a worker was lost that may have made a call, and it was not ours."""
+    """Raise if a lost worker may have made a call that cannot be repeated."""
     if context.attempt > 1 and not _may_repeat(context, name):
         raise _unknown(name)
 
 
 def _unknown(name: str) -> ResourceFault:
     return ResourceFault(
-        f'{name}: outcome unknown: a worker was lost while it made the call, which '
-        'cannot be made twice; say how to find what it has made, or that the server '
-        'honours the key'
+        f'{name}: outcome unknown: a worker was lost during the call, which cannot be '
+        'repeated; define find, or set key_is_honoured'
     )

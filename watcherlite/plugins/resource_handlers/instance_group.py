@@ -1,4 +1,4 @@
-"""A group whose members keep their names when others come and go."""
+"""A group whose members keep their names."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -15,37 +15,34 @@ SIZE = 'size'
 
 
 class InstanceGroup(NestedHandler):
-    """Makes as many resources of one definition as are asked for.
+    """Create a number of resources of one definition.
 
-    A member that is FAILED is the first one to be replaced, under its name, and the
-    first one to go when there are to be fewer; then the oldest ones go.
+    FAILED members are the first to be replaced, under their names, and the first to be
+    removed when the group shrinks; then the oldest ones.
     """
 
-    description = 'A number of resources that are all alike, each with its own name.'
+    description = 'A number of identical resources, each with its own name.'
     idempotent = True
     properties: ClassVar[Mapping[str, Property]] = {
-        'size': Property(
-            group_batches.COUNT, 'How many members there are.', updatable=True
+        'size': Property(group_batches.COUNT, 'The number of members.', updatable=True),
+        'Size': Property(group_batches.COUNT, 'An alias of `size`.', updatable=True),
+        'resource': group_batches.definition_property(
+            'The definition of every member.'
         ),
-        'Size': Property(
-            group_batches.COUNT, 'Another name of `size`.', updatable=True
-        ),
-        'resource': group_batches.definition_property('What every member is.'),
     }
     attributes: ClassVar[Mapping[str, str]] = {
-        'refs': 'What get_resource gives for the members that are well, the oldest '
-        'first.',
-        'refs_map': 'Likewise, by their names.',
+        'refs': 'The value of get_resource for each healthy member, the oldest first.',
+        'refs_map': 'The same by name.',
         'outputs': 'The attributes of these members: attribute, name, value.',
         'outputs_list': 'The attributes of these members: attribute, values.',
-        'current_size': 'How many members there are, those that are FAILED left out.',
+        'current_size': 'The number of members, without FAILED ones.',
     }
 
     def validate(self, properties: Mapping[str, Any]) -> None:
         """Validate that the group has exactly one size."""
         if ('size' in properties) == ('Size' in properties):
             raise exceptions.StackValidationFailed(
-                'properties.size: must be given, and not Size besides'
+                'properties.size: must be given, without Size'
             )
 
     def size(self, context: NestedContext, members: Sequence[Member]) -> int:
@@ -78,8 +75,8 @@ class InstanceGroup(NestedHandler):
     ) -> Expansion:
         """Return the batch of the existing members.
 
-        :param least: so many there should be; those that are missing are told
-        :param data: what is kept besides the size
+        :param least: the minimum number; missing members are reported
+        :param data: to store in addition to the size
         """
         definition: Mapping[str, Any] = context.properties['resource']
         size = max(least, len(members))
@@ -96,7 +93,7 @@ class InstanceGroup(NestedHandler):
     ) -> Expansion:
         """Return the batches that converge the group to a size.
 
-        :param data: what is kept besides the size
+        :param data: to store in addition to the size
         """
         definition: Mapping[str, Any] = context.properties['resource']
         fresh = _fresh(context, members)

@@ -1,9 +1,9 @@
 """The program that starts one detached process.
 
-Run as a program of its own, because a process with threads cannot fork in safety:
-it reads what to start from its standard input, starts it in a session of its own,
-says how that went on its standard output, and ends, so that the process becomes a
-child of the system. Imports nothing but the standard library.
+It runs as a separate process, because a process with threads cannot fork safely: it
+reads the command from its standard input, starts it in a session of its own, reports
+the result on its standard output, and ends, so that the command becomes a child of
+init. Imports nothing but the standard library.
 """
 
 import json
@@ -39,7 +39,7 @@ def _become(wanted: dict[str, Any], writer: int) -> NoReturn:
     try:
         os.setsid()
         os.umask(0o022)
-        # exec keeps ignored signals, and Python ignores some.
+        # exec preserves ignored signals, and Python ignores some.
         for number in signal.valid_signals():
             if signal.getsignal(number) is signal.SIG_IGN:
                 signal.signal(number, signal.SIG_DFL)

@@ -1,4 +1,4 @@
-"""A file of the machine that the worker runs on."""
+"""A file on the machine of the worker."""
 
 import hashlib
 import os
@@ -17,9 +17,9 @@ from watcherlite.plugins.resource_handlers import file_access
 from watcherlite.plugins.resource_handlers.errors import ResourceFault
 
 NAME = 'Local::File'
-#: In the data: the resource that the file says it belongs to.
+#: In the data: the resource recorded as the owner of the file.
 _OWNER = 'resource'
-#: Likewise: the machine that it was written on.
+#: Likewise: the machine on which it was written.
 _HOST = 'host'
 _GROUP = options.group_name(base.RESOURCE_HANDLERS, NAME)
 _WRITING = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
@@ -30,25 +30,26 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         item_type=file_access.Directory(),
         sample_default='/srv/stacks',
         mutable=True,
-        help='A directory below which stacks may make files, as an absolute path. '
-        'Repeat the option to allow several; nothing is allowed by default.\n\n'
-        'Who may create stacks may make and overwrite what stands here as the user '
-        'that runs the engine: do not allow a directory that programs of this '
-        'machine read their settings or their code from. Links that lead out of it '
-        'are not followed.',
+        help='A directory below which stacks may create files, as an absolute path. '
+        'Repeat the option to allow several; nothing is allowed by default.\n'
+        '\n'
+        'Users who may create stacks can create and overwrite files there as '
+        'the user that runs the engine: do not allow a directory from which '
+        'programs of this machine read configuration or code. Links that lead '
+        'out of it are not followed.',
     ),
 )
 
 
 class LocalFile(ResourceHandler):
-    """Makes a file, and keeps it as it is said to be.
+    """Write a file with the given content, mode and owner.
 
-    Next to it stands a hidden file that says whose it is, so that nothing is
-    overwritten or deleted that the stack did not make. A FAILED one is written
-    anew. A lock of the stack takes the right to write away from everybody.
+    A hidden file next to it records the owner, so that files not created by the stack
+    are neither overwritten nor deleted. A FAILED file is written again. A lock of the
+    stack removes write permission for everybody.
     """
 
-    description = 'A file of the machine that the engine runs on.'
+    description = 'A file on the machine of the engine.'
     idempotent = True
     replaces_failed = False
     modified_by_signals = False
@@ -59,12 +60,12 @@ class LocalFile(ResourceHandler):
                 'pattern': '^/[^\\x00]*[^/\\x00]$',
                 'description': 'an absolute path',
             },
-            'Where it is: below a directory that the operator allows, which is '
-            'there already. Another path is another file.',
+            'Its path: below an existing directory that the operator allows. Another '
+            'path is another file.',
             required=True,
         ),
         'content': Property(
-            {'type': 'string', 'default': ''}, 'What is in it.', updatable=True
+            {'type': 'string', 'default': ''}, 'Its content.', updatable=True
         ),
         'mode': Property(
             {
@@ -73,7 +74,7 @@ class LocalFile(ResourceHandler):
                 'description': "octal digits in quotes, such as '0644'",
                 'default': '0644',
             },
-            "Who may read and write it, in octal digits: `'0644'`.",
+            "Its permissions, in octal digits: `'0644'`.",
             updatable=True,
         ),
         'owner': Property(
@@ -82,20 +83,20 @@ class LocalFile(ResourceHandler):
                 'pattern': '^[\\w.-]+(:[\\w.-]+)?$',
                 'description': 'a user, or user:group',
             },
-            'Whose it is: a user, or `user:group`, as names or numbers. To give '
-            'files away the engine needs the right to.',
+            'Its owner: a user, or `user:group`, as names or numbers. The engine '
+            'needs the permission to change owners.',
             updatable=True,
         ),
     }
     attributes: ClassVar[Mapping[str, str]] = {
-        'path': 'Where it is.',
+        'path': 'Its path.',
         'sha256': 'The hash of its content.',
-        'size': 'How many bytes it has.',
+        'size': 'Its size in bytes.',
     }
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return where files may be."""
+        """Return the allowed directories."""
         return OPTIONS
 
     def validate(self, properties: Mapping[str, Any]) -> None:
@@ -114,11 +115,11 @@ class LocalFile(ResourceHandler):
             )
 
     def host(self, physical_id: str | None, data: Mapping[str, Any]) -> str | None:
-        """Return the machine that it was written on."""
+        """Return the machine on which it was written."""
         return data.get(_HOST)
 
     def create(self, context: ResourceContext) -> Ready:
-        """Write it, unless there is one that is not ours."""
+        """Write it, unless a foreign file exists."""
         path = context.properties['path']
         context.fence()
         with self._place(path) as place:
@@ -127,19 +128,19 @@ class LocalFile(ResourceHandler):
                 return self._write(place, context)
             except BaseException:
                 if is_new:
-                    # Nothing of a file that was not made stays, either.
+                    # Remove traces of a file that was not written.
                     place.remove(context.resource_uuid)
                 raise
 
     def find(self, context: ResourceContext) -> Ready | None:
-        """Write again what is ours."""
+        """Write our own file again."""
         with self._place(context.properties['path']) as place:
             if place.owner() != context.resource_uuid:
                 return None
             return self._write(place, context)
 
     def adopt(self, context: ResourceContext) -> Ready:
-        """Have it belong to this resource, if it is what it should be."""
+        """Adopt it, if it has the expected properties."""
         path = context.properties['path']
         if context.physical_id != path:
             raise ResourceFault(f'{path} is not the file {context.physical_id}')
@@ -152,16 +153,16 @@ class LocalFile(ResourceHandler):
         )
 
     def check(self, context: ResourceContext) -> Ready:
-        """Look whether it is what it should be."""
+        """Check its content, mode and owner."""
         wanted = context.properties
         self._check_here(context, wanted['path'])
         with self._place(wanted['path']) as place:
             found = place.look()
             if found is None:
-                raise ResourceFault(f'{wanted["path"]} is not there')
+                raise ResourceFault(f'{wanted["path"]} does not exist')
             wrong = []
             if found.sha256 != _sha256(wanted['content']):
-                wrong.append('its content is another')
+                wrong.append('its content differs')
             mode = _mode(wanted, locked=bool(context.data.get('locked')))
             if found.mode != mode:
                 wrong.append(f'its mode is {found.mode:04o}, not {mode:04o}')
@@ -174,16 +175,16 @@ class LocalFile(ResourceHandler):
         return Ready()
 
     def check_external(self, context: ResourceContext) -> Ready:
-        """Look whether there is a file at that path, below an allowed directory."""
+        """Check that a file exists at that path, below an allowed directory."""
         path = context.physical_id or ''
         with self._place(path) as place:
             found = place.look()
         if found is None:
-            raise ResourceFault(f'{path} is not there')
+            raise ResourceFault(f'{path} does not exist')
         return Ready(attributes={'path': path, 'sha256': found.sha256})
 
     def update(self, context: ResourceContext) -> Ready:
-        """Write it anew."""
+        """Write it again."""
         self._check_here(context, context.properties['path'])
         return self.create(context)
 
@@ -199,24 +200,23 @@ class LocalFile(ResourceHandler):
                 place.remove(context.resource_uuid)
 
     def lock(self, context: ResourceContext) -> Ready:
-        """Take the right to write away."""
+        """Remove write permission."""
         self._set_mode(context, locked=True)
         return Ready(data={**context.data, 'locked': True})
 
     def unlock(self, context: ResourceContext) -> Ready:
-        """Give the right to write back; a file that is gone needs none."""
+        """Restore write permission; a missing file needs none."""
         path = context.properties['path']
         self._check_here(context, path)
         if not os.path.lexists(path):
-            return Ready(data=_unlocked(context), reason=f'{path} is not there')
+            return Ready(data=_unlocked(context), reason=f'{path} does not exist')
         self._set_mode(context, locked=False)
         return Ready(data=_unlocked(context))
 
     def _check_here(self, context: ResourceContext, path: str | None) -> None:
         """Raise StateUnknown if it is on another machine, and not visible here.
 
-        Several machines may share a directory: what says that it belongs to the
-        resource is the file then.
+        Several machines may share a directory: then the record of its owner is visible.
         """
         host = context.data.get(_HOST)
         if host in (None, socket.gethostname()) or path is None:
@@ -227,7 +227,7 @@ class LocalFile(ResourceHandler):
                     return
         raise exceptions.StateUnknown(
             f'{context.resource_name} is on {host}, and this worker on '
-            f'{socket.gethostname()}: run one there'
+            f'{socket.gethostname()}: run a worker there'
         )
 
     def _set_mode(self, context: ResourceContext, locked: bool) -> None:

@@ -36,7 +36,7 @@ from watcherlite.plugins.resource_handlers.errors import ResourceFault
 from watcherlite.plugins.resource_handlers.process_table import Process
 
 NAME = 'Local::Process'
-#: The one operation.
+#: The only operation.
 REBOOT = 'reboot'
 _GROUP = options.group_name(base.RESOURCE_HANDLERS, NAME)
 #: Timeout of the start until exec, in seconds.
@@ -52,14 +52,14 @@ _TEXT = {'type': 'string', 'pattern': '^[^\\x00]*$', 'description': 'no NUL char
 
 
 class LocalProcess(ResourceHandler):
-    """Starts a process and looks after it.
+    """Start and supervise a process.
 
-    It is in a session of its own and outlives the worker that started it; whichever
-    worker of this machine comes next finds it again. Another command is a restart;
-    a FAILED one is replaced by the next update.
+    It runs in a session of its own and outlives the worker that started it; any worker
+    of this machine can find it again. A changed command restarts it; a FAILED one is
+    replaced by the next update.
     """
 
-    description = 'A process of the machine that the engine runs on.'
+    description = 'A process on the machine of the engine.'
     idempotent = True
     modified_by_signals = False
     # Adoption by pid would let users end the processes of others.
@@ -67,8 +67,8 @@ class LocalProcess(ResourceHandler):
     properties: ClassVar[Mapping[str, Property]] = {
         'argv': Property(
             {'type': 'array', 'items': _TEXT, 'minItems': 1},
-            'The executable, which the operator has to allow, and its arguments. '
-            'It must stay in the foreground.',
+            'The executable, which the operator must allow, and its arguments. It '
+            'must stay in the foreground.',
             required=True,
             updatable=True,
         ),
@@ -79,52 +79,52 @@ class LocalProcess(ResourceHandler):
                 'additionalProperties': _TEXT,
                 'default': {},
             },
-            'What is added to the environment that the operator sets; the operator '
-            'has to allow the names.',
+            'Variables added to the environment that the operator sets; the operator '
+            'must allow their names.',
             updatable=True,
         ),
         'directory': Property(
             {**_TEXT, 'pattern': '^/[^\\x00]*$', 'default': '/'},
-            'The directory that it starts in: `/`, or one that the operator allows.',
+            'The working directory: `/`, or a directory that the operator allows.',
             updatable=True,
         ),
         'health': Property(
             health.SCHEMA,
-            'When it is healthy. `type`: `pid`, it runs; `port`, it also takes '
-            'connections on `port` of `host`; `url`, it also answers a GET of `url` '
-            'with one of `expected_statuses` (200 to 299). Asked every `interval` '
-            'seconds (1) until it is, at most `timeout` seconds (60).',
+            'The health check. `type`: `pid`, it runs; `port`, it also accepts '
+            'connections on `port` of `host`; `url`, it also responds to a GET of '
+            '`url` with one of `expected_statuses` (200 to 299). Repeated every '
+            '`interval` seconds (1) until it succeeds, for at most `timeout` '
+            'seconds (60).',
             updatable=True,
         ),
         'exclusive': Property(
             {'type': 'boolean', 'default': False},
-            'Whether there can only be one of it at a time, because it holds a port, '
-            'for instance. Then every update is a restart in its place, that of one '
-            'that is FAILED as well, which is replaced otherwise.',
+            'Whether only one instance can run at a time, for example because it '
+            'uses a port. Then every update restarts it in place, even a FAILED '
+            'one, which is replaced otherwise.',
             updatable=True,
         ),
         'stop_grace': Property(
             {'type': 'number', 'minimum': 0, 'maximum': 3600, 'default': 10},
-            'How many seconds it has to end by itself (SIGTERM) before it is killed '
-            '(SIGKILL).',
+            'The number of seconds between SIGTERM and SIGKILL.',
             updatable=True,
         ),
     }
     attributes: ClassVar[Mapping[str, str]] = {
         'pid': 'Its number.',
-        'host': 'The machine that it runs on.',
-        'log': 'The file with what it writes, or null.',
+        'host': 'The machine on which it runs.',
+        'log': 'The file with its output, or null.',
     }
     operations: ClassVar[Mapping[str, Operation]] = {
         REBOOT: Operation(
-            'Ends it, and starts it anew.',
+            'Restarts it.',
             {
                 'type': 'object',
                 'properties': {
                     'type': {
                         'enum': ['SOFT', 'HARD'],
                         'default': 'SOFT',
-                        'description': 'HARD: without the time to end by itself',
+                        'description': 'HARD: SIGKILL without SIGTERM',
                     }
                 },
                 'additionalProperties': False,
@@ -175,7 +175,7 @@ class LocalProcess(ResourceHandler):
             )
 
     def host(self, physical_id: str | None, data: Mapping[str, Any]) -> str | None:
-        """Return the machine that it was started on."""
+        """Return the machine on which it was started."""
         return _host(physical_id, data)
 
     def decide(
@@ -201,7 +201,7 @@ class LocalProcess(ResourceHandler):
         if not context.data.get('suspended'):
             wrong = self._complaint(context)
             if wrong:
-                raise ResourceFault(f'Process {process.pid} is not healthy: {wrong}')
+                raise ResourceFault(f'Process {process.pid} is unhealthy: {wrong}')
         return Ready()
 
     def check_external(self, context: ResourceContext) -> Ready:
@@ -209,10 +209,12 @@ class LocalProcess(ResourceHandler):
         _here(context)
         _, *numbers = (context.physical_id or '').rsplit(':', 2)
         if len(numbers) != 2 or not all(number.isdecimal() for number in numbers):
-            raise ResourceFault(f'{context.physical_id} is no host:pid:start')
+            raise ResourceFault(
+                f'{context.physical_id} is not of the form host:pid:start'
+            )
         process = process_table.look(int(numbers[0]))
         if process is None or process.start != int(numbers[1]):
-            raise ResourceFault(f'Process {context.physical_id} does not run')
+            raise ResourceFault(f'Process {context.physical_id} is not running')
         return Ready(attributes={'pid': process.pid, 'host': socket.gethostname()})
 
     def update(self, context: ResourceContext) -> Result:
@@ -285,7 +287,7 @@ class LocalProcess(ResourceHandler):
         process = process_table.look(pid)
         if process is None:
             raise ResourceFault(
-                f'{wanted["argv"][0]} ended at once{self._see(context)}'
+                f'{wanted["argv"][0]} ended immediately{self._see(context)}'
             )
         return self._started(context, process)
 
@@ -320,7 +322,7 @@ class LocalProcess(ResourceHandler):
         wanted = context.properties['health']
         if context.now() >= until:
             raise ResourceFault(
-                f'Process {process.pid} is not healthy after {wanted["timeout"]} s: '
+                f'Process {process.pid} is unhealthy after {wanted["timeout"]} s: '
                 f'{wrong}{self._see(context)}'
             )
         return NotYet(token, wanted['interval'])
@@ -335,7 +337,7 @@ class LocalProcess(ResourceHandler):
         process = _known(context)
         if process is None:
             raise ResourceFault(
-                f'Process {context.physical_id} does not run{self._see(context)}'
+                f'Process {context.physical_id} is not running{self._see(context)}'
             )
         return process
 
@@ -353,9 +355,9 @@ class LocalProcess(ResourceHandler):
     def _stop(
         self, context: ResourceContext, grace: float | None = None
     ) -> NotYet | None:
-        """Signal it to end; None: it has ended.
+        """Send it a signal to terminate; None: it has ended.
 
-        :param grace: seconds that it has for that; None: as its properties say
+        :param grace: seconds until SIGKILL; None: from its properties
         """
         _here(context)
         mine = _mine(context)
@@ -384,8 +386,7 @@ class LocalProcess(ResourceHandler):
         if token['step'] == 'killed':
             pids = ', '.join(str(process.pid) for process in mine)
             raise ResourceFault(
-                f'Process {pids} was killed and does not end; the system has to be '
-                'looked after'
+                f'Process {pids} does not end after SIGKILL; check the system'
             )
         _signal_all(context, mine, signal.SIGKILL)
         killed = {**token, 'step': 'killed', 'until': _in(context, _KILL_PATIENCE)}
@@ -432,7 +433,7 @@ def launch(
 
 def _host(physical_id: str | None, data: Mapping[str, Any]) -> str | None:
     named, colon, _ = (physical_id or '').partition(':')
-    # Other physical ids name no machine.
+    # Other physical ids contain no machine.
     return data.get('host') or (named if colon else None)
 
 
@@ -441,13 +442,13 @@ def _here(context: ResourceContext) -> None:
     host = _host(context.physical_id, context.data)
     if host and host != socket.gethostname():
         raise exceptions.StateUnknown(
-            f'{context.resource_name} runs on {host}, and this worker on '
-            f'{socket.gethostname()}: run one there'
+            f'{context.resource_name} is on {host}, and this worker on '
+            f'{socket.gethostname()}: run a worker there'
         )
 
 
 def _known(context: ResourceContext) -> Process | None:
-    """Return the process of the resource; None: it does not run."""
+    """Return the process of the resource; None: it is not running."""
     _here(context)
     data = context.data
     if 'pid' not in data or data.get('boot') != process_table.boot():
@@ -461,8 +462,8 @@ def _mine(
 ) -> list[Process]:
     """Return all running processes of the resource.
 
-    :param sessions: that something of it was in: what has its marker there is of it,
-        and may be the only one that is left
+    :param sessions: former sessions of the resource: a process in them with its marker
+        belongs to it, and may be the only one left
     """
     leaders = process_table.of_resource(context.resource_uuid)
     known = _known(context)
@@ -476,7 +477,7 @@ def _mine(
         if process.session in trusted
         or process_table.is_marked(process.pid, context.resource_uuid)
     ]
-    # One that was adopted may be in a session with strangers.
+    # An adopted process may share its session with unrelated ones.
     return mine if known is None or known in mine else [known, *mine]
 
 
@@ -489,7 +490,7 @@ def _signal_all(
             process_table.tell(process, number)
     except PermissionError:
         raise ResourceFault(
-            f'Process {process.pid} belongs to another user and cannot be told '
+            f'Process {process.pid} belongs to another user and cannot be sent '
             f'{number.name}'
         ) from None
 

@@ -1,4 +1,4 @@
-"""A stack of its own template, as a resource."""
+"""A stack with a template of its own, as a resource."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -12,18 +12,18 @@ PLACE = 'properties.template'
 
 
 class NestedStack(NestedHandler):
-    """Makes a stack of a template that is given as a text.
+    """Create a stack from a template given as a property.
 
-    It is replaced as a whole only when it is marked unhealthy itself. What the text
-    refers to as files are those of the stack around it.
+    It is replaced as a whole only if it is marked as unhealthy itself. Files referenced
+    by the template are those of the enclosing stack.
     """
 
-    description = 'A stack of a template that is given as a property.'
+    description = 'A stack with a template given as a property.'
     idempotent = True
     properties: ClassVar[Mapping[str, Property]] = {
         'template': Property(
             {'type': ['string', 'object'], 'minLength': 1},
-            'The template: its text, as get_file gives it, or the document itself.',
+            'The template: its text, as returned by get_file, or the document itself.',
             required=True,
             updatable=True,
         ),
@@ -34,14 +34,14 @@ class NestedStack(NestedHandler):
         ),
         'timeout': Property(
             {'type': 'integer', 'minimum': 1},
-            'Minutes that an operation on it may take, if the stack around it has as '
-            'many left.',
+            'Timeout of an operation in minutes, limited by that of the enclosing '
+            'stack.',
             updatable=True,
         ),
     }
     attributes: ClassVar[Mapping[str, str]] = {
         'stack_name': 'The name of the stack.',
-        'outputs': 'The outputs of the stack, by their names.',
+        'outputs': 'The outputs of the stack by name.',
     }
 
     def validate(self, properties: Mapping[str, Any]) -> None:
@@ -78,6 +78,6 @@ class NestedStack(NestedHandler):
 
 
 def _parsed(template: str | Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a template as a document; raises with its place."""
+    """Return a template as a document; raises with the position."""
     text = template if isinstance(template, str) else json.dumps(template)
     return document.parse(text, PLACE)

@@ -1,4 +1,4 @@
-"""A resource that does nothing, in place of another one."""
+"""A resource without effect, as a replacement for another one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,12 +8,15 @@ from watcherlite.plugins.base import ResourceContext, ResourceHandler
 
 
 class Nothing(ResourceHandler):
-    """Is nothing, whatever its properties; an environment puts it in the way.
+    """Do nothing, with any properties; an environment maps other types to it.
 
-    Every attribute of it is null, and no change of its properties changes it.
+    All attributes are null, and changes of properties have no effect.
     """
 
-    description = 'Nothing; it takes any properties, and each attribute is null.'
+    description = (
+        'A resource without effect; it accepts any properties, and all attributes '
+        'are null.'
+    )
     allows_undeclared = True
     idempotent = True
     replaces_failed = False

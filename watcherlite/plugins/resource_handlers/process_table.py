@@ -58,7 +58,7 @@ OPTIONS: tuple[cfg.Opt, ...] = (
 #: The variable in the environment of a process that names its resource.
 MARKER = 'WATCHERLITE_RESOURCE'
 _DEAD = frozenset('ZXx')
-# Of what stands behind the name in /proc/PID/stat
+# Offsets of the fields after the name in /proc/PID/stat
 _STATE, _SESSION, _START = 0, 3, 19
 
 
@@ -66,8 +66,8 @@ _STATE, _SESSION, _START = 0, 3, 19
 class Process:
     """A running process.
 
-    :param start: when it began, in ticks since the machine did: with the number,
-        it tells a process from a later one that has the same number
+    :param start: its start, in ticks since boot: together with the pid it identifies
+        the process, because pids are reused
     """
 
     pid: int
@@ -79,7 +79,7 @@ def look(pid: int) -> Process | None:
     """Return a process; None: it does not exist or has ended."""
     try:
         with open(f'/proc/{pid}/stat', encoding='utf-8', errors='replace') as file:
-            # The name of a process may hold anything, brackets as well.
+            # The name of a process may contain anything, including brackets.
             fields = file.read().rpartition(')')[2].split()
     except OSError:
         return None
@@ -100,7 +100,7 @@ def boot() -> str:
 def of_resource(uuid: str) -> list[Process]:
     """Return the processes of a resource, the oldest first.
 
-    One that it started itself is not among them, unless that left its session.
+    Children are not included, unless they have left the session.
     """
     leaders = [p for p in _all() if p.session == p.pid and is_marked(p.pid, uuid)]
     return sorted(leaders, key=lambda process: process.start)

@@ -1,4 +1,4 @@
-"""A random text that is constant for the life of its resource."""
+"""A random text that is constant for the lifetime of its resource."""
 
 import secrets
 import string
@@ -23,25 +23,25 @@ _LEAST = {'type': 'integer', 'minimum': 0, 'maximum': MOST, 'default': 1}
 
 
 class RandomString(ResourceHandler):
-    """Makes a random text of the characters that are asked for.
+    """Generate a random text of the given characters.
 
-    Each class and each sequence of characters says how many of it there have to be
-    at least; the rest comes from all of them. get_resource gives the text itself.
+    Each class and each sequence of characters has a minimum number of occurrences; the
+    rest is drawn from all of them. get_resource returns the text.
     """
 
     description = 'A random text, for passwords and names.'
-    # Nobody has seen the text of a lost worker.
+    # No user has seen the text of a lost worker.
     idempotent = True
     modified_by_signals = False
     properties: ClassVar[Mapping[str, Property]] = {
         'length': Property(
             {'type': 'integer', 'minimum': 1, 'maximum': MOST, 'default': 32},
-            'How many characters it has.',
+            'The number of characters.',
         ),
         'sequence': Property(
             {'enum': list(CLASSES)},
-            'The class of its characters; older than `character_classes`, and not '
-            'to be used with it.',
+            'The class of its characters; superseded by `character_classes`, with '
+            'which it cannot be combined.',
         ),
         'character_classes': Property(
             {
@@ -55,8 +55,8 @@ class RandomString(ResourceHandler):
                     'additionalProperties': False,
                 },
             },
-            'Classes of characters, and how many of each there are at least. Without '
-            'any, and without sequences: letters and digits.',
+            'Classes of characters, with the minimum number of each. The default, '
+            'without sequences: letters and digits.',
         ),
         'character_sequences': Property(
             {
@@ -71,11 +71,11 @@ class RandomString(ResourceHandler):
                     'additionalProperties': False,
                 },
             },
-            'Characters, and how many of them there are at least.',
+            'Sequences of characters, with the minimum number of each.',
         ),
         'salt': Property(
             {'type': 'string'},
-            'Anything: another one makes another text.',
+            'Any value: a change generates a new text.',
         ),
     }
     attributes: ClassVar[Mapping[str, str]] = {'value': 'The text.'}
@@ -128,7 +128,7 @@ def generate(length: int, pools: Sequence[tuple[str, int]]) -> str:
 def _pools(properties: Mapping[str, Any]) -> list[tuple[str, int]]:
     """Return the pools of characters with their minimum numbers.
 
-    What is not known yet is not counted.
+    Unknown values are not counted.
     """
     pools = []
     for item in properties.get('character_classes') or ():

@@ -16,25 +16,27 @@ REMOVED = 'removed'
 
 
 class ResourceGroup(NestedHandler):
-    """Makes `count` resources of one definition, named `0`, `1` and so on.
+    """Create `count` resources of one definition, named `0`, `1` and so on.
 
-    When there are to be fewer, those with the highest numbers go, unless removal
-    policies say otherwise. A name that was removed is not used again.
+    When the group shrinks, the highest numbers are removed, unless removal policies
+    select others. Removed names are not reused.
     """
 
-    description = 'A number of resources that are all alike.'
+    description = 'A number of identical resources.'
     idempotent = True
     properties: ClassVar[Mapping[str, Property]] = {
         'count': Property(
             {**group_batches.COUNT, 'default': 1},
-            'How many members there are.',
+            'The number of members.',
             updatable=True,
         ),
         'index_var': Property(
             {'type': 'string', 'minLength': 3, 'default': '%index%'},
-            'What stands for the name of a member in `resource_def`.',
+            'The placeholder for the name of a member in `resource_def`.',
         ),
-        'resource_def': group_batches.definition_property('What every member is.'),
+        'resource_def': group_batches.definition_property(
+            'The definition of every member.'
+        ),
         'removal_policies': Property(
             {
                 'type': 'array',
@@ -47,21 +49,21 @@ class ResourceGroup(NestedHandler):
                 },
                 'default': [],
             },
-            'Members that go: names, or what get_resource gives for them.',
+            'Members to remove: names, or values of get_resource.',
             updatable=True,
         ),
         'removal_policies_mode': Property(
             {'enum': [groups.APPEND, groups.UPDATE], 'default': groups.APPEND},
-            '`append`: a name that was removed never comes back; `update`: it does '
-            'when it is not listed any more.',
+            '`append`: a removed name is never reused; `update`: it is reused when '
+            'it is no longer listed.',
             updatable=True,
         ),
     }
     attributes: ClassVar[Mapping[str, str]] = {
-        'refs': 'What get_resource gives for the members, in the order of their names.',
-        'refs_map': 'Likewise, by their names.',
+        'refs': 'The value of get_resource for each member, in the order of names.',
+        'refs_map': 'The same by name.',
         'attributes': 'The attributes of the members: attribute, name, value.',
-        'removed_rsrc_list': 'The names that are not used any more.',
+        'removed_rsrc_list': 'The names that are not reused.',
     }
 
     def expand(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
@@ -130,7 +132,7 @@ class ResourceGroup(NestedHandler):
 def _names(members: Iterable[Member], removed: Collection[str]) -> Iterator[str]:
     """Return the possible names of members, in the order of use.
 
-    What is no number is the name of one that was adopted, which keeps it.
+    A name that is not a number is that of an adopted member, which keeps it.
     """
     own = {m.name for m in members if not m.name.isdecimal() and m.name not in removed}
     return itertools.chain(sorted(own), groups.index_names(removed))

@@ -23,60 +23,60 @@ OPTIONS: tuple[cfg.Opt, ...] = (
         default='http://127.0.0.1:9322',
         schemes=['http', 'https'],
         mutable=True,
-        help='The root of the API as alarm services reach it: what the `signal_url` of '
-        'a policy begins with. Policies that are there keep the one that they have.',
+        help='The root URL of the API as alarm services reach it: the prefix of the '
+        '`signal_url` of policies. Existing policies keep their URLs.',
     ),
 )
 
 
 class ScalingPolicy(ResourceHandler):
-    """Changes the size of an OS::Heat::AutoScalingGroup whenever it is signalled.
+    """Change the size of an OS::Heat::AutoScalingGroup when it is signalled.
 
-    A signal that says in which state an alarm is, as `current` or `state`, means
-    nothing unless that is `alarm`.
+    A signal with the state of an alarm, as `current` or `state`, is ignored unless that
+    state is `alarm`.
     """
 
-    description = 'How a signal changes the size of a group.'
+    description = 'The change of the size of a group by signals.'
     idempotent = True
     properties: ClassVar[Mapping[str, Property]] = {
         'auto_scaling_group_id': Property(
             {'type': 'string', 'minLength': 1},
-            'The group: what get_resource gives for it.',
+            'The group: its value of get_resource.',
             required=True,
         ),
         'adjustment_type': Property(
             {'enum': list(groups.ADJUSTMENTS)},
-            'What `scaling_adjustment` is: members more or less, how many there are '
-            'to be, or a percentage.',
+            'The meaning of `scaling_adjustment`: a number of members to add, the '
+            'new number of members, or a percentage.',
             required=True,
             updatable=True,
         ),
         'scaling_adjustment': Property(
             {'type': 'number'},
-            'By how much the size changes.',
+            'The amount of the change.',
             required=True,
             updatable=True,
         ),
         'min_adjustment_step': Property(
             {'type': 'integer', 'minimum': 0},
-            'The fewest members by which a percentage changes the size.',
+            'The minimum number of members by which a percentage changes the size.',
             updatable=True,
         ),
         'cooldown': Property(
             {'type': 'number', 'minimum': 0},
-            'Seconds after it has scaled the group in which it does not again.',
+            'Seconds after a scaling by this policy during which it is ignored.',
             updatable=True,
         ),
     }
     attributes: ClassVar[Mapping[str, str]] = {
-        'signal_url': 'Where it is signalled: a URL with a token, which is its only '
+        'signal_url': 'The URL for signals, with a token, which is its only '
         'credential.',
-        'alarm_url': 'Likewise, for alarms.',
+        'alarm_url': 'The same, for alarms.',
     }
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return the URL of the API."""
+        """Return the option for the URL of the API."""
         return OPTIONS
 
     def validate(self, properties: Mapping[str, Any]) -> None:
@@ -102,14 +102,14 @@ class ScalingPolicy(ResourceHandler):
     def update(self, context: ResourceContext) -> Ready:
         """Do nothing: the next signal uses the new properties.
 
-        One from before there were tokens is given one.
+        A policy from before the introduction of tokens is issued one.
         """
         if bearer_tokens.SIGNAL_DIGEST in context.data:
             return Ready()
         return self._issue(context)
 
     def delete(self, context: ResourceContext) -> None:
-        """Do nothing: the digest of its token goes with its row."""
+        """Do nothing: the digest of its token is deleted with its row."""
 
     def _issue(self, context: ResourceContext) -> Ready:
         """Return the URL with a new token, and the digest of the token."""

@@ -17,7 +17,7 @@ from watcherlite.domain.resource_results import (
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
 from watcherlite.plugins.resource_handlers.errors import ResourceFault
 
-#: A negative wait: it never ends by itself.
+#: A negative wait: it never ends.
 _FOR_EVER = 3600.0
 _SECONDS = {'type': 'number'}
 #: Operations that repair it.
@@ -26,27 +26,26 @@ _REPAIRS = ('reboot', 'rebuild')
 _BROKEN = 'broken'
 _REASON: Mapping[str, Any] = {
     'type': 'object',
-    'properties': {'reason': {'type': 'string', 'default': 'it was told to'}},
+    'properties': {'reason': {'type': 'string', 'default': 'as requested'}},
     'additionalProperties': False,
 }
 
 
 class TestResource(ResourceHandler):
-    """Keeps a value, waits and fails as it is told.
+    """Store a value; wait and fail as its properties specify.
 
-    Waiting holds no thread. `fail` fails create and update after the wait, and
-    never delete. A value that changes is updated in place, unless `update_replace`
-    says that it replaces the resource.
+    Waiting occupies no thread. `fail` lets create and update fail after the wait, but
+    not delete. A changed value updates it in place, unless `update_replace` is set.
     """
 
-    #: It is no test itself, whatever looks for tests by name.
+    #: Not a test class, although its name looks like one.
     __test__ = False
-    description = 'Waits, fails and is replaced as a test of a stack wants it.'
+    description = 'A resource that waits, fails and is replaced for tests of stacks.'
     idempotent = True
     properties: ClassVar[Mapping[str, Property]] = {
         'value': Property(
             {'type': 'string', 'default': 'test_string'},
-            'What the attribute `output` gives.',
+            'The value of the attribute `output`.',
             updatable=True,
         ),
         'fail': Property(
@@ -64,8 +63,8 @@ class TestResource(ResourceHandler):
         ),
         'wait_secs': Property(
             {**_SECONDS, 'default': 0},
-            'How many seconds create, update and delete take; less than 0: they '
-            'never end by themselves.',
+            'The duration of create, update and delete in seconds; less than 0: '
+            'infinite.',
             updatable=True,
         ),
         'action_wait_secs': Property(
@@ -78,35 +77,35 @@ class TestResource(ResourceHandler):
                 },
                 'additionalProperties': False,
             },
-            'The same for each of them: what is given here goes before `wait_secs`.',
+            'The duration of each of them, which takes precedence over `wait_secs`.',
             updatable=True,
         ),
         'attr_wait_secs': Property(
             {'type': 'number', 'minimum': 0, 'default': 0},
-            'How many seconds more it takes until its attributes are there.',
+            'The additional seconds until its attributes are available.',
             updatable=True,
         ),
         'constraint_prop_secs': Property(
             {'type': 'number', 'minimum': 0, 'default': 0},
-            'How many seconds more it takes to look at its properties.',
+            'The additional seconds for reading its properties.',
             updatable=True,
         ),
         'client_name': Property(
             {'type': 'string', 'default': ''},
-            'Accepted, and not used.',
+            'Accepted and ignored.',
             updatable=True,
         ),
         'entity_name': Property(
             {'type': 'string', 'default': ''},
-            'Accepted, and not used.',
+            'Accepted and ignored.',
             updatable=True,
         ),
     }
     attributes: ClassVar[Mapping[str, str]] = {'output': 'The value.'}
     operations: ClassVar[Mapping[str, Operation]] = {
-        'reboot': Operation('Waits as `wait_secs` says, and is well then.'),
-        'rebuild': Operation('Waits as `wait_secs` says, and is well then.'),
-        'break': Operation('Makes a check find it unwell.', _REASON),
+        'reboot': Operation('Waits for `wait_secs`, and is then healthy.'),
+        'rebuild': Operation('Waits for `wait_secs`, and is then healthy.'),
+        'break': Operation('Makes checks find it unhealthy.', _REASON),
         'fail': Operation('Fails.', _REASON),
     }
 
@@ -132,7 +131,7 @@ class TestResource(ResourceHandler):
         return self._wait(context, 'update', None)
 
     def delete(self, context: ResourceContext) -> Result:
-        """Wait, then succeed; at once if it does not exist."""
+        """Wait, then succeed; succeed at once if it does not exist."""
         if 'output' not in context.attributes:
             return None
         return self._wait(context, 'delete', None)
@@ -176,7 +175,7 @@ class TestResource(ResourceHandler):
 
 
 def _seconds(properties: Mapping[str, Any], operation: str) -> float:
-    """Return the seconds that an operation waits; negative: for ever."""
+    """Return the seconds that an operation waits; negative: infinite."""
     own = (properties.get('action_wait_secs') or {}).get(operation)
     seconds = float(properties.get('wait_secs', 0) if own is None else own)
     if seconds < 0 or operation == 'delete':

@@ -21,16 +21,16 @@ TYPES: Mapping[str, str] = {
 
 
 class Value(ResourceHandler):
-    """Keeps a value of a declared type."""
+    """Store a value of a declared type."""
 
-    description = 'A value that the rest of the template refers to.'
+    description = 'A value that other parts of the template can refer to.'
     idempotent = True
     modified_by_signals = False
     properties: ClassVar[Mapping[str, Property]] = {
         'value': Property({}, 'The value: anything.', required=True, updatable=True),
         'type': Property(
             {'enum': list(TYPES)},
-            'What the value is to be converted to; without it, it stays as it is.',
+            'The type to which the value is converted; the default is no conversion.',
             updatable=True,
         ),
     }

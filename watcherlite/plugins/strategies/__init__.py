@@ -1,1 +1,1 @@
-"""The strategies that come with watcherlite; none of them needs a cloud."""
+"""The built-in strategies; none of them requires a cloud."""

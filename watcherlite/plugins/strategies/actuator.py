@@ -1,4 +1,4 @@
-"""The strategy that proposes what it is told to."""
+"""The strategy that proposes the actions in its parameters."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -8,15 +8,15 @@ from watcherlite.plugins import base
 
 
 class Actuator(base.Strategy):
-    """Proposes the actions among its parameters.
+    """Propose the actions in the parameters.
 
-    With `parents` their order is kept as it is given, by the planner graph; without
-    it is the planner weight that orders them, as in Watcher.
+    If any has `parents`, the planner graph keeps their order; otherwise the planner
+    weight orders them, as in Watcher.
     """
 
     goal = 'unclassified'
     display_name = 'Actuator'
-    description = 'Proposes the actions that it is given.'
+    description = 'Proposes the actions in its parameters.'
     schema: ClassVar[Mapping[str, Any]] = {
         'type': 'object',
         'properties': {

@@ -1,4 +1,4 @@
-"""The strategy that has unhealthy clusters checked and recovered."""
+"""The strategy that checks and recovers unhealthy clusters."""
 
 import logging
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from watcherlite.plugins import base
 
 LOG = logging.getLogger(__name__)
 
-# What the parameter `check` may say
+# The values of the parameter `check`
 UNHEALTHY = 'unhealthy'
 ALL = 'all'
 NONE = 'none'
@@ -23,16 +23,16 @@ _NAMES: Mapping[str, Any] = {
 
 
 class ClusterHealth(base.Strategy):
-    """Proposes to check each cluster that is unhealthy, and then to recover it.
+    """Propose to check and then recover each unhealthy cluster.
 
-    A check finds what is unhealthy besides, and what is not any more; the recovery
-    repairs all of that at once, and makes the nodes that are missing. A cluster that
-    is being changed, or has nodes under a lock, is left alone.
+    The check updates the statuses of all nodes; the recovery repairs unhealthy nodes
+    and creates missing ones. Clusters that are being changed, or have locked nodes, are
+    left alone.
     """
 
     goal = 'cluster_health'
     display_name = 'Cluster health'
-    description = 'Has unhealthy clusters checked and recovered.'
+    description = 'Checks and recovers unhealthy clusters.'
     planner = 'graph'
     schema: ClassVar[Mapping[str, Any]] = {
         'type': 'object',
@@ -47,14 +47,15 @@ class ClusterHealth(base.Strategy):
                 'type': 'string',
                 'enum': [UNHEALTHY, ALL, NONE],
                 'default': UNHEALTHY,
-                'description': 'which clusters are checked: those that are known to be '
-                'unhealthy, before they are recovered; also all others; or none',
+                'description': 'the clusters to check: only unhealthy ones, before '
+                'their recovery; all; or none',
             },
             'operation': {
                 'type': ['string', 'null'],
                 'enum': ['REBOOT', 'REBUILD', 'RECREATE', None],
                 'default': None,
-                'description': 'how nodes are recovered; null: as their cluster says',
+                'description': 'the recovery action; null: from the policy of the '
+                'cluster',
             },
         },
         'additionalProperties': False,
@@ -92,7 +93,7 @@ class ClusterHealth(base.Strategy):
     def _propose(
         self, solution: Solution, cluster: Any, check: str, operation: str | None
     ) -> None:
-        """Add what is to be done with one cluster."""
+        """Add the actions for one cluster."""
         parents = []
         label = f'{cluster.name}-{cluster.uuid}'
         target = f'cluster:{cluster.uuid}'

@@ -1,4 +1,4 @@
-"""The strategy for trying out: the same three actions every time."""
+"""The strategy for trials: the same three actions every time."""
 
 import logging
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ LOG = logging.getLogger(__name__)
 
 
 class Dummy(base.Strategy):
-    """Proposes two messages and a sleep, whatever the infrastructure is like."""
+    """Propose two messages and a sleep, regardless of the infrastructure."""
 
     goal = 'dummy'
     display_name = 'Dummy strategy'

@@ -1,4 +1,4 @@
-"""The strategy that shows how figures can decide what is proposed."""
+"""The strategy that demonstrates how scores determine the proposed actions."""
 
 import random
 import statistics
@@ -11,14 +11,14 @@ from watcherlite.plugins import base
 GIBIBYTE = 2**30
 MEBIBYTE = 2**20
 
-#: The kinds of work that the scorer tells apart.
+#: The kinds of work that the scorer distinguishes.
 WORKLOADS = ('idle', 'CPU', 'memory', 'disk', 'network')
-#: A figure is a load when it reaches this share of what there can be.
+#: The share of the capacity from which a value counts as a load.
 LOADED = 0.5
 
 
 def workload(shares: Sequence[float]) -> str:
-    """Return what a machine mostly does.
+    """Return the dominant kind of work of a machine.
 
     :param shares: of CPU, memory, disk and network, each 0 to 1
     """
@@ -29,11 +29,11 @@ def workload(shares: Sequence[float]) -> str:
 
 
 class DummyWithScorer(base.Strategy):
-    """Scores made up telemetry and proposes messages with what that came to."""
+    """Score synthetic telemetry, and propose messages with the result."""
 
     goal = 'dummy'
     display_name = 'Dummy Strategy using sample Scoring Engines'
-    description = 'Scores made up telemetry, and proposes three messages and a sleep.'
+    description = 'Scores synthetic telemetry, and proposes three messages and a sleep.'
     schema: ClassVar[Mapping[str, Any]] = {
         'type': 'object',
         'properties': {
@@ -53,9 +53,9 @@ class DummyWithScorer(base.Strategy):
     }
 
     def execute(self, context: base.StrategyContext) -> Solution:
-        """Return three times nop, and sleep."""
-        # The same audit sees the same telemetry, so that a second try proposes the
-        # same; this is no cryptography.
+        """Return three nop actions and a sleep."""
+        # The same audit sees the same telemetry, so that a second run proposes the
+        # same; this is not cryptography.
         source = random.Random(context.audit_uuid)  # noqa: S311  # nosec B311  # no secret
         shares = (
             source.randint(0, 100) / 100,

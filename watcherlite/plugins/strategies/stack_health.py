@@ -1,4 +1,4 @@
-"""The strategy that has unhealthy stacks checked and updated."""
+"""The strategy that checks and updates unhealthy stacks."""
 
 import logging
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from watcherlite.plugins import base
 
 LOG = logging.getLogger(__name__)
 
-# What the parameter `check` may say
+# The values of the parameter `check`
 UNHEALTHY = 'unhealthy'
 ALL = 'all'
 NONE = 'none'
@@ -23,16 +23,16 @@ _NAMES: Mapping[str, Any] = {
 
 
 class StackHealth(base.Strategy):
-    """Proposes to check each stack that is unhealthy, and then to update it.
+    """Propose to check and then update each unhealthy stack.
 
-    A check finds what is unhealthy besides, and what is not any more, unless a user
-    said so; the update replaces or repairs all of that at once. A stack that is
-    locked, suspended or being changed is left alone.
+    The check updates the statuses of all resources, except marks of users; the update
+    repairs or replaces the unhealthy ones. Stacks that are locked, suspended or being
+    changed are left alone.
     """
 
     goal = 'stack_health'
     display_name = 'Stack health'
-    description = 'Has unhealthy stacks checked and updated.'
+    description = 'Checks and updates unhealthy stacks.'
     planner = 'graph'
     schema: ClassVar[Mapping[str, Any]] = {
         'type': 'object',
@@ -48,8 +48,8 @@ class StackHealth(base.Strategy):
                 'type': 'string',
                 'enum': [UNHEALTHY, ALL, NONE],
                 'default': UNHEALTHY,
-                'description': 'which stacks are checked: those that are known to be '
-                'unhealthy, before they are updated; also all others; or none',
+                'description': 'the stacks to check: only unhealthy ones, before '
+                'their update; all; or none',
             },
         },
         'additionalProperties': False,
@@ -85,7 +85,7 @@ class StackHealth(base.Strategy):
         return solution
 
     def _propose(self, solution: Solution, stack: Any, check: str) -> None:
-        """Add what is to be done with one stack."""
+        """Add the actions for one stack."""
         parents = []
         label = f'{stack.name}-{stack.uuid}'
         target = f'stack:{stack.uuid}'

@@ -40,12 +40,12 @@ class TestInputs(base.TestCase):
 
     def test_urls_of_other_kinds_are_refused(self):
         for url in ('ftp://h/', 'file:///etc/passwd', 'h', '', '//h/', 'httpx://h'):
-            self.assertIn('a URL that begins with http://', self.refusal(url=url))
+            self.assertIn('a URL that starts with http://', self.refusal(url=url))
 
     def test_urls_that_lead_nowhere_are_refused(self):
         cases = {
-            'http:///path': 'http:///path has no host, or a port that is none',
-            'http://h:0/': 'http://h:0/ has no host, or a port that is none',
+            'http:///path': 'http:///path has no host, or an invalid port',
+            'http://h:0/': 'http://h:0/ has no host, or an invalid port',
             'http://h:99999/': 'is not a URL',
             'http://h:x/': 'is not a URL',
             'http://[::1/': 'is not a URL',
@@ -68,8 +68,8 @@ class TestInputs(base.TestCase):
 
     def test_headers_cannot_smuggle_anything_in(self):
         cases = {
-            'X-A\r\nX-B': "'X-A\\r\\nX-B': is not the name of a header",
-            '': "'': is not the name of a header",
+            'X-A\r\nX-B': "'X-A\\r\\nX-B': is not a valid header name",
+            '': "'': is not a valid header name",
             'Content-Length': 'Content-Length: is set by http_request itself',
             'transfer-encoding': 'transfer-encoding: is set by http_request itself',
         }
@@ -79,8 +79,8 @@ class TestInputs(base.TestCase):
         )
         for value in ('a\r\nX-B: c', 'a\n', '\x00', '\u0100', ' a'):
             self.assertEqual(
-                'input_parameters.headers.X-A: has characters that a header cannot '
-                'have',
+                'input_parameters.headers.X-A: has characters that are not allowed '
+                'in a header',
                 self.refusal(headers={'X-A': value}),
             )
 
@@ -90,11 +90,11 @@ class TestInputs(base.TestCase):
             self.refusal(body='x', json={}),
         )
         self.assertEqual(
-            'input_parameters.json: cannot be written as UTF-8 or JSON',
+            'input_parameters.json: cannot be encoded as UTF-8 or JSON',
             self.refusal(json=math.nan),
         )
         self.assertEqual(
-            'input_parameters.body: cannot be written as UTF-8 or JSON',
+            'input_parameters.body: cannot be encoded as UTF-8 or JSON',
             self.refusal(body='\ud800'),
         )
 

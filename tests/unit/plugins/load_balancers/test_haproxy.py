@@ -185,7 +185,7 @@ class HAProxyTest(base.TestCase):
 
         self.assertEqual(
             'Checking the load balancer has taken more than 1 s: '
-            f'{sys.executable} was ended',
+            f'{sys.executable} was terminated',
             text,
         )
 
@@ -193,13 +193,13 @@ class HAProxyTest(base.TestCase):
         for vip, text in (
             (
                 {'protocol_port': 80},
-                'Requests may not come in at any address, port 80; an operator may '
+                'The address any, port 80, is not allowed; an operator may '
                 'allow it by the option frontends in the group '
                 '[watcherlite.load_balancers.haproxy]',
             ),
             (
                 {'address': '0.0.0.0', 'protocol_port': 8000},
-                'Requests may not come in at 0.0.0.0, port 8000; an operator may '
+                'The address 0.0.0.0, port 8000, is not allowed; an operator may '
                 'allow it by the option frontends in the group '
                 '[watcherlite.load_balancers.haproxy]',
             ),

@@ -194,14 +194,13 @@ class DeletionTest(PolicyCase):
 
     def test_hooks_are_refused_which_nobody_could_be_told_by(self) -> None:
         url = (
-            'properties.hooks.params.url: is needed, and begins with http:// or '
+            'properties.hooks.params.url: is required, and starts with http:// or '
             'https://'
         )
         for hooks, text in (
             (
                 {'params': {'queue': 'q'}},
-                'properties.hooks.type: nothing here sends messages to zaqar; use '
-                'webhook',
+                'properties.hooks.type: zaqar is not supported; use webhook',
             ),
             ({'type': 'webhook'}, url),
             ({'type': 'webhook', 'params': {'url': 'file:///etc/passwd'}}, url),

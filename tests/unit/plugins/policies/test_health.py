@@ -116,8 +116,8 @@ class HealthTest(PolicyCase):
         for mode, text in (
             (
                 {'type': 'HYPERVISOR_STATUS_POLLING'},
-                'properties.detection.detection_modes.0.type: nothing here knows of '
-                'hypervisors; use NODE_STATUS_POLLING, NODE_STATUS_POLL_URL or '
+                'properties.detection.detection_modes.0.type: hypervisors are not '
+                'managed here; use NODE_STATUS_POLLING, NODE_STATUS_POLL_URL or '
                 'LIFECYCLE_EVENTS',
             ),
             (
@@ -131,8 +131,8 @@ class HealthTest(PolicyCase):
                     'type': 'NODE_STATUS_POLL_URL',
                     'options': {'poll_url': 'file:///etc/passwd'},
                 },
-                'properties.detection.detection_modes.0.options.poll_url: begins with '
-                'http:// or https://',
+                'properties.detection.detection_modes.0.options.poll_url: must start '
+                'with http:// or https://',
             ),
             (
                 {

@@ -101,7 +101,7 @@ class InstanceGroupTest(base.TestCase):
                     **sizes,
                 )
                 self.assertEqual(
-                    ['properties.size: must be given, and not Size besides'],
+                    ['properties.size: must be given, without Size'],
                     error.problems,
                 )
 
@@ -196,7 +196,7 @@ class AutoScalingGroupTest(base.TestCase):
         self.update()
         self.assertEqual((3, ''), self.signal(2))
         self.assertEqual((5, ''), self.signal(9))
-        self.assertEqual((5, 'Ignored: it has 5 members already'), self.signal())
+        self.assertEqual((5, 'Ignored: it already has 5 members'), self.signal())
         self.assertEqual((1, ''), self.signal(-9))
         more = {'adjustment_type': 'exact_capacity'}
         self.assertEqual((4, ''), self.signal(4, **more))
@@ -222,7 +222,7 @@ class AutoScalingGroupTest(base.TestCase):
         scaled = self.group.time
         until = scaled + datetime.timedelta(seconds=60)
         reason = (
-            'Ignored: it was scaled not long ago, and rests until '
+            'Ignored: the cooldown of the last scaling lasts until '
             f'{until:%Y-%m-%dT%H:%M:%SZ}'
         )
         self.assertEqual((2, reason), self.signal())
