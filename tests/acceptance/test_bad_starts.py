@@ -148,13 +148,13 @@ class BadStartTest(DaemonTestCase):
                 self.refused(3, what=what, secrets={'encryption_keys': other}),
             )
         key.rename(self.home / 'lost')
-        self.assertIn(f'put the key file {key} back', self.refused(3))
+        self.assertIn(f'restore the key file {key}', self.refused(3))
         self.assertFalse(key.exists())
 
     def test_keys_that_are_none(self):
         self.assertEqual(
-            'Key 1 in [secrets] encryption_keys is not 32 bytes in base64; "openssl '
-            'rand -base64 32" prints one that is',
+            'Key 1 in [secrets] encryption_keys is not 32 bytes in base64; generate '
+            'one with "openssl rand -base64 32"',
             self.refused(2, secrets={'encryption_keys': 'hunter2'}),
         )
 

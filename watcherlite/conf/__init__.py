@@ -1,8 +1,7 @@
-"""The settings: one module per option group, and no configuration of its own.
+"""The configuration: one module per option group, and no global instance.
 
-Everything is registered on a configuration that is handed in. There is no global
-one, so that a process, a test or a program that embeds watcherlite may hold
-several that do not see each other's values.
+Everything is registered on a configuration that is passed in, so that a process, a test
+or a program that embeds watcherlite may hold several independent ones.
 """
 
 from collections.abc import Sequence
@@ -92,20 +91,20 @@ def new(
     prog: str | None = None,
     version: str | None = None,
 ) -> Configuration:
-    """Return a configuration that was read and whose values are all good.
+    """Return a parsed and validated configuration.
 
     A value comes from the command line, else from the environment
     (`OS_<GROUP>__<OPTION>`), else from the last file that has it.
 
     :param args: the command line without the program's name; None is an empty one
-    :param config_files: read as if each stood behind `--config-file` in front of
-        `args`; None reads the files of the usual search path instead
-        (`~/.watcherlite/watcherlite.conf`, `/etc/watcherlite/watcherlite.conf`, ...)
+    :param config_files: read as if each preceded `args` as `--config-file`; None reads
+        the files of the search path instead (`~/.watcherlite/watcherlite.conf`,
+        `/etc/watcherlite/watcherlite.conf`, ...)
     :param config_dirs: the same for `--config-dir`; None reads those of the search
-        path, and none at all when there are `config_files`
+        path, and none at all if there are `config_files`
     :param prog: the program's name, for `--help`
-    :param version: what `--version` prints
-    :raises ConfigurationError: a file cannot be read, or a value cannot work
+    :param version: the output of `--version`
+    :raises ConfigurationError: a file cannot be read, or a value is invalid
     :raises SystemExit: as argparse does, for `--help` and a bad command line
     """
     conf = Configuration()

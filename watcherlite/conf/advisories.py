@@ -1,7 +1,7 @@
-"""Warnings about a configuration that works, and is not what its operator wants.
+"""Warnings about a configuration that is valid but probably not intended.
 
-They are logged at the start and after a reload, and `watcherlite-status upgrade check`
-shows them.
+They are logged at the start and after a reload, and shown by `watcherlite-status
+upgrade check`.
 """
 
 import os
@@ -14,7 +14,7 @@ from oslo_config import cfg
 
 from watcherlite.conf import database, secrets, validation
 
-#: Groups of the services that watcherlite takes the place of -> what to set instead.
+#: Groups of the services that watcherlite replaces -> the replacement.
 UPSTREAM: tuple[tuple[str, str], ...] = (
     (r'oslo_messaging_notifications', 'notifications are set in [notifications]'),
     (r'oslo_messaging_\w+', 'the broker is set in [messaging]'),
@@ -33,15 +33,15 @@ UPSTREAM: tuple[tuple[str, str], ...] = (
     (
         r'auth_password|trustee|ec2authtoken|paste_deploy|resource_finder_cache|'
         r'constraint_validation_cache|oslo_concurrency|oslo_reports|eventlet_opts',
-        'nothing takes its place',
+        'it has no replacement',
     ),
 )
 
 
 def advisories(conf: cfg.ConfigOpts, keys: bool = True) -> list[str]:
-    """Return one line for each thing that is worth a look.
+    """Return one line for each advisory.
 
-    :param keys: where the key of secrets is, too
+    :param keys: whether to check the location of the encryption key as well
     """
     found = [*_unread_groups(conf), *_writable_files(conf)]
     shared = not database.database_url(conf).startswith('sqlite')
@@ -53,9 +53,9 @@ def advisories(conf: cfg.ConfigOpts, keys: bool = True) -> list[str]:
 def key_advice(conf: cfg.ConfigOpts) -> str:
     """Return the advice for a database that other hosts may share."""
     return (
-        f'the key that seals secrets is the one of this host alone, in '
-        f'{secrets.key_file(conf)}; set {secrets.OPTION} alike on all hosts of the '
-        'database, that one first, and keep a copy apart from the backups of the '
+        f'the encryption key exists on this host only, in {secrets.key_file(conf)}; '
+        f'set {secrets.OPTION} to the same value on all hosts of the database, '
+        'starting with this key, and keep a copy separate from the backups of the '
         'database'
     )
 
@@ -68,12 +68,12 @@ def _unread_groups(conf: cfg.ConfigOpts) -> Iterator[str]:
                 continue
             for pattern, instead in UPSTREAM:
                 if re.fullmatch(pattern, group, re.IGNORECASE):
-                    yield f'{path}: nothing reads the group [{group}]; {instead}'
+                    yield f'{path}: the group [{group}] is not used; {instead}'
                     break
 
 
 def _writable_files(conf: cfg.ConfigOpts) -> Iterator[str]:
-    """Return a line for each file that everybody may write, or replace."""
+    """Return a line for each file that is world-writable or replaceable."""
     paths = [pathlib.Path(path) for path in validation.config_files(conf)]
     if conf.api.auth_strategy == 'http_basic':
         paths.append(pathlib.Path(conf.api.http_basic_auth_user_file))
@@ -85,19 +85,19 @@ def _writable_files(conf: cfg.ConfigOpts) -> Iterator[str]:
         if not path.is_file():
             continue
         if _mode(path) & stat.S_IWOTH:
-            yield f'{path} may be written by everybody; chmod o-w it'
+            yield f'{path} is world-writable; run chmod o-w on it'
         directories.add(path.absolute().parent)
     for directory in sorted(directories):
         mode = _mode(directory)
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
             yield (
-                f'{directory}, which holds files of the configuration, may be written '
-                'by everybody; chmod o-w it'
+                f'{directory}, which contains configuration files, is world-writable; '
+                'run chmod o-w on it'
             )
 
 
 def _policy_files(conf: cfg.ConfigOpts) -> Iterator[pathlib.Path]:
-    """Return the policy file, where oslo.policy would find it."""
+    """Return the policy file, as oslo.policy would find it."""
     group = conf.oslo_policy if 'oslo_policy' in conf else None
     name = getattr(group, 'policy_file', None) or 'policy.yaml'
     found = conf.find_file(name)
@@ -109,5 +109,5 @@ def _mode(path: pathlib.Path) -> int:
     try:
         return os.stat(path).st_mode
     except OSError:
-        # Whoever needs it says what is wrong with it.
+        # Its users report the problem.
         return 0

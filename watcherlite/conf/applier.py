@@ -7,7 +7,7 @@ from watcherlite.conf import worker_options
 GROUP = cfg.OptGroup(
     'applier',
     title='Applier',
-    help='watcherlite-applier executes the actions of action plans.',
+    help='Options of watcherlite-applier, which executes the actions of action plans.',
 )
 
 OPTS = [
@@ -16,12 +16,13 @@ OPTS = [
         'on_worker_loss',
         default='resume',
         choices=[
-            ('resume', 'the plan goes on at another worker'),
-            ('fail', 'what the worker had started is FAILED, the rest is cancelled'),
+            ('resume', 'another worker continues the plan'),
+            ('fail', 'started actions of the worker are FAILED, the rest is cancelled'),
             ('cancel', 'the plan is cancelled, as Watcher does'),
         ],
-        help='What becomes of an action plan when a worker that executes it is lost. '
-        'Under resume only an action that can neither be run twice nor be checked is '
-        'FAILED. Change it when an operator has to look before anything goes on.',
+        help='The handling of an action plan when a worker that executes it is lost. '
+        'With resume, only actions that are neither idempotent nor checkable '
+        'are FAILED. Change it if an operator has to decide before the plan '
+        'continues.',
     ),
 ]

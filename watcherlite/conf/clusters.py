@@ -1,12 +1,13 @@
-"""[clusters]: how large clusters may become, and what may be done with them."""
+"""[clusters]: limits and permissions of clusters."""
 
 from oslo_config import cfg
 
 GROUP = cfg.OptGroup(
     'clusters',
     title='Clusters',
-    help='Clusters of nodes. Set these alike for watcherlite-api, which refuses what '
-    'is too large, and for watcherlite-engine, which does what is asked for.',
+    help='Limits of clusters and nodes. Configure them identically for '
+    'watcherlite-api, which validates requests, and for watcherlite-engine, '
+    'which executes them.',
 )
 
 OPTS = [
@@ -15,58 +16,56 @@ OPTS = [
         default=1000,
         min=1,
         max=100000,
-        help='How many nodes a cluster may have. Raise it for larger clusters; each '
-        'node takes some rows of the database.',
+        help='The maximum number of nodes of a cluster. Raise it for larger '
+        'clusters; each node occupies some rows of the database.',
     ),
     cfg.IntOpt(
         'max_clusters_per_project',
         default=100,
         min=0,
         max=2**31 - 1,
-        help='How many clusters a project may have; 0: any number. Lower it where one '
-        'project could take what others need.',
+        help='The maximum number of clusters of a project; 0: unlimited. Lower it to '
+        'prevent one project from using the resources of others.',
     ),
     cfg.IntOpt(
         'cluster_action_timeout',
         default=3600,
         min=1,
         max=2**31 - 1,
-        help='Seconds that an action on a cluster may take whose request gave no '
-        'timeout. Raise it when nodes take longer than that to become ready.',
+        help='The default timeout of an action on a cluster, in seconds. Raise it if '
+        'nodes take longer to become ready.',
     ),
     cfg.IntOpt(
         'check_interval_min',
         default=1,
         min=1,
         max=2**31 - 1,
-        help='Seconds between two looks at the nodes of a cluster, at least: a health '
-        'policy with a shorter interval is treated as if it had this one. Raise it '
-        'when looking costs more than it helps.',
+        help='The minimum interval of health checks in seconds: shorter intervals of '
+        'health policies are raised to it. Raise it when checks are expensive.',
     ),
     cfg.IntOpt(
         'check_interval_max',
         default=3600,
         min=1,
         max=2**31 - 1,
-        help='Seconds between two looks at the nodes of a cluster, at most: a health '
-        'policy with a longer interval is treated as if it had this one. Raise it for '
-        'clusters whose nodes hardly ever fail.',
+        help='The maximum interval of health checks in seconds: longer intervals of '
+        'health policies are lowered to it. Raise it for clusters whose nodes '
+        'rarely fail.',
     ),
     cfg.BoolOpt(
         'name_unique',
         default=False,
-        help='Whether no two clusters of a project may have the same name, and no two '
-        'nodes, profiles, policies or receivers. What has the same name already stays '
-        'as it is, and nodes that clusters make are named as their configuration '
-        'says.',
+        help='Whether the names of clusters, nodes, profiles, policies and receivers '
+        'must be unique in a project. Existing duplicates are kept, and nodes '
+        'created by clusters are named according to their configuration.',
     ),
     cfg.ListOpt(
         'user_action_types',
         default=[],
         item_type=cfg.types.String(),
-        help='Which action types users may have executed on clusters and nodes, beside '
-        'those that clusters have themselves; empty: all that are installed. Those '
-        'for stacks are never among them. An action type may have limits of its own, '
-        'as `command` and `http_request` do.',
+        help='The action types that users may execute on clusters and nodes, in '
+        'addition to those of clusters; empty: all installed types. Types for '
+        'stacks are always excluded. Types such as `command` and `http_request` '
+        'have further restrictions of their own.',
     ),
 ]

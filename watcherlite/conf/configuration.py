@@ -1,4 +1,4 @@
-"""A ConfigOpts of our own, whose errors are one line and whose reload is safe."""
+"""A subclass of ConfigOpts with one-line errors and safe reloads."""
 
 import contextlib
 import io
@@ -14,11 +14,11 @@ from watcherlite.conf import validation
 
 
 class Configuration(cfg.ConfigOpts):
-    """A ConfigOpts that keeps its values when a reload finds a bad one.
+    """A ConfigOpts that keeps its values when a reload finds an invalid one.
 
-    Calls after a reload come in the order in which they were added. oslo.config
-    calls its own hooks in no order, and the one of oslo.log may replace every log
-    handler, so that what guards the handlers has to come later than all of them.
+    Calls after a reload are made in the order of registration. oslo.config calls its
+    own hooks in arbitrary order, and that of oslo.log may replace all log handlers, so
+    guards of handlers must be registered later.
     """
 
     def __init__(self) -> None:
@@ -26,9 +26,9 @@ class Configuration(cfg.ConfigOpts):
         self._after_reload: list[Callable[[], None]] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
-        """Read the command line and the files, as `ConfigOpts` does.
+        """Parse the command line and the files, as `ConfigOpts` does.
 
-        :raises ConfigurationError: a file cannot be read, or a value cannot work
+        :raises ConfigurationError: a file cannot be read, or a value is invalid
         :raises SystemExit: as argparse does, for `--help` and a bad command line
         """
         with _one_line():
@@ -38,23 +38,23 @@ class Configuration(cfg.ConfigOpts):
             raise exceptions.ConfigurationError('; '.join(found))
 
     def after_reload(self, call: Callable[[], None]) -> None:
-        """Have `call()` made after every reload, one that failed included."""
+        """Call `call()` after every reload, including failed ones."""
         self._after_reload.append(call)
 
     def mutate_config_files(self) -> dict[Any, Any]:
-        """Read the files again and apply the options that are mutable.
+        """Reread the files and apply mutable options.
 
         :returns: (group or None, option) -> (old value, new value)
-        :raises ConfigurationError: a file cannot be read any more, or has a
-            value that cannot work; every value stays as it was
+        :raises ConfigurationError: a file cannot be read, or has an invalid value; no
+            value is changed
         """
         try:
             with _one_line():
-                # oslo.config puts new values in force without a look at them.
+                # oslo.config applies new values without validating them.
                 read = self._reload_config_files()
                 found = validation.bad_values(self, read)
-                # Looking at them has put some in its cache; registering nothing is
-                # the public way to empty that.
+                # Validation has put some in its cache; registering nothing is the
+                # public way to clear it.
                 self.register_opts([])
                 if found:
                     raise exceptions.ConfigurationError('; '.join(found))
@@ -66,10 +66,10 @@ class Configuration(cfg.ConfigOpts):
 
 @contextlib.contextmanager
 def _one_line() -> Iterator[None]:
-    """Turn whatever oslo.config does about a bad file into a ConfigurationError.
+    """Convert the reaction of oslo.config to a bad file into a ConfigurationError.
 
-    For an option that may be on the command line too it writes to standard error
-    and exits, even if the value is from a file and the daemon has long started.
+    For an option that is also allowed on the command line it writes to standard error
+    and exits, even if the value is from a file and the daemon is already running.
     """
     written = io.StringIO()
     try:

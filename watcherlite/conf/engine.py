@@ -1,4 +1,4 @@
-"""[engine]: the daemon that executes everything but action plans."""
+"""[engine]: the daemon for audits, stacks and clusters."""
 
 from oslo_config import cfg
 
@@ -7,7 +7,8 @@ from watcherlite.conf import worker_options
 GROUP = cfg.OptGroup(
     'engine',
     title='Engine',
-    help='watcherlite-engine executes all actions that are not part of an action plan.',
+    help='Options of watcherlite-engine, which executes all actions that are not '
+    'part of an action plan.',
 )
 
 OPTS = [
@@ -17,16 +18,16 @@ OPTS = [
         default=24.0,
         min=0.0,
         mutable=True,
-        help='Hours after which a RECOMMENDED action plan that nobody has started '
-        'becomes SUPERSEDED; 0: never. Lower it when the infrastructure changes so '
-        'fast that older proposals would do harm.',
+        help='Hours after which a RECOMMENDED action plan that was not started '
+        'becomes SUPERSEDED; 0: never. Lower it if the infrastructure changes '
+        'so fast that older proposals would be harmful.',
     ),
     cfg.FloatOpt(
         'check_periodic_interval',
         default=1800.0,
         min=1.0,
         mutable=True,
-        help='Seconds between two looks for action plans that have expired. Of all '
-        'engines one looks.',
+        help='Seconds between two searches for expired action plans, which one of '
+        'the engines performs.',
     ),
 ]

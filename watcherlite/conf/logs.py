@@ -1,4 +1,4 @@
-"""Logs: oslo.log, quiet about the libraries and silent about credentials."""
+"""Logging: oslo.log with quiet libraries and masked credentials."""
 
 import copy
 import json
@@ -12,8 +12,8 @@ from oslo_log import _options, formatters, log
 from watcherlite import exceptions
 from watcherlite.conf import configuration, masking
 
-#: What the libraries log below these levels is of use to their authors only; with
-#: `debug` on, it would hide what watcherlite has to say.
+#: Messages of the libraries below these levels are useful for their authors only; with
+#: `debug` they would obscure those of watcherlite.
 LOG_LEVELS = [
     'alembic=WARN',
     'amqp=WARN',
@@ -35,13 +35,13 @@ LOG_LEVELS = [
     'stevedore=WARN',
     'urllib3=WARN',
 ]
-#: What stands before the text of a line about an action: what oslo.log calls an
-#: instance is the resource of a context, and here that is always one.
+#: The prefix of log lines about an action: oslo.log calls the resource of a context an
+#: instance, and here it is always an action.
 ACTION = '[action: %(uuid)s] '
 
 
-#: Characters that end a line of a log, or that a terminal obeys, and how they are
-#: written instead. What clients send may have them, encoded in a path for instance.
+#: Line breaks and control characters of terminals, and their replacements. Input of
+#: clients may contain them, encoded in a path for instance.
 _CONTROL = {
     code: chr(code).encode('unicode_escape').decode()
     for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)
@@ -53,10 +53,10 @@ _CONTROL_WITHIN_LINES = {
 
 
 class MaskSecrets(logging.Filter):
-    """Take credentials out of a record before a handler sees it.
+    """Mask credentials in a record before a handler sees it.
 
-    It never refuses a record. What the record carries beside its text, request
-    ids for instance, stays as it is.
+    It never drops a record. Attributes of the record besides its text, such as request
+    ids, are not changed.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -64,8 +64,8 @@ class MaskSecrets(logging.Filter):
         try:
             text = record.getMessage()
         except Exception:
-            # Arguments that do not fit the message: logging will say so on
-            # standard error and print them as they are.
+            # Arguments that do not match the message: logging will report that on
+            # standard error and print them unformatted.
             record.msg = masking.mask_text(str(record.msg))
             record.args = (masking.mask_text(repr(record.args)),)
         else:
@@ -73,7 +73,7 @@ class MaskSecrets(logging.Filter):
             if masked != text:
                 record.msg, record.args = masked, ()
         if record.exc_info and not record.exc_text:
-            # Formatters take a text that is there already.
+            # Formatters use an existing text.
             text = _PLAIN.formatException(record.exc_info)
             masked = masking.mask_text(text)
             if masked != text:
@@ -86,13 +86,13 @@ class MaskSecrets(logging.Filter):
 
 
 class MaskingFormatter(logging.Formatter):
-    """Mask what another formatter makes of a record, and have its text be one line.
+    """Mask the output of another formatter, and keep it on one line.
 
-    Else whoever sends a line break could write lines into the log. Only tracebacks
-    have several, each with what stands before the first.
+    Otherwise anybody who sends a line break could forge log lines. Only tracebacks have
+    several, each with the prefix of the first.
 
-    The formatters of oslo.log write more than the record's text: the exception
-    that is being handled, the context, and any `extra` data.
+    The formatters of oslo.log write more than the record's text: the exception that is
+    being handled, the context, and any `extra` data.
     """
 
     def __init__(self, formatter: logging.Formatter) -> None:
@@ -100,10 +100,10 @@ class MaskingFormatter(logging.Formatter):
         self.formatter = formatter
 
     def format(self, record: logging.LogRecord) -> Any:
-        """Return a text, or the data that a handler for fluentd expects."""
+        """Return a text, or the data for a fluentd handler."""
         written = self.formatter.format(_in_one_line(record))
         if isinstance(self.formatter, formatters.JSONFormatter):
-            # A mask may cover a quotation mark that JSON needs.
+            # A mask may replace a quotation mark required by JSON.
             data = json.loads(written)
             masked = masking.mask_data(data)
             return written if masked == data else json.dumps(masked)
@@ -114,7 +114,7 @@ class MaskingFormatter(logging.Formatter):
         return masked
 
     def formatException(self, ei: Any) -> str:
-        """Return the text of an exception, for handlers that ask for it alone."""
+        """Return the text of an exception, for handlers that format it separately."""
         return masking.mask_text(self.formatter.formatException(ei))
 
 
@@ -123,13 +123,13 @@ def _in_one_line(record: logging.LogRecord) -> logging.LogRecord:
     try:
         text = record.getMessage()
     except Exception:
-        # Logging will say so itself.
+        # Logging will report it.
         return record
     escaped = text.translate(_CONTROL)
     if escaped == text:
         return record
     found = copy.copy(record)
-    # Percent signs are not looked at where there are no arguments.
+    # Without arguments percent signs are not interpreted.
     found.msg, found.args = escaped, ()
     return found
 
@@ -142,12 +142,12 @@ def register_opts(conf: cfg.ConfigOpts) -> None:
     log.register_options(conf)
     conf.set_default('default_log_levels', LOG_LEVELS)
     conf.set_default('instance_uuid_format', ACTION)
-    # Before the logs are set up, oslo.log has them go to standard error.
+    # Before logging is set up, oslo.log writes to standard error.
     guard_handlers()
 
 
 def set_defaults() -> None:
-    """Put our defaults into the sample file; oslo-config-generator calls this."""
+    """Set our defaults in the sample file; called by oslo-config-generator."""
     log.set_defaults(default_log_levels=LOG_LEVELS)
     cfg.set_defaults(_options.log_opts, instance_uuid_format=ACTION)
 
@@ -155,11 +155,11 @@ def set_defaults() -> None:
 def setup_logging(
     conf: configuration.Configuration, product: str, version: str = 'unknown'
 ) -> None:
-    """Send logs where `conf` says, with request ids and without credentials.
+    """Configure logging by `conf`, with request ids and masked credentials.
 
     :param product: the name of the daemon or command, for the log lines
-    :raises ConfigurationError: the file of `log_config_append` cannot be used, or
-        a log file cannot be written
+    :raises ConfigurationError: the file of `log_config_append` cannot be used, or a log
+        file cannot be written
     """
     try:
         log.setup(conf, product, version)
@@ -171,14 +171,14 @@ def setup_logging(
     except OSError as error:
         raise exceptions.ConfigurationError(
             f'The log file {error.filename} cannot be written: {error.strerror}. '
-            'Look at [DEFAULT] log_file and log_dir.'
+            'Check [DEFAULT] log_file and log_dir.'
         ) from None
     guard_handlers()
     conf.after_reload(guard_handlers)
 
 
 def guard_handlers() -> None:
-    """Have every handler that there is mask credentials; again changes nothing."""
+    """Mask credentials in all existing handlers; idempotent."""
     for handler in _handlers():
         if not any(isinstance(f, MaskSecrets) for f in handler.filters):
             handler.addFilter(MaskSecrets())

@@ -1,8 +1,7 @@
-"""Take credentials out of texts of which nobody knows where they came from.
+"""Masking of credentials in texts of unknown origin.
 
-Rather one word too many than one password too few: what looks like a credential is
-replaced, although it may be none. Every pattern works in a time that grows with the
-length of the text and no faster, because a text may be the output of a command.
+In doubt text is masked: anything that looks like a credential is replaced. Every
+pattern is matched in linear time, because a text may be the output of a command.
 """
 
 import re
@@ -11,52 +10,50 @@ from typing import Any
 
 MASK = '***'
 
-#: Names whose value is a secret, whatever stands in front of them: `password` is
-#: `admin_password` too. The name must end here, so that `token_type` and
-#: `max_tokens` are left alone.
+#: Names whose value is a secret, with any prefix: `password` includes `admin_password`.
+#: The name must end here, so that `token_type` and `max_tokens` are not masked.
 _NAME = (
     r'(?:passw(?:or)?d|passphrase|passcode|pwd|(?<=[_.-])pass|(?<=[a-z])(?-i:Pass)'
     r'|secret|token|credentials?|cookie'
     r'|(?:api|access|secret|private|encryption|signing|shared|account)[_-]?key)\d*'
 )
-#: A quotation mark, also one within a text that was quoted itself.
+#: A quotation mark, possibly escaped within a quoted text.
 _QUOTE = r'(?P<quote>\\*[\'"])'
 _QUOTED = _QUOTE + r'(?P<value>(?:(?!(?P=quote))(?:\\.|[^\\]))*)(?P=quote)'
-#: A value without quotation marks. A comma belongs to it unless the next name, or
-#: nothing, comes behind it.
+#: An unquoted value. A comma belongs to it unless the next name, or nothing, follows.
 _BARE = (
     r'(?P<bare>[\'"]?(?:[^\s,;&\'"\\]|\\(?![\'"])|[\'"](?=\w)'
     r'|[,;&](?!\s|$|[\'"]?[\w.-]+[\'"]?\s*[=:]))+)'
 )
 _ASSIGNED = r'(?P<sep>\\*[\'"]?\s*(?:=>|[:=])\s*+)'
 
-#: A value that says that there is no secret is worth reading.
+#: A value that indicates the absence of a secret is left readable.
 _NOTHING = frozenset({'none', 'null', 'true', 'false', 'unset', MASK})
 
 _FLAGS = re.IGNORECASE | re.DOTALL
 
-#: What stands before the last name of a place in a template, and behind the first word
-#: of what is said of it.
+#: The text before the last name of a position in a template, and after the first word
+#: of its message.
 _PLACE = re.compile(
     r'(?:^|[\s(;])(?:resources|properties|parameters|outputs|conditions|environment'
     r'|adopt_stack_data)\.[^\s:;=]*$'
 )
 _SENTENCE = re.compile(r' [a-z]')
 
-#: Nearly every text has nothing of this, and is done with after one search.
+#: Most texts contain none of these, and are finished after one search.
 _SUSPICIOUS = (
     *('://', 'pass', 'pwd', 'secret', 'token', 'credential', 'cookie', 'key'),
     *('authorization', 'private_'),
 )
 
 _URL = re.compile(r'://\S+')
-#: user:password@host, behind :// or behind the host before it
+#: user:password@host, after :// or after the preceding host
 _USERINFO = re.compile(
     r'(?P<start>://|[,;])(?P<user>[^\s:@/,;?#\'"]*):[^\s@/,;?#\'"]+@'
     r'(?=[^\s@/,;?#\'"\\<>)]*(?:[/,;?#\'"\\<>)]|$))'
 )
-#: The same with a password that should have been quoted: all up to the last @. Not
-#: so when what comes behind the colon is a port.
+#: The same with an unquoted password: everything up to the last @, unless the text
+#: after the colon is a port.
 _ODD_USERINFO = re.compile(
     r'(?P<start>://)(?P<user>[^\s:/\'"\[]*):(?!\*\*\*@)'
     r'(?!\d+(?:[/?#,;\'"\\<>)\]}]|$))(?:(?!://)\S)+@'
@@ -78,7 +75,7 @@ _LIST_VALUE = re.compile(
 _BARE_VALUE = re.compile(
     rf'(?P<name>{_NAME}){_ASSIGNED}(?![\[({{]|[bu]?\\*[\'"]\*\*\*){_BARE}', _FLAGS
 )
-#: ('X-Auth-Token', 'abc'), as libraries show headers
+#: ('X-Auth-Token', 'abc'), the notation of headers in libraries
 _PAIR = re.compile(
     rf'(?P<name>(?:{_NAME}|authorization))(?P<sep>\\*[\'"]\s*,\s*[bu]?){_QUOTED}'
     r'(?=\s*[)\]])',
@@ -93,23 +90,23 @@ _ARGUMENT = re.compile(
 #: In a list, the name of an argument whose value is the next item.
 _ARGUMENT_NAME = re.compile(r'--?[A-Za-z][\w.-]*')
 _ELEMENT = re.compile(rf'(?P<name>{_NAME}>)[^<>]+(?=</)', _FLAGS)
-#: how oslo.config tells of a reload
+#: the notation of oslo.config for changed options
 _RELOADED = re.compile(rf'(?P<name>{_NAME} changed from )\[.*', _FLAGS)
 _PRIVATE_KEY = re.compile(
     r'(?P<begin>-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----).*?'
     r'(?P<end>-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)',
     re.DOTALL,
 )
-#: Of data also what is called private, whatever the names in it.
+#: Also private names, which are masked in data only.
 _SECRET_KEY = re.compile(rf'.*(?:{_NAME}|authorization)|private_.*', _FLAGS)
 
 
 def mask_text(text: str) -> str:
     """Return the text with its credentials replaced by `***`.
 
-    Masked are passwords in URLs of any scheme and with any number of hosts, the
-    values of names such as `password`, `secret`, `token` or `api_key` in any common
-    notation, the headers that carry credentials, and private keys.
+    Masked are passwords in URLs of any scheme and with any number of hosts, the values
+    of names such as `password`, `secret`, `token` or `api_key` in any common notation,
+    headers with credentials, and private keys.
     """
     if not is_suspicious(text):
         return text
@@ -127,20 +124,19 @@ def mask_text(text: str) -> str:
 
 
 def is_suspicious(text: str) -> bool:
-    """Say whether there may be credentials in a text, JSON with all names included.
+    """Return whether a text may contain credentials.
 
-    Where it says no, neither `mask_text` nor `mask_data` would change anything.
+    If not, neither `mask_text` nor `mask_data` would change anything.
     """
-    # A search for each takes a tenth of the time of a pattern for all, and every
-    # action that is stored passes here.
+    # Separate searches take a tenth of the time of a combined pattern, and this is
+    # called for every stored action.
     return any(map(text.casefold().__contains__, _SUSPICIOUS))
 
 
 def mask_data(data: Any) -> Any:
-    """Return the data with its credentials replaced, in what it contains too.
+    """Return the data with its credentials replaced, recursively.
 
-    :param data: texts, mappings, lists and tuples of them; whatever else there is
-        in it is returned as it is
+    :param data: texts, mappings, lists and tuples of them; other values are not changed
     """
     if isinstance(data, str):
         return mask_text(data)
@@ -155,7 +151,9 @@ def mask_data(data: Any) -> Any:
 
 
 def _masked_items(items: Sequence[Any]) -> list[Any]:
-    """Return the items of a list, without the value of an argument behind its name."""
+    """Return the items of a list, with values after the names of secret arguments
+    masked.
+    """
     masked: list[Any] = []
     is_value = False
     for item in items:
@@ -184,7 +182,7 @@ def _header(match: re.Match[str]) -> str:
     value = match['value']
     if not match['scheme']:
         return f'{match["name"]}{MASK}'
-    # These schemes have one word behind them, and then the text goes on.
+    # These schemes are followed by one word, and then the text continues.
     rest = re.sub(r'^[^\s,\'"]+', MASK, value)
     return f'{match["name"]}{match["scheme"]}{rest}'
 
@@ -198,7 +196,7 @@ def _quoted(match: re.Match[str]) -> str:
 
 def _pair(match: re.Match[str]) -> str:
     before = match.string[max(0, match.start() - 80) : match.start()]
-    # Else it is a list of words, one of which happens to be such a name.
+    # Otherwise it is a list of words, one of which happens to be such a name.
     alone = re.search(r'[(\[]\s*[bu]?\\*[\'"][\w.-]*$', before)
     return _quoted(match) if alone else match[0]
 
@@ -214,7 +212,7 @@ def _bare(match: re.Match[str]) -> str:
 
 
 def _is_place(match: re.Match[str]) -> bool:
-    """Return whether the name is the place of a problem, and the text says which.
+    """Return whether the name is part of the position of a problem in a text.
 
     `resources.db_password: it was never made` has no credential.
     """

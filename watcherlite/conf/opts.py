@@ -8,9 +8,9 @@ from watcherlite import conf
 
 
 def list_opts() -> list[tuple[cfg.OptGroup | None, list[cfg.Opt]]]:
-    """Return (group, options) of every group; no group stands for [DEFAULT].
+    """Return (group, options) of every group; None is [DEFAULT].
 
-    They are copies: the generator writes on what it is given.
+    They are copies: the generator modifies its argument.
     """
     return [
         (copy.deepcopy(module.GROUP), copy.deepcopy(module.OPTS))

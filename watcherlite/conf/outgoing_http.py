@@ -1,4 +1,4 @@
-"""[outgoing_http]: which servers plans, stacks and clusters may have connected to."""
+"""[outgoing_http]: the servers to which workers may connect on behalf of users."""
 
 import ipaddress
 from typing import Any
@@ -21,10 +21,10 @@ class Network(types.String):
 GROUP = cfg.OptGroup(
     'outgoing_http',
     title='Outgoing HTTP',
-    help='Which servers a worker connects to because a user named them: the action '
-    'http_request, Http::Resource, the health checks of Local::Process, the poll URLs '
-    'of health policies, and lifecycle hooks. Set these alike for every '
-    'watcherlite-applier and watcherlite-engine.',
+    help='The servers to which a worker connects because a user named them: the '
+    'action http_request, Http::Resource, the health checks of Local::Process, '
+    'the poll URLs of health policies, and lifecycle hooks. Configure these '
+    'options identically for every watcherlite-applier and watcherlite-engine.',
 )
 
 OPTS = [
@@ -32,21 +32,23 @@ OPTS = [
         'allowed_hosts',
         default=[],
         mutable=True,
-        help='The hosts that may be connected to, for example '
-        '`api.example.org,*.intern.example.org,192.0.2.7`: names, patterns with `*`, '
-        'and addresses, as they stand in the URL. Empty: every host whose address is '
-        'not refused. Set it where users need to reach a few known services only.',
+        help='The permitted hosts, for example '
+        '`api.example.org,*.intern.example.org,192.0.2.7`: names, patterns with '
+        '`*`, and addresses, as written in the URL. Empty: every host whose '
+        'address is not refused. Set it if users need to reach a few known '
+        'services only.',
     ),
     cfg.ListOpt(
         'refused_networks',
         item_type=Network(),
         default=list(REFUSED_NETWORKS),
         mutable=True,
-        help='The networks that are not connected to, whatever name leads there: by '
-        'default loopback, link-local, multicast and reserved addresses, and the '
-        'metadata services of clouds. IPv6 addresses that stand for one of IPv4 '
-        '(mapped, 6to4, NAT64) are that one. Add the networks of your management '
-        'and storage services, such as `10.0.0.0/8`; a value replaces the default.',
+        help='The refused networks, regardless of the name in the URL: by default '
+        'loopback, link-local, multicast and reserved addresses, and the '
+        'metadata services of clouds. IPv6 addresses that embed an IPv4 address '
+        '(mapped, 6to4, NAT64) are checked as that address. Add the networks of '
+        'your management and storage services, such as `10.0.0.0/8`; a value '
+        'replaces the default.',
     ),
     cfg.ListOpt(
         'allowed_networks',
@@ -54,8 +56,7 @@ OPTS = [
         default=[],
         sample_default=['192.0.2.0/24'],
         mutable=True,
-        help='Networks that may be connected to although `refused_networks` has them. '
-        '`127.0.0.0/8` lets users reach every service of this machine that listens '
-        'on the loopback interface.',
+        help='Exceptions to `refused_networks`. `127.0.0.0/8` lets users reach every '
+        'service of this machine that listens on the loopback interface.',
     ),
 ]

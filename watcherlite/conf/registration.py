@@ -11,10 +11,9 @@ def register(
 ) -> None:
     """Register the options under the group.
 
-    A group object keeps the values that were set on its options, and
-    `register_group` copies it too shallowly to keep them apart: each
-    configuration gets a copy of its own here, else it would see the overrides of
-    all others.
+    A group object stores values that were set on its options, and `register_group`
+    copies it too shallowly to separate them: each configuration gets a copy of its own
+    here, otherwise it would see the overrides of all others.
     """
     conf.register_group(copy.deepcopy(group))
     conf.register_opts(list(options), group=group.name)

@@ -1,4 +1,4 @@
-"""[secrets]: the keys that seal what must not be in the database in clear."""
+"""[secrets]: the encryption keys of secrets in the database."""
 
 import base64
 import binascii
@@ -19,9 +19,9 @@ from watcherlite.conf import default
 GROUP = cfg.OptGroup(
     'secrets',
     title='Secrets',
-    help='What may be secret is sealed before it is stored: hidden parameters, the '
-    'properties of resources, whatever is called like a password or a token. Who '
-    'reads the database, or a backup of it, needs a key to read that.',
+    help='Secrets are encrypted before they are stored: hidden parameters, '
+    'properties of resources, values whose names suggest a password or a token. '
+    'Readers of the database, or of a backup, need a key to decrypt them.',
 )
 
 OPTS = [
@@ -29,37 +29,38 @@ OPTS = [
         'encryption_keys',
         default=[],
         secret=True,
-        sample_default='<in the file secrets.key under state_path, made when needed>',
-        help='The keys, each of them 32 random bytes in base64, as '
-        '"openssl rand -base64 32" prints them. The first one seals; all of them open '
-        'what was sealed before. Without this option a key is made on this machine. '
-        'Set it, alike everywhere, as soon as several machines share one database; '
-        'begin with the key that the first machine has made, else what it has stored '
-        'cannot be read any more. To change the key, put a new one behind the others '
-        'on every machine, then in front of them, run "watcherlite-manage db reseal", '
-        'and take the old ones out.',
+        sample_default='<in the file secrets.key under state_path, created when '
+        'needed>',
+        help='The encryption keys, each of them 32 random bytes in base64, as '
+        'printed by "openssl rand -base64 32". The first one encrypts; all of '
+        'them decrypt. Without this option a key is generated on this machine. '
+        'Set it, identically everywhere, if several machines share one '
+        'database; start with the key that the first machine has generated, '
+        'otherwise its data cannot be decrypted. To rotate the key, append a '
+        'new one on every machine, then move it to the front, run '
+        '"watcherlite-manage db reseal", and remove the old ones.',
     ),
 ]
 
 LOG = logging.getLogger(__name__)
 
-#: What messages call the option.
+#: The name of the option in messages.
 OPTION = '[secrets] encryption_keys'
-#: Under the state directory.
+#: The name of the key file in the state directory.
 KEY_FILE = 'secrets.key'
 BYTES = 32
 
 
-#: It may be possible to make the file later.
+#: Creating the file may succeed later.
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Keys:
-    """What seals and opens.
+    """The encryption keys.
 
-    :param values: in base64; the first one seals, all of them open
-    :param source: where they come from, for messages
+    :param values: in base64; the first one encrypts, all of them decrypt
+    :param source: their origin, for messages
     """
 
     values: tuple[str, ...] = dataclasses.field(repr=False)
@@ -67,12 +68,12 @@ class Keys:
 
 
 def sealing_keys(conf: cfg.ConfigOpts, make: bool = True) -> Keys:
-    """Return the keys: as set, else those of the key file.
+    """Return the keys: those of the option, else of the key file.
 
-    :param make: make the file if there is none
-    :raises ConfigurationError: a key is none, or the file cannot be made or read
-    :raises StoreUnavailable: there is no room for the file
-    :raises KeyMissing: there is no file, and it is not to be made
+    :param make: create the file if it does not exist
+    :raises ConfigurationError: a key is invalid, or the file cannot be created or read
+    :raises StoreUnavailable: there is no space for the file
+    :raises KeyMissing: the file does not exist and must not be created
     """
     if conf.secrets.encryption_keys:
         return Keys(_checked(conf.secrets.encryption_keys, OPTION), OPTION)
@@ -81,9 +82,9 @@ def sealing_keys(conf: cfg.ConfigOpts, make: bool = True) -> Keys:
         if not path.exists():
             if not make:
                 raise exceptions.KeyMissing(
-                    'The database holds secrets, and there is no key on this host: '
-                    f'put the key file {path} back, or set {OPTION} to the keys of '
-                    'the host that sealed them'
+                    'The database contains encrypted secrets, and this host has no '
+                    f'key: restore the key file {path}, or set {OPTION} to the keys '
+                    'of the host that encrypted them'
                 )
             default.state_directory(conf)
             _make(path)
@@ -91,24 +92,24 @@ def sealing_keys(conf: cfg.ConfigOpts, make: bool = True) -> Keys:
     except (OSError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno in _NO_SPACE:
             raise exceptions.StoreUnavailable(
-                f'The key file {path} cannot be made: {error.strerror}. Make room on '
-                'its disk'
+                f'The key file {path} cannot be created: {error.strerror}. Free space '
+                'on its disk'
             ) from error
-        reason = error.strerror if isinstance(error, OSError) else 'it is no text'
+        reason = error.strerror if isinstance(error, OSError) else 'it is not text'
         raise exceptions.ConfigurationError(
-            f'The key file {path} cannot be used: {reason}. Let this user read it, or '
-            f'set {OPTION}'
+            f'The key file {path} cannot be used: {reason}. Make it readable for this '
+            f'user, or set {OPTION}'
         ) from error
     return Keys(_checked(lines, f'the key file {path}'), f'the key file {path}')
 
 
 def key_file(conf: cfg.ConfigOpts) -> pathlib.Path:
-    """Return where the key is that is used when none is set; it may not exist."""
+    """Return the path of the default key file; it may not exist."""
     return pathlib.Path(conf.state_path).expanduser().absolute() / KEY_FILE
 
 
 def _checked(values: Sequence[str], source: str) -> tuple[str, ...]:
-    """Return keys that can be used; what they are is never told."""
+    """Return valid keys; messages never contain them."""
     if not values:
         raise exceptions.ConfigurationError(f'There is no key in {source}')
     for number, value in enumerate(values, 1):
@@ -118,31 +119,31 @@ def _checked(values: Sequence[str], source: str) -> tuple[str, ...]:
             found = 0
         if found != BYTES:
             raise exceptions.ConfigurationError(
-                f'Key {number} in {source} is not {BYTES} bytes in base64; '
-                f'"openssl rand -base64 {BYTES}" prints one that is'
+                f'Key {number} in {source} is not {BYTES} bytes in base64; generate '
+                f'one with "openssl rand -base64 {BYTES}"'
             )
     return tuple(values)
 
 
 def _make(path: pathlib.Path) -> None:
-    """Make the file, whole, unless another process has just done so."""
+    """Create the file atomically, unless another process has just done so."""
     handle, name = tempfile.mkstemp(prefix=f'.{path.name}.', dir=path.parent)
     try:
         with os.fdopen(handle, 'wb') as file:
             file.write(base64.urlsafe_b64encode(os.urandom(BYTES)) + b'\n')
             file.flush()
             os.fsync(file.fileno())
-        # Unlike a rename, it leaves alone what is there already.
+        # Unlike a rename, it does not replace an existing file.
         with contextlib.suppress(FileExistsError):
             os.link(name, path)
     finally:
         os.unlink(name)
     LOG.info(
-        'The key file %s is made: keep a copy, without which no backup of the database '
-        'can be used',
+        'Created the key file %s: keep a copy, without which backups of the database '
+        'cannot be used',
         path,
     )
-    # What is sealed from now on is lost if the name of the file is.
+    # Data encrypted from now on is lost if the directory entry is.
     directory = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(directory)

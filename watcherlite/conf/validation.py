@@ -1,8 +1,7 @@
 """Validation of a configuration: one line for each problem.
 
-oslo.config takes no notice of a name that it does not know and finds a bad value
-only when somebody reads it. An operator wants to hear of both at the start, with
-the file and the name that was probably meant.
+oslo.config ignores unknown names and detects an invalid value only when it is read.
+Operators need to learn of both at the start, with the file and a suggested name.
 """
 
 import difflib
@@ -16,12 +15,12 @@ from oslo_config import cfg
 
 from watcherlite.conf import masking
 
-#: How like a known name an unknown one must be to be taken for a slip of the pen.
+#: The similarity at which an unknown name is considered a typing error.
 LIKENESS = 0.75
-#: All groups of plugins begin so; nobody else has any business in such a group.
+#: The prefix of all groups of plugins, reserved for them.
 PLUGIN_GROUP = 'watcherlite.'
 
-#: What a value with a dollar sign and a name behind it may raise.
+#: The exceptions for an invalid reference with a dollar sign in a value.
 _NO_SUCH_VALUE = (
     cfg.TemplateSubstitutionError,
     cfg.NoSuchOptError,
@@ -33,16 +32,16 @@ Sections = Mapping[str, Mapping[str, list[str]]]
 
 
 def explain(error: Exception) -> str:
-    """Return one line for what oslo.config, or reading a file, has raised."""
+    """Return one line for an exception of oslo.config, or of reading a file."""
     if isinstance(error, cfg.ConfigFileParseError):
-        # What follows the last colon is the line itself: it may hold a password.
+        # The text after the last colon is the line itself: it may contain a password.
         what = re.sub(r": (?:'.*'|\".*\")$", '', str(error.msg), flags=re.DOTALL)
         text = f'The configuration file {error.config_file} is not valid: {what}'
     elif isinstance(error, cfg.ConfigFilesNotFoundError):
         text = f'There is no configuration file {", ".join(error.config_files)}'
     elif isinstance(error, cfg.ConfigFilesPermissionDeniedError):
         names = ', '.join(error.config_files)
-        text = f'The configuration file {names} may not be read by this user'
+        text = f'The configuration file {names} is not readable by this user'
     elif isinstance(error, cfg.ConfigDirNotFoundError):
         text = f'There is no configuration directory {error.config_dir}'
     elif isinstance(error, OSError):
@@ -55,11 +54,11 @@ def explain(error: Exception) -> str:
 
 
 def bad_values(conf: cfg.ConfigOpts, namespace: Any = None) -> list[str]:
-    """Return one line for every option whose value cannot work.
+    """Return one line for every option with an invalid value.
 
-    To be asked again when plugins have registered their options.
+    Call it again when plugins have registered their options.
 
-    :param namespace: what oslo.config has read and not put in force yet
+    :param namespace: read by oslo.config and not yet applied
     """
     problems = []
     for option, group in _options(conf):
@@ -68,9 +67,9 @@ def bad_values(conf: cfg.ConfigOpts, namespace: Any = None) -> list[str]:
         except _NO_SUCH_VALUE:
             # The text of these errors quotes a part of the value.
             problems.append(
-                f'{_place(conf, option, group)}: the value refers to another option '
-                'with a dollar sign, and there is none of that name. A dollar sign '
-                'that is meant as one is written $$.'
+                f'{_place(conf, option, group)}: the value refers with a dollar sign '
+                'to an option that does not exist. Write a literal dollar sign as '
+                '$$.'
             )
         except (cfg.Error, ValueError) as error:
             reason = str(error).rpartition('is not valid: ')[2]
@@ -82,11 +81,11 @@ def bad_values(conf: cfg.ConfigOpts, namespace: Any = None) -> list[str]:
 def unknown_options(
     conf: cfg.ConfigOpts, environ: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Return one line for every setting that nothing will ever read.
+    """Return one line for every setting that is never read.
 
-    To be asked when all groups are registered, those of the plugins included. A
-    group that is not known is a problem when its name is like a known one, or is
-    that of a plugin; else it belongs to another program that shares the file.
+    Call it when all groups are registered, including those of plugins. An unknown group
+    is a problem if its name is similar to a known one, or is that of a plugin;
+    otherwise it belongs to another program that shares the file.
 
     :param environ: the environment, if not the one of this process
     """
@@ -108,7 +107,7 @@ def unknown_options(
 
 
 def config_files(conf: cfg.ConfigOpts) -> list[str]:
-    """Return the paths of the files that `conf` was read from, in that order."""
+    """Return the paths of the files from which `conf` was read, in order."""
     paths = [os.path.expanduser(path) for path in conf.config_file or []]
     for directory in conf.config_dir or []:
         pattern = os.path.join(os.path.expanduser(directory), '*.conf')
@@ -117,13 +116,13 @@ def config_files(conf: cfg.ConfigOpts) -> list[str]:
 
 
 def _options(conf: cfg.ConfigOpts) -> Iterator[tuple[cfg.Opt, cfg.OptGroup | None]]:
-    # Not public, and the only way to an option that knows its former names.
+    # Not public, but the only access to deprecated names.
     for info, group in conf._all_opt_infos():
         yield info['opt'], group
 
 
 def _names(option: cfg.Opt) -> set[str]:
-    """Return what an option may be called in a file, by its former names too."""
+    """Return the names of an option in a file, including deprecated ones."""
     names = {option.dest, option.name}
     names |= {former.name for former in option.deprecated_opts if former.name}
     return names | {name.replace('-', '_') for name in names}
@@ -159,7 +158,7 @@ def _nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def parsed(paths: Iterable[str]) -> Iterator[tuple[str, Sections]]:
-    """Return what is written in files: path, and group -> option -> values."""
+    """Return the content of files: path, and group -> option -> values."""
     for path in paths:
         sections: dict[str, dict[str, list[str]]] = {}
         cfg.ConfigParser(path, sections).parse()
@@ -167,7 +166,7 @@ def parsed(paths: Iterable[str]) -> Iterator[tuple[str, Sections]]:
 
 
 def _place(conf: cfg.ConfigOpts, option: cfg.Opt, group: cfg.OptGroup | None) -> str:
-    """Return where the value of an option comes from, and the option."""
+    """Return the origin of the value of an option, and the option."""
     group_name = _group_name(group)
     name = f'[{group_name}] {option.dest}'
     variable = f'OS_{group_name.upper()}__{option.dest.upper()}'

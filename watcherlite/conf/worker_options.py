@@ -1,4 +1,4 @@
-"""The options that both lanes have: how much work a daemon takes, and how."""
+"""The worker options of both lanes."""
 
 from collections.abc import Sequence
 
@@ -93,7 +93,7 @@ _OPTS: Sequence[cfg.Opt] = (
 def options(work: str) -> list[cfg.Opt]:
     """Return the options of a lane's daemon.
 
-    :param work: what it serves, in the plural, for the help texts
+    :param work: the noun for its work, in the plural, for the help texts
     """
     return [
         cfg.IntOpt(
@@ -101,9 +101,10 @@ def options(work: str) -> list[cfg.Opt]:
             default=1,
             min=1,
             max=256,
-            help=f'How many processes serve {work} on this machine. Raise it when one '
-            'process uses a whole processor and the database has room for more; for '
-            'actions that wait for something outside, raise max_parallel instead.',
+            help=f'The number of processes that serve {work} on this machine. Raise '
+            'it when one process saturates a processor and the database has '
+            'capacity; for actions that wait for external services, raise '
+            'max_parallel instead.',
         ),
         *_OPTS,
     ]

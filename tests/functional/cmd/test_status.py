@@ -94,9 +94,9 @@ class StatusTest(CallingTestCase):
                 1,
                 (
                     'Warning',
-                    f'{ini}: nothing reads the group [oslo_messaging_notifications]; '
-                    f'notifications are set in [notifications]; {ini} may be written '
-                    'by everybody; chmod o-w it',
+                    f'{ini}: the group [oslo_messaging_notifications] is not used; '
+                    f'notifications are set in [notifications]; {ini} is '
+                    'world-writable; run chmod o-w on it',
                 ),
             ),
             (code, found['files']),
@@ -146,10 +146,10 @@ class StatusTest(CallingTestCase):
         self.assertEqual(
             (
                 'Warning',
-                'the key that seals secrets is the one of this host alone, in '
-                f'{where}; set [secrets] '
-                'encryption_keys alike on all hosts of the database, that one first, '
-                'and keep a copy apart from the backups of the database',
+                f'the encryption key exists on this host only, in {where}; set '
+                '[secrets] encryption_keys to the same value on all hosts of the '
+                'database, starting with this key, and keep a copy separate from '
+                'the backups of the database',
             ),
             found['secrets'],
         )
@@ -204,7 +204,7 @@ class StatusTest(CallingTestCase):
         code, found = self.check()
 
         self.assertEqual((2, 'Failure'), (code, found['database'][0]))
-        self.assertIn(f'put the key file {path} back', found['database'][1])
+        self.assertIn(f'restore the key file {path}', found['database'][1])
         self.assertFalse(path.exists())
 
     def a_secret(self):

@@ -49,8 +49,8 @@ class TestReload(base.TestCase):
                 [
                     'WARNING ~/watcherlite.conf: [applier] has no option max_paralel; '
                     'did you mean max_parallel?',
-                    'WARNING ~/watcherlite.conf: nothing reads the group '
-                    '[watcher_applier]; set [applier]',
+                    'WARNING ~/watcherlite.conf: the group [watcher_applier] is not '
+                    'used; set [applier]',
                     'INFO [applier] sweep_interval was 4 and is 5 now',
                 ],
             ),

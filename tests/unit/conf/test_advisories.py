@@ -33,7 +33,7 @@ class TestAdvisories(base.TestCase):
             [line.partition('[')[2].partition(']')[0] for line in found],
         )
         self.assertEqual(
-            '~/watcherlite.conf: nothing reads the group [watcher_decision_engine]; '
+            '~/watcherlite.conf: the group [watcher_decision_engine] is not used; '
             'set [engine]',
             next(line for line in found if 'decision' in line),
         )
@@ -65,15 +65,15 @@ class TestAdvisories(base.TestCase):
 
         self.assertEqual(
             [
-                '~/watcherlite.conf may be written by everybody; chmod o-w it',
-                '~/htpasswd may be written by everybody; chmod o-w it',
+                '~/watcherlite.conf is world-writable; run chmod o-w on it',
+                '~/htpasswd is world-writable; run chmod o-w on it',
             ],
             written,
         )
         self.assertEqual(
             [
-                '~, which holds files of the configuration, may be written by '
-                'everybody; chmod o-w it'
+                '~, which contains configuration files, is world-writable; run chmod '
+                'o-w on it'
             ],
             self.told(text),
         )
@@ -85,5 +85,7 @@ class TestAdvisories(base.TestCase):
 
         (line,) = self.told(shared)
 
-        self.assertIn('set [secrets] encryption_keys alike on all hosts', line)
+        self.assertIn(
+            'set [secrets] encryption_keys to the same value on all hosts', line
+        )
         self.assertEqual([], self.told(f'{shared}[secrets]\nencryption_keys = k\n'))

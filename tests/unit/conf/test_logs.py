@@ -209,7 +209,7 @@ class TestSetupLogging(LogsCase):
 
         self.assertEqual(
             f'The log file {self.file} cannot be written: No such file or directory. '
-            'Look at [DEFAULT] log_file and log_dir.',
+            'Check [DEFAULT] log_file and log_dir.',
             str(error),
         )
 

@@ -350,8 +350,9 @@ class TestStateDirectory(base.TestCase):
         )
 
         self.assertEqual(
-            f'The state directory {self.home}/watcherlite cannot be made: File exists. '
-            'Set [DEFAULT] state_path to a directory that this user may write to.',
+            f'The state directory {self.home}/watcherlite cannot be created: File '
+            'exists. Set [DEFAULT] state_path to a directory that this user can '
+            'write to.',
             str(error),
         )
 

@@ -51,7 +51,7 @@ class TestOption(SecretsCase):
             text = self.refused(self.conf(f'encryption_keys = {KEY},{bad}'))
             self.assertEqual(
                 'Key 2 in [secrets] encryption_keys is not 32 bytes in base64; '
-                '"openssl rand -base64 32" prints one that is',
+                'generate one with "openssl rand -base64 32"',
                 text,
             )
 
@@ -107,9 +107,9 @@ class TestKeyFile(SecretsCase):
 
     def test_none_is_made_where_there_is_something_to_open(self):
         self.assertEqual(
-            'The database holds secrets, and there is no key on this host: put the '
-            'key file STATE/secrets.key back, or set [secrets] encryption_keys to the '
-            'keys of the host that sealed them',
+            'The database contains encrypted secrets, and this host has no key: '
+            'restore the key file STATE/secrets.key, or set [secrets] '
+            'encryption_keys to the keys of the host that encrypted them',
             self.refused(self.conf(), exceptions.KeyMissing, make=False),
         )
         self.assertFalse(self.path().exists())
@@ -124,8 +124,8 @@ class TestKeyFile(SecretsCase):
 
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         self.assertEqual(
-            'The key file STATE/secrets.key cannot be made: File too large. Make room '
-            'on its disk',
+            'The key file STATE/secrets.key cannot be created: File too large. Free '
+            'space on its disk',
             said,
         )
         self.assertEqual([], list(self.state.iterdir()))
@@ -141,10 +141,10 @@ class TestKeyFile(SecretsCase):
         self.state.mkdir()
         cases = {
             b'': 'There is no key in the key file STATE/secrets.key',
-            b'x': 'Key 1 in the key file STATE/secrets.key is not 32 bytes in base64; '
-            '"openssl rand -base64 32" prints one that is',
-            b'\xff': 'The key file STATE/secrets.key cannot be used: it is no text. '
-            'Let this user read it, or set [secrets] encryption_keys',
+            b'x': 'Key 1 in the key file STATE/secrets.key is not 32 bytes in '
+            'base64; generate one with "openssl rand -base64 32"',
+            b'\xff': 'The key file STATE/secrets.key cannot be used: it is not text. '
+            'Make it readable for this user, or set [secrets] encryption_keys',
         }
         for content, expected in cases.items():
             self.path().write_bytes(content)
@@ -152,7 +152,7 @@ class TestKeyFile(SecretsCase):
         self.path().unlink()
         self.path().mkdir()
         self.assertEqual(
-            'The key file STATE/secrets.key cannot be used: Is a directory. Let this '
-            'user read it, or set [secrets] encryption_keys',
+            'The key file STATE/secrets.key cannot be used: Is a directory. Make it '
+            'readable for this user, or set [secrets] encryption_keys',
             self.refused(self.conf()),
         )

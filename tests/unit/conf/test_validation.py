@@ -69,7 +69,7 @@ class TestBadValues(ProblemsCase):
         )
 
         self.assertIn('~/watcherlite.conf: [database] connection: ', text)
-        self.assertIn('A dollar sign that is meant as one is written $$.', text)
+        self.assertIn('Write a literal dollar sign as $$.', text)
         self.assertNotIn('pass$', text)
         self.assertNotIn(' word', text)
 
