@@ -106,7 +106,7 @@ class Checker:
         self._schema = schema
         self._texts = texts
         self.name = str(schema.get('title', name))
-        # An empty registry, not the default one, which would fetch from the network.
+        # An empty registry: the default one would fetch from the network.
         self._validator = jsonschema.Draft202012Validator(
             schema, format_checker=_FORMATS, registry=referencing.Registry()
         )

@@ -161,7 +161,7 @@ class Declared(Protocol):
     def properties(self) -> Mapping[str, Property]: ...
 
     @property
-    def accepts_any(self) -> bool: ...
+    def allows_undeclared(self) -> bool: ...
 
     @property
     def replaces_failed(self) -> bool: ...
@@ -193,7 +193,7 @@ def decide(
     names = [
         name
         for name in changed(before, after)
-        if name in declared or not handler.accepts_any
+        if name in declared or not handler.allows_undeclared
     ]
     fixed = [name for name in names if name in declared and declared[name].immutable]
     if fixed:

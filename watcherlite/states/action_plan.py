@@ -66,7 +66,7 @@ RESUME = 'resume'
 FAIL = 'fail'
 CANCEL = 'cancel'
 ON_WORKER_LOSS = {
-    RESUME: 'the plan goes on at another worker',
-    FAIL: 'what the worker had started is FAILED, the rest is cancelled',
+    RESUME: 'another worker continues the plan',
+    FAIL: 'started actions of the worker are FAILED, the rest is cancelled',
     CANCEL: 'the plan is cancelled',
 }

@@ -108,7 +108,7 @@ class FakeContext:
         return self.clock.now()
 
     def remaining(self) -> float | None:
-        """Return the seconds that are left until the deadline, or None."""
+        """Return the seconds left until the deadline, or None."""
         if self._deadline_at is None:
             return None
         return max(0.0, self._deadline_at - self.clock.monotonic())

@@ -112,7 +112,7 @@ class ResourceRun:
 
     @property
     def reference(self) -> str:
-        """Return what get_resource gives."""
+        """Return the value of get_resource."""
         return self._instance().reference(self._context(self._action(1)))
 
     # what a test does
@@ -181,11 +181,11 @@ class ResourceRun:
         return self._operate('delete', _caller('delete'), attempt=attempt)
 
     def suspend(self, *, attempt: int = 1) -> Settled:
-        """Put it to rest."""
+        """Suspend the resource."""
         return self._operate('suspend', _caller('suspend'), attempt=attempt)
 
     def resume(self, *, attempt: int = 1) -> Settled:
-        """Let it go on."""
+        """Resume the resource."""
         return self._operate('resume', _caller('resume'), attempt=attempt)
 
     def lock(self, *, attempt: int = 1) -> Settled:

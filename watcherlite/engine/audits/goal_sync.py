@@ -30,7 +30,7 @@ class ProposalPlugins(Protocol):
         """Return an instance; raises PluginNotFound or PluginError."""
 
     def loadable(self, namespace: str) -> dict[str, Any]:
-        """Return the classes of a namespace that can be used, by name."""
+        """Return the usable classes of a namespace, by name."""
 
     def fill_parameters(
         self, spec: Mapping[str, Any], given: Mapping[str, Any]

@@ -29,7 +29,7 @@ class Plugins(ResourceHandlers, Protocol):
         """Return an instance; raises PluginNotFound or PluginError."""
 
     def loadable(self, namespace: str) -> Mapping[str, Any]:
-        """Return the classes of a namespace that can be used, by name."""
+        """Return the usable classes of a namespace, by name."""
 
     def make_policy(self, name: str) -> Policy:
         """Return a policy; raises what `make` does."""

@@ -45,7 +45,7 @@ class StackProfile(ResourceHandler):
         'template': Property(
             {'type': 'object'}, 'The template.', required=True, updatable=True
         ),
-        'context': Property(_MAP, 'Accepted, and not used.', updatable=True),
+        'context': Property(_MAP, 'Accepted and ignored.', updatable=True),
         'parameters': Property(_MAP, 'The parameters of the template.', updatable=True),
         'files': Property(
             {**_MAP, 'additionalProperties': {'type': 'string'}},
@@ -68,7 +68,7 @@ class StackProfile(ResourceHandler):
     }
     attributes: ClassVar[Mapping[str, str]] = {
         'stack_name': 'The name of the stack.',
-        'outputs': 'The outputs of the stack, by their names.',
+        'outputs': 'The outputs of the stack by name.',
     }
 
     def __init__(self, options: Any = None, stacks: StackBackend | None = None) -> None:

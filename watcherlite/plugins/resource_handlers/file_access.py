@@ -21,7 +21,7 @@ from watcherlite.plugins.resource_handlers.errors import ResourceFault
 
 
 def numbers(owner: str) -> tuple[int, int]:
-    """Return the numbers of `user` or `user:group`; -1 for a group not given.
+    """Return the numbers of `user` or `user:group`; -1 for an omitted group.
 
     :raises ResourceFault: one of them does not exist on this machine
     """
@@ -214,7 +214,11 @@ class Place:
         """
         owner = self.owner()
         if owner != resource and owner != before:
-            why = 'another resource' if owner is not None else 'no resource any more'
+            why = (
+                'no resource any longer'
+                if owner is not None
+                else 'no resource any more'
+            )
             raise ResourceFault(f'{self._path} belongs to {why}')
         claim = f'.{self._name}.{resource}{_CLAIM}'
         with open(self._open(claim, os.O_WRONLY | os.O_CREAT), 'w') as file:

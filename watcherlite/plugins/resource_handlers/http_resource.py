@@ -221,7 +221,7 @@ class HttpResource(ResourceHandler):
     def decide(
         self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
     ) -> str:
-        """Replace it when it is made otherwise and no call can change it."""
+        """Replace it if its creation changes and there is no call to update it."""
         decided = resource_results.decide(self, before, after, failed)
         if decided != UPDATE or 'create' not in resource_results.changed(before, after):
             return decided
@@ -283,7 +283,7 @@ class HttpResource(ResourceHandler):
         return Ready(attributes=self._attributes(context, called.content))
 
     def update(self, context: ResourceContext) -> Result:
-        """Have it changed, if it is what the server has to know."""
+        """Update it, if a property for the server has changed."""
         changes = set(resource_results.changed(context.before, context.properties))
         if 'update' not in context.properties or not changes & _TOLD:
             return None

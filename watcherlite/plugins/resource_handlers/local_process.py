@@ -134,7 +134,7 @@ class LocalProcess(ResourceHandler):
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
-        """Return the allow-list, and what is the same for all processes."""
+        """Return the allow list and the options of all processes."""
         return process_table.OPTIONS
 
     def validate(self, properties: Mapping[str, Any]) -> None:

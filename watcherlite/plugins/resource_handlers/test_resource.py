@@ -112,7 +112,7 @@ class TestResource(ResourceHandler):
     def decide(
         self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
     ) -> str:
-        """Replace it where `update_replace` says so."""
+        """Replace it if `update_replace` is set."""
         decided = resource_results.decide(self, before, after, failed)
         if decided != UPDATE:
             return decided
