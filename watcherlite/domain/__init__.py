@@ -1,1 +1,1 @@
-"""The nouns, as frozen dataclasses without any I/O."""
+"""The domain objects: frozen dataclasses and pure functions, without I/O."""

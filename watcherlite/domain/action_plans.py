@@ -11,10 +11,10 @@ from watcherlite.domain.actions import MESSAGE_LENGTH, cut
 from watcherlite.domain.creators import NOBODY, Creator
 from watcherlite.states import action_plan as states
 
-# What its workers do for it while it is ONGOING
+# The mode of its workers while it is ONGOING
 FORWARD = 'forward'  # execute its actions
-STOPPING = 'stopping'  # an action failed: cancel what has not started
-REVERTING = 'reverting'  # undo what succeeded
+STOPPING = 'stopping'  # an action failed: cancel actions that have not started
+REVERTING = 'reverting'  # revert actions that succeeded
 STAGES = (FORWARD, STOPPING, REVERTING)
 
 SKIPPED_MESSAGE = 'One or more actions were skipped.'
@@ -26,15 +26,15 @@ _MORE = re.compile(r' And (\d+) more\.$| (\d+) in all\.$')
 class NewActionPlan:
     """An action plan that is not stored yet.
 
-    The second half is what changes while it lives.
+    The second half changes during its lifetime.
 
-    :param max_parallel: most actions that may be taken at one time; None: no
-        limit but the workers' own
+    :param max_parallel: maximum number of actions claimed at a time; None: limited by
+        the workers only
     :param efficacy_indicators: name, description, unit and value of each
-    :param creator: whose authority its actions have
-    :param total: how many actions it has
-    :param unfinished: how many of them have not ended
-    :param active: how many of them a worker has taken and not ended
+    :param creator: the source of the authority of its actions
+    :param total: number of actions
+    :param unfinished: number of actions that have not ended
+    :param active: number of claimed actions that have not ended
     :param fault: the fields of `outcomes.Fault` of the first failure, or None
     """
 
@@ -86,14 +86,14 @@ class ActionPlan(NewActionPlan):
 
     @property
     def claimable(self) -> bool:
-        """Return whether workers may take actions of it."""
+        """Return whether workers may claim its actions."""
         if self.state == states.ONGOING:
             return self.stage != STOPPING
         return self.state == states.PENDING
 
     @property
     def cancels_unstarted(self) -> bool:
-        """Return whether its actions that have not started are to be cancelled."""
+        """Return whether its unstarted actions are to be cancelled."""
         return self.state == states.CANCELLING or (
             self.state == states.ONGOING and self.stage == STOPPING
         )
@@ -101,7 +101,7 @@ class ActionPlan(NewActionPlan):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PlanSurroundings:
-    """What of a plan's neighbourhood its notifications repeat."""
+    """The related objects of a plan that its notifications contain."""
 
     plan: ActionPlan
     audit: audits.Audit
@@ -110,10 +110,10 @@ class PlanSurroundings:
 
 
 def ended_state(plan: ActionPlan) -> str | None:
-    """Return the state that a plan has now come to, or None if it goes on.
+    """Return the final state of a plan, or None if it has not ended.
 
-    FAILED needs a FAILED action: skipped and cancelled ones do not count
-    (spec 000). A plan that is to be rolled back goes on until that is done.
+    FAILED requires a FAILED action: skipped and cancelled ones do not count (spec 000).
+    A plan that is to be rolled back continues until that is done.
     """
     if plan.unfinished:
         return None
@@ -129,7 +129,7 @@ def ended_state(plan: ActionPlan) -> str | None:
 
 
 def needs_rollback(plan: ActionPlan) -> bool:
-    """Return whether the actions that revert others are to be made now."""
+    """Return whether the actions that revert others are to be created now."""
     return (
         plan.state == states.ONGOING
         and plan.stage == STOPPING
@@ -140,15 +140,15 @@ def needs_rollback(plan: ActionPlan) -> bool:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PlanMessage:
-    """The parts of a plan's status message, in their order.
+    """The parts of a plan's status message, in order.
 
-    :param reason: why the plan ended, or ends, as it does
-    :param text: what else it says
+    :param reason: of the end of the plan
+    :param text: other text
     :param skipped: whether actions were skipped: then SKIPPED_MESSAGE follows the
         reason
-    :param named: a sentence for each skipped action that is named
-    :param unnamed: how many more were skipped
-    :param last: what is appended behind all
+    :param named: a sentence for each named skipped action
+    :param unnamed: the number of other skipped actions
+    :param last: the text appended at the end
     """
 
     reason: str = ''
@@ -159,9 +159,9 @@ class PlanMessage:
     last: str = ''
 
     def render(self) -> str | None:
-        """Return the message, which fits: as many actions are named as there is room.
+        """Return the message within its length limit, with as many actions as fit.
 
-        The reason and what is appended are never shortened in favour of the rest.
+        The reason and the appended text are never shortened in favour of the rest.
         """
         last = f' {self.last}' if self.last else ''
         room = MESSAGE_LENGTH - len(last)
@@ -173,7 +173,7 @@ class PlanMessage:
             words.insert(0, self.reason if stops else f'{self.reason}.')
         head = ' '.join(words)
         if len(head) > room:
-            # No half of the fixed sentence, which clients compare.
+            # Never truncate the fixed sentence, which clients compare.
             begun = self.reason and len(f'{words[0]} {SKIPPED_MESSAGE}') > room
             head = self.reason if begun else f'{head[: room - 1]}…'
         elif self.skipped:
@@ -181,7 +181,7 @@ class PlanMessage:
         return cut(f'{head}{last}'.strip()) or None
 
     def _list(self, room: int) -> str:
-        """Return the names that fit, and how many more there are."""
+        """Return the sentences that fit, and the number of the others."""
         total = len(self.named) + self.unnamed
         for count in range(len(self.named), -1, -1):
             more = total - count
@@ -193,9 +193,9 @@ class PlanMessage:
 
 
 def parse_message(message: str | None) -> PlanMessage:
-    """Return the parts of a status message that `PlanMessage.render` returned.
+    """Return the parts of a status message created by `PlanMessage.render`.
 
-    What precedes SKIPPED_MESSAGE is the reason. A message without it is text.
+    The text before SKIPPED_MESSAGE is the reason. A message without it is text.
     """
     before, found, after = (message or '').partition(SKIPPED_MESSAGE)
     if not found:
@@ -214,13 +214,13 @@ def skip_message(
     *,
     reason_first: bool = False,
 ) -> str | None:
-    """Return a plan's status message after more of its actions were skipped.
+    """Return a plan's status message after further actions were skipped.
 
-    The fixed sentence first, behind the reason if there is one; then the actions
-    as far as 255 characters go, and how many more there are.
+    The fixed sentence comes first, after the reason if there is one; then the actions
+    that fit into 255 characters, and the number of the others.
 
     :param skipped: (uuid of the action, whether a user skipped it)
-    :param reason_first: what the message says so far is why the plan ends
+    :param reason_first: the existing message is the reason of the end of the plan
     """
     parts = parse_message(current)
     if reason_first and not parts.skipped:
@@ -230,7 +230,7 @@ def skip_message(
         for uuid, by_user in skipped
     )
     if parts.unnamed:
-        # Their order is that of the skips: no later one takes an earlier one's place.
+        # In the order of the skips: a later one does not displace an earlier one.
         unnamed = parts.unnamed + len(sentences)
         return dataclasses.replace(parts, unnamed=unnamed).render()
     named = parts.named + sentences
@@ -238,10 +238,10 @@ def skip_message(
 
 
 def reason_message(current: str | None, reason: str) -> str | None:
-    """Return the status message of a plan that ends badly: why, then the skips."""
+    """Return the status message of a failed plan: the reason, then the skips."""
     return dataclasses.replace(parse_message(current), reason=reason).render()
 
 
 def appended_message(current: str | None, last: str) -> str | None:
-    """Return a status message with a sentence behind what it said, which stays."""
+    """Return a status message with a sentence appended."""
     return dataclasses.replace(parse_message(current), last=last).render()

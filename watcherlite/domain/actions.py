@@ -20,26 +20,26 @@ CHECK = states.CHECK
 COMPLETE = states.COMPLETE
 REVERT = states.REVERT
 
-#: The columns String(255) of spec 000.
+#: The length of the String(255) columns of spec 000.
 MESSAGE_LENGTH = 255
 
-#: In the context of actions of no plan that look after something again and again: what
-#: they change is recorded, but not each of their steps.
+#: In the context of periodic actions without a plan: their changes are recorded, but
+#: not each of their steps.
 LOOKED_AFTER = 'looked_after'
 
 # The messages of actions that were cancelled before they started
 CANCELLED_UNSTARTED = 'Action was cancelled before it started.'
 STOPPED_UNSTARTED = 'Action was not started because another action of its plan failed.'
 
-# What an edge of the graph needs
+# The condition of an edge of the graph
 COMPLETION = 'completion'
 SUCCESS = 'success'
 
 
 def cut(text: str | None) -> str | None:
-    """Return a status message that fits, ending in an ellipsis when it is cut.
+    """Return a status message truncated to its limit, with an ellipsis if necessary.
 
-    NUL characters, which no database keeps in text, become question marks.
+    NUL characters, which databases reject, become question marks.
     """
     if text is None:
         return None
@@ -54,8 +54,8 @@ def cut(text: str | None) -> str | None:
 class NewAction:
     """An action that is not stored yet (spec 001 has the meaning of each property).
 
-    The second half is what changes while it lives; the store writes these
-    fields, and only these, when it is handed a changed action.
+    The second half changes during its lifetime; the store writes these fields, and only
+    these, when it saves a changed action.
 
     :param lane: which daemon serves it
     :param plan_id: the plan that it belongs to, or None
@@ -64,24 +64,24 @@ class NewAction:
     :param dependents: how many actions depend on it
     :param interval: seconds between the starts of two runs; 0: not repeated
     :param timeout: seconds; 0: the option `default_action_timeout`
-    :param context: who asked; never credentials in clear
-    :param tenant: the project that it belongs to, or None
-    :param within: what its target is a part of, or None: actions on different parts
-        of one thing run side by side, but none beside an action on that thing
-    :param owner: uuid of the worker that took it
-    :param attempt: how often it was taken: with `owner`, the fence
-    :param recoveries: how often it was taken over from a lost worker
-    :param phase: what it is to be taken for: RUN, CHECK, COMPLETE or REVERT
-    :param pending: how many of the actions that it depends on are unfinished
-    :param not_before: not to be taken earlier; EPOCH: at once
+    :param context: of the request; never credentials in clear
+    :param tenant: its project, or None
+    :param within: the container of its target, or None: actions on different parts of
+        one container run in parallel, but not with an action on the container
+    :param owner: uuid of the worker that claimed it
+    :param attempt: number of claims: with `owner`, the fencing token
+    :param recoveries: number of takeovers from lost workers
+    :param phase: for which it is to be claimed: RUN, CHECK, COMPLETE or REVERT
+    :param pending: number of unfinished actions that it depends on
+    :param not_before: not to be claimed earlier; EPOCH: at once
     :param blocked_on: the target whose lock it waits for; the uuid of the action that
-        it was derived from, while that is suspended; or None
+        derived it, while that is suspended; or None
     :param token: of the last InProgress, or None
     :param control: the last signal, or None
-    :param deadline: when its time is over, as long as it waits for what it derived, and
-        once it has asked for another try; EPOCH: it is over, and what had not ended was
-        told to; while it is SUSPENDED: EPOCH and what was left of it; None: only the
-        worker that runs it knows
+    :param deadline: of its timeout, while it waits for derived actions, and after a
+        Retry; EPOCH: expired, and its unfinished derived actions were cancelled; while
+        it is SUSPENDED: EPOCH and the remaining time; None: known only to the worker
+        that runs it
     """
 
     uuid: str
@@ -142,8 +142,7 @@ class Action(NewAction):
 
     def evolve(self, **changes: Any) -> 'Action':
         """Return a copy with other values."""
-        # Twice as fast as `dataclasses.replace`, for what every step of every
-        # action does.
+        # Twice as fast as `dataclasses.replace`, for every step of every action.
         values = list(_VALUES(self))
         for name, value in changes.items():
             values[_PLACES[name]] = value
@@ -160,26 +159,26 @@ class Action(NewAction):
 
     @property
     def state(self) -> str:
-        """Return what the infra-optim vocabulary calls this status."""
+        """Return its status in the infra-optim vocabulary."""
         return states.infra_optim_state(self.status, self.under_way)
 
     @property
     def under_way(self) -> bool:
         """Return whether it has started and waits.
 
-        It may wait for what it derived, and then for a worker that takes it up again.
-        READY for a further try it is not under way: it will start anew.
+        It may wait for derived actions, and then for a worker that resumes it. READY
+        for a further attempt it is not under way: it will start again.
         """
         return UNDER_WAY.holds(self)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ActionChange:
-    """A compare-and-set: `before` is what the row must still be.
+    """A compare-and-set: the row must be equal to `before`.
 
-    Compared are status, owner and attempt: whoever lost the action, or came
-    second, changes nothing. `control` is never written by a change, because
-    signals arrive while a worker holds the row.
+    Compared are status, owner and attempt: a worker that lost the action, or the race,
+    changes nothing. `control` is never written by a change, because signals arrive
+    while a worker holds the row.
     """
 
     before: Action

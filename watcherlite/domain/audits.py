@@ -12,14 +12,14 @@ CONTINUOUS = 'CONTINUOUS'
 EVENT = 'EVENT'
 AUDIT_TYPES = {
     ONESHOT: 'runs once, as soon as it is accepted',
-    CONTINUOUS: 'runs again and again, every interval or at the times of a cron line',
+    CONTINUOUS: 'runs repeatedly, by an interval or a cron expression',
     EVENT: 'runs each time its webhook is called',
 }
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Goal:
-    """What an audit is to reach."""
+    """The objective of an audit."""
 
     uuid: str
     name: str
@@ -33,7 +33,7 @@ class Goal:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Strategy:
-    """How it is to be reached; `parameters_spec` is a JSON schema."""
+    """The way to reach a goal; `parameters_spec` is a JSON schema."""
 
     uuid: str
     name: str
@@ -48,9 +48,9 @@ class Strategy:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AuditTemplate:
-    """What audits of one kind have in common; names are unique.
+    """The common values of similar audits; names are unique.
 
-    :param default_parameters: of the strategy, for audits that name none
+    :param default_parameters: of the strategy, for audits without parameters
     """
 
     uuid: str
@@ -72,15 +72,15 @@ class AuditTemplate:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Audit:
-    """One request to propose plans.
+    """A request to propose plans.
 
-    :param interval: of CONTINUOUS ones: seconds, or a cron line of 5 to 7 columns
-    :param next_run_time: when a CONTINUOUS one runs next
+    :param interval: of CONTINUOUS ones: seconds, or a cron expression of 5 to 7 columns
+    :param next_run_time: of the next run of a CONTINUOUS one
     :param force: run even while another plan is executed
     :param start_time: no run before it
-    :param end_time: no run after it; the audit has SUCCEEDED then
+    :param end_time: no run after it; the audit then becomes SUCCEEDED
     :param action_id: the action on the engine lane that runs it, or None
-    :param creator: whose authority the plans have that it proposes
+    :param creator: the source of the authority of the proposed plans
     """
 
     uuid: str
@@ -112,16 +112,16 @@ class Audit:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class NewAudit:
-    """What is asked for with a new audit; the rest follows from it.
+    """The request of a new audit; other values are derived.
 
-    One of `goal` and `audit_template` says what is to be reached. They and
-    `strategy` are a uuid, an id, or a name in any case.
+    One of `goal` and `audit_template` is required. They and `strategy` are a uuid, an
+    id, or a name in any case.
 
-    :param name: None: one is made of the strategy, template or goal and the time
-    :param parameters: None: those of the template, if there is one, and the
-        defaults of the strategy
+    :param name: None: generated from the strategy, template or goal and the time
+    :param parameters: None: those of the template, if there is one, and the defaults of
+        the strategy
     :param scope: None: that of the template
-    :param interval: of CONTINUOUS ones: seconds, or a cron line of 5 to 7 columns
+    :param interval: of CONTINUOUS ones: seconds, or a cron expression of 5 to 7 columns
     :param start_time: aware; of CONTINUOUS ones, and so `end_time`
     """
 
@@ -141,7 +141,7 @@ class NewAudit:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class NewAuditTemplate:
-    """What is asked for with a new audit template.
+    """The request of a new audit template.
 
     `goal` and `strategy` are a uuid, an id, or a name in any case.
 
@@ -158,9 +158,9 @@ class NewAuditTemplate:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AuditSurroundings:
-    """What of an audit's neighbourhood its notifications repeat.
+    """The related objects of an audit that its notifications contain.
 
-    :param strategy: None when the audit leaves the choice to its goal
+    :param strategy: None if the audit leaves the choice to its goal
     """
 
     audit: Audit

@@ -1,21 +1,21 @@
-"""Lists of problems that a hostile document cannot make long."""
+"""Bounded lists of problems, for documents from untrusted users."""
 
 from typing import TypeVar
 
 T = TypeVar('T')
 
-#: How many problems of a document are kept, so that those are shown that stand first.
+#: The number of problems of a document that are collected, to show the first ones.
 MAX_KEPT = 1000
-#: How many of these are shown.
+#: The number of problems that are shown.
 MAX_SHOWN = 100
-#: Characters of one problem that are shown.
+#: The length at which a problem is truncated.
 MAX_LENGTH = 1000
 
 
 class BoundedList(list[T]):
-    """A list that keeps what is appended first, and counts the rest.
+    """A list that keeps the first items, and counts the others.
 
-    :ivar dropped: how many were appended and not kept
+    :ivar dropped: number of items that were not kept
     """
 
     def __init__(self, limit: int = MAX_KEPT) -> None:
@@ -25,7 +25,7 @@ class BoundedList(list[T]):
 
     @property
     def is_full(self) -> bool:
-        """Return whether nothing more is kept."""
+        """Return whether further items are dropped."""
         return len(self) >= self._limit
 
     def append(self, item: T) -> None:
@@ -37,9 +37,9 @@ class BoundedList(list[T]):
 
 
 def shown(lines: list[str], dropped: int = 0) -> list[str]:
-    """Return the lines that are shown, with the number of the others.
+    """Return the lines to show, with the number of the others.
 
-    :param dropped: how many there were besides the lines
+    :param dropped: number of problems in addition to the lines
     """
     cut = [
         line if len(line) <= MAX_LENGTH else f'{line[:MAX_LENGTH]}...'

@@ -1,7 +1,7 @@
 """Capacity of clusters: sizes, the nodes to remove, and node names.
 
-All pure: numbers and rows in, numbers and rows out. The texts of refusals are those
-that clients of clusters compare.
+Pure functions of numbers and rows. The texts of refusals are those that clients of
+clusters compare.
 """
 
 import dataclasses
@@ -20,17 +20,17 @@ CHANGE_IN_CAPACITY = 'CHANGE_IN_CAPACITY'
 CHANGE_IN_PERCENTAGE = 'CHANGE_IN_PERCENTAGE'
 ADJUSTMENTS = (EXACT_CAPACITY, CHANGE_IN_CAPACITY, CHANGE_IN_PERCENTAGE)
 
-# Criteria of who goes
+# Criteria for the nodes to remove
 RANDOM = 'RANDOM'
 OLDEST_FIRST = 'OLDEST_FIRST'
 OLDEST_PROFILE_FIRST = 'OLDEST_PROFILE_FIRST'
 YOUNGEST_FIRST = 'YOUNGEST_FIRST'
 CRITERIA = (RANDOM, OLDEST_FIRST, OLDEST_PROFILE_FIRST, YOUNGEST_FIRST)
 
-#: The key of a cluster's config that says how its nodes are called.
+#: The key of a cluster's config for the format of node names.
 NAME_FORMAT = 'node.name.format'
 DEFAULT_NAME_FORMAT = 'node-$8R'
-#: Most characters of a name.
+#: Maximum length of a name.
 LONGEST_NAME = 255
 
 _PLACEHOLDER = re.compile(r'\$([0-9]*)([rRI])')
@@ -41,7 +41,7 @@ _WIDTH = 8
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Sizes:
-    """How large a cluster is to be; `max_size` below 0: any number."""
+    """The sizes of a cluster; `max_size` below 0: unlimited."""
 
     desired_capacity: int
     min_size: int
@@ -50,11 +50,11 @@ class Sizes:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Adjustment:
-    """How a request would like a cluster resized; None: as it is.
+    """The resize in a request; None: unchanged.
 
-    :param type: of ADJUSTMENTS, or None when only the limits change
-    :param min_step: the least that a percentage comes to
-    :param strict: refuse what the limits forbid; else do as much as they allow
+    :param type: of ADJUSTMENTS, or None if only the limits change
+    :param min_step: the minimum result of a percentage
+    :param strict: refuse sizes beyond the limits; else adjust them
     """
 
     type: str | None = None
@@ -77,12 +77,12 @@ def check_sizes(
     strict: bool = False,
     most: int | None = None,
 ) -> None:
-    """Raise Invalid for sizes that do not fit each other, or those of a cluster.
+    """Raise Invalid for sizes inconsistent with each other, or with those of a cluster.
 
-    :param cluster: that has the sizes which are not given; None: a new one
-    :param strict: whether a size that is given has to fit one that the cluster has
-        and that a resize would otherwise give way to
-    :param most: how many nodes a cluster may have; None: any number
+    :param cluster: supplies the sizes that are not given; None: a new one
+    :param strict: whether a given size must be consistent with sizes of the cluster
+        that a resize would otherwise adjust
+    :param most: maximum number of nodes of a cluster; None: unlimited
     """
     refusals = (
         *_refusals_of_desired(cluster, desired, min_size, max_size, strict, most),
@@ -206,10 +206,10 @@ def _refusals_of_max(
 def adjusted(
     current: int, adjustment: str, number: float, min_step: int | None = None
 ) -> int:
-    """Return how many nodes a request leads to that has so many now.
+    """Return the number of nodes after a resize, given the current number.
 
-    A percentage that comes to less than one node is one node; what is over a whole
-    number of nodes is cut off. `min_step` counts in the direction of `number`.
+    A percentage that amounts to less than one node is one node; fractions are
+    truncated. `min_step` applies in the direction of `number`.
     """
     if adjustment == EXACT_CAPACITY:
         return int(number)
@@ -224,9 +224,9 @@ def adjusted(
 def resized(
     cluster: Cluster, current: int, wish: Adjustment, most: int | None = None
 ) -> Sizes:
-    """Return the sizes that a resize leads to; raises Invalid.
+    """Return the sizes after a resize; raises Invalid.
 
-    :param current: how many nodes it has
+    :param current: number of nodes
     :param most: see `check_sizes`
     """
     given: int | None = None
@@ -245,7 +245,7 @@ def resized(
 
 
 def within(desired: int, min_size: int, max_size: int) -> int:
-    """Return the number of nodes nearest to one that the limits allow."""
+    """Return the number of nodes clamped to the limits."""
     desired = max(desired, min_size)
     return min(desired, max_size) if max_size >= 0 else desired
 
@@ -257,13 +257,12 @@ def scaling_count(
     number: float,
     min_step: int | None = None,
 ) -> int:
-    """Return how many nodes a scaling policy has come or go.
+    """Return the number of nodes that a scaling policy adds or removes.
 
-    Unlike a resize it cuts off what a percentage comes to, and then looks at the
-    least step. It may be 0 or less for an exact capacity: then there is nothing to
-    do.
+    Unlike a resize it truncates the result of a percentage before applying the minimum
+    step. It may be 0 or less for an exact capacity: then there is nothing to do.
 
-    :param shrinks: whether nodes go
+    :param shrinks: whether nodes are removed
     """
     if adjustment == EXACT_CAPACITY:
         return current - int(number) if shrinks else int(number) - current
@@ -272,7 +271,7 @@ def scaling_count(
     return int(number)
 
 
-# who goes
+# nodes to remove
 
 
 def victims(
@@ -283,12 +282,12 @@ def victims(
     seed: str,
     profiles: Mapping[int, Profile] | None = None,
 ) -> list[Node]:
-    """Return the nodes to delete, in the order in which they are to go.
+    """Return the nodes to delete, in order.
 
-    Those that are not well go first, then those that were never made; the criteria
-    decide among the others, and within these.
+    Unhealthy nodes come first, then nodes that were never created; the criteria select
+    the others, and order each group.
 
-    :param seed: the uuid of the action, so that one that begins again chooses alike
+    :param seed: the uuid of the action, so that a repeated one selects the same
     :param profiles: by id, for OLDEST_PROFILE_FIRST
     """
     source = random.Random(seed)  # noqa: S311  # nosec B311  # no secret
@@ -313,7 +312,7 @@ def _urgency(node: Node) -> int:
 def _age(
     node: Node, criteria: str, profiles: Mapping[int, Profile]
 ) -> tuple[float, ...]:
-    """Return what nodes are sorted by, the oldest first."""
+    """Return the sort key of nodes, the oldest first."""
     created = node.created_at or node.init_at
     own = created.timestamp() if created is not None else 0.0
     if criteria != OLDEST_PROFILE_FIRST:
@@ -330,9 +329,9 @@ def node_name(written: str | None, index: int, source: random.Random) -> str:
     """Return the name of a node with this index.
 
     `$I` is the index, `$4I` padded with zeros; `$R` are 8 random letters and digits
-    that begin with a letter, `$6R` as many as that; `$r` likewise, all lower-case.
+    that start with a letter, `$6R` as many as that; `$r` likewise, all lower-case.
 
-    :param written: what the cluster's config says; None: DEFAULT_NAME_FORMAT
+    :param written: the format in the cluster's config; None: DEFAULT_NAME_FORMAT
     """
 
     def filled(match: re.Match[str]) -> str:
@@ -346,7 +345,7 @@ def node_name(written: str | None, index: int, source: random.Random) -> str:
 
 
 def check_name_format(written: str) -> None:
-    """Raise Invalid for what no name of a node can be made of."""
+    """Raise Invalid for an invalid format of node names."""
     what = f"The {NAME_FORMAT} '{written}'"
     rest = _PLACEHOLDER.sub('', written)
     if not _IN_NAMES.fullmatch(rest):
@@ -355,7 +354,7 @@ def check_name_format(written: str) -> None:
             'and $nr, n being a number of characters'
         )
     widths = [
-        # A number that has more digits than that is too long whatever it says.
+        # With more digits the number is too large in any case.
         max(int(width[:9] or _WIDTH), _WIDTH)
         for width, _ in _PLACEHOLDER.findall(written)
     ]

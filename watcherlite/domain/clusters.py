@@ -1,4 +1,4 @@
-"""Clusters, nodes, and what they are made from: values, without I/O."""
+"""Clusters, nodes, profiles, policies and receivers: values, without I/O."""
 
 import dataclasses
 import datetime
@@ -7,13 +7,13 @@ from typing import Any
 
 from watcherlite.states import cluster as states
 
-#: The type of receiver that is triggered by HTTP, with its id alone.
+#: The type of receiver that is triggered by an HTTP request.
 WEBHOOK = 'webhook'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Owner:
-    """Who something belongs to: the project decides who sees it."""
+    """The owner of an object: the project decides who sees it."""
 
     tenant: str
     user: str | None = None
@@ -22,10 +22,10 @@ class Owner:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Profile:
-    """What nodes are made from. Its spec never changes.
+    """A definition of nodes. Its spec is immutable.
 
     :param type: as clients write it: `local.process-1.0`
-    :param handler: the resource handler that this stands for: `Local::Process`
+    :param handler: its resource handler: `Local::Process`
     :param spec: {'type': ..., 'version': ..., 'properties': {...}}, as given
     """
 
@@ -47,7 +47,7 @@ class Profile:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PolicyObject:
-    """A policy with its properties, which clusters may be bound to.
+    """A policy with its properties, to which clusters may be bound.
 
     :param type: as clients write it, and the name of its entry point:
         `senlin.policy.scaling-1.0`
@@ -71,14 +71,14 @@ class PolicyObject:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cluster:
-    """A group of like nodes. All but `id`, `uuid` and the owner may change.
+    """A set of homogeneous nodes. All but `id`, `uuid` and the owner may change.
 
-    :param max_size: below 0: any number
-    :param next_index: of the node that comes next
+    :param max_size: below 0: unlimited
+    :param next_index: of the next node
     :param timeout: seconds that an action on it may take
-    :param data: what policies and health keep: `loadbalancers`, ...
-    :param dependents: what uses it
-    :param init_at: when it was asked for; `created_at`: when it was made
+    :param data: of policies and health checks: `loadbalancers`, ...
+    :param dependents: objects that use it
+    :param init_at: time of the request; `created_at`: time of the creation
     """
 
     uuid: str
@@ -109,20 +109,19 @@ class Cluster:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Node:
-    """A resource made from a profile, in a cluster or in none.
+    """A resource created from a profile, with or without a cluster.
 
     :param cluster_id: None: it is in no cluster
-    :param index: its number in its cluster; -1 in none
+    :param index: its number in its cluster; -1 without one
     :param role: free text
-    :param tainted: it is to be the first to go
-    :param data: what policies and profiles decided: `placement`, `lb_member`, ...
-    :param handler: the resource handler that made it, or is to
-    :param physical_id: what the handler calls it; None: it was never made
-    :param properties: that it was last made to fit
-    :param attributes: as the handler last told them: its details
-    :param kept: what only the handler reads
-    :param origin: uuid of the action that stored it, so that one that begins again
-        finds what it has stored
+    :param tainted: it is to be removed first
+    :param data: decisions of policies and profiles: `placement`, `lb_member`, ...
+    :param handler: its resource handler
+    :param physical_id: from the handler; None: it was never created
+    :param properties: the last applied ones
+    :param attributes: the last ones from the handler: its details
+    :param kept: private data of the handler
+    :param origin: uuid of the action that stored it, so that a repeated one finds it
     :param last: uuid of the action that changed it last
     """
 
@@ -158,17 +157,17 @@ class Node:
 
     @property
     def active(self) -> bool:
-        """Return whether it is well, as far as is known."""
+        """Return whether it is healthy, as far as is known."""
         return self.status == states.ACTIVE
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Binding:
-    """A policy that a cluster is bound to.
+    """The attachment of a policy to a cluster.
 
-    :param priority: that of the policy when it was attached; lower is asked first
-    :param data: what the policy keeps for this cluster
-    :param last_op: when it was last heeded, for a cooldown
+    :param priority: that of the policy when it was attached; ascending order
+    :param data: of the policy for this cluster
+    :param last_op: when it last took effect, for a cooldown
     """
 
     uuid: str
@@ -187,13 +186,13 @@ class Binding:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Receiver:
-    """Asks for an action on a cluster when it is triggered from outside.
+    """A webhook that triggers an action on a cluster.
 
     :param action: CLUSTER_SCALE_OUT, ...
-    :param actor: who the action is asked for by; never credentials
-    :param params: inputs of the action that the trigger does not give
+    :param actor: of the action; never credentials
+    :param params: inputs of the action that the call does not override
     :param channel: {'alarm_url': ...}, without the token
-    :param token_digest: of the token that triggers it; None: nothing does
+    :param token_digest: of the token that triggers it; None: no call does
     """
 
     uuid: str
@@ -217,7 +216,7 @@ class Receiver:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Bound:
-    """A binding with the policy, as policies are asked by and shown."""
+    """A binding with its policy, for evaluation and display."""
 
     binding: Binding
     policy: PolicyObject

@@ -1,9 +1,8 @@
-"""Messages between processes: hints that name ids.
+"""Messages between processes: hints that contain ids.
 
-No message has authority. Who receives one re-reads the rows and decides from
-those, so that a forged, repeated, late or lost message changes nothing but the
-moment at which somebody looks. A receipt says when the broker may be told that a
-message is done with.
+Messages have no authority. A receiver rereads the rows and decides from those, so that
+a forged, repeated, late or lost message only affects the time of a database query. A
+receipt says when a message may be acknowledged to the broker.
 """
 
 import dataclasses
@@ -13,15 +12,15 @@ from typing import Any, Protocol
 
 
 class Receipt:
-    """Says when a command is looked after; any thread may, any number of times.
+    """The completion of a command; thread-safe and idempotent.
 
-    :ivar claiming: a claim that it led to is being written
+    :ivar claiming: a resulting claim is being stored
     """
 
     def __init__(self, parts: int = 1) -> None:
-        """Prepare to be settled.
+        """Create an unsettled receipt.
 
-        :param parts: how many places there are to look at
+        :param parts: number of parts to handle
         """
         self.claiming = False
         self._lock = threading.Lock()
@@ -33,15 +32,15 @@ class Receipt:
         return self._parts <= 0
 
     def settle_part(self) -> None:
-        """Note that one of the places was looked at; the last one settles it."""
+        """Settle one of the parts; the last one settles the receipt."""
         self._note(1)
 
     def settle(self) -> None:
-        """Note that the command is looked after."""
+        """Settle the receipt."""
         self._note(self._all)
 
     def when_settled(self, call: Callable[[], None]) -> None:
-        """Have `call` called once it is settled, or now; it has to be quick."""
+        """Call `call` once it is settled, or now; it must not block."""
         with self._lock:
             if not self.settled:
                 self._calls.append(call)
@@ -60,22 +59,22 @@ class Receipt:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class LaunchActionPlan:
-    """A plan was started: a worker of the lane should take it (command)."""
+    """A plan was started: a worker of the lane should claim it (command)."""
 
     plan: str
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RunActions:
-    """A lane has actions that can be taken (command)."""
+    """A lane has claimable actions (command)."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class WorkAvailable:
-    """More can be taken than its finder takes (broadcast).
+    """There are more claimable actions than the sender claims (broadcast).
 
-    :param plans: uuids of the plans that have it
-    :param lanes: the lanes that have it, of actions without a plan
+    :param plans: uuids of plans with claimable actions
+    :param lanes: lanes with claimable actions without a plan
     """
 
     plans: tuple[str, ...] = ()
@@ -84,7 +83,7 @@ class WorkAvailable:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ActionsSignalled:
-    """Signals were written to `control`: look there (broadcast).
+    """Signals were written to `control` (broadcast).
 
     :param plans: uuids of plans that were cancelled or otherwise changed
     """
@@ -94,12 +93,12 @@ class ActionsSignalled:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EventsStored:
-    """There are events: for the relay, and for who shows them (broadcast)."""
+    """Events were stored, for the relay and for event streams (broadcast)."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class WorkerLeft:
-    """A worker has let its lease run out (broadcast)."""
+    """The lease of a worker has ended (broadcast)."""
 
     worker: str
 
@@ -130,7 +129,7 @@ _TYPES = {name: cls for cls, name in _NAMES.items()}
 
 
 def to_message(command: Command | Broadcast) -> dict[str, Any]:
-    """Return the mapping that goes on the wire."""
+    """Return the mapping to send."""
     message: dict[str, Any] = {'type': _NAMES[type(command)]}
     for field in dataclasses.fields(command):
         value = getattr(command, field.name)
@@ -139,9 +138,9 @@ def to_message(command: Command | Broadcast) -> dict[str, Any]:
 
 
 def from_message(message: Mapping[str, Any]) -> Command | Broadcast:
-    """Return what a mapping from the wire stands for; ValueError if nothing.
+    """Return the message in a received mapping; raises ValueError if it is invalid.
 
-    A list that is missing is empty: a worker of an older version does not send it.
+    A missing list is empty: a worker of an older version does not send it.
     """
     name = message.get('type')
     cls = _TYPES.get(name) if isinstance(name, str) else None

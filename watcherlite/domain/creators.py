@@ -13,7 +13,7 @@ class Creator:
     """The creator of an audit or a plan, whose authority its actions have.
 
     Without a project, and without authority everywhere, they may act on no stack,
-    cluster or node: so it is with everything that was stored before creators were.
+    cluster or node: this applies to rows stored before creators were recorded.
 
     :param everywhere: may act on the stacks, clusters and nodes of every project
     """
@@ -28,9 +28,9 @@ class Creator:
         return None if self.everywhere else self.project_id or ''
 
     def narrowed(self, project: str | None) -> str | None:
-        """Return the project to look up objects in if this one is asked for.
+        """Return the project to look up objects in for a requested project.
 
-        :param project: None: no certain one
+        :param project: None: not restricted
         """
         if self.everywhere:
             return project
@@ -58,12 +58,12 @@ class Creator:
 
 #: Without any authority.
 NOBODY = Creator()
-#: Whoever runs a plan on the machine that the database and the worker are on.
+#: The creator of plans run on the machine of the database and the worker.
 LOCAL = Creator(everywhere=True)
 
 
 def from_mapping(values: Mapping[str, Any] | None) -> Creator:
-    """Return the creator that was stored; None: one without any authority."""
+    """Return the stored creator; None: one without any authority."""
     values = values or {}
     return Creator(
         values.get('user_id'),
@@ -73,5 +73,5 @@ def from_mapping(values: Mapping[str, Any] | None) -> Creator:
 
 
 def of_context(context: Mapping[str, Any]) -> Creator:
-    """Return the creator of the plan that an action with this context is part of."""
+    """Return the creator of the plan of an action with this context."""
     return from_mapping(context.get(CREATOR))

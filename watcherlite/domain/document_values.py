@@ -1,8 +1,8 @@
-"""The values of a plan document: what each may be, and what to say if it is not.
+"""The values of a plan document and their validation.
 
-Every function takes what stands at a path and returns it as it is used later. If
-it is wrong, that is noted and a harmless value returned, so that one look at a
-document finds all that is wrong with it.
+Every function takes the value at a path and returns its normalized form. For an invalid
+value, it records a problem and returns a harmless value, so that all problems of a
+document are found in one pass.
 """
 
 import datetime
@@ -22,16 +22,16 @@ from watcherlite.domain.yaml_values import Path
 
 #: The columns String(255) of plans and actions.
 NAME_LENGTH = 255
-#: What stores keep of a number of seconds, or of a limit.
+#: The maximum number of seconds, or limit, in the database.
 MAX_NUMBER = 2**31 - 1
-#: Looking for the name that was meant takes time, some 0.1 ms for each name that it
-#: could be: how many of these are looked at for one document.
+#: Searching for a similar name takes some 0.1 ms for each candidate: the maximum number
+#: of candidates for one document.
 _LOOKS = 10_000
 _UNUSABLE = frozenset({'Cc', 'Cs', 'Zl', 'Zp'})
 
 
 class Findings:
-    """What is wrong: (path, text)."""
+    """The problems: (path, text)."""
 
     def __init__(self) -> None:
         self.problems: BoundedList[tuple[Path, str]] = BoundedList()
@@ -41,7 +41,7 @@ class Findings:
         self.problems.append((path, text))
 
     def nearest(self, name: object, known: Collection[str]) -> str | None:
-        """Return the known name that was probably meant, or None."""
+        """Return the similar known name, or None."""
         if not isinstance(name, str) or len(known) > self._looks:
             return None
         self._looks -= len(known)
@@ -52,7 +52,7 @@ class Findings:
 def check_keys(
     findings: Findings, place: Path, obj: Mapping[Any, Any], known: tuple[str, ...]
 ) -> None:
-    """Note the keys of a mapping that mean nothing."""
+    """Report unknown keys of a mapping."""
     for key in obj:
         if key not in known:
             near = findings.nearest(key, known)
@@ -61,9 +61,9 @@ def check_keys(
 
 
 def name(findings: Findings, path: Path, value: object) -> str | None:
-    """Return a text that can name something; None for null or no text at all.
+    """Return a text that is a valid name; None for null or other values.
 
-    A text that is wrong is returned all the same: others may refer to it.
+    An invalid text is returned as well: others may refer to it.
     """
     if value is None:
         return None
@@ -95,7 +95,7 @@ def on_failure(
 
 
 def max_parallel(findings: Findings, path: Path, value: Any) -> int | None:
-    """Return how many actions may run at a time, None for no limit."""
+    """Return the maximum number of parallel actions, None for no limit."""
     if value is None:
         return None
     if _is_number(value, int) and 1 <= value <= MAX_NUMBER:
@@ -113,7 +113,7 @@ def timeout(findings: Findings, path: Path, value: Any) -> int:
     if value is None:
         return 0
     if _is_number(value, (int, float)) and 0 <= value <= MAX_NUMBER:
-        # Rounded down, half a second would become 0, which is the default
+        # Rounded down, half a second would become 0, the default
         return math.ceil(value)
     findings.add(
         path,
@@ -162,7 +162,7 @@ def _time(text: str) -> object:
 
 
 def inputs(findings: Findings, path: Path, value: object) -> Mapping[str, Any]:
-    """Return a mapping that is JSON throughout; an empty one for null."""
+    """Return a mapping that is entirely JSON; an empty one for null."""
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -176,7 +176,7 @@ def inputs(findings: Findings, path: Path, value: object) -> Mapping[str, Any]:
 
 
 def parents(findings: Findings, path: Path, value: object) -> tuple[str, ...]:
-    """Return the names of a list; none for null, empty text for what is no name."""
+    """Return a list of names; none for null, empty text for an invalid name."""
     if value is None:
         return ()
     if not isinstance(value, (list, tuple)):
@@ -204,7 +204,7 @@ def parents(findings: Findings, path: Path, value: object) -> tuple[str, ...]:
 
 
 def shown(value: object) -> str:
-    """Return a value for a message; a long or nested one only as what it is."""
+    """Return a value for a message; long or nested ones as their type."""
     if value is None or isinstance(value, (dict, list, tuple)):
         return kind(value)
     text = repr(value)

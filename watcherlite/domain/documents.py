@@ -30,12 +30,12 @@ from watcherlite.domain.markup import Markup, path_text
 from watcherlite.domain.yaml_values import Path
 from watcherlite.states import action_plan as states
 
-#: The path whose line is to be named, the one to show, what is wrong there.
+#: The path whose line to report, the path to show, the problem.
 _Found = tuple[Path, Path, str]
-#: Called with an action's type and inputs. Raises PluginError if there is no such
-#: type, InvalidInput if the inputs are not right for it.
+#: Called with an action's type and inputs. Raises PluginError if there is no such type,
+#: InvalidInput if the inputs are invalid.
 Validate = Callable[[str, Mapping[str, Any]], None]
-#: How messages about inputs name the offending key.
+#: The prefix of the paths of invalid inputs in messages.
 _INPUT_PATH = re.compile(r'input_parameters(\.[\w-]+)*(?=: )')
 
 _PLAN_KEYS = ('name', 'on_failure', 'max_parallel', 'actions')
@@ -48,13 +48,13 @@ _ACTION_KEYS = (
     'target',
     'not_before',
 )
-#: Those that say nothing about the inputs, whatever is wrong with them.
+#: Keys whose problems do not affect the inputs.
 _ASIDE = frozenset(_ACTION_KEYS) - {'action_type', 'input_parameters'}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ActionDocument:
-    """One action, as it was written.
+    """An action, as written.
 
     :param timeout: whole seconds; 0: the option `default_action_timeout`
     :param not_before: aware, UTC
@@ -71,11 +71,11 @@ class ActionDocument:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PlanDocument:
-    """A plan, as it was written and without anything wrong in it.
+    """A valid plan, as written.
 
     :param actions: in the order of the document
-    :param markup: the text that it was read from, for the places of problems that
-        are found later; None if there was none
+    :param markup: the source text, for the positions of problems that are found later;
+        None if there is none
     """
 
     name: str | None
@@ -90,14 +90,14 @@ class PlanDocument:
         return [[index[name] for name in action.parents] for action in self.actions]
 
     def in_order(self) -> list[ActionDocument]:
-        """Return the actions, parents first, and else as they were written."""
+        """Return the actions in topological order, otherwise as written."""
         return [self.actions[i] for i in graph.order(self.parents())]
 
 
 class Draft:
-    """A document as it was read, and what is wrong with it so far.
+    """A parsed document, and its problems.
 
-    :ivar document: None if there is nothing in it to look at any further
+    :ivar document: None if it cannot be examined further
     """
 
     def __init__(
@@ -115,10 +115,9 @@ class Draft:
         self._markup = markup
 
     def check_inputs(self, validate: Validate) -> None:
-        """Check the types and inputs of all actions of which these can be told.
+        """Validate the types and inputs of all actions as far as possible.
 
-        What was meant by a misspelt key nobody knows; then the inputs may be
-        incomplete only for that, and just the type is checked.
+        If keys are misspelt, inputs may be incomplete; then only the type is validated.
         """
         paths = [path for path, _, _ in self._problems]
         if self._markup is not None:
@@ -127,7 +126,7 @@ class Draft:
         spoilt = {key[0] for key in keys if len(key) == 2 and key[1] not in _ASIDE}
         for index, action in enumerate(self.document.actions if self.document else ()):
             if self._problems.is_full:
-                # Nobody reads what more there might be, and to look takes its time.
+                # Further problems would not be shown, and searching takes time.
                 break
             if action.action_type and (index, 'action_type') not in keys:
                 self._check(index, action, validate, typed_only=index in spoilt)
@@ -149,7 +148,7 @@ class Draft:
             self._problems.append((path, path, f'{label}{error}'))
 
     def finished(self) -> PlanDocument:
-        """Return the document; raises InvalidDocument with all problems found."""
+        """Return the document; raises InvalidDocument with all problems."""
         found = _placed(self._problems, self._markup)
         if found or self.document is None:
             raise exceptions.InvalidDocument(found)
@@ -157,10 +156,10 @@ class Draft:
 
 
 def draft(text: str | bytes, source: str) -> Draft:
-    """Return the plan that a YAML or JSON text describes, whatever is wrong with it.
+    """Return the plan that a YAML or JSON text describes, with its problems.
 
-    :param source: how messages name the text: its file
-    :raises InvalidDocument: it cannot be read at all
+    :param source: the name of the text in messages: its file
+    :raises InvalidDocument: it cannot be parsed at all
     """
     markup = Markup(text, source)
     return _drafted(markup.value, markup)
@@ -169,16 +168,16 @@ def draft(text: str | bytes, source: str) -> Draft:
 def parse(text: str | bytes, source: str) -> PlanDocument:
     """Return the plan that a YAML or JSON text describes.
 
-    :param source: how messages name the text: its file
+    :param source: the name of the text in messages: its file
     :raises InvalidDocument: with all problems, each `FILE:LINE: path: text`
     """
     return draft(text, source).finished()
 
 
 def from_mapping(obj: object, validate: Validate | None = None) -> PlanDocument:
-    """Return the plan that a mapping describes, one that was parsed already.
+    """Return the plan that a parsed mapping describes.
 
-    :param validate: checks the types and inputs of its actions as well
+    :param validate: validates the types and inputs of its actions as well
     :raises InvalidDocument: with all problems, each `path: text`
     """
     found = _drafted(obj, None)
@@ -188,7 +187,7 @@ def from_mapping(obj: object, validate: Validate | None = None) -> PlanDocument:
 
 
 def to_mapping(document: PlanDocument) -> dict[str, Any]:
-    """Return a plan as users write it, in JSON; what has its default is left out."""
+    """Return a plan as users write it, in JSON; defaults are omitted."""
     found: dict[str, Any] = {
         'on_failure': document.on_failure,
         'actions': [_written(action) for action in document.actions],
@@ -215,7 +214,7 @@ def _written(action: ActionDocument) -> dict[str, Any]:
 
 
 def check_inputs(document: PlanDocument, validate: Validate) -> None:
-    """Check every action's type and inputs.
+    """Validate every action's type and inputs.
 
     :raises InvalidDocument: with all problems, in the form of `parse`
     """
@@ -225,7 +224,7 @@ def check_inputs(document: PlanDocument, validate: Validate) -> None:
 
 
 def _offending(text: str) -> Path:
-    """Return the path that an InvalidInput begins with, for its line."""
+    """Return the path at the start of an InvalidInput, for its line."""
     match = _INPUT_PATH.match(text)
     steps = match.group().split('.') if match else ['input_parameters']
     return tuple(int(step) if step.isdecimal() else step for step in steps)
@@ -275,7 +274,7 @@ def _actions(findings: values.Findings, obj: object) -> list[ActionDocument]:
     for i, item in enumerate(obj):
         actions.append(_action(findings, (*path, i), item))
         if findings.problems.is_full:
-            # Nobody reads what is wrong with the others.
+            # Problems of the others would not be shown.
             return actions
     index: dict[str, int] = {}
     for i, action in enumerate(actions):
@@ -347,7 +346,7 @@ def _check_graph(
 
 
 def _placed(problems: BoundedList[_Found], markup: Markup | None) -> list[str]:
-    """Return problems, those of the text itself included, by their lines."""
+    """Return problems, including those of the text, sorted by line."""
     if markup is None:
         texts = [_problem('', place, text) for _, place, text in problems]
         return bounded_list.shown(texts, problems.dropped)

@@ -1,8 +1,8 @@
-"""Facts in the past tense, stored in the transaction that made them true.
+"""Events in the past tense, stored in the transaction of the change.
 
-One event is one change. It is a small row: what never changes about its subject
-is not repeated in it. The same rows are the outbox of the notifications and the
-history that users read.
+One event is one change. It is a small row: immutable attributes of its subject are not
+repeated. The same rows are the outbox of the notifications and the history that users
+read.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ ACTION = 'action'
 ACTION_PLAN = 'action_plan'
 AUDIT = 'audit'
 STACK = 'stack'
-#: Its `subject_id` is that of the stack, so that all of one stack are in order.
+#: Its `subject_id` is that of the stack, so that all events of a stack are ordered.
 RESOURCE = 'resource'
 CLUSTER = 'cluster'
 NODE = 'node'
@@ -32,7 +32,7 @@ STEPPED = 'stepped'
 KINDS = {
     CREATED: 'it was stored',
     STATE_CHANGED: 'old_status became new_status',
-    MESSAGE_CHANGED: 'its status message, or what else may change, was edited; its '
+    MESSAGE_CHANGED: 'its status message, or another attribute, was changed; its '
     'state was not',
     SIGNALLED: 'detail.signal was written to its control',
     DELETED: 'it was deleted, softly; its row is kept until a purge',
@@ -46,7 +46,7 @@ PLANNER_START = 'planner.start'
 PLANNER_END = 'planner.end'
 PLANNER_ERROR = 'planner.error'
 
-# Ids are no secrets. What is forked must not go on with the same ones.
+# Ids are not secret. A forked process must not continue with the same ones.
 _random = random.Random()  # noqa: S311  # nosec B311  # ids of events carry no authority
 os.register_at_fork(after_in_child=_random.seed)
 
@@ -54,11 +54,11 @@ os.register_at_fork(after_in_child=_random.seed)
 def new_uuid() -> str:
     """Return an id for an event.
 
-    Its last digit is 0, which leaves room for the ids of the messages that the
-    event gives rise to: see `message_id`.
+    Its last digit is 0, which leaves room for the ids of the event's messages: see
+    `message_id`.
     """
-    # The operating system is asked once a process. It is asked without the
-    # interpreter's lock, which a thread may wait for longer than all this takes.
+    # The operating system is asked once per process. The call releases the
+    # interpreter's lock, and waiting for it again may take longer than all this.
     bits = _random.getrandbits(128)
     text = f'{bits:032x}'
     variant = '89ab'[bits & 3]
@@ -70,7 +70,7 @@ def new_uuid() -> str:
 def check_subject(
     plan_id: int | None, subject: str | None, subject_id: int | None
 ) -> None:
-    """Raise ValueError for what no history can be asked for by."""
+    """Raise ValueError for an invalid combination of filters."""
     if (subject is None) != (subject_id is None):
         raise ValueError('a history is asked for by both subject and subject_id')
     if plan_id is not None and subject_id is not None:
@@ -80,8 +80,8 @@ def check_subject(
 def message_id(event_uuid: str, index: int) -> str:
     """Return the stable id of the `index`-th message of an event.
 
-    The first has the event's own id. The others differ from it in their last
-    digit, so that no two messages share an id and every repeat has the same.
+    The first has the event's own id. The others differ from it in their last digit, so
+    that ids of messages are unique and repeated messages have the same id.
     """
     if not 0 <= index < 16:
         raise ValueError(f'an event has at most 16 messages, not {index + 1}')
@@ -93,16 +93,15 @@ class Event:
     """One change.
 
     :param subject: ACTION, ACTION_PLAN or AUDIT
-    :param old_status: the internal status (action) or state (plan) before
-    :param new_status: the one that the change made true
+    :param old_status: the previous internal status (action) or state (plan)
+    :param new_status: the new one
     :param message: the subject's status message after the change
     :param plan_state: for an action of a plan, the plan's state at that time
     :param plan_message: likewise its status message
-    :param detail: what only some events have: `fault` (the fields of
-        `outcomes.Fault`), `signal`, `started` (a start time was set before),
-        `worker`, `step`
-    :param subject_id: of what is neither an action nor a plan; its events are in
-        the order of commits, as those of a plan are
+    :param detail: data of some events only: `fault` (the fields of `outcomes.Fault`),
+        `signal`, `started` (a start time was set before), `worker`, `step`
+    :param subject_id: of subjects other than actions and plans; their events are in the
+        order of commits, like those of a plan
     """
 
     subject: str
@@ -122,11 +121,11 @@ class Event:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class StoredEvent:
-    """An event with what a reader of the outbox needs of its subject.
+    """An event with the attributes of its subject for readers of the outbox.
 
-    `sequence` grows within one plan in the order of commits. The `action_*`
-    fields never change after the action was stored, and are None for events of
-    plans; `action_inputs` and `action_parents` are JSON text, as stored.
+    `sequence` grows within one plan in the order of commits. The `action_*` fields are
+    immutable after the action was stored, and None for events of plans; `action_inputs`
+    and `action_parents` are JSON text, as stored.
     """
 
     sequence: int

@@ -1,8 +1,8 @@
 """Dependency graphs: topological order, levels and cycles.
 
-A graph is a sequence of sequences: `parents[i]` holds the indexes of what `i`
-waits for. Every function costs time and memory in proportion to nodes and edges,
-and none recurses, so that a chain of 100 000 is no different from anything else.
+A graph is a sequence of sequences: `parents[i]` holds the indexes of the parents of
+`i`. Time and memory are linear in nodes and edges, and no function recurses, so that a
+chain of 100 000 nodes works.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,11 +11,11 @@ Parents = Sequence[Sequence[int]]
 
 
 def order(parents: Parents) -> list[int]:
-    """Return all nodes, parents first, and else as they were given.
+    """Return all nodes in topological order, otherwise as given.
 
-    A graph that is in such an order already comes back as it is.
+    A graph in such an order is returned unchanged.
 
-    :raises ValueError: there is a cycle; `find_cycles` names it
+    :raises ValueError: there is a cycle; see `find_cycles`
     """
     done: list[int] = []
     for node, cycle in _walk(parents):
@@ -26,10 +26,10 @@ def order(parents: Parents) -> list[int]:
 
 
 def levels(parents: Parents) -> list[list[int]]:
-    """Return the nodes by the length of the longest way to them.
+    """Return the nodes by the length of the longest path to them.
 
-    The nodes of one level wait for nothing but nodes of earlier levels: they may
-    run in parallel. Within a level they are as they were given.
+    The nodes of one level depend only on nodes of earlier levels: they may run in
+    parallel. Within a level they are in the given order.
 
     :raises ValueError: there is a cycle
     """
@@ -45,10 +45,10 @@ def levels(parents: Parents) -> list[list[int]]:
 def find_cycles(parents: Parents, limit: int = 10) -> list[list[int]]:
     """Return cycles, each in the order in which its nodes would have to run.
 
-    Each begins with its lowest node. Cycles that share nodes are not all found at
-    once, but there is none in the graph when none is returned.
+    Each starts with its lowest node. Of cycles with common nodes not all may be found,
+    but the graph has no cycle if none is returned.
 
-    :param limit: the most cycles to return
+    :param limit: maximum number of cycles to return
     """
     found: list[list[int]] = []
     for _, cycle in _walk(parents):
@@ -64,8 +64,8 @@ def find_cycles(parents: Parents, limit: int = 10) -> list[list[int]]:
 def _walk(parents: Parents) -> Iterator[tuple[int, list[int] | None]]:
     """Visit every node once, after its parents: (node, None).
 
-    An edge that leads back to a node that is being visited is reported as (node,
-    the cycle that it closes) and left out.
+    An edge to a node that is being visited is reported as (node, the cycle that it
+    closes) and ignored.
     """
     new, open_, done = 0, 1, 2
     state = bytearray(len(parents))

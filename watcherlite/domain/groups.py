@@ -1,7 +1,7 @@
 """Members of resource groups and the batches that change them; pure functions.
 
-A step is what one update of the stack behind a group does: members that are made or
-changed in it, all at once, and after that those that are dropped.
+A step is one update of the nested stack of a group: members are created or changed in
+parallel, and others are deleted after that.
 """
 
 import base64
@@ -16,15 +16,15 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import Member
 
-#: How removal policies relate to what was removed before.
+#: How removal policies relate to earlier removals.
 APPEND, UPDATE = 'append', 'update'
-#: How a scaling policy says what is to change.
+#: The adjustment types of scaling policies.
 CHANGE = 'change_in_capacity'
 EXACT = 'exact_capacity'
 PERCENT = 'percent_change_in_capacity'
 ADJUSTMENTS = (CHANGE, EXACT, PERCENT)
 
-#: Characters of the name of a member that has no number.
+#: Length of a generated member name.
 NAME_LENGTH = 12
 
 _LONG_AGO = datetime.datetime.min.replace(tzinfo=datetime.UTC)
@@ -32,10 +32,10 @@ _LONG_AGO = datetime.datetime.min.replace(tzinfo=datetime.UTC)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast members are changed.
+    """The pace of a rolling update.
 
-    :param min_in_service: how many go on serving, if there are as many
-    :param max_batch: how many are made or changed at once
+    :param min_in_service: minimum number of members in service, if there are as many
+    :param max_batch: number of members created or changed at a time
     :param pause: seconds between two steps
     """
 
@@ -46,10 +46,10 @@ class Pace:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Standing:
-    """How a member is before anything is done.
+    """The initial state of a member.
 
-    :param serving: it is there and well
-    :param fits: it is what it is to be
+    :param serving: it exists and is healthy
+    :param fits: it matches its definition
     """
 
     name: str
@@ -59,11 +59,11 @@ class Standing:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Step:
-    """One update of the stack behind a group.
+    """One update of the nested stack of a group.
 
     :param names: of the members after it
-    :param converted: those of them that are what they are to be
-    :param touched: those of them that are made or changed in it
+    :param converted: those of them that match their definition
+    :param touched: those of them that it creates or changes
     """
 
     names: tuple[str, ...]
@@ -71,18 +71,18 @@ class Step:
     touched: tuple[str, ...]
 
 
-# which members
+# members
 
 
 def order(
     members: Iterable[Member], wanted: Mapping[str, Any] | None = None
 ) -> list[Member]:
-    """Return members in the order in which they are replaced, and dropped.
+    """Return members in the order of replacement and deletion.
 
-    What does not serve comes first, then what is oldest.
+    Members out of service come first, then the oldest ones.
 
-    :param wanted: the definition that all are to have: what has another one comes
-        before what is older, so that a way back finds what was there before
+    :param wanted: the target definition: members with another definition come before
+        older ones, so that a rollback keeps the original members
     """
 
     def key(member: Member) -> tuple[Any, ...]:
@@ -107,9 +107,9 @@ def resized(
     fresh: Iterator[str],
     wanted: Mapping[str, Any] | None = None,
 ) -> list[str]:
-    """Return the names of as many members: those that are there, as far as can be.
+    """Return the names of a number of members: existing ones, as far as possible.
 
-    :param fresh: names for those that are not there
+    :param fresh: names for new members
     :param wanted: as for `order`
     """
     kept = [m.name for m in order(members, wanted)][max(0, len(members) - size) :]
@@ -117,7 +117,7 @@ def resized(
 
 
 def fresh_names(seed: str, taken: Iterable[str] = ()) -> Iterator[str]:
-    """Return names that nobody has, without an end: the same ones for a seed."""
+    """Yield unused names without end: the same ones for a seed."""
     used = set(taken)
     for at in itertools.count():
         digest = hashlib.sha256(f'{seed}:{at}'.encode()).digest()
@@ -128,13 +128,13 @@ def fresh_names(seed: str, taken: Iterable[str] = ()) -> Iterator[str]:
 
 
 def index_names(without: Iterable[str] = ()) -> Iterator[str]:
-    """Return `0`, `1` and so on, without those."""
+    """Yield `0`, `1` and so on, without the given ones."""
     left_out = frozenset(without)
     return (str(at) for at in itertools.count() if str(at) not in left_out)
 
 
 def by_index(name: str) -> tuple[int, int, str]:
-    """Return what sorts names of members as people count."""
+    """Return the natural sort key for names of members."""
     if name.isdecimal():
         return 0, int(name), name
     return 1, 0, name
@@ -146,12 +146,12 @@ def removed(
     policies: Iterable[Mapping[str, Any]],
     mode: str = APPEND,
 ) -> dict[str, str | None]:
-    """Return the names that a group does not use: name -> what it referred to.
+    """Return the names that a group does not use: name -> its reference.
 
-    :param before: those that it did not use until now
-    :param policies: `resource_list` each: names, or what members refer to; what
-        is neither is ignored, as it may be long gone
-    :param mode: UPDATE forgets what is not listed, so that it is used again
+    :param before: the previous ones
+    :param policies: `resource_list` each: names, or references of members; unknown ones
+        are ignored, as they may refer to deleted members
+    :param mode: UPDATE drops names that are not listed, so that they are used again
     """
     listed = {
         str(item) for policy in policies for item in policy.get('resource_list') or ()
@@ -170,7 +170,7 @@ def removed(
 
 
 def with_index(value: Any, variable: str, index: str) -> Any:
-    """Return a definition with the name of a member for a variable, everywhere."""
+    """Return a definition with a variable replaced by the name of a member."""
     if isinstance(value, str):
         return value.replace(variable, index)
     if isinstance(value, Mapping):
@@ -183,17 +183,17 @@ def with_index(value: Any, variable: str, index: str) -> Any:
     return value
 
 
-# in which steps
+# steps
 
 
 def at_once(target: Sequence[str]) -> list[Step]:
-    """Return the one step that does everything."""
+    """Return a single step."""
     names = tuple(target)
     return [Step(names, frozenset(names), names)]
 
 
 def growing(target: Sequence[str], batch: int) -> list[Step]:
-    """Return the steps in which a group is made that was not there."""
+    """Return the steps that create a group."""
     names = tuple(target)
     return [
         Step(
@@ -209,22 +209,22 @@ def rolling(
     pace: Pace,
     spares: Iterator[str],
 ) -> list[Step]:
-    """Return the steps in which members become what they are to be.
+    """Return the steps of a rolling update.
 
-    At no time fewer serve than `min_in_service`, than there are to be, or than did
-    at the beginning, whichever is the least. Where changing members in place would
-    break that, others are made for the time being. What does not serve is made anew
-    first, and is not there until it is its turn.
+    The number of members in service is never below the minimum of `min_in_service`, the
+    target size, and the initial number in service. If changing members in place would
+    violate that, temporary members are created. Members out of service are recreated
+    first, and do not exist until it is their turn.
 
-    :param target: names, those first that are to be changed first
-    :param members: in the order in which they are dropped
-    :param spares: names for those that are made for the time being
+    :param target: names, in the order of changes
+    :param members: in the order of deletion
+    :param spares: names of temporary members
     """
     return list(_Rolling(target, members, pace, spares).steps())
 
 
 class _Rolling:
-    """A rolling update while it is thought through."""
+    """The computation of a rolling update."""
 
     def __init__(
         self,
@@ -245,14 +245,14 @@ class _Rolling:
         ]
         self._to_change = [name for name in target if fits.get(name) is False]
         wanted = frozenset(target)
-        #: What is there and goes in the end, what goes first at the front.
+        #: Members to delete in the end, the first to delete at the front.
         self._surplus = [name for name in fits if name not in wanted]
         self._present = [name for name in target if name in fits] + self._surplus
         self._converted = {name for name in wanted if fits.get(name)}
         self._taken = set(fits) | down | wanted
 
     def steps(self) -> Iterator[Step]:
-        """Return one step after the other; at least one."""
+        """Yield one step after the other; at least one."""
         yield self._step()
         while self._to_make or self._to_change:
             yield self._step()
@@ -286,23 +286,23 @@ class _Rolling:
 
 
 def _taken(names: list[str], count: int) -> list[str]:
-    """Take as many from the front of a list, and return them."""
+    """Remove a number of items from the front of a list, and return them."""
     head, names[:] = names[:count], names[count:]
     return head
 
 
-# how many members
+# sizes
 
 
 def adjusted(
     size: int, adjustment_type: str, adjustment: float, min_step: int | None = None
 ) -> int:
-    """Return the size that a scaling policy makes of one, without bounds.
+    """Return the size after an adjustment by a scaling policy, without bounds.
 
-    A percentage that comes to less than one member is one; else to whole members,
-    towards nothing.
+    A percentage that amounts to less than one member is one; otherwise it is truncated
+    towards zero.
 
-    :param min_step: of PERCENT: at least as many
+    :param min_step: of PERCENT: its minimum result
     """
     if adjustment_type == EXACT:
         return int(adjustment)
@@ -321,16 +321,16 @@ def adjusted(
 
 
 def bounded(size: int, smallest: int, largest: int) -> int:
-    """Return the size that is nearest, and allowed."""
+    """Return the size clamped to the bounds."""
     return max(smallest, min(size, largest))
 
 
 def rests_until(
     since: datetime.datetime | None, cooldown: float | None, now: datetime.datetime
 ) -> datetime.datetime | None:
-    """Return until when nothing is scaled again; None: it may be.
+    """Return the end of the cooldown; None: there is none.
 
-    :param since: when it was scaled last
+    :param since: time of the last scaling
     :param cooldown: seconds
     """
     if since is None or not cooldown:

@@ -15,14 +15,14 @@ from typing import Any
 
 from watcherlite import exceptions
 
-#: Deeper than anybody writes, and far from where libraries give up.
+#: Deeper than real documents, and below the limits of libraries.
 MAX_DEPTH = 100
-#: Of whole numbers: what every JSON library reads, and a floating-point number holds.
+#: Of whole numbers: supported by every JSON library, and by floating-point numbers.
 MAX_BITS = 1023
 
 
 def kind(value: object) -> str:
-    """Return what a value is, in words for users."""
+    """Return the type of a value, in words for users."""
     if value is None:
         return 'nothing'
     if isinstance(value, bool):
@@ -39,9 +39,9 @@ def kind(value: object) -> str:
 
 
 def problems(value: object) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Find what of a value is not JSON: (path within it, what is wrong).
+    """Yield the parts of a value that are not JSON: (path within it, problem).
 
-    No value is repeated in what is said about it: inputs may hold secrets.
+    The messages contain no values: inputs may contain secrets.
     """
     todo: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
     while todo:
@@ -82,10 +82,10 @@ def text_problem(text: str) -> str | None:
     return None
 
 
-#: Most characters and steps of a path.
+#: Maximum number of characters and steps of a path.
 MAX_LENGTH = 1024
 MAX_STEPS = 64
-#: Most characters of a path that a message repeats.
+#: Maximum number of characters of a path in a message.
 SHOWN = 80
 
 _STEP = re.compile(
@@ -105,7 +105,7 @@ class Step:
     """One step of a path.
 
     :param key: the name of a member or the index of an element; None: all of them
-    :param descends: it is taken from all that is below, too
+    :param descends: it applies to all descendants, too
     """
 
     key: str | int | None
@@ -120,7 +120,7 @@ class Budget:
         self._left = visits
 
     def spend(self) -> None:
-        """Count a value; raise BadRequest for one too many."""
+        """Count a value; raise BadRequest if the limit is exceeded."""
         self._left -= 1
         if self._left < 0:
             raise exceptions.BadRequest(
@@ -130,7 +130,7 @@ class Budget:
 
 
 def parse(path: str) -> tuple[Step, ...]:
-    """Return the steps of a path; BadRequest for a text that is none."""
+    """Return the steps of a path; raises BadRequest for an invalid one."""
     if not path or len(path) > MAX_LENGTH:
         raise exceptions.BadRequest(
             f'A JSON path has 1 to {MAX_LENGTH} characters, not {len(path)}.'
@@ -141,7 +141,7 @@ def parse(path: str) -> tuple[Step, ...]:
     steps: list[Step] = []
     at = 0
     while at < len(rest):
-        # A name stands behind one point, or behind the two that descend.
+        # A name follows a single point, or the two of a descent.
         start = at + 1 if rest[at] == '.' and rest[at : at + 2] != '..' else at
         match = _STEP.match(rest, start)
         if match is None or (start > at and rest[start] == '['):
@@ -171,9 +171,9 @@ def _step(match: re.Match[str]) -> Step:
 
 
 def find(steps: tuple[Step, ...], value: Any, budget: Budget) -> Iterator[Any]:
-    """Yield the values that a path leads to, in the order of the document.
+    """Yield the values at a path, in the order of the document.
 
-    :raises BadRequest: there are more on the way than the budget allows
+    :raises BadRequest: visiting them exceeds the budget
     """
     if not steps:
         yield value

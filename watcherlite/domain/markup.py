@@ -1,13 +1,11 @@
-"""YAML or JSON text to plain values, with the line of each of them at hand.
+"""The parser of YAML or JSON text to plain values, with their line numbers.
 
-A value is what `yaml.safe_load` makes of it, except that dates stay text, as in
-JSON. What that function lets through and a document must not have is a problem
-here: a key that is there twice, a tag, a second document, aliases that repeat
-more than anybody would write.
+A value is the result of `yaml.safe_load`, except that dates stay text, as in JSON. Some
+input that this function accepts is a problem here: a duplicate key, a tag, a second
+document, aliases that repeat an excessive amount.
 
-Nothing is kept for each value but the value: the lines are found by reading the
-text once more when there is something to complain about, so that a document of
-100 000 actions costs the memory of its values.
+Only the values are stored: lines are found by parsing the text again if there is a
+problem to report, so that a document of 100 000 actions takes the memory of its values.
 """
 
 import ast
@@ -24,7 +22,7 @@ from watcherlite.domain.bounded_list import BoundedList
 from watcherlite.domain.yaml_values import Builder, Path, Unreadable
 
 MAX_BYTES = 64 * 1024 * 1024
-#: Characters of a key that messages show.
+#: Maximum number of characters of a key in messages.
 _LONGEST_KEY = 256
 _PLAIN_KEY = re.compile(r'[\w-]+')
 _STEP = re.compile(
@@ -33,7 +31,7 @@ _STEP = re.compile(
 
 
 def path_text(path: Path) -> str:
-    """Return how a path is written in a message: `actions[2].timeout`."""
+    """Return the notation of a path in messages: `actions[2].timeout`."""
     text = ''
     for step in path:
         if isinstance(step, int):
@@ -47,7 +45,7 @@ def path_text(path: Path) -> str:
 
 
 def text_path(text: str) -> Path:
-    """Return the path that is written so in a message, as far as it is one."""
+    """Return the path written in a message, as far as it is valid."""
     path: list[str | int] = []
     at = 0
     while found := _STEP.match(text, at):
@@ -66,19 +64,18 @@ def text_path(text: str) -> Path:
 
 
 class Markup:
-    """What was read, and where.
+    """Parsed text with positions.
 
     :ivar value: plain values
-    :ivar problems: (line, path, what is wrong) of everything that is wrong with
-        the text and did not keep it from being read
+    :ivar problems: (line, path, text) of all problems that did not prevent parsing
     """
 
     def __init__(self, text: str | bytes, source: str, noun: str = 'plan') -> None:
-        """Read a text.
+        """Parse a text.
 
-        :param source: how messages name it, for instance a file
-        :param noun: what it holds, for messages
-        :raises InvalidDocument: it cannot be read at all
+        :param source: its name in messages, for instance a file
+        :param noun: its content, for messages
+        :raises InvalidDocument: it cannot be parsed
         """
         self.source = source
         self._noun = noun
@@ -89,15 +86,15 @@ class Markup:
     def lines(self, paths: Iterable[Path]) -> dict[Path, int]:
         """Return the lines of these values, counted from 1.
 
-        A path that is not there is left out; the paths above it are added, so
-        that the nearest one can be taken for it.
+        Paths that do not exist are omitted; their ancestors are added, so that the
+        nearest one can be used instead.
         """
         wanted = {path[:n] for path in paths for n in range(len(path) + 1)}
         builder = Builder(wanted)
         try:
             builder.build(self._text)
         except (yaml.YAMLError, UnicodeError, Unreadable):
-            # What YAML cannot read of JSON is so rare that it may lack its line
+            # JSON that YAML cannot parse is so rare that its problems may lack a line
             return builder.lines
         return builder.lines
 
@@ -116,9 +113,9 @@ class Markup:
                 self._text, object_pairs_hook=collect, parse_constant=_refuse
             )
         except (ValueError, RecursionError):
-            # Not JSON: YAML's own braces perhaps, and if not, YAML says where
+            # Not JSON: possibly YAML flow style; if not, YAML reports the position
             return self._yaml()
-        # JSON takes tabs where YAML does not; within JSON strings there are none
+        # JSON allows tabs where YAML does not; JSON strings contain none
         self._text = self._text.replace('\t', ' ')
         if not repeated:
             return value
@@ -152,7 +149,9 @@ class Markup:
         return value
 
     def _unreadable_character(self, error: Exception) -> str:
-        """Return where the first character is that YAML does not allow, and which."""
+        """Return the position of the first character that YAML does not allow, and its
+        code.
+        """
         found = yaml.reader.Reader.NON_PRINTABLE.search(self._text)
         if not found:
             return f': this cannot be read as YAML: {type(error).__name__}'

@@ -1,8 +1,8 @@
 """Outcomes of one execution of an action, as values.
 
-The type is the result, the fields are the reason. `execution.results` holds the
-one table from these to statuses; `from_returned` accepts what authors coming
-from Watcher and Senlin write instead.
+The type is the result, the fields are the reason. `execution.results` contains the
+table from these to statuses; `from_returned` accepts the return values used in Watcher
+and Senlin.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ from watcherlite import exceptions
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fault:
-    """Where and how something failed, as notifications tell it.
+    """The location and text of a failure, for notifications.
 
     `message` is public text: see `public_text`.
     """
@@ -29,11 +29,11 @@ class Fault:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Done:
-    """It did what it should; `outputs` (JSON) are stored with the action.
+    """Success; `outputs` (JSON) are stored with the action.
 
     :param again_at: the action is repeated: its next run is due then (aware),
-        whatever its interval says
-    :param last: the action is repeated no more, whatever its interval says
+        regardless of its interval
+    :param last: the action is not repeated, regardless of its interval
     """
 
     outputs: Mapping[str, Any] | None = None
@@ -43,7 +43,7 @@ class Done:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Failed:
-    """It did not; `reason` is shown to users. The rest is as in `Done`."""
+    """Failure; `reason` is shown to users. The rest is as in `Done`."""
 
     reason: str
     fault: Fault | None = None
@@ -54,18 +54,18 @@ class Failed:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Skipped:
-    """It does not apply and was not executed. Only `pre_condition` may say so."""
+    """It does not apply and was not executed. Only `pre_condition` may return it."""
 
     reason: str
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Retry:
-    """Run it again, `delay` seconds from now, at any worker.
+    """Run it again after `delay` seconds, on any worker.
 
-    One that says so again and again waits longer: see `execution.results`.
+    Repeated retries are delayed further: see `execution.results`.
 
-    :param elsewhere: by another worker than this one, if there is any
+    :param elsewhere: on another worker than this one, if there is any
     """
 
     reason: str
@@ -75,29 +75,29 @@ class Retry:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cancelled:
-    """It heeded a CANCEL."""
+    """It was cancelled by a CANCEL."""
 
     reason: str = ''
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TimedOut:
-    """It ran out of time, by its own count or by its timeout."""
+    """It timed out, by its own limit or by its timeout."""
 
     reason: str = ''
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DerivedAction:
-    """One action that another one asks for.
+    """One action derived from another one.
 
-    :param key: unique among the actions derived together; `parents` name keys
-    :param needs: what it needs of its parents: 'success' or 'completion'
-    :param lane: who serves it. None: as a part of what the one that asks belongs to,
-        in its lane and plan and under its lock. Else it stands for itself, as if a
-        user had asked for it: it belongs to no plan, and locks its target
-    :param tenant: the project that it belongs to; None: that of the one that asks
-    :param within: what its target is a part of; None: as of the one that asks
+    :param key: unique among the actions derived together; `parents` contains keys
+    :param needs: the condition on its parents: 'success' or 'completion'
+    :param lane: that serves it. None: part of the deriving action's work, in its lane
+        and plan and under its lock. Else it is independent, as if a user had requested
+        it: it belongs to no plan, and locks its target
+    :param tenant: its project; None: that of the deriving action
+    :param within: the container of its target; None: that of the deriving action
     """
 
     key: str
@@ -115,11 +115,10 @@ class DerivedAction:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Derived:
-    """Go to WAITING until these have ended, then call `complete`.
+    """Become WAITING until these have ended, then call `complete`.
 
-    :param timeout: seconds that all of these may take together. None: what is left of
-        the time of the action; if that has no timeout of its own, at least as long as
-        the longest of these may take
+    :param timeout: seconds for all of these together. None: the remaining time of the
+        action; if that has no timeout of its own, at least the longest timeout of these
     """
 
     actions: tuple[DerivedAction, ...]
@@ -128,11 +127,11 @@ class Derived:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class InProgress:
-    """The work goes on outside; call `poll(token)` in `delay` seconds.
+    """The work continues externally; call `poll(token)` in `delay` seconds.
 
-    No thread is held. `token` (JSON) is durable, so that another worker can
-    poll on after a crash. What is to wait until a certain time has that in its
-    token: a poll may come sooner.
+    No thread is occupied. `token` (JSON) is durable, so that another worker can
+    continue polling after a crash. Store a time to wait for in the token: a poll may
+    come earlier.
     """
 
     token: Any
@@ -152,10 +151,10 @@ _SENLIN: dict[str, Callable[[str], Outcome]] = {
 
 
 def from_returned(value: object, hook: str = 'execute') -> Outcome:
-    """Return the outcome that a plugin's return value stands for.
+    """Return the outcome represented by a plugin's return value.
 
-    Accepted: an outcome; Watcher's True (anything else that is not listed here
-    is a failure there too); Senlin's `(RES, REASON)`.
+    Accepted: an outcome; Watcher's True (as in Watcher, other values are failures);
+    Senlin's `(RES, REASON)`.
 
     :param hook: the method of the plugin that returned it, for messages
     """
@@ -176,10 +175,10 @@ def from_returned(value: object, hook: str = 'execute') -> Outcome:
 
 
 def public_text(error: BaseException) -> str:
-    """Return what of an error may leave the process (decisions.md).
+    """Return the part of an error that may be shown to users.
 
-    Our own exceptions speak to users; the text of a foreign one may hold
-    secrets, so only its class name is shown, and the log has the rest.
+    Our own exceptions are written for users; the text of others may contain secrets, so
+    only the class name is shown, and the log has the rest.
     """
     if isinstance(error, exceptions.WatcherliteError):
         return str(error)
@@ -187,7 +186,7 @@ def public_text(error: BaseException) -> str:
 
 
 def fault_of(error: BaseException) -> Fault:
-    """Return the fault that an exception stands for: where it was raised."""
+    """Return the fault for an exception, with the location of the raise."""
     frame: types.TracebackType | None = error.__traceback__
     module, function = '', ''
     while frame is not None:

@@ -1,9 +1,8 @@
-"""Regular expressions of users, which must not take a process down.
+"""Regular expressions from users, with bounded matching time.
 
-`re` tries one way after the other to match, and a short pattern can have it try for
-years; nothing stops it meanwhile. RE2 follows all ways at once, in a time that grows
-with the length of the text only, and lets other threads run. What that cannot do,
-looking around and referring back, is refused.
+`re` uses backtracking, and a short pattern can take years without a way to interrupt
+it. RE2 matches in time linear in the length of the text, and releases the interpreter's
+lock. Its missing features, look-around and back-references, are refused.
 """
 
 import functools
@@ -11,34 +10,34 @@ from typing import Any, NamedTuple
 
 import re2
 
-#: Bytes that one compiled pattern may take; more are refused when it is written.
+#: Maximum memory of a compiled pattern in bytes; larger ones are refused.
 MEMORY = 256 * 1024
-#: The most that the size of a pattern, times the length of a text, may be: about a
-#: fifth of a second at worst.
+#: Maximum of the size of a pattern times the length of a text: about a fifth of a
+#: second in the worst case.
 STEPS = 10_000_000
-#: What RE2 lacks of Python's syntax, which is what most people know -> what it says.
+#: Features of Python's syntax, which most users know, that RE2 lacks -> its message.
 _LACKS = ('invalid perl operator', 'invalid escape sequence', 'bad repetition operator')
 
 
 class Refused(Exception):
-    """A text is no pattern that can be used; the text of this says why, and what is."""
+    """A text is not a valid pattern; the message has the reason and an alternative."""
 
 
 class TooLong(Exception):
-    """A comparison would take too long; the text says of what with what."""
+    """A match would take too long; the message has the limits."""
 
 
 class Pattern(NamedTuple):
-    """A pattern that can be compared with texts; made by `compiled`."""
+    """A compiled pattern; created by `compiled`."""
 
     written: str
     program: Any
 
     def matches(self, text: str, whole: bool = True) -> bool:
-        """Return whether a text matches from its begin.
+        """Return whether a text matches from its start.
 
         :param whole: to its end, too
-        :raises TooLong: it is too long a text for this pattern
+        :raises TooLong: the text is too long for this pattern
         """
         size = self.program.programsize
         if size * len(text) > STEPS:
@@ -52,7 +51,7 @@ class Pattern(NamedTuple):
 
 @functools.lru_cache(maxsize=256)
 def compiled(written: str) -> Pattern:
-    """Return a pattern in the syntax of RE2; raises Refused."""
+    """Return a pattern in RE2 syntax; raises Refused."""
     try:
         return Pattern(written, re2.compile(written, _options()))
     except UnicodeEncodeError:
@@ -72,9 +71,9 @@ def compiled(written: str) -> Pattern:
 
 def _options() -> Any:
     options = re2.Options()
-    # It would write to standard error.
+    # Otherwise it writes to standard error.
     options.log_errors = False
     options.max_mem = MEMORY
-    # Nobody asks what the groups matched, which takes long for many of them.
+    # Groups are not used, and take long if there are many.
     options.never_capture = True
     return options

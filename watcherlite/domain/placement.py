@@ -1,7 +1,7 @@
 """Placement of nodes in regions and zones; pure functions.
 
-What policies decide is in the data of an action: how many nodes of each region and
-zone come or go. What becomes of it is in the data of each node.
+The data of an action contains the decisions of policies: the number of nodes to add to
+or remove from each region and zone. The data of each node contains its placement.
 """
 
 import dataclasses
@@ -11,19 +11,19 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.domain.clusters import Node
 
-#: In the data of a node: where it is, or is to be.
+#: In the data of a node: its placement.
 PLACEMENT = 'placement'
-# What that says
+# The keys of the placement
 REGION = 'region_name'
 ZONE = 'zone'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Place:
-    """A region or zone that nodes are spread over.
+    """A region or zone for nodes.
 
-    :param weight: how many nodes it gets, in proportion to the others
-    :param cap: how many it takes at most; below 0: any number
+    :param weight: relative number of nodes
+    :param cap: maximum number of nodes; below 0: unlimited
     """
 
     name: str
@@ -32,13 +32,13 @@ class Place:
 
 
 def place_of(node: Node, key: str) -> str | None:
-    """Return where a node is; `key` is REGION or ZONE."""
+    """Return the place of a node; `key` is REGION or ZONE."""
     found = (node.data.get(PLACEMENT) or {}).get(key)
     return found if isinstance(found, str) else None
 
 
 def counted(nodes: Iterable[Node], key: str) -> dict[str | None, int]:
-    """Return how many nodes are where; those that are in no place, under None."""
+    """Return the number of nodes in each place; nodes without a place under None."""
     counts: dict[str | None, int] = {}
     for node in nodes:
         place = place_of(node, key)
@@ -49,12 +49,12 @@ def counted(nodes: Iterable[Node], key: str) -> dict[str | None, int]:
 def grown(
     now: Mapping[str | None, int], places: Sequence[Place], count: int
 ) -> dict[str, int]:
-    """Return how many of the nodes that come go where.
+    """Return the number of new nodes for each place.
 
-    One by one, each to the place that has the fewest for its weight, the first of
-    several; so the places come as near to their weights as they can.
+    One by one, each to the place with the fewest nodes relative to its weight, the
+    first of several; so the distribution approaches the weights.
 
-    :raises Invalid: the caps leave no room for as many
+    :raises Invalid: the caps do not permit as many
     """
     has = {place.name: now.get(place.name, 0) for place in places}
     plan: dict[str, int] = {}
@@ -75,10 +75,10 @@ def grown(
 def shrunk(
     now: Mapping[str | None, int], places: Sequence[Place], count: int
 ) -> dict[str, int]:
-    """Return how many nodes go from where: every place is in it, with 0 if none does.
+    """Return the number of nodes to remove from every place, including 0.
 
-    Nodes that are in none of the places go first: what is missing to `count`. Then
-    one by one from the place that has the most for its weight, the last of several.
+    Nodes in none of the places are removed first: the remainder of `count`. Then one by
+    one from the place with the most nodes relative to its weight, the last of several.
     """
     has = {place.name: now.get(place.name, 0) for place in places}
     elsewhere = sum(now.values()) - sum(has.values())
@@ -104,11 +104,11 @@ def victims(
     regions: Mapping[str, int] | None = None,
     zones: Mapping[str, int] | None = None,
 ) -> list[Node]:
-    """Return the nodes that go, as near as can be to how many go from where.
+    """Return the nodes to remove, as close as possible to the numbers for each place.
 
-    :param ordered: all nodes of the cluster, the first to go first
-    :param regions: region -> how many; what is missing to `count` goes from others
-    :param zones: likewise; where both cannot be had, regions count
+    :param ordered: all nodes of the cluster, the first to be removed first
+    :param regions: region -> number; the remainder of `count` is taken from others
+    :param zones: likewise; if both cannot be met, regions take precedence
     """
     quotas: list[tuple[str, dict[str | None, int]]] = [
         (key, dict([(None, max(0, count - sum(wanted.values()))), *wanted.items()]))
@@ -116,7 +116,7 @@ def victims(
         if wanted is not None
     ]
     chosen: dict[str, Node] = {}
-    # First those that fit both, then regions alone, then whoever is left.
+    # First nodes that match both, then regions alone, then any.
     for heeded in range(len(quotas), -1, -1):
         for node in ordered:
             if len(chosen) >= count:
@@ -132,16 +132,16 @@ def victims(
 
 
 def _within(node: Node, key: str, quota: Mapping[str | None, int]) -> str | None:
-    """Return the place of a node if something is said of it, else None."""
+    """Return the place of a node if there are numbers for it, else None."""
     place = place_of(node, key)
     return place if place in quota else None
 
 
 def spread(data: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
-    """Return where each of the nodes that come is to be, as `PLACEMENT` says it.
+    """Return the placement of each new node, in the format of `PLACEMENT`.
 
-    :param data: of the action: `creation` has how many go to which region and zone,
-        `placement` what else is said of each, which counts where both say something
+    :param data: of the action: `creation` has the numbers per region and zone,
+        `placement` further values for each node, which take precedence
     :returns: of each node; {}: anywhere
     """
     creation = data.get('creation') or {}

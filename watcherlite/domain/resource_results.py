@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from watcherlite import exceptions
 
-# What becomes of a resource whose definition may have changed
+# The effects of a changed definition on a resource
 KEEP = 'keep'
 UPDATE = 'update'
 REPLACE = 'replace'
@@ -15,11 +15,11 @@ REPLACE = 'replace'
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Property:
-    """One property of a resource type.
+    """A property of a resource type.
 
     :param schema: JSON schema of its value; `default` is filled in
-    :param updatable: a change of it is an update in place; else a replacement
-    :param immutable: a change of it is refused
+    :param updatable: a change updates the resource in place; else it replaces it
+    :param immutable: a change is refused
     """
 
     schema: Mapping[str, Any]
@@ -31,7 +31,7 @@ class Property:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Operation:
-    """Something that can be done with what is there.
+    """An additional operation on an existing resource.
 
     :param schema: JSON schema of its parameters
     """
@@ -44,11 +44,11 @@ class Operation:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Ready:
-    """The operation has done what it should.
+    """The operation is complete.
 
-    :param physical_id: what the resource is called outside; None: as before
-    :param attributes: what get_attr sees; None: as before
-    :param data: kept for this handler alone (JSON); None: as before
+    :param physical_id: the external id of the resource; None: unchanged
+    :param attributes: for get_attr; None: unchanged
+    :param data: private to this handler (JSON); None: unchanged
     :param reason: for users
     """
 
@@ -60,10 +60,10 @@ class Ready:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class NotYet:
-    """It is under way; call `poll` with the token in `delay` seconds.
+    """The operation is in progress; call `poll` with the token in `delay` seconds.
 
-    No thread is held. Token (JSON), `physical_id` and `data` are durable before the
-    first call, so that another worker can go on after a crash.
+    No thread is occupied. Token (JSON), `physical_id` and `data` are durable before the
+    first call, so that another worker can continue after a crash.
     """
 
     token: Any
@@ -77,10 +77,10 @@ Result = Ready | NotYet | None
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PassOn:
-    """A signal is for another resource of the stack.
+    """A signal is to be forwarded to another resource of the stack.
 
-    :param reference: what get_resource gives for that one
-    :param details: what it is told
+    :param reference: its value of get_resource
+    :param details: of the forwarded signal
     """
 
     reference: str
@@ -89,10 +89,10 @@ class PassOn:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Member:
-    """A resource of the stack that a group is made of.
+    """A resource of the nested stack of a group.
 
-    :param definition: what the template said of it that it was last made to fit;
-        None: it was never made
+    :param definition: in the template that was last applied to it; None: it was never
+        created
     """
 
     name: str
@@ -110,20 +110,21 @@ class Member:
 
     @property
     def serving(self) -> bool:
-        """Return whether it has been made, and is not known to be unwell."""
+        """Return whether it exists and is not known to be unhealthy."""
         return self.status == 'COMPLETE' and self.physical_id is not None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Batch:
-    """One step of a group, or of another resource that is a stack.
+    """One step of a group, or of another nested stack.
 
     :param template: of the stack, parsed
     :param parameters: of the template
-    :param files: for get_file and templates in it; None: those of the stack around
-    :param environment: None: that of the stack around, without its parameters
-    :param pause: seconds to wait after the step before it, if there was one
-    :param timeout: seconds that it may take; None: what the stack around has left
+    :param files: for get_file and nested templates; None: those of the enclosing stack
+    :param environment: None: that of the enclosing stack, without its parameters
+    :param pause: seconds to wait after the previous step, if any
+    :param timeout: seconds for the step; None: the remaining time of the enclosing
+        stack
     """
 
     template: Mapping[str, Any]
@@ -136,12 +137,12 @@ class Batch:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Expansion:
-    """What becomes of a resource that is a stack.
+    """The steps of a nested stack.
 
-    :param batches: in turn; none, and only after a signal: it stays as it is
-    :param data: kept for the handler alone (JSON), stored together with what its
-        stack is to be, before anything is done; None: as before
-    :param reason: for users: why it stays as it is
+    :param batches: in order; none, and only after a signal: unchanged
+    :param data: private to the handler (JSON), stored together with the steps before
+        they start; None: unchanged
+    :param reason: for users: why it is unchanged
     """
 
     batches: Sequence[Batch] = ()
@@ -150,7 +151,7 @@ class Expansion:
 
     @classmethod
     def of(cls, said: 'Sequence[Batch] | Expansion') -> 'Expansion':
-        """Return what a handler said as one."""
+        """Return the result of a handler as an Expansion."""
         return said if isinstance(said, Expansion) else cls(tuple(said))
 
 

@@ -1,8 +1,7 @@
-"""Schedules of CONTINUOUS audits: an interval in seconds or a cron line.
+"""Schedules of CONTINUOUS audits: an interval in seconds or a cron expression.
 
-A cron line has the columns that croniter knows, which Watcher took them from:
-minute, hour, day of month, month, day of week, and then, optionally, second and
-year. All times are in UTC.
+A cron expression has the columns of croniter, which Watcher uses: minute, hour, day of
+month, month, day of week, and then, optionally, second and year. All times are in UTC.
 """
 
 import dataclasses
@@ -14,39 +13,39 @@ import cronsim
 from watcherlite import exceptions
 from watcherlite.clock import UTC
 
-#: Seconds; ten years, as for every other delay.
+#: Seconds; ten years, as for all other delays.
 MAX_SECONDS = 315_360_000
-#: What croniter takes for a year.
+#: The years that croniter accepts.
 FIRST_YEAR, LAST_YEAR = 1970, 2099
 
 _SECOND = datetime.timedelta(seconds=1)
 
 
 class Schedule(Protocol):
-    """When runs are due."""
+    """The times of runs."""
 
     @property
     def seconds(self) -> int:
-        """Return the seconds between two runs, 0 when they are not even."""
+        """Return the seconds between two runs, 0 if they vary."""
 
     def first(self, now: datetime.datetime) -> datetime.datetime | None:
-        """Return when the first run is due that is not before `now`."""
+        """Return the time of the first run that is not before `now`."""
 
     def following(
         self, started: datetime.datetime, now: datetime.datetime
     ) -> datetime.datetime | None:
-        """Return when the next run is due; None: never again.
+        """Return the time of the next run; None: there is none.
 
-        What came to be due while a run took its time is made up for once, at
-        once, by an interval, and not at all by a cron line.
+        With an interval, runs missed during another run are made up for by one
+        immediate run; with a cron expression they are dropped.
 
-        :param started: when the last run began
+        :param started: time of the last run
         """
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Every:
-    """Runs begin so many seconds apart."""
+    """Runs start at a fixed interval in seconds."""
 
     seconds: int
 
@@ -61,7 +60,7 @@ class Every:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cron:
-    """Runs begin at the times of a cron line.
+    """Runs start at the times of a cron expression.
 
     :param line: in the order of cronsim: the second first, and no year
     :param years: None: every year
@@ -75,7 +74,7 @@ class Cron:
         return 0
 
     def first(self, now: datetime.datetime) -> datetime.datetime | None:
-        # A time that is due this very moment counts.
+        # The current time is included.
         whole = now.replace(microsecond=0)
         return self._after(whole if now.microsecond else whole - _SECOND)
 
@@ -100,9 +99,9 @@ class Cron:
 
 
 def parse(interval: str) -> Schedule:
-    """Return the schedule that a text stands for.
+    """Return the schedule in a text.
 
-    :raises Invalid: it is neither seconds nor a cron line
+    :raises Invalid: it is neither seconds nor a cron expression
     """
     text = interval.strip()
     if text.isascii() and text.isdigit():
@@ -123,13 +122,13 @@ def parse(interval: str) -> Schedule:
     except cronsim.CronSimError as error:
         raise _bad_line(interval, str(error)) from None
     except Exception as error:
-        # What it cannot make sense of either.
+        # Values that cronsim cannot interpret either.
         raise _bad_line(interval, type(error).__name__) from error
     return Cron(line, years)
 
 
 def _every(text: str) -> Every:
-    # Digits enough to be out of range need not be made a number.
+    # A number with that many digits is out of range without parsing.
     seconds = int(text) if len(text) <= 12 else MAX_SECONDS + 1
     if not 1 <= seconds <= MAX_SECONDS:
         raise exceptions.Invalid(

@@ -1,4 +1,4 @@
-"""Solutions: the proposals of a strategy, before a planner makes a plan of them."""
+"""Solutions: the proposals of a strategy, from which a planner creates a plan."""
 
 import dataclasses
 import json
@@ -7,13 +7,13 @@ from typing import Any
 
 from watcherlite import exceptions
 
-#: Filled from `resource_id`; nobody else may put it among the inputs.
+#: Filled from `resource_id`; reserved among the inputs.
 RESOURCE_ID = 'resource_id'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class IndicatorSpecification:
-    """One figure by which solutions for a goal are compared.
+    """An efficacy indicator of a goal, by which solutions are compared.
 
     :param schema: JSON schema of its value, a number
     """
@@ -26,7 +26,7 @@ class IndicatorSpecification:
     )
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return what the API shows: there the schema is text, as in Watcher."""
+        """Return its representation in the API: the schema is text, as in Watcher."""
         return {
             'name': self.name,
             'description': self.description,
@@ -37,7 +37,7 @@ class IndicatorSpecification:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Indicator:
-    """A figure with its value."""
+    """An indicator with its value."""
 
     name: str
     value: float
@@ -45,7 +45,7 @@ class Indicator:
     unit: str | None = None
 
     def to_mapping(self) -> dict[str, Any]:
-        """Return it as plans keep it."""
+        """Return its representation in plans."""
         return {
             'name': self.name,
             'description': self.description,
@@ -59,7 +59,7 @@ class ProposedAction:
     """One action of a solution.
 
     :param name: unique in the solution
-    :param parents: names of others; only some planners heed them
+    :param parents: names of others; only some planners use them
     :param timeout: seconds; 0: the option `default_action_timeout`
     """
 
@@ -72,9 +72,9 @@ class ProposedAction:
 
 
 class Solution:
-    """Actions in the order in which the strategy gave them, and what they are for.
+    """Proposed actions in the order of the strategy, and efficacy indicators.
 
-    :param planner: which planner is to make the plan; None: that of the strategy
+    :param planner: of the plan; None: that of the strategy
     :ivar indicators: the values of the goal's indicators, by name
     """
 
@@ -83,7 +83,7 @@ class Solution:
         self.indicators: dict[str, float] = {}
         self._actions: dict[str, ProposedAction] = {}
         self._numbers: dict[str, int] = {}
-        #: what an action is but for its name -> the name of the first such
+        #: content of an action without its name -> the name of the first such action
         self._known: dict[str, str] = {}
 
     @property
@@ -104,11 +104,11 @@ class Solution:
     ) -> str:
         """Add an action and return its name.
 
-        One without a name that is there already, with all that it has, is not
-        added again; its name is returned then.
+        An unnamed one that is identical to an earlier one is not added again; the name
+        of the earlier one is returned.
 
-        :param resource_id: put among the inputs under that key
-        :param name: None: one is made of the type and a number
+        :param resource_id: added to the inputs under that key
+        :param name: None: generated from the type and a number
         :raises Invalid: the name is taken, or `resource_id` is among the inputs
         """
         inputs = dict(input_parameters or {})
@@ -149,9 +149,9 @@ class Solution:
 
 
 def _content(action: ProposedAction) -> str:
-    """Return a text that is the same for the same action, whatever its name.
+    """Return a text that identifies the content of an action without its name.
 
-    Looked up, it costs the same however many actions there are.
+    A lookup takes constant time.
     """
     parts = (
         action.action_type,
@@ -163,5 +163,5 @@ def _content(action: ProposedAction) -> str:
     try:
         return json.dumps(parts, sort_keys=True, default=repr)
     except (TypeError, ValueError, RecursionError):
-        # Not JSON; the planner says so, of an action with a name.
+        # Not JSON; the planner reports it, with the name of the action.
         return repr(parts)

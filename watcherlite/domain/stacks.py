@@ -44,18 +44,17 @@ class Definition:
 class Stack:
     """An instance of a template. All but `id`, `uuid` and the ancestry may change.
 
-    :param tenant: the project that it belongs to; stacks of others do not exist
-        for a request
-    :param definition_id: what it is to be, or is
-    :param previous_id: what it was before the update that runs or ran last: a
-        rollback goes back to it
+    :param tenant: its project; requests of other projects do not see it
+    :param definition_id: of its current or target definition
+    :param previous_id: of the definition before the current or last update: a rollback
+        returns to it
     :param owner_id: the parent stack, or None
     :param owner_resource: the name of that resource
     :param root_id: the root of its tree; its own id for a root
     :param depth: the number of its ancestors
-    :param operation: uuid of the action that changes it, or did last: any other one
-        has been superseded
-    :param under_lock: the state below LOCK and UNLOCK; None when there is no overlay
+    :param operation: uuid of the current or last action on it: any other one has been
+        superseded
+    :param under_lock: the state below LOCK and UNLOCK; None if there is no overlay
     :param lock_level: of its own lock, ALL or STACKS; None: it has none
     :param inherited_level: of the lock that it inherits from an ancestor
     :param timeout: of an operation, in seconds
@@ -175,7 +174,7 @@ class Resource:
 
     def evolve(self, **changes: Any) -> 'Resource':
         """Return a copy with other values."""
-        # Twice as fast as `dataclasses.replace`, for what every step does.
+        # Twice as fast as `dataclasses.replace`, for every step.
         values = list(_VALUES(self))
         for name, value in changes.items():
             values[_PLACES[name]] = value

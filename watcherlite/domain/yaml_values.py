@@ -1,4 +1,4 @@
-"""Values of the events of the YAML parser: no node is kept, and nothing recurses."""
+"""Construction of values from the events of the YAML parser, without recursion."""
 
 import re
 from collections.abc import Iterator
@@ -11,20 +11,19 @@ from watcherlite.domain.bounded_list import BoundedList
 
 Path = tuple[str | int, ...]
 
-#: How many values all aliases together may stand for.
+#: Maximum number of values represented by all aliases.
 MAX_REPEATED = 1_000_000
-#: How many mappings and lists may be open at once: the time that the parser takes
-#: for one more grows with them.
+#: Maximum nesting depth: the time of the parser for a further level grows with the
+#: depth.
 _MAX_OPEN = 200
 
 _TAG = 'tag:yaml.org,2002:'
 _MERGE = _TAG + 'merge'
 _SCALARS = frozenset(_TAG + name for name in ('null', 'bool', 'int', 'float'))
-#: A longer number is not one that JSON has, see json_values.MAX_BITS.
+#: Longer numbers are not JSON, see json_values.MAX_BITS.
 _MAX_DIGITS = json_values.MAX_BITS + 3
-#: Numbers as YAML 1.1 has them, without those to the base of 60, which YAML 1.2 does
-#: not have and which take a time that grows with the square of their length; and the
-#: octal ones of YAML 1.2.
+#: YAML 1.1 numbers, without base 60, which YAML 1.2 does not have and whose parsing
+#: time is quadratic; and the octal notation of YAML 1.2.
 _INTEGER = re.compile(
     r'[-+]?(?:0b[01_]+|0o[0-7_]+|0x[0-9a-fA-F_]+|0[0-7_]+|0|[1-9][0-9_]*)\Z'
 )
@@ -54,7 +53,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 class Unreadable(Exception):
-    """The rest of the text cannot make sense."""
+    """The rest of the text cannot be parsed."""
 
     def __init__(self, line: int, text: str) -> None:
         self.line = line
@@ -62,7 +61,7 @@ class Unreadable(Exception):
 
 
 class _Open:
-    """A mapping or list that is being read."""
+    """An open mapping or list."""
 
     __slots__ = ('anchor', 'key', 'line', 'merged', 'repeated', 'size', 'value')
 
@@ -77,10 +76,10 @@ class _Open:
 
 
 class Builder:
-    """Makes values of the events of the YAML parser, without recursion.
+    """The construction of values from the events of the YAML parser.
 
-    :param wanted: the paths whose lines to note, or None
-    :param noun: what a text holds one of, for messages
+    :param wanted: the paths whose lines to record, or None
+    :param noun: the content of a text, for messages
     """
 
     def __init__(self, wanted: set[Path] | None, noun: str = 'plan') -> None:
@@ -175,7 +174,7 @@ class Builder:
         size: int = 1,
         noted: bool = False,
     ) -> None:
-        """Put a value where it belongs: the root, a list, a key, or behind a key."""
+        """Add a value to its parent: the root, a list, or a mapping as key or value."""
         if anchor is not None:
             self.anchors[anchor] = (value, size)
         if not self.open:
@@ -226,7 +225,7 @@ class Builder:
             )
 
     def _note(self, line: int) -> None:
-        """Note the line of the value that is about to be added, or of its key."""
+        """Record the line of the value that is about to be added, or of its key."""
         if self.wanted is not None:
             path = self._path()
             if path in self.wanted:
@@ -282,7 +281,7 @@ class Builder:
 
 
 def _converted(loader: Any, tag: str, text: str) -> Any:
-    """Return the value of a scalar; ValueError or KeyError if the text is none."""
+    """Return the value of a scalar; raises ValueError or KeyError if it is invalid."""
     if tag in _NUMBERS and ':' in text:
         raise ValueError(text)
     if tag == _TAG + 'int':

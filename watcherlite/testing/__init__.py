@@ -1,8 +1,8 @@
 """Test fixtures for plugin authors, which need no daemon.
 
-`run_action` takes one action through its phases, `run_strategy` asks a strategy for
-its solution, `ResourceRun` takes a resource through its life; `FakeContext` stands for
-the worker, `ManualClock` for the time, `MemoryStore` for the database.
+`run_action` executes one action through its phases, `run_strategy` calls a strategy for
+its solution, `ResourceRun` performs the operations of a resource; `FakeContext`
+replaces the worker, `ManualClock` the time, `MemoryStore` the database.
 """
 
 from watcherlite.testing.actions import DerivedEnd, Result, revert_action, run_action

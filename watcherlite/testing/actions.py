@@ -1,4 +1,4 @@
-"""Runs one action of one type as a worker would, without worker or store."""
+"""Execution of one action as by a worker, without worker or store."""
 
 import dataclasses
 import json
@@ -19,7 +19,7 @@ from watcherlite.states import action as states
 from watcherlite.testing.context import FakeContext, Injected
 from watcherlite.testing.recorder import Change, Recorder
 
-#: What changes in a story.
+#: The subject of changes in a story.
 ACTION = 'action'
 MAX_TRIES = 10
 MAX_POLLS = 10_000
@@ -27,7 +27,7 @@ MAX_POLLS = 10_000
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DerivedEnd:
-    """How a derived action ends in a test; see `plugins.base.DerivedResult`."""
+    """The result of a derived action in a test; see `plugins.base.DerivedResult`."""
 
     key: str
     status: str = states.SUCCEEDED
@@ -37,11 +37,11 @@ class DerivedEnd:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Result:
-    """What became of an action.
+    """The result of an action.
 
-    :param outcome: what the plugin said last, or what an exception stands for
-    :param story: its changes, as (what, old status, new status)
-    :param derived: what it asked for
+    :param outcome: the last one of the plugin, or the one for an exception
+    :param story: its changes, as (subject, old status, new status)
+    :param derived: its derived actions
     """
 
     status: str
@@ -65,22 +65,22 @@ def run_action(
     derived_end: Callable[[outcomes.DerivedAction], DerivedEnd] | None = None,
     destinations: Destinations = WITH_LOOPBACK,
 ) -> Result:
-    """Take an action from READY to its end, and return how it ended.
+    """Execute an action from READY to its end, and return its result.
 
-    Waits of the plugin turn the clock and take no time. Every phase gets a new
-    instance, and tokens and outputs are stored as JSON in between, as they are in
-    a worker: what a plugin keeps in attributes is gone.
+    Waits of the plugin advance the clock and take no time. Every phase gets a new
+    instance, and tokens and outputs are stored as JSON in between, as by a worker:
+    attributes of a plugin are lost.
 
     :param options: values of the plugin's options; the others have their defaults
     :param signals: see `at_checkpoint` and `after_seconds`
     :param timeout: seconds, counted from the start
     :param context: in place of `signals`, `clock`, `in_flight` and `timeout`: for a
         test that sends signals from another thread
-    :param derived_end: how a derived action ends; by default it succeeds. One that is
-        CANCELLED when `timeout` is over, by a clock that this turns, is overdue
-    :param destinations: which servers may be connected to; servers of this machine may
-        be by default, which an operator has to allow
-    :raises InvalidInput: no plan could be made with these inputs
+    :param derived_end: the result of a derived action; by default it succeeds. One that
+        is CANCELLED after `timeout`, by a clock that it advances, is overdue
+    :param destinations: the allowed servers; servers of this machine are allowed by
+        default, unlike in production
+    :raises InvalidInput: the inputs are invalid
     :raises AssertionError: it retries or polls without end
     """
     given = context or FakeContext(
@@ -100,7 +100,7 @@ def revert_action(
     options: Mapping[str, Any] | None = None,
     context: FakeContext | None = None,
 ) -> Result:
-    """Have an action undone that succeeded with these outputs."""
+    """Revert an action that succeeded with these outputs."""
     given = context or FakeContext(inputs)
     given.inputs, given.outputs = dict(inputs), outputs
     return _Run(action_type, options, given, WITH_LOOPBACK, phase=REVERT).revert()
@@ -176,7 +176,7 @@ class _Run:
         return outcome
 
     def _pre_condition(self) -> outcomes.Outcome | None:
-        """Return None when the action may start."""
+        """Return None if the action may start."""
 
         def ask(kind: ActionType) -> Any:
             returned = kind.pre_condition(self._context)
@@ -190,7 +190,7 @@ class _Run:
 
     def _poll(self, outcome: outcomes.InProgress) -> tuple[outcomes.Outcome, bool]:
         for _ in range(MAX_POLLS):
-            # From the store, perhaps at another worker
+            # From the store, perhaps on another worker
             token = json.loads(json.dumps(outcome.token))
             self._conclude(outcome, results.EXECUTE)
             ended = self._idle(outcome.delay, token)
@@ -206,7 +206,9 @@ class _Run:
         return lambda kind: kind.poll(self._context, token)
 
     def _idle(self, seconds: float, token: Any) -> outcomes.Outcome | None:
-        """Let the time until the next poll pass; what a signal made of it, or None."""
+        """Let the time until the next poll pass; return the outcome of a signal, or
+        None.
+        """
         try:
             self._context.pass_time(seconds)
         except (exceptions.Cancelled, exceptions.TimedOut) as error:
@@ -227,7 +229,7 @@ class _Run:
         left = self._context.remaining()
         cut_off = left == 0 and states.CANCELLED in {end.status for end in ends}
         if cut_off:
-            # What comes of it is not bound by the time that is over.
+            # Its result is not subject to the expired timeout.
             self._context.give_time(None)
         self._change(self._action.evolve(status=states.READY, phase=COMPLETE))
         self._start()
@@ -243,7 +245,7 @@ class _Run:
     def _post_condition(
         self, outcome: outcomes.Done | outcomes.Failed
     ) -> tuple[outcomes.Outcome, str]:
-        """Check the effect; a failure before keeps its own reason."""
+        """Verify the effect; an earlier failure keeps its own reason."""
         if isinstance(outcome, outcomes.Done):
             self._context.outputs = outcome.outputs
 
@@ -259,7 +261,7 @@ class _Run:
     def _guarded(
         self, phase: str, call: Callable[[ActionType], Any]
     ) -> tuple[outcomes.Outcome, bool]:
-        """Return what a phase says, and whether it raised instead."""
+        """Return the result of a phase, and whether it raised."""
         try:
             outcome = outcomes.from_returned(call(self.instance()), phase)
         except KeyboardInterrupt:

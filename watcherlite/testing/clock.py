@@ -1,19 +1,19 @@
-"""A clock that stands still until a test turns it."""
+"""A clock that advances only when a test sets it."""
 
 import datetime
 import threading
 
 from watcherlite.clock import UTC
 
-#: Seconds of real time after which a test that waits for a thread is broken.
+#: Seconds of real time after which a test that waits for a thread fails.
 PATIENCE = 10.0
 
 
 class ManualClock:
     """Implements `watcherlite.clock.Clock`; time passes in `advance` only.
 
-    Safe to use from several threads: those that wait on a condition wake up when
-    somebody notifies it, or when the clock was turned past their timeout.
+    Thread-safe: threads that wait on a condition wake up when it is notified, or when
+    the clock has advanced past their timeout.
     """
 
     def __init__(
@@ -30,12 +30,12 @@ class ManualClock:
             return self._start + datetime.timedelta(seconds=self._passed)
 
     def monotonic(self) -> float:
-        """Return the seconds that the clock was turned so far."""
+        """Return the seconds by which the clock has advanced."""
         with self._state:
             return self._passed
 
     def advance(self, seconds: float) -> None:
-        """Let so many seconds pass, and wake whoever waited for less."""
+        """Advance the time, and wake threads whose timeout has expired."""
         if seconds < 0:
             raise ValueError(f'time does not go back, not by {-seconds} s either')
         with self._state:
@@ -45,13 +45,13 @@ class ManualClock:
                 for condition, deadline in self._waiting.values()
                 if deadline is not None and deadline <= self._passed
             }
-        # Not under our lock: who holds the condition may be asking for the time.
+        # Not under our lock: the holder of the condition may be reading the time.
         for condition in over:
             with condition:
                 condition.notify_all()
 
     def wait(self, condition: threading.Condition, timeout: float | None) -> bool:
-        """Wait on a held condition; False when the clock passed the timeout."""
+        """Wait on a held condition; return False if the timeout has expired."""
         if timeout is not None and timeout <= 0:
             return False
         key = object()
@@ -68,10 +68,10 @@ class ManualClock:
         return not over
 
     def until_waiting(self, threads: int = 1, patience: float = PATIENCE) -> None:
-        """Return once so many threads wait for this clock.
+        """Return once this number of threads wait for this clock.
 
         :param patience: seconds of real time
-        :raises AssertionError: they do not, after that time
+        :raises AssertionError: they do not within that time
         """
         with self._state:
             if not self._state.wait_for(

@@ -1,4 +1,4 @@
-"""The context of an action without a worker: signals come from the test."""
+"""The context of an action without a worker: the test sends signals."""
 
 import contextlib
 import dataclasses
@@ -14,7 +14,7 @@ from watcherlite.execution.context import TIMEOUT
 from watcherlite.states import action as states
 from watcherlite.testing.clock import PATIENCE, ManualClock
 
-#: A uuid that is easy to recognise in the requests that an action makes.
+#: A uuid that is easy to recognize in the requests of an action.
 UUID = '00000000-0000-4000-8000-000000000001'
 
 
@@ -36,23 +36,23 @@ def at_checkpoint(number: int, signal: str) -> Injected:
 
 
 def after_seconds(seconds: float, signal: str) -> Injected:
-    """Return a signal that arrives when the clock was turned so far."""
+    """Return a signal that arrives when the clock has advanced by this time."""
     return Injected(signal, seconds=seconds)
 
 
 class FakeContext:
     """Implements `plugins.base.ActionContext`.
 
-    `sleep` turns a ManualClock instead of waiting. A suspended action goes on at
-    once when a RESUME was injected; else the thread waits for `send`.
+    `sleep` advances a ManualClock instead of waiting. A suspended action resumes at
+    once if a RESUME was injected; else the thread waits for `send`.
 
-    :param signals: made by `at_checkpoint` and `after_seconds`
+    :param signals: created by `at_checkpoint` and `after_seconds`
     :param timeout: seconds until the action times out; None: never
-    :param creator: of its plan; by default one who may act on everything
-    :param paused: told True when the action is suspended, False when it goes on
-    :ivar checkpoints: how often it was asked to heed signals
+    :param creator: of its plan; by default one with all authority
+    :param paused: called with True when the action is suspended, False when it resumes
+    :ivar checkpoints: number of calls of `checkpoint`
     :ivar lease_lost: set it to have `fence` and `checkpoint` raise LeaseLost
-    :ivar tokens: those that were made durable
+    :ivar tokens: the stored ones
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class FakeContext:
         self._call: Callable[[str], None] | None = None
         self._condition = threading.Condition()
 
-    # what a plugin sees
+    # the interface for plugins
 
     def now(self) -> datetime.datetime:
         """Return the time of the clock."""
@@ -114,7 +114,7 @@ class FakeContext:
         return max(0.0, self._deadline_at - self.clock.monotonic())
 
     def checkpoint(self) -> None:
-        """Heed the signals that have arrived."""
+        """Handle the signals that have arrived."""
         self.fence()
         self.checkpoints += 1
         self._heed()
@@ -125,18 +125,18 @@ class FakeContext:
             raise exceptions.LeaseLost(f'The worker of action {self.uuid} lost it.')
 
     def save_token(self, token: Any) -> None:
-        """Note a token that is durable from now on."""
+        """Record a stored token."""
         self.tokens.append(token)
 
     def sleep(self, seconds: float) -> None:
-        """Let so much time pass, or less if a signal arrives."""
+        """Advance the time, up to the next signal."""
         self.checkpoint()
         self.pass_time(seconds)
         self.checkpoint()
 
     @contextlib.contextmanager
     def on_signal(self, call: Callable[[str], None]) -> Iterator[None]:
-        """Have `call` called with the signals that `send` delivers."""
+        """Call `call` with the signals that `send` delivers."""
         self._call = call
         if self._signal is not None:
             call(self._signal)
@@ -145,12 +145,12 @@ class FakeContext:
         finally:
             self._call = None
 
-    # what a test does
+    # the interface for tests
 
     def send(self, signal: str) -> None:
         """Deliver a signal now; from any thread."""
         with self._condition:
-            # As for real: a CANCEL is not taken back by what comes later.
+            # As in production: later signals do not revoke a CANCEL.
             if self._signal not in (states.CANCEL, TIMEOUT):
                 self._signal = signal
             self._condition.notify_all()
@@ -159,14 +159,14 @@ class FakeContext:
             call(signal)
 
     def give_time(self, seconds: float | None) -> None:
-        """Let the deadline be so many seconds from now; None: there is none."""
+        """Set the deadline to this number of seconds from now; None: there is none."""
         if seconds is None:
             self.deadline = self._deadline_at = None
         else:
             self._time_out_in(seconds)
 
     def pass_time(self, seconds: float) -> None:
-        """Turn the clock, heeding what arrives meanwhile, as between two polls."""
+        """Advance the clock, handling signals, as between two polls."""
         until = self.clock.monotonic() + seconds
         while (left := until - self.clock.monotonic()) > 0:
             moments = [self._started + s.seconds for s in self._pending if s.seconds]
@@ -176,7 +176,7 @@ class FakeContext:
             self._turn(min([left, *(step for step in steps if step > 0)]))
             before = self.clock.monotonic()
             self._heed()
-            # A suspension does not use up the time that was asked for.
+            # A suspension does not use up the requested time.
             until += self.clock.monotonic() - before
 
     def _turn(self, seconds: float) -> None:
@@ -205,13 +205,13 @@ class FakeContext:
         return injected.seconds is not None and injected.seconds <= passed
 
     def _suspend(self) -> None:
-        """Stay here until another signal; the deadline stands still."""
+        """Block until another signal; the deadline is suspended."""
         left = self.remaining()
         if self.paused is not None:
             self.paused(True)
         while self._signal == states.SUSPEND:
             if self._pending:
-                # No checkpoint comes while it is suspended: the next one is due.
+                # There is no checkpoint while it is suspended: the next one is due.
                 following = self._pending.pop(0)
                 if following.seconds is not None:
                     wait = self._started + following.seconds - self.clock.monotonic()

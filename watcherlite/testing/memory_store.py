@@ -1,4 +1,4 @@
-"""The store for tests, of plugins as well as of the core: SQLite in memory."""
+"""The store for tests of plugins and of the core: SQLite in memory."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
@@ -11,10 +11,10 @@ from watcherlite.db.sqlalchemy.sqlite import SqliteTransaction
 from watcherlite.db.sqlalchemy.store import SqlStore
 from watcherlite.db.sqlalchemy.transaction import SqlTransaction
 
-#: Nothing that is encrypted with it outlives the process.
+#: Nothing encrypted with it outlives the process.
 _KEY = 'dGhlIGtleSBvZiB0aGUgc3RvcmVzIG9mIHRlc3RzLi4='
 
-#: Methods of a transaction that return rows which they have locked or inserted.
+#: Methods of a transaction that return rows locked or inserted by it.
 LOCKING = frozenset(
     {
         'insert_plan',
@@ -51,8 +51,8 @@ SAVING: Mapping[str, tuple[str, str]] = {
 class LockCheckingTransaction:
     """A transaction that refuses to save a row that it has not locked.
 
-    On a server such a transaction overwrites the changes of another one. On SQLite,
-    where only one transaction writes at a time, no test would show it.
+    On a server such a transaction could overwrite concurrent changes. On SQLite, with a
+    single writer at a time, no test would detect it.
     """
 
     def __init__(self, transaction: SqliteTransaction) -> None:
@@ -93,7 +93,7 @@ class LockCheckingTransaction:
 
 
 def _rows(result: Any) -> Iterable[Any]:
-    """Return the rows of what a method of a transaction takes or returns."""
+    """Return the rows in the arguments or the result of a method of a transaction."""
     if isinstance(result, Mapping):
         return result.values()
     if isinstance(result, Iterable):
@@ -106,13 +106,12 @@ def _transaction(session: Session) -> SqlTransaction:
 
 
 class MemoryStore(SqlStore):
-    """`db.api.Store` on an SQLite database in memory of its own.
+    """`db.api.Store` on an SQLite database in memory.
 
-    Any number of threads may use it; each waits while another one is in a transaction.
-    What is stored is gone when the store is closed.
+    Thread-safe; threads wait while another one is in a transaction. The data is lost
+    when the store is closed.
 
-    :param clock: the clock of the database, by which leases end; default: that of
-        the machine
+    :param clock: the clock of the database for leases; default: that of the machine
     """
 
     def __init__(self, clock: Clock | None = None) -> None:

@@ -13,9 +13,9 @@ from watcherlite.plugins.base import LoadBalancer, Policy
 from watcherlite.states import cluster as states
 from watcherlite.testing.clock import ManualClock
 
-#: The project that everything here belongs to.
+#: The project of all objects.
 TENANT = 'a-project'
-#: uuids that are easy to recognise
+#: uuids that are easy to recognize
 ACTION = '00000000-0000-4000-8000-00000000000a'
 CLUSTER = '00000000-0000-4000-8000-00000000000c'
 POLICY = '00000000-0000-4000-8000-00000000000f'
@@ -54,12 +54,12 @@ def a_node(index: int, created_at: datetime.datetime | None, **values: Any) -> N
 class FakePolicyContext:
     """Implements `plugins.base.PolicyContext` in memory.
 
-    :param action_type: what the policy is asked about
-    :param node: uuid of the one that the action is about; None: about the cluster
+    :param action_type: for which the policy is evaluated
+    :param node: uuid of the target node; None: the target is the cluster
     :param profiles: of the cluster and its nodes
-    :param drivers: name -> what serves load balancers
-    :param operations: what nodes can be asked to do
-    :ivar binding_data, last_op, cluster, nodes, node: as the policy has left them
+    :param drivers: name -> load balancer driver
+    :param operations: that nodes support
+    :ivar binding_data, last_op, cluster, nodes, node: as changed by the policy
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class FakePolicyContext:
         return self._known
 
     def operations(self) -> Collection[str]:
-        """Return what nodes can be asked to do."""
+        """Return the operations that nodes support."""
         return self._operations
 
     def refresh(self) -> Sequence[Node]:
@@ -116,13 +116,13 @@ class FakePolicyContext:
         return self.nodes
 
     def driver(self, name: str) -> LoadBalancer:
-        """Return what serves load balancers under this name."""
+        """Return the load balancer driver of this name."""
         if name not in self._drivers:
             raise exceptions.PluginNotFound(f'There is no load balancer {name}.')
         return self._drivers[name]
 
     def mark_applied(self) -> None:
-        """Note now."""
+        """Set `last_op` to now."""
         self.last_op = self.now()
 
     def save(
@@ -131,7 +131,7 @@ class FakePolicyContext:
         cluster_data: Mapping[str, Any] | None = None,
         node_data: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
-        """Keep it."""
+        """Store the data."""
         if binding_data is not None:
             self.binding_data = dict(binding_data)
         merged = _merged(self.cluster.data, cluster_data or {})
@@ -149,7 +149,7 @@ class FakePolicyContext:
 
 
 def fitted(policy: Policy, **properties: Any) -> dict[str, Any]:
-    """Return properties of a policy with their defaults; InvalidSpec."""
+    """Return validated properties of a policy; raises InvalidSpec."""
     return specs.fit(policy, properties)
 
 

@@ -1,15 +1,15 @@
-"""Records what changed, for tests that compare the whole story."""
+"""A recorder of changes, for tests that compare the whole story."""
 
 import threading
 
-#: what changed, from which state, to which one
+#: subject, old state, new state
 Change = tuple[str, str, str]
 
 
 class Recorder:
-    """Collects changes in the order in which they are told.
+    """Record changes in order.
 
-    :ivar story: all of them, as (what, old state, new state)
+    :ivar story: all of them, as (subject, old state, new state)
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Recorder:
             return list(self._story)
 
     def states_of(self, what: str) -> list[str]:
-        """Return the states that one thing went through, its first one included."""
+        """Return the states of one subject, including its first one."""
         path: list[str] = []
         for subject, old, new in self.story:
             if subject == what:

@@ -1,4 +1,4 @@
-"""Takes one resource through its life as the engine would, without engine or store."""
+"""The operations of one resource as by the engine, without engine or store."""
 
 import dataclasses
 import json
@@ -29,21 +29,21 @@ COMPLETE, FAILED = 'COMPLETE', 'FAILED'
 TENANT = '00000000000040008000000000000001'
 STACK = '00000000-0000-4000-8000-0000000000aa'
 MAX_POLLS = 10_000
-#: How an operation begins: (handler, its context) -> what it said.
+#: The start of an operation: (handler, its context) -> its result.
 Begin = Callable[[ResourceHandler, Any], Any]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Settled:
-    """How an operation on a resource went.
+    """The result of an operation on a resource.
 
     :param action: CREATE, UPDATE and so on
     :param status: COMPLETE or FAILED
-    :param reason: what the handler said, or what an exception stands for
-    :param polls: how often it was asked how far it is
-    :param seconds: how long it took, by the clock
+    :param reason: of the handler, or for an exception
+    :param polls: number of polls
+    :param seconds: its duration, by the clock
     :param change: for an update: KEEP, UPDATE or REPLACE of `domain.resource_results`
-    :param passed_on: for a signal that is for another resource
+    :param passed_on: for a signal that is forwarded to another resource
     """
 
     action: str
@@ -56,22 +56,21 @@ class Settled:
 
 
 class ResourceRun:
-    """One resource of one type, and what its handler makes of it.
+    """One resource of one type, managed by its handler.
 
-    Waits of the handler turn the clock and take no time, unless it is handed
-    another clock. Each call gets a new instance, and what a handler says is kept as
-    JSON in between, as it is in the engine: what it keeps in attributes is gone.
+    Waits of the handler advance the clock and take no time, unless another clock is
+    passed in. Each call gets a new instance, and results are stored as JSON in between,
+    as by the engine: attributes of the handler are lost.
 
     :param options: values of the handler's options; the others have their defaults
-    :param timeout: seconds that each operation may take
+    :param timeout: seconds for each operation
     :param uuid: of the resource
-    :param files: those that come with the template
-    :param destinations: which servers may be connected to; those of this machine may be
-        by default, which an operator has to allow
-    :ivar lease_lost: set it to have each operation find the lease of its worker over
+    :param files: submitted with the template
+    :param destinations: the allowed servers; those of this machine are allowed by
+        default, unlike in production
+    :ivar lease_lost: set it to make the lease of the worker expired in each operation
     :ivar story: each operation as `CREATE_COMPLETE`
-    :ivar physical_id, attributes, data, properties: as the engine would have stored
-        them
+    :ivar physical_id, attributes, data, properties: as the engine would store them
     """
 
     def __init__(
@@ -115,13 +114,13 @@ class ResourceRun:
         """Return the value of get_resource."""
         return self._instance().reference(self._context(self._action(1)))
 
-    # what a test does
+    # the interface for tests
 
     def fit(self, properties: Mapping[str, Any], known: bool = True) -> dict[str, Any]:
-        """Return properties as the handler is handed them.
+        """Return properties as passed to the handler.
 
-        :param known: as before a stack is made, when None stands for what nobody
-            knows yet
+        :param known: False: as before the creation of a stack, when None represents
+            unknown values
         :raises Invalid: they are not valid
         """
         fitted = fitting.fit(self._type, properties, known=known)
@@ -129,10 +128,9 @@ class ResourceRun:
         return fitted
 
     def create(self, properties: Mapping[str, Any], *, attempt: int = 1) -> Settled:
-        """Make it.
+        """Create it.
 
-        :param attempt: 2: a worker was lost that had begun with it; `find` is asked
-            then
+        :param attempt: 2: a worker was lost that had started it; `find` is called first
         :raises Invalid: the properties are not valid
         """
         wanted = self.fit(properties)
@@ -144,19 +142,19 @@ class ResourceRun:
         return self._operate('create', begin, wanted, attempt)
 
     def adopt(self, left: 'ResourceRun') -> Settled:
-        """Take over what another stack was made to forget.
+        """Adopt the resource of an abandoned stack.
 
-        :param left: how it was there
+        :param left: its last state there
         """
         self.physical_id, self.data = left.physical_id, dict(left.data)
         return self._operate('adopt', _caller('adopt'), dict(left.properties))
 
     def update(self, properties: Mapping[str, Any], *, attempt: int = 1) -> Settled:
-        """Have it fit other properties: change it, replace it, or leave it.
+        """Apply other properties: update it, replace it, or leave it unchanged.
 
-        One that is replaced is deleted once the other is there.
+        The old resource of a replacement is deleted once the new one exists.
 
-        :raises Invalid: the properties are not valid, or may not change so
+        :raises Invalid: the properties are not valid, or the change is refused
         """
         wanted = self.fit(properties)
         handler = self._instance()
@@ -164,7 +162,7 @@ class ResourceRun:
         if decided == UPDATE and not handler.supports('update'):
             decided = REPLACE if handler.replaces_failed else KEEP
         if decided == KEEP:
-            # One that failed, and of a type that has nothing to repair, is well then.
+            # A FAILED resource of a type with nothing to repair becomes healthy.
             self.failed = False
             return Settled('UPDATE', COMPLETE, change=KEEP)
         if decided == REPLACE:
@@ -173,7 +171,7 @@ class ResourceRun:
         return dataclasses.replace(settled, change=UPDATE)
 
     def check(self, *, attempt: int = 1) -> Settled:
-        """Look whether it is there and as it should be."""
+        """Check it."""
         return self._operate('check', _caller('check'), attempt=attempt)
 
     def delete(self, *, attempt: int = 1) -> Settled:
@@ -193,7 +191,7 @@ class ResourceRun:
         return self._operate('lock', _caller('lock'), attempt=attempt)
 
     def unlock(self, *, attempt: int = 1) -> Settled:
-        """Take the protection away."""
+        """Remove the protection."""
         return self._operate('unlock', _caller('unlock'), attempt=attempt)
 
     def operate(
@@ -203,7 +201,7 @@ class ResourceRun:
         *,
         attempt: int = 1,
     ) -> Settled:
-        """Have it do one of its operations, as a node does it."""
+        """Perform one of its operations, as for a node."""
         given = dict(parameters or {})
 
         def begin(handler: ResourceHandler, context: Any) -> Any:
@@ -215,7 +213,7 @@ class ResourceRun:
         """Send it a signal."""
         return self._operate('signal', lambda h, context: h.signal(context, details))
 
-    # how it is done
+    # implementation
 
     def _replace(self, properties: Mapping[str, Any]) -> Settled:
         old = dict(vars(self))
@@ -274,7 +272,7 @@ class ResourceRun:
 
     @property
     def physical_name(self) -> str:
-        """Return the name that is free for it."""
+        """Return the unique name for it."""
         return unique_name(self._stack_name, self._name, self.uuid)
 
     def _instance(self) -> ResourceHandler:
@@ -317,7 +315,7 @@ class ResourceRun:
 
 
 class _Progress:
-    """One operation, from its begin to its end."""
+    """One operation, from its start to its end."""
 
     def __init__(
         self,
@@ -333,7 +331,7 @@ class _Progress:
         self.polls = 0
 
     def to_the_end(self, begin: Begin) -> Any:
-        """Return what the handler says in the end; raise what it raises."""
+        """Return the final result of the handler; raise its exceptions."""
         said = _stored(begin(self._run._instance(), self._context()))
         while isinstance(said, NotYet):
             said = self._poll(said)
@@ -368,7 +366,7 @@ def _caller(operation: str) -> Begin:
 
 
 def _stored(said: Any) -> Any:
-    """Return a result as it comes back from the store."""
+    """Return a result as it is read from the store."""
     if not isinstance(said, Ready | NotYet):
         return said
     kept = {field.name: getattr(said, field.name) for field in dataclasses.fields(said)}

@@ -1,4 +1,4 @@
-"""Runs one strategy as an audit would, without engine or store."""
+"""Execution of one strategy as by an audit, without engine or store."""
 
 import datetime
 from collections.abc import Mapping, Sequence
@@ -25,11 +25,11 @@ def run_strategy(
     signals: Sequence[Injected] = (),
     clock: Clock | None = None,
 ) -> Solution:
-    """Return what a strategy proposes; raises whatever it raises.
+    """Return the proposal of a strategy; raises its exceptions.
 
-    :param parameters: as an audit gives them; InvalidInput unless they fit
-    :param models: name -> what returns the model of a scope
-    :param signals: made by `at_checkpoint` and `after_seconds`
+    :param parameters: of the audit; raises InvalidInput if they are invalid
+    :param models: name -> function that returns the model of a scope
+    :param signals: created by `at_checkpoint` and `after_seconds`
     """
     filled = plugin_parameters.fill(strategy.schema, parameters or {})
     audit = Audit(
