@@ -23,7 +23,8 @@ OPTS = [
         default=5,
         min=0,
         max=20,
-        help='The maximum nesting depth of stacks; 0: stacks cannot be nested.',
+        help='The maximum nesting depth of stacks; 0: a resource of a stack cannot be '
+        'a stack.',
     ),
     cfg.IntOpt(
         'max_resources_per_stack',
