@@ -1,7 +1,7 @@
-"""Look for advisories on what is installed here, with pip-audit.
+"""Check the installed packages for security advisories with pip-audit.
 
-Known vulnerabilities fail. An index that has no advisories, or cannot be reached, does
-not: that is said, so that nobody takes it for a clean bill.
+Known vulnerabilities fail. An index without advisories, or that cannot be reached, does
+not fail, but is reported, so that the result is not mistaken for a clean audit.
 """
 
 import json
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 NOT_REACHABLE = 'advisories not reachable'
-#: Seconds for all of it, and for one answer.
+#: Seconds in total, and for one response.
 PATIENCE, TIMEOUT = 300, 10
 COMMAND = (
     sys.executable,
@@ -43,7 +43,7 @@ def verdict(report: Mapping[str, Any]) -> tuple[int, list[str]]:
 
 
 def main() -> int:
-    """Print what there is to say; return the exit status."""
+    """Print the report; return the exit status."""
     try:
         ended = subprocess.run(
             COMMAND, capture_output=True, text=True, timeout=PATIENCE, check=False
