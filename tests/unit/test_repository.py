@@ -66,10 +66,10 @@ class TestTox(base.TestCase):
     def test_each_command_is_one_of_the_gate(self):
         tox = configparser.ConfigParser(interpolation=None)
         tox.read(ROOT / 'tox.ini')
-        text = GATE.read_text().partition("need 'fresh clone'")[2]
+        text = GATE.read_text().partition("require 'fresh clone'")[2]
         steps = [
             ' '.join(step.replace('\\\n', ' ').replace('"$bin/', '').split())
-            for step in re.split(r'(?m)^(?:step|need) ', text)
+            for step in re.split(r'(?m)^(?:step|require) ', text)
         ]
 
         for name in ('lint', 'types', 'docs'):

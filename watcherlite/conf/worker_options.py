@@ -10,44 +10,43 @@ _OPTS: Sequence[cfg.Opt] = (
         default=8,
         min=1,
         max=1024,
-        help='How many actions one process executes at the same time. Raise it '
-        'when actions mostly wait for answers of other services. Actions that '
-        'only wait for a time, as sleep does, take none of these places.',
+        help='The number of actions that one process executes concurrently. Raise it '
+        'if actions mostly wait for other services. Actions that only wait for '
+        'a time, such as sleep, are not counted.',
     ),
     cfg.IntOpt(
         'max_probes',
         default=64,
         min=1,
         max=4096,
-        help='How many checks, polls and lifecycle hooks one process has under way '
-        'at the same time, beside max_parallel: they mostly wait for servers that '
-        'users name. Raise it when many nodes are checked by URLs that answer '
-        'slowly.',
+        help='The number of concurrent checks, polls and lifecycle hooks of one '
+        'process, in addition to max_parallel: they mostly wait for servers '
+        'named by users. Raise it if many nodes are checked by slow URLs.',
     ),
     cfg.IntOpt(
         'max_probes_per_cluster',
         default=16,
         min=1,
         max=4096,
-        help='How many of these one cluster, or stack, may have at the same time, '
-        'so that one whose servers hang leaves room for the others.',
+        help='The maximum number of these for one cluster or stack, so that a '
+        'cluster whose servers hang does not block the others.',
     ),
     cfg.IntOpt(
         'max_probes_per_project',
         default=32,
         min=1,
         max=4096,
-        help='How many of these all clusters and stacks of one project may have at '
-        'the same time. Lower it when many projects share the service.',
+        help='The maximum number of these for all clusters and stacks of one '
+        'project. Lower it if many projects share the service.',
     ),
     cfg.IntOpt(
         'lease',
         default=30,
         min=1,
-        help='Seconds after which a worker that gives no sign of life has lost '
-        'its actions to the others. Lower it to have work taken over sooner; '
-        'raise it when the database has pauses that long, because a worker that '
-        'cannot renew its lease stops working.',
+        help='Seconds without a heartbeat after which a worker loses its actions to '
+        'other workers. Lower it for faster takeover; raise it if the database '
+        'has pauses of this length, because a worker that cannot renew its '
+        'lease stops working.',
     ),
     cfg.IntOpt(
         'claim_batch',
@@ -55,37 +54,36 @@ _OPTS: Sequence[cfg.Opt] = (
         min=1,
         max=10000,
         mutable=True,
-        help='The most actions that are taken in one transaction. Lower it when '
-        'several workers share short plans and one of them takes them all, or '
-        'when the database should see smaller transactions.',
+        help='The maximum number of actions claimed in one transaction. Lower it if '
+        'one worker claims all actions of short plans, or to make transactions '
+        'smaller.',
     ),
     cfg.FloatOpt(
         'sweep_interval',
         default=10.0,
         min=0.1,
         mutable=True,
-        help='Seconds between two looks at the database for work of which no '
-        'message told, and for what lost workers have left behind. Lower it when '
-        'there is no broker and several processes share one database.',
+        help='Seconds between two scans of the database for unannounced work and for '
+        'actions of lost workers. Lower it if there is no broker and several '
+        'processes share one database.',
     ),
     cfg.IntOpt(
         'max_attempts',
         default=5,
         min=1,
         mutable=True,
-        help='How often an action is started at most, the first time included, '
-        'when its worker is lost time and again; 1 means never again. Lower it '
-        'when an action that brings its worker down should be FAILED sooner.',
+        help='The maximum number of starts of an action whose worker is lost '
+        'repeatedly; 1 disables restarts. Lower it so that an action that '
+        'crashes its worker is FAILED sooner.',
     ),
     cfg.FloatOpt(
         'signal_grace',
         default=5.0,
         min=0.0,
         mutable=True,
-        help='Seconds that a plugin may take no notice of its deadline, or of a '
-        'CANCEL, before its action is failed or cancelled without it and '
-        'whatever it does later no longer counts. Raise it for plugins that need '
-        'long to leave things in order.',
+        help='Seconds after its deadline, or after a CANCEL, until an action is '
+        'failed or cancelled without its plugin, whose later results are '
+        'ignored. Raise it for plugins whose clean-up takes long.',
     ),
 )
 
