@@ -626,8 +626,8 @@ class TestUnless(HttpTestCase):
         self.assertEqual(
             (
                 'SKIPPED',
-                f'Action was skipped automatically: {server.url}/state answers 200 '
-                'already',
+                f'Action was skipped automatically: {server.url}/state already '
+                'answers 200',
                 ['/state'],
             ),
             (
@@ -755,7 +755,7 @@ class TestTls(HttpTestCase):
 
         result = self.run_get(server.url.replace('http:', 'https:'), retries=0)
 
-        self.assertIn('no TLS: ', result.status_message)
+        self.assertIn('TLS failed: ', result.status_message)
 
     def test_a_redirect_does_not_lead_away_from_https(self):
         plain = self.answering()

@@ -214,11 +214,7 @@ class Place:
         """
         owner = self.owner()
         if owner != resource and owner != before:
-            why = (
-                'no resource any longer'
-                if owner is not None
-                else 'no resource any more'
-            )
+            why = 'another resource' if owner is not None else 'no resource any more'
             raise ResourceFault(f'{self._path} belongs to {why}')
         claim = f'.{self._name}.{resource}{_CLAIM}'
         with open(self._open(claim, os.O_WRONLY | os.O_CREAT), 'w') as file:
