@@ -20,7 +20,7 @@ from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions import cluster_actions, node_actions
 from watcherlite.engine.clusters.actions.health_monitor import (
     CLUSTER_HEALTH,
-    ClusterHealth,
+    ClusterHealthAction,
 )
 from watcherlite.engine.clusters.actions.lifecycle_hooks import (
     LIFECYCLE_HOOK,
@@ -175,7 +175,7 @@ class ClusterWorld(World):
         }
         for name, kind in _cluster_types().items():
             own[name] = functools.partial(kind, parts=parts)
-        own[CLUSTER_HEALTH] = functools.partial(ClusterHealth, parts)
+        own[CLUSTER_HEALTH] = functools.partial(ClusterHealthAction, parts)
         own[LIFECYCLE_HOOK] = functools.partial(LifecycleHook, parts)
         return EngineActionTypes(self.types, own)
 

@@ -15,12 +15,12 @@ from watcherlite.engine.clusters.actions import (
 )
 from watcherlite.engine.clusters.actions.health_monitor import CLUSTER_HEALTH
 from watcherlite.engine.clusters.actions.lifecycle_hooks import LIFECYCLE_HOOK
-from watcherlite.engine.clusters.lock_admission import LockAdmission
+from watcherlite.engine.clusters.lock_admission import PartLockAdmission
 from watcherlite.engine.clusters.requests.clusters import ClusterOperations
 from watcherlite.engine.clusters.requests.values import (
     Accepted,
-    NewAction,
     NewCluster,
+    NewClusterAction,
     NewNode,
 )
 from watcherlite.execution.ports import ActionTypes
@@ -69,7 +69,7 @@ class OperatedWorld(ClusterWorld):
         return EngineActionTypes(self.types, own)
 
     def worker(self, **keys: Any) -> Worker:
-        return super().worker(**{'admission': LockAdmission(self.store), **keys})
+        return super().worker(**{'admission': PartLockAdmission(self.store), **keys})
 
     # what users do
 
@@ -99,7 +99,7 @@ class OperatedWorld(ClusterWorld):
 
     def user_action(self, action: str, target: Cluster | Node, **new: Any) -> Action:
         """Ask for an action as users define them; do not wait."""
-        wanted = NewAction(action, target.uuid, **new)
+        wanted = NewClusterAction(action, target.uuid, **new)
         begun = self.operations.actions.create(wanted, self.by)
         return self.store.get_action(begun.action)
 

@@ -27,7 +27,7 @@ from watcherlite.engine.audits.proposal import ProposalBuilder
 from watcherlite.engine.audits.reconciler import ROLE, AuditReconciler
 from watcherlite.engine.audits.runs import AuditRun, RunServices
 from watcherlite.engine.audits.templates import TemplateOperations
-from watcherlite.engine.clusters.lock_admission import LockAdmission
+from watcherlite.engine.clusters.lock_admission import PartLockAdmission
 from watcherlite.engine.clusters.model import ClusterModel
 from watcherlite.engine.clusters.policies.cluster_policies import ClusterPolicies
 from watcherlite.engine.clusters.projection.cluster_projection import ClusterProjection
@@ -149,7 +149,7 @@ class Runtime:
             only_plan=self._only_plan,
             policies=PolicyChain(ClusterPolicies(self.store, self.plugins)),
             projection=_projection(),
-            admission=LockAdmission(self.store),
+            admission=PartLockAdmission(self.store),
         )
         relay = Relay(
             self.store,

@@ -39,7 +39,7 @@ _TRANSLATED = tuple(
 )
 
 
-class Refused(Exception):
+class DestinationRefusedError(Exception):
     """A destination is not allowed; the text names the host and the option."""
 
 
@@ -66,7 +66,7 @@ class Destinations:
             return
         name = _normalized(host)
         if not any(fnmatch.fnmatchcase(name, _normalized(h)) for h in self.hosts):
-            raise Refused(
+            raise DestinationRefusedError(
                 f'{name} is none of the hosts that are allowed (option allowed_hosts '
                 'in the group [outgoing_http])'
             )
@@ -78,7 +78,7 @@ class Destinations:
         """
         if self.is_refused(ipaddress.ip_address(address.partition('%')[0])):
             # What the name resolves to is not for everybody to know.
-            raise Refused(
+            raise DestinationRefusedError(
                 f'{_normalized(host)} is in a network that is refused (options '
                 'refused_networks and allowed_networks in the group [outgoing_http])'
             )

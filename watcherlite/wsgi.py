@@ -17,7 +17,7 @@ from typing import Any
 
 from watcherlite import bootstrap, conf, exceptions
 from watcherlite.api import deploy
-from watcherlite.api.errors import Environ, Fault, Wsgi, fault_of, respond
+from watcherlite.api.errors import Environ, ErrorResponse, Wsgi, fault_of, respond
 from watcherlite.api.settings import is_loopback
 
 LOG = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ class OnlyFromHere:
         client = environ.get('REMOTE_ADDR') or '127.0.0.1'
         if is_loopback(client):
             return self._application(environ, start_response)
-        return respond(environ, start_response, Fault(403, FROM_ELSEWHERE))
+        return respond(environ, start_response, ErrorResponse(403, FROM_ELSEWHERE))
 
 
 def build(environ: Mapping[str, str] = os.environ) -> Wsgi:

@@ -11,7 +11,7 @@ from watcherlite import exceptions
 from watcherlite.db.api import Store
 from watcherlite.domain import documents
 from watcherlite.domain.creators import Creator
-from watcherlite.engine.clusters.lock_admission import LockAdmission
+from watcherlite.engine.clusters.lock_admission import PartLockAdmission
 from watcherlite.engine.clusters.model import ClusterModel
 from watcherlite.engine.plan_scope import PlanScope
 from watcherlite.engine.stacks.model import StackModel
@@ -35,7 +35,7 @@ class GuardedStacks(PlanWorld):
     """A world whose workers check the authority of plans."""
 
     def worker(self, **keys: Any) -> Worker:
-        return super().worker(admission=LockAdmission(self.store), **keys)
+        return super().worker(admission=PartLockAdmission(self.store), **keys)
 
 
 class GuardedClusters(ClusterPlanWorld):

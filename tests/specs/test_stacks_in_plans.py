@@ -17,7 +17,7 @@ from watcherlite.engine.stacks.action_inputs import RESOURCE, STACK
 from watcherlite.engine.stacks.actions import plan_actions
 from watcherlite.engine.stacks.actions.resource_action import ResourceAction
 from watcherlite.engine.stacks.actions.stack_action import StackAction
-from watcherlite.engine.stacks.lock_admission import LockAdmission
+from watcherlite.engine.stacks.lock_admission import StackLockAdmission
 from watcherlite.engine.stacks.projection.stack_projection import StackProjection
 from watcherlite.execution.ports import ActionTypes
 from watcherlite.execution.worker import Worker
@@ -58,7 +58,7 @@ class PlanWorld(StackWorld):
         return EngineActionTypes(self.types, own)
 
     def worker(self, **keys: Any) -> Worker:
-        return super().worker(**{'admission': LockAdmission(self.store), **keys})
+        return super().worker(**{'admission': StackLockAdmission(self.store), **keys})
 
     def do(self, action_type: str, stack: Stack, **inputs: Any) -> dict[str, Any]:
         """Return an action of a plan document, called like its type."""

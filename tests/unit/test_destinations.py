@@ -5,7 +5,11 @@ import socket
 
 from tests import base
 from watcherlite import conf, settings
-from watcherlite.destinations import WITH_LOOPBACK, Destinations, Refused
+from watcherlite.destinations import (
+    WITH_LOOPBACK,
+    DestinationRefusedError,
+    Destinations,
+)
 from watcherlite.plugins import outgoing
 
 LOCAL = (
@@ -58,7 +62,7 @@ class TestAddresses(base.TestCase):
         )
 
     def test_a_refusal_names_the_host_and_the_options_and_no_address(self):
-        with self.assertRaises(Refused) as raised:
+        with self.assertRaises(DestinationRefusedError) as raised:
             Destinations().check_address('internal.example', '127.0.0.1')
 
         self.assertEqual(
@@ -76,7 +80,7 @@ class TestHosts(base.TestCase):
             try:
                 rules.check_host(host)
                 found.append(host)
-            except Refused:
+            except DestinationRefusedError:
                 continue
         return found
 
@@ -114,16 +118,21 @@ class TestResolving(base.TestCase):
         )
 
     def test_a_name_that_leads_nowhere_else_is_refused(self):
-        self.assertRaises(Refused, self.resolve, ['127.0.0.1', '169.254.169.254'])
+        self.assertRaises(
+            DestinationRefusedError, self.resolve, ['127.0.0.1', '169.254.169.254']
+        )
 
     def test_a_scope_does_not_hide_an_address(self):
-        self.assertRaises(Refused, self.resolve, ['fe80::1%2'])
+        self.assertRaises(DestinationRefusedError, self.resolve, ['fe80::1%2'])
 
     def test_a_proxy_is_not_asked_for_what_is_refused(self):
         for host in ('localhost', 'a.localhost', '127.1', '0x7f000001', '2130706433'):
             with self.subTest(host=host):
                 self.assertRaises(
-                    Refused, outgoing.check_behind_proxy, host, Destinations()
+                    DestinationRefusedError,
+                    outgoing.check_behind_proxy,
+                    host,
+                    Destinations(),
                 )
         outgoing.check_behind_proxy('name.example', Destinations())
 

@@ -30,7 +30,7 @@ from watcherlite.api.operation import (
     Versioned,
     at,
 )
-from watcherlite.api.policy import Policy
+from watcherlite.api.policy import AccessPolicy
 from watcherlite.api.services import Services
 from watcherlite.domain import json_values
 
@@ -65,7 +65,7 @@ class Application:
     def __init__(
         self,
         services: Services,
-        policy: Policy,
+        policy: AccessPolicy,
         mounts: Sequence[Mount],
         max_body_size: int,
         idempotency: Idempotency | None = None,
@@ -315,7 +315,7 @@ class _Schemas:
 
 
 def _check_role(
-    policy: Policy, operation: Operation, caller: Caller, project: str | None
+    policy: AccessPolicy, operation: Operation, caller: Caller, project: str | None
 ) -> None:
     """Raise Forbidden for a caller whom no rule of the operation allows."""
     if operation.rule is None:

@@ -17,7 +17,7 @@ from watcherlite import exceptions
 from watcherlite.api import errors
 from watcherlite.api.app import CALLER
 from watcherlite.api.basic_auth import PasswordFile, TooManyPasswords
-from watcherlite.api.errors import Environ, Fault, Wsgi
+from watcherlite.api.errors import Environ, ErrorResponse, Wsgi
 from watcherlite.api.operation import Caller
 from watcherlite.api.settings import is_address, is_loopback
 
@@ -119,7 +119,9 @@ class HostHeaderCheck:
         """Return a request."""
         host = environ.get('HTTP_HOST')
         if host is not None and self._is_guarded(environ) and not self._is_known(host):
-            return errors.respond(environ, start_response, Fault(403, UNKNOWN_HOST))
+            return errors.respond(
+                environ, start_response, ErrorResponse(403, UNKNOWN_HOST)
+            )
         return self._application(environ, start_response)
 
     def _is_known(self, host: str) -> bool:
@@ -164,7 +166,9 @@ class LocalOriginCheck:
         if (host is not None and not _is_here(f'//{host}')) or (
             origin is not None and origin not in self._origins and not _is_here(origin)
         ):
-            return errors.respond(environ, start_response, Fault(403, ELSEWHERE))
+            return errors.respond(
+                environ, start_response, ErrorResponse(403, ELSEWHERE)
+            )
         return self._application(environ, start_response)
 
 
@@ -196,7 +200,7 @@ class HttpBasic:
             return errors.respond(environ, start_response, errors.fault_of(error, ''))
         if given is None or not is_known:
             challenge = ('WWW-Authenticate', f'Basic realm="{REALM}", charset="UTF-8"')
-            fault = Fault(401, UNAUTHORIZED)
+            fault = ErrorResponse(401, UNAUTHORIZED)
             return errors.respond(environ, start_response, fault, challenge)
         user = given[0]
         environ[CALLER] = Caller(
@@ -235,7 +239,9 @@ class Keystone:
                 error,
                 exc_info=not kind.__module__.startswith('keystoneauth1.'),
             )
-            fault = Fault(503, UNCHECKED, {'Retry-After': str(errors.RETRY_AFTER)})
+            fault = ErrorResponse(
+                503, UNCHECKED, {'Retry-After': str(errors.RETRY_AFTER)}
+            )
             return errors.respond(environ, start_response, fault)
 
     def _identify(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
@@ -275,7 +281,7 @@ def with_error_format(
 
     Errors after the caller is known are our own.
     """
-    replaced: list[tuple[Fault, list[tuple[str, str]]]] = []
+    replaced: list[tuple[ErrorResponse, list[tuple[str, str]]]] = []
 
     def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
         code = int(status.split(' ', 1)[0])
@@ -287,7 +293,7 @@ def with_error_format(
             for k, v in headers
             if k.lower() not in ('content-type', 'content-length')
         ]
-        replaced.append((Fault(code, text), kept))
+        replaced.append((ErrorResponse(code, text), kept))
         return _discard
 
     answer = application(environ, start)

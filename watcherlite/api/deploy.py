@@ -34,8 +34,8 @@ from watcherlite.api.mounts import ErrorFormatSelector, Mount, Mounts, normalize
 from watcherlite.api.operation import Operation, Routes
 from watcherlite.api.orchestration.handlers import ROUTES as ORCHESTRATION_ROUTES
 from watcherlite.api.orchestration.handlers.root import ORCHESTRATION
-from watcherlite.api.policy import Policy
-from watcherlite.api.request_log import LogContext, RequestLog
+from watcherlite.api.policy import AccessPolicy
+from watcherlite.api.request_log import RequestContextFilter, RequestLog
 from watcherlite.api.services import Services
 from watcherlite.api.settings import HTTP_BASIC, KEYSTONE, NOAUTH, ApiSettings
 from watcherlite.domain import commands
@@ -189,7 +189,7 @@ def make_application(
     for name, value in _CORS_HEADERS.items():
         conf.set_default(name, value, 'cors')
     conf.set_default('allow_methods', _methods(mounts), 'cors')
-    policy = Policy(conf)
+    policy = AccessPolicy(conf)
     metrics = Metrics(services.store, services.clock.now) if settings.metrics else None
     if not settings.webhooks_need_authentication:
         mounts = [_with_open_webhooks(mount) for mount in mounts]
@@ -216,7 +216,7 @@ def make_application(
         metrics,
     )
     application = authentication.Gate(
-        LogContext(application),
+        RequestContextFilter(application),
         _strategy(settings, conf),
         _public(settings, mounts),
         lambda application: authentication.HostHeaderCheck(

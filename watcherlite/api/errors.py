@@ -67,7 +67,7 @@ _PLAIN = {
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Fault:
+class ErrorResponse:
     """An error that is sent as a response.
 
     :param kind: the class of the exception; Exception where there was none
@@ -90,10 +90,10 @@ class ErrorFormat(abc.ABC):
     schema: Schema
 
     @abc.abstractmethod
-    def body(self, fault: Fault) -> Any:
+    def body(self, fault: ErrorResponse) -> Any:
         """Return the JSON value of a fault, whose text has no credentials."""
 
-    def data(self, fault: Fault) -> bytes:
+    def data(self, fault: ErrorResponse) -> bytes:
         """Return the body of a response."""
         masked = dataclasses.replace(fault, text=masking.mask_text(fault.text))
         return json.dumps(self.body(masked)).encode()
@@ -119,7 +119,7 @@ class ErrorMessage(ErrorFormat):
 
     schema = _ERROR_MESSAGE
 
-    def body(self, fault: Fault) -> Any:
+    def body(self, fault: ErrorResponse) -> Any:
         """Return the body of a fault."""
         inner = {
             'faultcode': CLIENT if fault.status < 500 else SERVER,
@@ -167,7 +167,7 @@ class TypedError(ErrorFormat):
             }
         )
 
-    def body(self, fault: Fault) -> Any:
+    def body(self, fault: ErrorResponse) -> Any:
         """Return the body of a fault."""
         extra = {'code': fault.status} if self._has_code else {'traceback': None}
         return {
@@ -177,7 +177,7 @@ class TypedError(ErrorFormat):
             'error': {'type': self._type(fault), 'message': fault.text, **extra},
         }
 
-    def _type(self, fault: Fault) -> str:
+    def _type(self, fault: ErrorResponse) -> str:
         for kind, name in self._types:
             if issubclass(fault.kind, kind):
                 return name
@@ -190,7 +190,7 @@ ERROR_MESSAGE = ErrorMessage()
 def respond(
     environ: Environ,
     start_response: Any,
-    fault: Fault,
+    fault: ErrorResponse,
     *headers: tuple[str, str],
 ) -> Iterable[bytes]:
     """Send a fault as the response, from any WSGI layer.
@@ -216,7 +216,7 @@ def status_line(status: int) -> str:
     return falcon.code_to_http_status(status)
 
 
-def fault_of(error: Exception, request_id: str) -> Fault:
+def fault_of(error: Exception, request_id: str) -> ErrorResponse:
     """Return the fault that an exception is sent as.
 
     The text of an exception that is not ours is not shown: it may hold secrets.
@@ -230,13 +230,15 @@ def fault_of(error: Exception, request_id: str) -> Fault:
     return fault
 
 
-def _fault_of(error: Exception, kind: type[Exception], request_id: str) -> Fault:
+def _fault_of(
+    error: Exception, kind: type[Exception], request_id: str
+) -> ErrorResponse:
     if isinstance(error, falcon.HTTPError):
         status = falcon.http_status_to_code(error.status)
         headers = dict(error.headers or ())
         plain = _PLAIN.get(status, '').format(allow=headers.get('Allow'))
         text = error.description or plain or status_line(status)
-        return Fault(status, text, headers, kind)
+        return ErrorResponse(status, text, headers, kind)
     status = next((s for cls, s in STATUSES if isinstance(error, cls)), 500)
     headers = {}
     if status == 503:
@@ -244,8 +246,8 @@ def _fault_of(error: Exception, kind: type[Exception], request_id: str) -> Fault
     if status in _TEXTS and not isinstance(error, (TooManyStreams, TooManyPasswords)):
         request = f' under the request id {request_id}' if request_id else ''
         text = _NO_MEMORY if isinstance(error, MemoryError) else _TEXTS[status]
-        return Fault(status, text.format(request=request), headers, kind, True)
-    return Fault(status, str(error), headers, kind)
+        return ErrorResponse(status, text.format(request=request), headers, kind, True)
+    return ErrorResponse(status, str(error), headers, kind)
 
 
 #: The types of errors of Heat and Senlin where nothing but the status is known.

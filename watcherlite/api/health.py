@@ -15,7 +15,7 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.api import errors
 from watcherlite.api.app import CALLER, ROUTE
-from watcherlite.api.errors import Environ, Fault, Wsgi
+from watcherlite.api.errors import Environ, ErrorResponse, Wsgi
 from watcherlite.api.metrics import CONTENT_TYPE, Metrics
 from watcherlite.api.mounts import normalize_path
 from watcherlite.api.operation import Caller
@@ -205,7 +205,7 @@ class HealthEndpoints:
             return _answer(environ, start_response, 200, '', b'', ('Allow', ALLOWED))
         if method not in ('GET', 'HEAD'):
             text = f'Method not allowed; allowed methods: {ALLOWED}.'
-            fault = Fault(405, text, {'Allow': ALLOWED})
+            fault = ErrorResponse(405, text, {'Allow': ALLOWED})
             return errors.respond(environ, start_response, fault)
         return call(environ, start_response)
 

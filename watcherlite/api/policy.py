@@ -24,7 +24,7 @@ KEPT = 10_000
 LOOK = 5.0
 
 
-class Policy:
+class AccessPolicy:
     """Authorises callers by the default rules and the operator's policy file.
 
     :param conf: has, or gets, the group [oslo_policy]; not the global one

@@ -84,7 +84,7 @@ class RequestLog:
             self._metrics.observe(method, environ.get(ROUTE), status, seconds)
 
 
-class LogContext:
+class RequestContextFilter:
     """Middleware behind authentication that sets the log context of a request."""
 
     def __init__(self, application: Wsgi) -> None:

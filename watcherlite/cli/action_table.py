@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from watcherlite.cli.progress import Seen
+from watcherlite.cli.progress import SeenState
 from watcherlite.cmd.exits import one_line
 from watcherlite.domain.actions import CANCELLED_UNSTARTED, STOPPED_UNSTARTED
 
@@ -29,11 +29,11 @@ class Started:
     :ivar omitted: how many there were, once all have been asked for
     """
 
-    def __init__(self, found: Iterable[Seen]) -> None:
+    def __init__(self, found: Iterable[SeenState]) -> None:
         self._found = found
         self.omitted = 0
 
-    def __iter__(self) -> Iterator[Seen]:
+    def __iter__(self) -> Iterator[SeenState]:
         for action in self._found:
             if action.status_message in _UNSTARTED:
                 self.omitted += 1
@@ -49,7 +49,7 @@ class Started:
         return f'{self.omitted} actions were not started and are CANCELLED'
 
 
-def table(found: Iterable[Seen], colours: bool) -> Iterator[str]:
+def table(found: Iterable[SeenState], colours: bool) -> Iterator[str]:
     """Return the lines; as wide as the first page asks for."""
     rows = (
         (

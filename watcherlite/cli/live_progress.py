@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from watcherlite.cli.output import Output
-from watcherlite.cli.progress import Counted, Seen, clock_time, counts
+from watcherlite.cli.progress import Counted, SeenState, clock_time, counts
 from watcherlite.cli.state_changes import Change
 from watcherlite.cmd.exits import one_line
 
@@ -44,7 +44,7 @@ class LiveProgress:
         self._title = one_line(title)
         self._console = Console(file=out.stream, highlight=False)
         self._rows: dict[int | str, Change] = {}
-        self._counted: tuple[Counted, Sequence[Seen]] | None = None
+        self._counted: tuple[Counted, Sequence[SeenState]] | None = None
         self._notes: collections.deque[str] = collections.deque(maxlen=NOTES)
         self._state = ''
         self._spinner = Spinner('dots', style=STYLES['ONGOING'])
@@ -89,7 +89,7 @@ class LiveProgress:
             else:
                 self._rows[change.action_id] = change
 
-    def counted(self, plan: Counted, recent: Sequence[Seen]) -> None:
+    def counted(self, plan: Counted, recent: Sequence[SeenState]) -> None:
         """See Progress."""
         with self._lock:
             self._counted = (plan, recent)
@@ -123,7 +123,7 @@ class LiveProgress:
 
 
 def _counters(
-    title: str, plan: Counted, recent: Sequence[Seen]
+    title: str, plan: Counted, recent: Sequence[SeenState]
 ) -> list[RenderableType]:
     table = _grid()
     for action in recent:

@@ -35,7 +35,7 @@ class Counted(Protocol):
     def active(self) -> int: ...
 
 
-class Seen(Protocol):
+class SeenState(Protocol):
     """What is shown of an action that has changed lately."""
 
     @property
@@ -81,7 +81,7 @@ class Progress(Protocol):
     def changed(self, change: Change) -> None:
         """Show one change."""
 
-    def counted(self, plan: Counted, recent: Sequence[Seen]) -> None:
+    def counted(self, plan: Counted, recent: Sequence[SeenState]) -> None:
         """Show how many actions have ended, and some that have changed lately."""
 
 
@@ -122,7 +122,7 @@ class PlainProgress:
             return
         self._out.line(one_line(f'{clock_time(change.when)} {change.name} {what}'))
 
-    def counted(self, plan: Counted, recent: Sequence[Seen]) -> None:
+    def counted(self, plan: Counted, recent: Sequence[SeenState]) -> None:
         """See Progress."""
         now = self._monotonic()
         if self._counted_at is not None and now - self._counted_at < INTERVAL:

@@ -13,7 +13,7 @@ from watcherlite import bootstrap, exceptions
 from watcherlite.api import authentication, deploy
 from watcherlite.api.basic_auth import PasswordFile
 from watcherlite.api.errors import Environ, fault_of, respond
-from watcherlite.api.policy import Policy
+from watcherlite.api.policy import AccessPolicy
 from watcherlite.api.settings import HTTP_BASIC, KEYSTONE, is_loopback
 from watcherlite.cmd.http_server import BACKLOG, HttpServer
 
@@ -48,12 +48,12 @@ class Api:
         listening: socket.socket,
         conf: cfg.ConfigOpts,
         error: exceptions.WatcherliteError,
-    ) -> 'Refusal':
+    ) -> 'RefusingServer':
         """Answer every request with an error, and return what stops that.
 
         Else clients would wait as long as the API cannot be served.
         """
-        refusal = Refusal(listening, conf, error)
+        refusal = RefusingServer(listening, conf, error)
         refusal.start()
         return refusal
 
@@ -68,7 +68,7 @@ def _check(conf: cfg.ConfigOpts) -> None:
         PasswordFile(settings.password_file)
     if settings.auth_strategy == KEYSTONE:
         authentication.checker(conf)
-    Policy(conf)
+    AccessPolicy(conf)
 
 
 def _listen(conf: cfg.ConfigOpts) -> socket.socket:
@@ -98,7 +98,7 @@ def _listen(conf: cfg.ConfigOpts) -> socket.socket:
     return listening
 
 
-class Refusal:
+class RefusingServer:
     """Answers every request with the same error, in a thread of its own.
 
     :param listening: from `Api.listen`; it stays open when this stops

@@ -46,7 +46,7 @@ class Server(Protocol):
         """Let requests be answered, but not longer than these seconds."""
 
 
-class Api(Protocol):
+class ApiFactory(Protocol):
     """`cmd.api_server.Api`; a daemon that serves no API need not load it."""
 
     def listen(self, conf: cfg.ConfigOpts) -> socket.socket:
@@ -80,7 +80,7 @@ class DaemonService(cotyledon.Service):
         configuration: conf.Configuration,
         plugins: loader.Plugins,
         lanes: Sequence[str],
-        api: tuple[Api, socket.socket] | None,
+        api: tuple[ApiFactory, socket.socket] | None,
     ) -> None:
         super().__init__(worker_id)
         # A terminal sends it to all; the manager says what it means.
@@ -242,7 +242,7 @@ def main(
     lanes: Sequence[str],
     args: Sequence[str] | None = None,
     *,
-    api: Api | None = None,
+    api: ApiFactory | None = None,
 ) -> int:
     """Run a daemon until it is told to stop; return its exit code, see `exits`.
 
@@ -250,7 +250,7 @@ def main(
     :param lanes: none: it executes nothing
     :param api: what serves the API, if it is to be served
     """
-    served: tuple[Api, socket.socket] | None = None
+    served: tuple[ApiFactory, socket.socket] | None = None
     try:
         configuration = _configuration(product, sys.argv[1:] if args is None else args)
         # First of all: the log tells of plugins that cannot be used.

@@ -21,7 +21,7 @@ CLIENT_TIMEOUT = 2.0
 PORT_CHECK = 0.05
 
 
-class Endpoint(http.server.HTTPServer):
+class ExampleEndpoint(http.server.HTTPServer):
     """Counts what it has answered."""
 
     answered = 0
@@ -31,7 +31,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     """Answers GET with the state of this machine."""
 
     timeout = CLIENT_TIMEOUT
-    server: Endpoint
+    server: ExampleEndpoint
 
     def do_GET(self) -> None:
         """Answer any path."""
@@ -78,7 +78,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
 def listen(
     port: int, deadline: float, wait: Callable[[float], object] = time.sleep
-) -> Endpoint | None:
+) -> ExampleEndpoint | None:
     """Return the server; None when its port is not free before the deadline.
 
     Another run of the example may have the port for a moment. Nobody tells when it is
@@ -89,7 +89,7 @@ def listen(
     """
     while True:
         try:
-            return Endpoint(('127.0.0.1', port), Handler)
+            return ExampleEndpoint(('127.0.0.1', port), Handler)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise

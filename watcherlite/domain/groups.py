@@ -58,7 +58,7 @@ class Standing:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Step:
+class GroupStep:
     """One update of the nested stack of a group.
 
     :param names: of the members after it
@@ -186,17 +186,17 @@ def with_index(value: Any, variable: str, index: str) -> Any:
 # steps
 
 
-def at_once(target: Sequence[str]) -> list[Step]:
+def at_once(target: Sequence[str]) -> list[GroupStep]:
     """Return a single step."""
     names = tuple(target)
-    return [Step(names, frozenset(names), names)]
+    return [GroupStep(names, frozenset(names), names)]
 
 
-def growing(target: Sequence[str], batch: int) -> list[Step]:
+def growing(target: Sequence[str], batch: int) -> list[GroupStep]:
     """Return the steps that create a group."""
     names = tuple(target)
     return [
-        Step(
+        GroupStep(
             names[: at + batch], frozenset(names[: at + batch]), names[at : at + batch]
         )
         for at in range(0, len(names), batch)
@@ -208,7 +208,7 @@ def rolling(
     members: Sequence[Standing],
     pace: Pace,
     spares: Iterator[str],
-) -> list[Step]:
+) -> list[GroupStep]:
     """Return the steps of a rolling update.
 
     The number of members in service is never below the minimum of `min_in_service`, the
@@ -251,13 +251,13 @@ class _Rolling:
         self._converted = {name for name in wanted if fits.get(name)}
         self._taken = set(fits) | down | wanted
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[GroupStep]:
         """Yield one step after the other; at least one."""
         yield self._step()
         while self._to_make or self._to_change:
             yield self._step()
 
-    def _step(self) -> Step:
+    def _step(self) -> GroupStep:
         serving = len(self._present)
         room = min(self._pace.max_batch, len(self._to_make) + len(self._to_change))
         floor = min(self._pace.min_in_service, len(self._target), serving)
@@ -276,7 +276,7 @@ class _Rolling:
         self._converted -= dropped
         there = self._target if last else tuple(self._present)
         touched = tuple(n for n in (*made, *changed, *spare) if n not in dropped)
-        return Step(there, frozenset(self._converted), touched)
+        return GroupStep(there, frozenset(self._converted), touched)
 
     def _unused(self) -> Iterator[str]:
         for name in self._spares:

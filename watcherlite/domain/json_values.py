@@ -101,7 +101,7 @@ _STEP = re.compile(
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Step:
+class PathStep:
     """One step of a path.
 
     :param key: the name of a member or the index of an element; None: all of them
@@ -129,7 +129,7 @@ class Budget:
             )
 
 
-def parse(path: str) -> tuple[Step, ...]:
+def parse(path: str) -> tuple[PathStep, ...]:
     """Return the steps of a path; raises BadRequest for an invalid one."""
     if not path or len(path) > MAX_LENGTH:
         raise exceptions.BadRequest(
@@ -138,7 +138,7 @@ def parse(path: str) -> tuple[Step, ...]:
     rest = path.removeprefix('$') if path != '$' else ''
     if rest == path and rest[0] not in '.[':
         rest = f'.{rest}'
-    steps: list[Step] = []
+    steps: list[PathStep] = []
     at = 0
     while at < len(rest):
         # A name follows a single point, or the two of a descent.
@@ -160,17 +160,17 @@ def parse(path: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _step(match: re.Match[str]) -> Step:
+def _step(match: re.Match[str]) -> PathStep:
     descends = match['descend'] is not None
     if match['index'] is not None:
-        return Step(int(match['index']), descends)
+        return PathStep(int(match['index']), descends)
     for group in ('name', 'single', 'double'):
         if match[group] is not None:
-            return Step(match[group], descends)
-    return Step(None, descends)
+            return PathStep(match[group], descends)
+    return PathStep(None, descends)
 
 
-def find(steps: tuple[Step, ...], value: Any, budget: Budget) -> Iterator[Any]:
+def find(steps: tuple[PathStep, ...], value: Any, budget: Budget) -> Iterator[Any]:
     """Yield the values at a path, in the order of the document.
 
     :raises BadRequest: visiting them exceeds the budget
@@ -194,7 +194,7 @@ def _with_all_below(value: Any, budget: Budget) -> Iterator[Any]:
         pending.extend(reversed(_contents(value)))
 
 
-def _take(step: Step, value: Any) -> list[Any]:
+def _take(step: PathStep, value: Any) -> list[Any]:
     if step.key is None:
         return _contents(value)
     if isinstance(step.key, str):

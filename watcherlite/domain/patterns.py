@@ -19,7 +19,7 @@ STEPS = 10_000_000
 _LACKS = ('invalid perl operator', 'invalid escape sequence', 'bad repetition operator')
 
 
-class Refused(Exception):
+class InvalidPattern(Exception):
     """A text is not a valid pattern; the message has the reason and an alternative."""
 
 
@@ -55,18 +55,18 @@ def compiled(written: str) -> Pattern:
     try:
         return Pattern(written, re2.compile(written, _options()))
     except UnicodeEncodeError:
-        raise Refused('it is no text that can be written as UTF-8') from None
+        raise InvalidPattern('it is no text that can be written as UTF-8') from None
     except re2.error as error:
         said = error.args[0]
         reason = said.decode(errors='replace') if isinstance(said, bytes) else str(said)
     if reason.startswith('pattern too large'):
-        raise Refused('it is too large; write fewer or smaller repetitions')
+        raise InvalidPattern('it is too large; write fewer or smaller repetitions')
     if reason.startswith(_LACKS):
         reason += (
             '; the syntax is that of RE2, without looking around and references back: '
             'write several constraints for what has to hold at once'
         )
-    raise Refused(reason)
+    raise InvalidPattern(reason)
 
 
 def _options() -> Any:

@@ -10,7 +10,7 @@ from watcherlite.engine.clusters.actions import cluster_actions, node_actions
 from watcherlite.engine.clusters.actions import plan_actions as cluster_plan_actions
 from watcherlite.engine.clusters.actions.health_monitor import (
     CLUSTER_HEALTH,
-    ClusterHealth,
+    ClusterHealthAction,
 )
 from watcherlite.engine.clusters.actions.lifecycle_hooks import (
     LIFECYCLE_HOOK,
@@ -75,7 +75,7 @@ class EngineActionTypes:
         if clusters is not None:
             of_clusters = {**node_actions.TYPES, **cluster_actions.TYPES}
             own |= cluster_plan_actions.of_worker(of_clusters, clusters)
-            own[CLUSTER_HEALTH] = functools.partial(ClusterHealth, clusters)
+            own[CLUSTER_HEALTH] = functools.partial(ClusterHealthAction, clusters)
             own[LIFECYCLE_HOOK] = functools.partial(LifecycleHook, clusters)
         return cls(plugins, own)
 

@@ -42,7 +42,7 @@ _UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z', re.IGNORECASE
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Reference:
+class ObjectReference:
     """An object that an action of a plan names.
 
     :param kind: Stack, Cluster, Node, Profile or PolicyObject; None: a target that is
@@ -103,7 +103,7 @@ class PlanScope:
         return None
 
     def _known(
-        self, named: list[Reference], creator: Creator
+        self, named: list[ObjectReference], creator: Creator
     ) -> set[tuple[Kind | None, str]]:
         """Return the objects named by uuid that the creator may act on."""
         uuids: dict[Kind | None, set[str]] = {}
@@ -149,19 +149,21 @@ class PlanScope:
         return None
 
     def _problem_of_uuid(self, creator: Creator, name: str) -> str | None:
-        if (Cluster, name) in self._known([Reference(Cluster, name, ())], creator):
+        if (Cluster, name) in self._known(
+            [ObjectReference(Cluster, name, ())], creator
+        ):
             return None
-        if (Node, name) in self._known([Reference(Node, name, ())], creator):
+        if (Node, name) in self._known([ObjectReference(Node, name, ())], creator):
             return None
         return f"The target '{name}' could not be found in the project of the plan."
 
 
 def references(
     action_type: str, target: str | None, inputs: Mapping[str, Any]
-) -> Iterator[Reference]:
+) -> Iterator[ObjectReference]:
     """Return the stacks, clusters, nodes, policies and profiles an action names."""
     if action_type in TYPES:
-        yield Reference(
+        yield ObjectReference(
             Stack,
             str(inputs['stack']),
             ('input_parameters', 'stack'),
@@ -170,16 +172,16 @@ def references(
     if action_type in action_types.DEFINITIONS:
         for key in sorted(set(INPUTS) & set(inputs)):
             for name in _names(inputs[key]):
-                yield Reference(INPUTS[key], name, ('input_parameters', key))
+                yield ObjectReference(INPUTS[key], name, ('input_parameters', key))
     if target is None:
         return
     for prefix, kind in PREFIXES.items():
         if target.startswith(prefix):
             name = target.removeprefix(prefix).partition('/')[0]
-            yield Reference(kind, name, ('target',))
+            yield ObjectReference(kind, name, ('target',))
             return
     if _UUID.match(target):
-        yield Reference(None, target, ('target',))
+        yield ObjectReference(None, target, ('target',))
 
 
 def _names(value: Any) -> list[str]:

@@ -30,7 +30,7 @@ import urllib3.exceptions
 import urllib3.util
 import urllib3.util.connection
 
-from watcherlite.destinations import Destinations, Refused
+from watcherlite.destinations import DestinationRefusedError, Destinations
 from watcherlite.plugins import outgoing
 from watcherlite.plugins.capture import Capture
 from watcherlite.plugins.redaction import shown_url
@@ -57,7 +57,7 @@ class Heeding(Protocol):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Request:
+class HttpRequestMessage:
     """A request."""
 
     method: str
@@ -113,7 +113,7 @@ class ExchangeFailed(Exception):
 class DestinationRefused(ExchangeFailed):
     """The operator does not allow the destination; nothing was sent."""
 
-    def __init__(self, refused: Refused) -> None:
+    def __init__(self, refused: DestinationRefusedError) -> None:
         super().__init__(str(refused), sent=False, lasting=True)
 
 
@@ -191,7 +191,7 @@ logging.getLogger('urllib3.connectionpool').addFilter(_not_ours)
 
 
 def exchange(
-    context: Heeding, request: Request, settings: Settings, seconds: float
+    context: Heeding, request: HttpRequestMessage, settings: Settings, seconds: float
 ) -> Answer:
     """Send a request, follow its redirects, and return the response.
 
@@ -229,7 +229,7 @@ def exchange(
 
 def _follow(
     context: Heeding,
-    request: Request,
+    request: HttpRequestMessage,
     settings: Settings,
     line: _Line,
     seconds: float,
@@ -252,7 +252,7 @@ def _follow(
 
 
 def _send(
-    request: Request, settings: Settings, line: _Line, seconds: float
+    request: HttpRequestMessage, settings: Settings, line: _Line, seconds: float
 ) -> requests.Response:
     headers = {
         # The body is stored as sent: it is not decompressed.
@@ -307,7 +307,9 @@ def _read(
     )
 
 
-def _redirected(request: Request, response: requests.Response) -> Request | None:
+def _redirected(
+    request: HttpRequestMessage, response: requests.Response
+) -> HttpRequestMessage | None:
     """Return the request for a redirect; None: the response is final."""
     location = response.headers.get('Location')
     if (
@@ -357,7 +359,7 @@ def _check_behind_proxy(destinations: Destinations, url: str | None) -> None:
     host = urllib3.util.parse_url(url or '').host or ''
     try:
         outgoing.check_behind_proxy(host, destinations)
-    except Refused as refused:
+    except DestinationRefusedError as refused:
         raise DestinationRefused(refused) from None
 
 
@@ -446,7 +448,7 @@ def _addresses(
         return outgoing.resolve(
             name.strip('[]'), connection.port, destinations, family, lookup
         )
-    except Refused as refused:
+    except DestinationRefusedError as refused:
         raise DestinationRefused(refused) from None
     except socket.gaierror as error:
         raise urllib3.exceptions.NameResolutionError(name, connection, error) from error

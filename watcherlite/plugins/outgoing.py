@@ -9,7 +9,7 @@ import socket
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from watcherlite.destinations import Destinations, Refused
+from watcherlite.destinations import DestinationRefusedError, Destinations
 
 #: Resolves a name, as `socket.getaddrinfo` does.
 Lookup = Callable[[str, int, int, int], Sequence[tuple[Any, Any, Any, Any, Any]]]
@@ -35,7 +35,7 @@ def resolve(
         try:
             destinations.check_address(host, address)
             allowed.append(address)
-        except Refused as error:
+        except DestinationRefusedError as error:
             refused = error
     if refused is not None and not allowed:
         raise refused

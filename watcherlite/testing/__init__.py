@@ -5,7 +5,12 @@ its solution, `ResourceRun` performs the operations of a resource; `FakeContext`
 replaces the worker, `ManualClock` the time, `MemoryStore` the database.
 """
 
-from watcherlite.testing.actions import DerivedEnd, Result, revert_action, run_action
+from watcherlite.testing.actions import (
+    ActionResult,
+    SimulatedResult,
+    revert_action,
+    run_action,
+)
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.context import FakeContext, after_seconds, at_checkpoint
 from watcherlite.testing.memory_store import MemoryStore
@@ -14,14 +19,14 @@ from watcherlite.testing.resources import ResourceRun, Settled
 from watcherlite.testing.strategies import run_strategy
 
 __all__ = [
-    'DerivedEnd',
+    'ActionResult',
     'FakeContext',
     'ManualClock',
     'MemoryStore',
     'Recorder',
     'ResourceRun',
-    'Result',
     'Settled',
+    'SimulatedResult',
     'after_seconds',
     'at_checkpoint',
     'revert_action',

@@ -26,7 +26,7 @@ MAX_POLLS = 10_000
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class DerivedEnd:
+class SimulatedResult:
     """The result of a derived action in a test; see `plugins.base.DerivedResult`."""
 
     key: str
@@ -36,7 +36,7 @@ class DerivedEnd:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Result:
+class ActionResult:
     """The result of an action.
 
     :param outcome: the last one of the plugin, or the one for an exception
@@ -62,9 +62,9 @@ def run_action(
     attempt: int = 1,
     timeout: float | None = None,
     context: FakeContext | None = None,
-    derived_end: Callable[[outcomes.DerivedAction], DerivedEnd] | None = None,
+    derived_end: Callable[[outcomes.DerivedAction], SimulatedResult] | None = None,
     destinations: Destinations = WITH_LOOPBACK,
-) -> Result:
+) -> ActionResult:
     """Execute an action from READY to its end, and return its result.
 
     Waits of the plugin advance the clock and take no time. Every phase gets a new
@@ -89,7 +89,7 @@ def run_action(
     given.inputs = dict(inputs)
     run = _Run(action_type, options, given, destinations)
     schemas.validate_inputs(run.instance(), inputs)
-    return run.to_the_end(derived_end or (lambda action: DerivedEnd(action.key)))
+    return run.to_the_end(derived_end or (lambda action: SimulatedResult(action.key)))
 
 
 def revert_action(
@@ -99,7 +99,7 @@ def revert_action(
     *,
     options: Mapping[str, Any] | None = None,
     context: FakeContext | None = None,
-) -> Result:
+) -> ActionResult:
     """Revert an action that succeeded with these outputs."""
     given = context or FakeContext(inputs)
     given.inputs, given.outputs = dict(inputs), outputs
@@ -138,8 +138,8 @@ class _Run:
         return made
 
     def to_the_end(
-        self, derived_end: Callable[[outcomes.DerivedAction], DerivedEnd]
-    ) -> Result:
+        self, derived_end: Callable[[outcomes.DerivedAction], SimulatedResult]
+    ) -> ActionResult:
         for _ in range(MAX_TRIES):
             outcome = self._one_try(derived_end)
             if not isinstance(outcome, outcomes.Retry):
@@ -148,14 +148,14 @@ class _Run:
             self._context.attempt += 1
         raise AssertionError(f'it asked for {MAX_TRIES} tries: {outcome}')
 
-    def revert(self) -> Result:
+    def revert(self) -> ActionResult:
         self._start()
         outcome, _ = self._guarded('revert', lambda kind: kind.revert(self._context))
         self._conclude(outcome, results.REVERT_STEP)
         return self._result(outcome)
 
     def _one_try(
-        self, derived_end: Callable[[outcomes.DerivedAction], DerivedEnd]
+        self, derived_end: Callable[[outcomes.DerivedAction], SimulatedResult]
     ) -> outcomes.Outcome:
         outcome = self._pre_condition()
         if outcome is not None:
@@ -219,7 +219,7 @@ class _Run:
     def _complete(
         self,
         outcome: outcomes.Derived,
-        derived_end: Callable[[outcomes.DerivedAction], DerivedEnd],
+        derived_end: Callable[[outcomes.DerivedAction], SimulatedResult],
     ) -> tuple[outcomes.Outcome, bool]:
         self._derived += outcome.actions
         self._conclude(outcome, results.EXECUTE)
@@ -293,9 +293,9 @@ class _Run:
             states.MACHINE.check(old.status, action.status)
             self._record(ACTION, old.status, action.status)
 
-    def _result(self, outcome: outcomes.Outcome) -> Result:
+    def _result(self, outcome: outcomes.Outcome) -> ActionResult:
         action = self._action
-        return Result(
+        return ActionResult(
             action.status,
             action.status_message,
             action.outputs,

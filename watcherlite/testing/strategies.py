@@ -7,7 +7,7 @@ from typing import Any
 from watcherlite.clock import UTC, Clock
 from watcherlite.domain.audits import ONESHOT, Audit
 from watcherlite.domain.solutions import Solution
-from watcherlite.engine.audits.strategy_context import Model, StrategyContext
+from watcherlite.engine.audits.strategy_context import AuditStrategyContext, Model
 from watcherlite.plugins import options as plugin_options
 from watcherlite.plugins import parameters as plugin_parameters
 from watcherlite.plugins.base import Strategy
@@ -41,7 +41,7 @@ def run_strategy(
         scope=scope,
         created_at=datetime.datetime(2030, 1, 1, tzinfo=UTC),
     )
-    context = StrategyContext(
+    context = AuditStrategyContext(
         FakeContext(clock=clock, signals=signals),
         audit,
         strategy.goal,

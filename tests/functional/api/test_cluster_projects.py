@@ -12,7 +12,7 @@ from tests.unit.api.requests import Answered, ask
 from watcherlite.api import deploy
 from watcherlite.api.app import CALLER, Application
 from watcherlite.api.operation import Caller
-from watcherlite.api.policy import Policy
+from watcherlite.api.policy import AccessPolicy
 from watcherlite.domain.stacks import NewStack
 
 OWNER = Caller(user_id='ada', project_id='here', roles=frozenset({'manager'}))
@@ -138,7 +138,7 @@ class ProjectsCase(base.TestCase):
         """Return the API under the rules that a configuration names."""
         conf = cfg.ConfigOpts()
         conf([], project='watcherlite', default_config_files=list(config_files))
-        policy = Policy(conf)
+        policy = AccessPolicy(conf)
         services = deploy.services_of(self.fixture.runtime)
         return Application(services, policy, [deploy.clustering()], 10_000)
 

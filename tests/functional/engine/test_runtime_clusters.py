@@ -8,8 +8,8 @@ from watcherlite.domain.audits import NewAudit
 from watcherlite.domain.clusters import Node, Owner
 from watcherlite.domain.creators import LOCAL
 from watcherlite.engine.clusters.requests.values import (
-    NewAction,
     NewCluster,
+    NewClusterAction,
     RequestContext,
 )
 
@@ -79,8 +79,8 @@ class RuntimeOfClustersTest(RuntimeCase):
         ):
             self.clusters.scale('c', BY, 'CLUSTER_SCALE_OUT', 2)
         with self.assertRaisesRegex(exceptions.BadRequest, 'allows are: nop'):
-            self.clusters.actions.create(NewAction('sleep', 'c'), BY)
+            self.clusters.actions.create(NewClusterAction('sleep', 'c'), BY)
 
-        asked = NewAction('nop', 'n1', inputs={'message': 'hello'})
+        asked = NewClusterAction('nop', 'n1', inputs={'message': 'hello'})
         done = self.ended(self.clusters.actions.create(asked, BY).action)
         self.assertEqual('SUCCEEDED', done.status)

@@ -162,7 +162,8 @@ class TestMarkers(FileCase):
                 str(error),
             )
             self.assertRaises(
-                ResourceFault, file_access.Place(path, [str(self.allowed)]).__enter__
+                ResourceFault,
+                file_access.ManagedPath(path, [str(self.allowed)]).__enter__,
             )
         self.assertEqual(['motd'], self.left())
 

@@ -112,7 +112,9 @@ class TestOutgoing(base.TestCase):
 
         answer = http_exchange.exchange(
             testing.FakeContext(),
-            http_exchange.Request('GET', f'http://name.example:{server.port}/'),
+            http_exchange.HttpRequestMessage(
+                'GET', f'http://name.example:{server.port}/'
+            ),
             http_exchange.Settings(5, 100, ONE, lookup=lookup),
             5,
         )

@@ -8,7 +8,7 @@ from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 from watcherlite.api.microversions import Versions
 from watcherlite.api.mounts import Mount
 from watcherlite.api.operation import Caller, Operation, Response, unversioned
-from watcherlite.api.policy import Policy
+from watcherlite.api.policy import AccessPolicy
 
 ADMIN = Caller(user_id='alice', roles=frozenset({'admin'}))
 RULE = 'action:get'
@@ -64,7 +64,7 @@ class AppCase(base.TestCase):
         conf = cfg.ConfigOpts()
         conf([], project='watcherlite', default_config_files=[])
         mounts = [mount(routes, shows_deleted=True), *others]
-        return Application(None, Policy(conf), mounts, max_body_size)
+        return Application(None, AccessPolicy(conf), mounts, max_body_size)
 
     def ask(self, app, method, url, body=None, caller=ADMIN, **headers):
         environ = {CALLER: caller, REQUEST_ID: REQUEST}

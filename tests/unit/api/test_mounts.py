@@ -75,7 +75,7 @@ class TestAnotherMount(AppCase):
         self.assertEqual('ValueError', answer.body['type'])
 
     def test_credentials_are_masked_in_any_shape(self):
-        fault = errors.Fault(400, 'amqp://u:S3cret@h is away')
+        fault = errors.ErrorResponse(400, 'amqp://u:S3cret@h is away')
 
         for shape in (errors.ERROR_MESSAGE, CODE):
             self.assertNotIn(b'S3cret', shape.data(fault))

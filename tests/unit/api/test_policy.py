@@ -8,7 +8,7 @@ from tests import base
 from watcherlite import exceptions
 from watcherlite.api import deploy, policies
 from watcherlite.api.operation import Caller
-from watcherlite.api.policy import LOOK, Policy, get_enforcer, names
+from watcherlite.api.policy import LOOK, AccessPolicy, get_enforcer, names
 
 ROOT = pathlib.Path(__file__).parents[3]
 SAMPLE = ROOT / 'etc/watcherlite/policy.yaml.sample'
@@ -265,7 +265,7 @@ class TestMatrix(base.TestCase):
     """Every operation with every role."""
 
     def test_each_role_may_do_what_the_table_says_and_nothing_else(self):
-        policy = Policy(configuration())
+        policy = AccessPolicy(configuration())
 
         allowed = {
             name: {
@@ -280,7 +280,7 @@ class TestMatrix(base.TestCase):
         self.assertEqual(matrix(), allowed)
 
     def test_what_is_asked_besides_is_as_the_table_says(self):
-        policy = Policy(configuration())
+        policy = AccessPolicy(configuration())
 
         allowed = {
             rule: {role for role in ROLES if policy.allows(rule, caller_with(role))}
@@ -293,7 +293,7 @@ class TestMatrix(base.TestCase):
     def test_who_opens_plans_to_projects_opens_no_other_project_to_plans(self):
         rules = self.home / 'policy.yaml'
         rules.write_text('"system_manager_api": "rule:manager_api"\n')
-        policy = Policy(configuration(f'--config-dir={self.home}'))
+        policy = AccessPolicy(configuration(f'--config-dir={self.home}'))
         manager = Caller(roles=frozenset({'manager'}), project_id='p')
 
         self.assertEqual(
@@ -305,7 +305,7 @@ class TestMatrix(base.TestCase):
         )
 
     def test_who_has_several_roles_may_what_any_of_them_may(self):
-        policy = Policy(configuration())
+        policy = AccessPolicy(configuration())
 
         caller = Caller(roles=frozenset({'reader', 'service'}), system_scope='all')
 
@@ -314,12 +314,12 @@ class TestMatrix(base.TestCase):
         self.assertFalse(policy.allows('audit:create', caller))
 
     def test_no_rule_is_open_to_a_caller_without_roles(self):
-        policy = Policy(configuration())
+        policy = AccessPolicy(configuration())
 
         self.assertEqual([], [n for n in names() if policy.allows(n, Caller())])
 
     def test_a_system_scoped_caller_may_what_its_role_may(self):
-        policy = Policy(configuration())
+        policy = AccessPolicy(configuration())
 
         reader = Caller(roles=frozenset({'reader'}), system_scope='all')
 
@@ -327,7 +327,7 @@ class TestMatrix(base.TestCase):
         self.assertFalse(policy.allows('audit:create', reader))
 
     def test_a_role_in_a_project_opens_nothing_of_plans_and_audits(self):
-        policy = Policy(configuration())
+        policy = AccessPolicy(configuration())
         rules = {
             operation.rule
             for name, operation in operations().items()
@@ -422,7 +422,7 @@ class TestPolicy(base.TestCase):
             self.path.write_text(text)
         ini = self.home / 'watcherlite.conf'
         ini.write_text(f'[oslo_policy]\npolicy_file = {self.path}\n')
-        return Policy(configuration('--config-file', str(ini)), lambda: self.now)
+        return AccessPolicy(configuration('--config-file', str(ini)), lambda: self.now)
 
     def test_a_refusal_says_what_upstream_says(self):
         error = self.assertRaises(

@@ -7,7 +7,7 @@ from oslo_context import context
 from tests import base
 from watcherlite.api.app import CALLER, REQUEST_ID
 from watcherlite.api.operation import Caller
-from watcherlite.api.request_log import LogContext, RequestLog
+from watcherlite.api.request_log import RequestContextFilter, RequestLog
 
 
 class RequestIdTest(base.TestCase):
@@ -44,7 +44,7 @@ class RequestIdTest(base.TestCase):
             'REQUEST_METHOD': 'POST',
             'PATH_INFO': '/v1/x',
         }
-        inner = refuse if guarded else LogContext(work)
+        inner = refuse if guarded else RequestContextFilter(work)
         RequestLog(inner, None, lambda: 0.0)(environ, lambda status, headers: None)
 
     def test_a_line_has_the_id_of_its_request_and_who_asks(self):

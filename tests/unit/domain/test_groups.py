@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 from tests import base
 from watcherlite import exceptions
 from watcherlite.domain import groups
-from watcherlite.domain.groups import Pace, Standing, Step
+from watcherlite.domain.groups import GroupStep, Pace, Standing
 from watcherlite.domain.resource_results import Member
 
 BEGIN = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
@@ -38,7 +38,7 @@ def spare() -> Iterator[str]:
     return (f't{at}' for at in itertools.count())
 
 
-def story(steps: list[Step]) -> list[tuple[str, str, str]]:
+def story(steps: list[GroupStep]) -> list[tuple[str, str, str]]:
     """Return for each step: who is there, who is new, what was touched."""
     return [
         (

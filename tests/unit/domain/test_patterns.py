@@ -15,7 +15,9 @@ HOSTILE = [
 
 class PatternTest(base.TestCase):
     def refusal(self, written):
-        return str(self.assertRaises(patterns.Refused, patterns.compiled, written))
+        return str(
+            self.assertRaises(patterns.InvalidPattern, patterns.compiled, written)
+        )
 
     def test_it_fits_the_whole_text_or_its_begin(self):
         pattern = patterns.compiled('[a-z]+(-[0-9]{2,3})?')

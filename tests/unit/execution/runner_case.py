@@ -16,7 +16,7 @@ from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.plugins import loader
 from watcherlite.plugins.base import ActionType, Policy
 from watcherlite.states import action as states
-from watcherlite.testing.actions import DerivedEnd
+from watcherlite.testing.actions import SimulatedResult
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
 
@@ -47,7 +47,7 @@ class RunnerCase(base.TestCase):
         super().setUp()
         self.clock = ManualClock()
         self.calls = Calls()
-        self.derived: Sequence[DerivedEnd] = ()
+        self.derived: Sequence[SimulatedResult] = ()
         self.policies: list[Policy] = []
         self.kept: list[Any] = []
         self.checkpoints = Checkpoints(self.kept)

@@ -16,7 +16,7 @@ from watcherlite.execution.retries import UNAVAILABLE_DELAY
 from watcherlite.execution.runner import default_completion
 from watcherlite.plugins.base import Policy
 from watcherlite.states import action as states
-from watcherlite.testing.actions import DerivedEnd
+from watcherlite.testing.actions import SimulatedResult
 
 X = DerivedAction('x', 'nop')
 
@@ -230,7 +230,7 @@ class PhaseTest(RunnerCase):
         self.assertEqual([(attempt.action.name, 'execute')], self.calls.made)
 
     def test_complete_is_told_how_it_went_or_decides_by_default(self) -> None:
-        self.derived = [DerivedEnd('x'), DerivedEnd('y', states.SKIPPED)]
+        self.derived = [SimulatedResult('x'), SimulatedResult('y', states.SKIPPED)]
         attempt = self.attempt(phase=COMPLETE)
         self.assertEqual(('SUCCEEDED', None), self.said(attempt))
         seen: list[Any] = []
@@ -258,7 +258,7 @@ class PhaseTest(RunnerCase):
             asked.release()
             if away:
                 raise away.pop(0)
-            return (DerivedEnd('x', states.SUCCEEDED, None),)
+            return (SimulatedResult('x', states.SUCCEEDED, None),)
 
         runner._load_results = ask
         ended: list[str] = []
@@ -430,7 +430,7 @@ class DefaultCompletionTest(base.TestCase):
 
     def test_every_way(self) -> None:
         done, skipped, failed, cancelled = (
-            DerivedEnd(status.lower(), status, 'why')
+            SimulatedResult(status.lower(), status, 'why')
             for status in ('SUCCEEDED', 'SKIPPED', 'FAILED', 'CANCELLED')
         )
         self.assertEqual(Done(), default_completion(()))

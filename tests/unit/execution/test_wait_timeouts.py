@@ -19,7 +19,7 @@ from watcherlite.execution.deadlines import (
 from watcherlite.execution.services import CoreServices, ExecutionSettings
 from watcherlite.execution.timers import Timers
 from watcherlite.states import action as states
-from watcherlite.testing.actions import DerivedEnd
+from watcherlite.testing.actions import SimulatedResult
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
 
@@ -173,7 +173,7 @@ class IsCutOffTest(base.TestCase):
     """What has ended well counts, however late it is."""
 
     def cut_off(self, deadline: datetime.datetime | None, *statuses: str) -> bool:
-        ends = [DerivedEnd(str(n), status) for n, status in enumerate(statuses)]
+        ends = [SimulatedResult(str(n), status) for n, status in enumerate(statuses)]
         return is_expired(make_action(deadline=deadline), ends, at(0))
 
     def test_what_was_told_to_end_and_did_not_end_well_was_cut_off(self) -> None:

@@ -324,7 +324,9 @@ class TestDerived(base.TestCase):
         result = testing.run_action(
             executing(outcomes.Derived(self.ASKED)),
             {},
-            derived_end=lambda action: testing.DerivedEnd(action.key, 'FAILED', 'no'),
+            derived_end=lambda action: testing.SimulatedResult(
+                action.key, 'FAILED', 'no'
+            ),
         )
 
         self.assertEqual(
@@ -344,7 +346,9 @@ class TestDerived(base.TestCase):
         result = testing.run_action(
             summing,
             {},
-            derived_end=lambda action: testing.DerivedEnd(action.key, outputs={'n': 2}),
+            derived_end=lambda action: testing.SimulatedResult(
+                action.key, outputs={'n': 2}
+            ),
         )
 
         self.assertEqual({'sum': 4}, result.outputs)
@@ -356,7 +360,7 @@ class TestDerived(base.TestCase):
         def ends(action):
             clock.advance(seconds)
             status = 'CANCELLED' if seconds > 10 else 'SUCCEEDED'
-            return testing.DerivedEnd(action.key, status)
+            return testing.SimulatedResult(action.key, status)
 
         derives = kind(
             execute=lambda self, context: outcomes.Derived(TestDerived.ASKED[:1]),

@@ -16,14 +16,14 @@ from watcherlite.domain.templates.environment import Registry
 from watcherlite.domain.templates.nodes import (
     Attribute,
     EvaluationFailed,
-    Node,
+    ValueNode,
     holds,
     truth,
 )
 from watcherlite.domain.templates.scope import (
     MAX_SHOWN,
     OMITTED,
-    Budget,
+    EvaluationBudget,
     NoReferences,
     References,
     Scope,
@@ -74,7 +74,7 @@ class Blueprint:
     requires: Mapping[str, tuple[str, ...]]
     handlers: Mapping[str, str]
     attributes: tuple[Attribute, ...]
-    budget: Budget | None = None
+    budget: EvaluationBudget | None = None
 
     @classmethod
     def of(
@@ -84,7 +84,7 @@ class Blueprint:
         name: str,
         uuid: str | None,
         tenant: str,
-        budget: Budget | None = None,
+        budget: EvaluationBudget | None = None,
     ) -> 'Blueprint':
         """Return the blueprint of a stack by a definition.
 
@@ -93,7 +93,7 @@ class Blueprint:
         :raises StackValidationFailed: or a subclass, with all problems
         :raises RequestLimitExceeded: the evaluation exceeds its budget
         """
-        spent = Budget() if budget is None else budget
+        spent = EvaluationBudget() if budget is None else budget
         template = load(definition.template)
         environment = environments.load(definition.environment)
         pseudo = {
@@ -160,8 +160,8 @@ class Blueprint:
             these are used up have no value
         """
         found: list[OutputValue] = []
-        spent = Budget()
-        shown = Budget(
+        spent = EvaluationBudget()
+        shown = EvaluationBudget(
             most,
             'The outputs of the stack have more than {} bytes together; ask for one of '
             'them, or have them give less.',
@@ -193,7 +193,9 @@ class Blueprint:
         """Return the parameters as texts for users; hidden ones are masked."""
         return parameter_values.as_shown(self.template, self.parameters, self.hidden)
 
-    def _scope(self, references: References, budget: Budget | None = None) -> Scope:
+    def _scope(
+        self, references: References, budget: EvaluationBudget | None = None
+    ) -> Scope:
         return Scope(
             self.parameters,
             self.definition.files,
@@ -203,7 +205,7 @@ class Blueprint:
         )
 
     def _mapping(
-        self, node: Node, references: References, path: Path
+        self, node: ValueNode, references: References, path: Path
     ) -> dict[str, Any]:
         value = node.value(self._scope(references))
         if isinstance(value, dict):

@@ -14,10 +14,10 @@ from watcherlite.domain.templates.nodes import (
     EvaluationFailed,
     Listed,
     Mapped,
-    Named,
     NamedCondition,
-    Node,
+    ReferencedNames,
     Static,
+    ValueNode,
     truth,
 )
 from watcherlite.domain.templates.scope import MAX_MADE, Scope
@@ -63,7 +63,7 @@ class Compiler:
 
     # values
 
-    def value(self, written: Any, path: Path) -> Node:
+    def value(self, written: Any, path: Path) -> ValueNode:
         """Return the node of a value."""
         if isinstance(written, dict):
             if len(written) == 1:
@@ -85,7 +85,7 @@ class Compiler:
             return Listed(tuple(items))
         return Static(written)
 
-    def _call(self, function: Function, written: Any, path: Path) -> Node:
+    def _call(self, function: Function, written: Any, path: Path) -> ValueNode:
         place = (*path, function.name)
         problem = function.shape(written)
         if problem:
@@ -134,7 +134,7 @@ class Compiler:
                 self._findings.add(error.path, error.text)
         self._left -= before - scope.left
 
-    def _choice(self, written: Any, place: Path) -> Node:
+    def _choice(self, written: Any, place: Path) -> ValueNode:
         if not isinstance(written, list):
             usage = 'if: [CONDITION, VALUE, OTHERWISE]'
             text = f'its arguments are {kind(written)}, not a list; write {usage}'
@@ -156,7 +156,7 @@ class Compiler:
 
     # conditions
 
-    def definition(self, written: Any, path: Path) -> tuple[Node, tuple[str, ...]]:
+    def definition(self, written: Any, path: Path) -> tuple[ValueNode, tuple[str, ...]]:
         """Return the node of a named condition, and those that it refers to."""
         self._within = []
         try:
@@ -165,7 +165,7 @@ class Compiler:
         finally:
             self._within = None
 
-    def condition(self, written: Any, path: Path) -> Node:
+    def condition(self, written: Any, path: Path) -> ValueNode:
         """Return the node of a condition: a name, true or false, or a function."""
         if isinstance(written, bool):
             return Static(written)
@@ -188,7 +188,9 @@ class Compiler:
         finally:
             self._within = outer
 
-    def _decision(self, name: str, arguments: Any, written: Any, path: Path) -> Node:
+    def _decision(
+        self, name: str, arguments: Any, written: Any, path: Path
+    ) -> ValueNode:
         place = (*path, name)
         function = self._conditions.get(name)
         if function is None:
@@ -218,13 +220,13 @@ class Compiler:
 class _Truths:
     """Conditions that are evaluated when they are read."""
 
-    items: tuple[Node, ...]
+    items: tuple[ValueNode, ...]
     place: Path
 
     def value(self, scope: Scope) -> Any:
         return (truth(node, scope, self.place) for node in self.items)
 
-    def refer(self, scope: Scope, named: Named) -> None:
+    def refer(self, scope: Scope, named: ReferencedNames) -> None:
         """Do nothing: conditions cannot refer to resources."""
 
 

@@ -185,7 +185,7 @@ def _settings(
     if name == PATTERN:
         try:
             patterns.compiled(written)
-        except patterns.Refused as error:
+        except patterns.InvalidPattern as error:
             findings.add(path, f'this is no regular expression: {error}')
             return None
     return {'value': written}

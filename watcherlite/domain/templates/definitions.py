@@ -10,7 +10,7 @@ from watcherlite.domain.document_values import Findings, check_keys, shown
 from watcherlite.domain.json_values import kind
 from watcherlite.domain.templates import constraints
 from watcherlite.domain.templates.constraints import Constraint
-from watcherlite.domain.templates.nodes import Node, Static
+from watcherlite.domain.templates.nodes import Static, ValueNode
 from watcherlite.domain.yaml_values import Path
 
 STRING, NUMBER, BOOLEAN = 'string', 'number', 'boolean'
@@ -243,11 +243,11 @@ class ResourceNodes:
     :param external_id: None: it is constant
     """
 
-    properties: Node = _NOTHING
-    metadata: Node = _NOTHING
-    update_policy: Node = _NOTHING
-    condition: Node | None = None
-    external_id: Node | None = None
+    properties: ValueNode = _NOTHING
+    metadata: ValueNode = _NOTHING
+    update_policy: ValueNode = _NOTHING
+    condition: ValueNode | None = None
+    external_id: ValueNode | None = None
 
 
 _NO_NODES = ResourceNodes()
@@ -288,7 +288,7 @@ class OutputDefinition:
     value: Any
     description: str = ''
     condition: Any = None
-    node: Node = dataclasses.field(default=_NOTHING, repr=False, compare=False)
-    condition_node: Node | None = dataclasses.field(
+    node: ValueNode = dataclasses.field(default=_NOTHING, repr=False, compare=False)
+    condition_node: ValueNode | None = dataclasses.field(
         default=None, repr=False, compare=False
     )

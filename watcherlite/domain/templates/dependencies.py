@@ -13,8 +13,8 @@ from watcherlite.domain.templates.environment import Registry
 from watcherlite.domain.templates.nodes import (
     Attribute,
     EvaluationFailed,
-    Named,
-    Node,
+    ReferencedNames,
+    ValueNode,
     holds,
 )
 from watcherlite.domain.templates.scope import Scope
@@ -105,13 +105,13 @@ def _present(
 def _external(
     name: str,
     resource: ResourceDefinition,
-    node: Node,
+    node: ValueNode,
     scope: Scope,
     problems: list[_Found],
 ) -> ResourceDefinition:
     """Return a resource with its external id; an empty id counts as none."""
     path = ('resources', name, 'external_id')
-    named = Named()
+    named = ReferencedNames()
     try:
         node.refer(scope.again(), named)
         value = node.value(scope.again())
@@ -133,12 +133,12 @@ def _external(
 def _named(
     template: Template,
     resources: Mapping[str, ResourceDefinition],
-    nodes: tuple[Node, ...],
+    nodes: tuple[ValueNode, ...],
     scope: Scope,
     problems: list[_Found],
 ) -> tuple[set[str], list[Attribute]]:
     """Return the names of the resources, and the attributes, that parts refer to."""
-    named = Named()
+    named = ReferencedNames()
     for node in nodes:
         try:
             node.refer(scope.again(), named)

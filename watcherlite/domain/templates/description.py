@@ -10,7 +10,7 @@ from watcherlite.domain.templates import environment as environments
 from watcherlite.domain.templates.constraints import Constraint
 from watcherlite.domain.templates.definitions import ParameterDefinition
 from watcherlite.domain.templates.environment import Registry
-from watcherlite.domain.templates.scope import MAX_SHOWN, Budget
+from watcherlite.domain.templates.scope import MAX_SHOWN, EvaluationBudget
 from watcherlite.domain.templates.template import Template, load
 
 #: The names of the types of parameters in the API.
@@ -122,7 +122,7 @@ class _Nesting:
         self._limit = limit
         self._loaded: dict[str, Template] = {}
         self._left = MAX_NESTED
-        self._shown = Budget(
+        self._shown = EvaluationBudget(
             MAX_SHOWN,
             'the nested templates have more than {} characters together; ask without '
             'show_nested',

@@ -37,7 +37,7 @@ class Name:
 class Attribute:
     """A reference to an attribute of a resource.
 
-    :param shown: see `Named`
+    :param shown: see `ReferencedNames`
     """
 
     resource: str
@@ -47,7 +47,7 @@ class Attribute:
 
 
 @dataclasses.dataclass(slots=True)
-class Named:
+class ReferencedNames:
     """The references of a part of a template.
 
     :ivar resources: by get_resource and get_attr
@@ -60,13 +60,13 @@ class Named:
     files: list[Name] = dataclasses.field(default_factory=list)
 
 
-class Node(Protocol):
+class ValueNode(Protocol):
     """A part of a template; safe to use from all threads."""
 
     def value(self, scope: Scope) -> Any:
         """Return its value; raises StackValidationFailed."""
 
-    def refer(self, scope: Scope, named: Named) -> None:
+    def refer(self, scope: Scope, named: ReferencedNames) -> None:
         """Add its references in a scope."""
 
 
@@ -79,7 +79,7 @@ class Static:
     def value(self, scope: Scope) -> Any:
         return copied(self.content)
 
-    def refer(self, scope: Scope, named: Named) -> None:
+    def refer(self, scope: Scope, named: ReferencedNames) -> None:
         """Do nothing: it has no references."""
 
 
@@ -87,13 +87,13 @@ class Static:
 class Mapped:
     """A mapping that contains functions."""
 
-    items: tuple[tuple[str, Node], ...]
+    items: tuple[tuple[str, ValueNode], ...]
 
     def value(self, scope: Scope) -> Any:
         found = ((key, node.value(scope)) for key, node in self.items)
         return {key: value for key, value in found if value is not OMITTED}
 
-    def refer(self, scope: Scope, named: Named) -> None:
+    def refer(self, scope: Scope, named: ReferencedNames) -> None:
         for _, node in self.items:
             node.refer(scope, named)
 
@@ -102,13 +102,13 @@ class Mapped:
 class Listed:
     """A list that contains functions."""
 
-    items: tuple[Node, ...]
+    items: tuple[ValueNode, ...]
 
     def value(self, scope: Scope) -> Any:
         found = (node.value(scope) for node in self.items)
         return [value for value in found if value is not OMITTED]
 
-    def refer(self, scope: Scope, named: Named) -> None:
+    def refer(self, scope: Scope, named: ReferencedNames) -> None:
         for node in self.items:
             node.refer(scope, named)
 
@@ -122,7 +122,7 @@ class Call:
 
     name: str
     function: Callable[[Any, Scope], Any]
-    arguments: Node
+    arguments: ValueNode
     path: Path
     refers: str | None = None
 
@@ -138,7 +138,7 @@ class Call:
                 text += f': {", ".join(error.names)}'
             raise EvaluationFailed(self.path, text) from None
 
-    def refer(self, scope: Scope, named: Named) -> None:
+    def refer(self, scope: Scope, named: ReferencedNames) -> None:
         self.arguments.refer(scope, named)
         if self.refers is None:
             return
@@ -181,21 +181,21 @@ class Choice:
     :param otherwise: None: the `if` leaves out the element that it is in
     """
 
-    condition: Node
-    then: Node
-    otherwise: Node | None
+    condition: ValueNode
+    then: ValueNode
+    otherwise: ValueNode | None
     path: Path
 
     def value(self, scope: Scope) -> Any:
         chosen = self._chosen(scope)
         return OMITTED if chosen is None else chosen.value(scope)
 
-    def refer(self, scope: Scope, named: Named) -> None:
+    def refer(self, scope: Scope, named: ReferencedNames) -> None:
         chosen = self._chosen(scope)
         if chosen is not None:
             chosen.refer(scope, named)
 
-    def _chosen(self, scope: Scope) -> Node | None:
+    def _chosen(self, scope: Scope) -> ValueNode | None:
         if truth(self.condition, scope, (*self.path, 0)):
             return self.then
         return self.otherwise
@@ -210,11 +210,11 @@ class NamedCondition:
     def value(self, scope: Scope) -> Any:
         return scope.conditions[self.name]
 
-    def refer(self, scope: Scope, named: Named) -> None:
+    def refer(self, scope: Scope, named: ReferencedNames) -> None:
         """Do nothing: conditions cannot refer to resources."""
 
 
-def truth(node: Node, scope: Scope, path: Path) -> bool:
+def truth(node: ValueNode, scope: Scope, path: Path) -> bool:
     """Return the value of a condition."""
     value = node.value(scope)
     if not isinstance(value, bool):
@@ -224,6 +224,6 @@ def truth(node: Node, scope: Scope, path: Path) -> bool:
     return value
 
 
-def holds(node: Node | None, scope: Scope, path: Path) -> bool:
+def holds(node: ValueNode | None, scope: Scope, path: Path) -> bool:
     """Return the value of the condition at a path; None counts as true."""
     return node is None or truth(node, scope, (*path, 'condition'))

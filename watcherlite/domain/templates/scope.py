@@ -10,7 +10,7 @@ from watcherlite.domain.json_values import MAX_DEPTH
 #: Maximum number of characters and values that the functions of one resource or output
 #: produce: a few nested replacements of a short text could fill any memory.
 MAX_MADE = 4 * 1024 * 1024
-#: The same for all functions of one request, unless its `Budget` differs.
+#: The same for all functions of one request, unless its `EvaluationBudget` differs.
 MAX_EVALUATED = 32 * 1024 * 1024
 #: Maximum size of the outputs of a stack, or the resources of a preview, in bytes of
 #: JSON.
@@ -67,7 +67,7 @@ class _Omitted:
 OMITTED = _Omitted()
 
 
-class Budget:
+class EvaluationBudget:
     """A budget of a request; not safe to share between threads.
 
     :param text: the message when it is used up, with {} for the amount
@@ -106,7 +106,7 @@ class Scope:
     conditions: Mapping[str, bool] = dataclasses.field(default_factory=dict)
     references: References = dataclasses.field(default_factory=NoReferences)
     left: int = MAX_MADE
-    budget: Budget | None = None
+    budget: EvaluationBudget | None = None
 
     def again(self) -> 'Scope':
         """Return a copy for another evaluation."""

@@ -15,7 +15,7 @@ from watcherlite.domain.templates.definitions import (
     ResourceDefinition,
     ResourceNodes,
 )
-from watcherlite.domain.templates.nodes import Node
+from watcherlite.domain.templates.nodes import ValueNode
 from watcherlite.domain.yaml_values import Path
 
 KEYS = (
@@ -133,9 +133,9 @@ def groups(
 
 def conditions(
     findings: Findings, compiler: Compiler, written: Mapping[str, Any]
-) -> tuple[dict[str, Node], dict[str, tuple[str, ...]]]:
+) -> tuple[dict[str, ValueNode], dict[str, tuple[str, ...]]]:
     """Return the conditions, and the conditions that each refers to."""
-    nodes: dict[str, Node] = {}
+    nodes: dict[str, ValueNode] = {}
     needs: dict[str, tuple[str, ...]] = {}
     for name, value in written.items():
         nodes[name], needs[name] = compiler.definition(value, ('conditions', name))
@@ -171,7 +171,7 @@ def _resource(
 ) -> ResourceDefinition:
     _check_keys(findings, path, written, _RESOURCE_KEYS, date)
     parts: dict[str, dict[str, Any]] = {}
-    nodes: dict[str, Node] = {}
+    nodes: dict[str, ValueNode] = {}
     for key in ('properties', 'metadata', 'update_policy'):
         parts[key] = _mapping(findings, (*path, key), written.get(key))
         nodes[key] = compiler.value(parts[key], (*path, key))
@@ -245,7 +245,7 @@ def _check_keys(
 
 def _condition(
     compiler: Compiler, path: Path, written: Mapping[str, Any]
-) -> Node | None:
+) -> ValueNode | None:
     value = written.get('condition')
     return None if value is None else compiler.condition(value, (*path, 'condition'))
 

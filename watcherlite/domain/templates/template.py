@@ -15,7 +15,7 @@ from watcherlite.domain.templates.definitions import (
     ParameterDefinition,
     ResourceDefinition,
 )
-from watcherlite.domain.templates.nodes import Node
+from watcherlite.domain.templates.nodes import ValueNode
 
 __all__ = [
     'OutputDefinition',
@@ -41,7 +41,7 @@ class Template:
     description: str
     groups: tuple[Mapping[str, Any], ...]
     parameters: Mapping[str, ParameterDefinition]
-    conditions: Mapping[str, Node]
+    conditions: Mapping[str, ValueNode]
     resources: Mapping[str, ResourceDefinition]
     outputs: Mapping[str, OutputDefinition]
 
@@ -115,8 +115,10 @@ def _read(findings: Findings, mapping: Mapping[str, Any]) -> Template:
 
 
 def _in_order(
-    findings: Findings, nodes: dict[str, Node], needs: Mapping[str, tuple[str, ...]]
-) -> dict[str, Node]:
+    findings: Findings,
+    nodes: dict[str, ValueNode],
+    needs: Mapping[str, tuple[str, ...]],
+) -> dict[str, ValueNode]:
     """Return conditions, each after those that it refers to."""
     names = list(nodes)
     index = {name: at for at, name in enumerate(names)}

@@ -17,7 +17,7 @@ from watcherlite.domain.creators import Creator
 from watcherlite.domain.documents import PlanDocument
 from watcherlite.domain.solutions import Indicator, Solution
 from watcherlite.engine.audits.goal_sync import ProposalPlugins
-from watcherlite.engine.audits.strategy_context import StrategyContext
+from watcherlite.engine.audits.strategy_context import AuditStrategyContext
 from watcherlite.engine.plan_scope import PlanScope
 from watcherlite.execution.ports import ActionTypes
 from watcherlite.plugins import base
@@ -90,7 +90,7 @@ class ProposalBuilder:
         }
         parameters = self._proposers.fill_parameters(plugin.schema, audit.parameters)
         solution = plugin.execute(
-            StrategyContext(context, audit, goal.name, parameters, models)
+            AuditStrategyContext(context, audit, goal.name, parameters, models)
         )
         if not isinstance(solution, Solution):
             raise InvalidProposal(

@@ -12,7 +12,7 @@ from watcherlite.plugins.base import ActionContext
 Model = Callable[[Sequence[Any]], Any]
 
 
-class StrategyContext:
+class AuditStrategyContext:
     """Implements `plugins.base.StrategyContext` for one run of an audit.
 
     :param models: factories of the models that strategies use, by name

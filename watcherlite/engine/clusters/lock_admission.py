@@ -77,13 +77,13 @@ class NodeLocks:
         return None
 
 
-class LockAdmission:
+class PartLockAdmission:
     """Implements `ports.AdmissionCheck` for the parts of stacks and clusters."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._locks = NodeLocks(store)
-        self._of_stacks = of_stacks.LockAdmission(store)
+        self._of_stacks = of_stacks.StackLockAdmission(store)
         self._scope = PlanScope(store)
 
     def blocking_reason(self, action: Action) -> str | None:

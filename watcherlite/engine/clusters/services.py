@@ -22,7 +22,7 @@ CACHE_SIZE = 1024
 T = TypeVar('T')
 
 
-class Plugins(ResourceHandlers, Protocol):
+class ClusterPlugins(ResourceHandlers, Protocol):
     """Makes resource handlers, policies and drivers of load balancers."""
 
     def make(self, namespace: str, name: str) -> Any:
@@ -84,7 +84,7 @@ class ClusterServices:
     """
 
     store: Store
-    plugins: Plugins
+    plugins: ClusterPlugins
     messenger: commands.Messenger
     stacks: StackBackend | None = None
     limits: ClusterLimits = ClusterLimits()

@@ -11,7 +11,7 @@ from watcherlite.engine.stacks.tree import StackTree, covering_lock
 TARGET = 'stack:'
 
 
-class LockAdmission:
+class StackLockAdmission:
     """Implements `ports.AdmissionCheck`: a lock blocks actions (spec 004)."""
 
     def __init__(self, store: Store) -> None:

@@ -10,7 +10,7 @@ from watcherlite.db.api import Store
 from watcherlite.domain.resource_results import Member
 from watcherlite.domain.stacks import Definition, Resource, Stack
 from watcherlite.domain.templates.blueprint import Blueprint
-from watcherlite.domain.templates.scope import Budget
+from watcherlite.domain.templates.scope import EvaluationBudget
 from watcherlite.states import stack as states
 
 #: The maximum number of cached blueprints; a blueprint never changes.
@@ -95,7 +95,7 @@ class Blueprints:
 
 
 def build_blueprint(
-    stack: Stack, definition: Definition, budget: Budget | None = None
+    stack: Stack, definition: Definition, budget: EvaluationBudget | None = None
 ) -> Blueprint:
     """Return the blueprint of a stack by a definition; raises Invalid.
 

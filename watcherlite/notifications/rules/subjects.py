@@ -24,7 +24,7 @@ def _same(status: str, started: bool) -> str:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Subject:
+class NotificationSubject:
     """The notifications of one kind of object: a row of SUBJECTS.
 
     :param prefix: the prefix of its event types
@@ -63,15 +63,15 @@ class Subject:
 
 
 #: subject of an event -> its notifications; other subjects have none
-SUBJECTS: dict[str, Subject] = {
-    events.ACTION_PLAN: Subject(
+SUBJECTS: dict[str, NotificationSubject] = {
+    events.ACTION_PLAN: NotificationSubject(
         'actionplan',
         infra_optim.ACTION_PLAN,
         frozenset(plan_states.STATES),
         changes=infra_optim.PLAN_CHANGES,
         only_of_plans=True,
     ),
-    events.ACTION: Subject(
+    events.ACTION: NotificationSubject(
         'action',
         infra_optim.ACTION,
         frozenset(action_states.STATES),
@@ -81,13 +81,13 @@ SUBJECTS: dict[str, Subject] = {
         only_of_plans=True,
     ),
     # The update is the only notification of a change of its state.
-    events.AUDIT: Subject(
+    events.AUDIT: NotificationSubject(
         'audit',
         infra_optim.AUDIT,
         frozenset(audit_states.STATES),
         steps=infra_optim.OF_STEP,
     ),
-    events.STACK: Subject(
+    events.STACK: NotificationSubject(
         'stack',
         stacks.STACK,
         stacks.STACK_STATES,
@@ -96,7 +96,7 @@ SUBJECTS: dict[str, Subject] = {
         publisher=stacks.PUBLISHER,
     ),
     # No update: a large stack would have two notifications for each step.
-    events.RESOURCE: Subject(
+    events.RESOURCE: NotificationSubject(
         'resource',
         stacks.RESOURCE,
         stacks.RESOURCE_STATES,
@@ -104,7 +104,7 @@ SUBJECTS: dict[str, Subject] = {
         kinds=stacks.RESOURCE_KINDS,
         publisher=stacks.PUBLISHER,
     ),
-    events.CLUSTER: Subject(
+    events.CLUSTER: NotificationSubject(
         'cluster',
         clusters.CLUSTER,
         frozenset(cluster_states.CLUSTER_STATUSES),
@@ -112,7 +112,7 @@ SUBJECTS: dict[str, Subject] = {
         publisher=clusters.PUBLISHER,
         phase=clusters.notification_of_phase,
     ),
-    events.NODE: Subject(
+    events.NODE: NotificationSubject(
         'node',
         clusters.NODE,
         frozenset(cluster_states.NODE_STATUSES),
@@ -169,7 +169,7 @@ def match(event: events.Event) -> MatchedNotifications | None:
 
 
 def _of_change(
-    subject: Subject, event: events.Event, old_state: str | None, state: str
+    subject: NotificationSubject, event: events.Event, old_state: str | None, state: str
 ) -> tuple[str, ...]:
     """Return the names that the tables `kinds` and `changes` have for an event."""
     names = subject.kinds[event.kind]
@@ -182,7 +182,9 @@ def _of_change(
 
 
 def _of_phase(
-    subject: Subject, event: events.Event, phase: Callable[[events.Event], str | None]
+    subject: NotificationSubject,
+    event: events.Event,
+    phase: Callable[[events.Event], str | None],
 ) -> tuple[str, ...]:
     """Return the name of the notification of a phase of an action."""
     name = phase(event)
@@ -205,7 +207,9 @@ def _of_detail(
     return table[str(found)]
 
 
-def _states(subject: Subject, event: events.Event) -> tuple[str | None, str]:
+def _states(
+    subject: NotificationSubject, event: events.Event
+) -> tuple[str | None, str]:
     """Return the states before and after, as the notifications show them."""
     started = bool((event.detail or {}).get('started'))
     if event.kind == events.DELETED:
@@ -230,7 +234,7 @@ def _states(subject: Subject, event: events.Event) -> tuple[str | None, str]:
 
 
 def _outside(
-    subject: Subject, event: events.Event, status: str | None, started: bool
+    subject: NotificationSubject, event: events.Event, status: str | None, started: bool
 ) -> str:
     if status is None or status not in subject.states:
         raise ValueError(f'event {event.uuid}: no {event.subject} can be {status}')

@@ -162,7 +162,7 @@ def _rule(text: str) -> _Rule:
         if parts is not None:
             try:
                 patterns.compiled(parts[1])
-            except patterns.Refused as error:
+            except patterns.InvalidPattern as error:
                 raise ValueError(f'the pattern {parts[1]!r}: {error}') from None
     shown = ' '.join(
         word if word in (VALUE, REST) or _parts(word) else shlex.quote(word)

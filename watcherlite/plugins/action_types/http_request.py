@@ -158,7 +158,7 @@ class HttpRequest(base.ActionType):
 
         inputs = context.inputs
         method, url = inputs['method'], shown_url(inputs['url'])
-        request = http_exchange.Request(
+        request = http_exchange.HttpRequestMessage(
             method,
             inputs['url'],
             _headers(context),
@@ -232,7 +232,9 @@ class HttpRequest(base.ActionType):
         from watcherlite.plugins import http_exchange
 
         unless = context.inputs['unless']
-        request = http_exchange.Request('GET', unless['url'], unless.get('headers', {}))
+        request = http_exchange.HttpRequestMessage(
+            'GET', unless['url'], unless.get('headers', {})
+        )
         try:
             answer = http_exchange.exchange(
                 context, request, self._settings(context.inputs), _budget(context)

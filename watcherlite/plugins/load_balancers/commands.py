@@ -19,7 +19,7 @@ _ENVIRONMENT = {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LANG': 'C.UTF-8'}
 _TOLD = 2000
 
 
-class Command(allow_list.CommandLine):
+class CommandOption(allow_list.CommandLine):
     """The type of an option that is a command: it starts with an absolute path."""
 
     def __repr__(self) -> str:

@@ -97,7 +97,7 @@ OPTIONS: tuple[cfg.Opt, ...] = (
     ),
     cfg.Opt(
         'validate',
-        type=commands.Command(),
+        type=commands.CommandOption(),
         sample_default='/usr/sbin/haproxy -c -f {file}',
         mutable=True,
         help='The command whose exit code tells whether a file is valid, before it '
@@ -107,7 +107,7 @@ OPTIONS: tuple[cfg.Opt, ...] = (
     ),
     cfg.Opt(
         'reload',
-        type=commands.Command(),
+        type=commands.CommandOption(),
         sample_default='/usr/bin/systemctl reload haproxy',
         mutable=True,
         help='The command that reloads HAProxy after a file was written or deleted; '

@@ -247,7 +247,7 @@ def _check_options(place: str, options: Mapping[str, Any]) -> None:
     wanted = options['poll_url_healthy_response']
     try:
         patterns.compiled(wanted)
-    except patterns.Refused as error:
+    except patterns.InvalidPattern as error:
         raise exceptions.InvalidSpec(
             f'{place}.poll_url_healthy_response: {error}'
         ) from None

@@ -120,7 +120,7 @@ class Directory(types.String):
         return 'Directory'
 
 
-class Place:
+class ManagedPath:
     """A path, used as a context manager.
 
     :raises ResourceFault: it is not allowed, or its directory is not accessible
@@ -133,7 +133,7 @@ class Place:
         self._marker = f'.{self._name}{_MARKER}'
         self._directory = -1
 
-    def __enter__(self) -> 'Place':
+    def __enter__(self) -> 'ManagedPath':
         wrong = taken_name(self._path) or outside(self._path, self._allowed)
         if wrong:
             raise ResourceFault(wrong)

@@ -8,7 +8,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.domain import groups
-from watcherlite.domain.groups import Pace, Standing, Step
+from watcherlite.domain.groups import GroupStep, Pace, Standing
 from watcherlite.domain.resource_results import Batch, Member, Property
 from watcherlite.domain.templates.versions import KEY, NEWEST
 from watcherlite.plugins.base import NestedContext
@@ -141,7 +141,7 @@ def left(
     """
     refuse_too_large(context, len(names), _length(names, define))
     former = {m.name: m.definition for m in members if m.definition is not None}
-    step = Step(tuple(names), frozenset(names) - former.keys(), ())
+    step = GroupStep(tuple(names), frozenset(names) - former.keys(), ())
     return (_batch(step, former, define, 0),)
 
 
@@ -191,7 +191,7 @@ def refuse_too_long(context: NestedContext, pace: Pace, steps: int) -> None:
 
 
 def _batch(
-    step: Step,
+    step: GroupStep,
     former: Mapping[str, Mapping[str, Any]],
     define: Callable[[str], Mapping[str, Any]],
     pause: int,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.destinations import Destinations, Refused
+from watcherlite.destinations import DestinationRefusedError, Destinations
 from watcherlite.plugins import outgoing
 from watcherlite.plugins.action_types import http_parts
 from watcherlite.plugins.base import ResourceContext
@@ -80,7 +80,7 @@ def _port(host: str, port: int, destinations: Destinations) -> str | None:
         home = outgoing.is_loopback(host)
         found = [host] if home else outgoing.resolve(host, port, destinations)
         socket.create_connection((found[0], port), _PATIENCE).close()
-    except Refused as refused:
+    except DestinationRefusedError as refused:
         raise exceptions.StateUnknown(f'port {port} of {host}: {refused}') from None
     except OSError as error:
         why = error.strerror or 'no connection in time'
@@ -98,7 +98,7 @@ def _url(
     # Slow to import and not needed without HTTP.
     from watcherlite.plugins import http_exchange
 
-    request = http_exchange.Request('GET', health['url'])
+    request = http_exchange.HttpRequestMessage('GET', health['url'])
     expected = frozenset(health.get('expected_statuses', range(200, 300)))
     settings = http_parts.settings(options, group, destinations, _PATIENCE)
     url = shown_url(health['url'])

@@ -408,7 +408,7 @@ class HttpResource(ResourceHandler):
         # Slow to import and not needed without HTTP.
         from watcherlite.plugins import http_exchange
 
-        request = http_exchange.Request(
+        request = http_exchange.HttpRequestMessage(
             call['method'],
             http_calls.with_id(call['url'], context.physical_id),
             _headers(context, call),

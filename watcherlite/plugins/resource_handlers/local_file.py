@@ -236,7 +236,7 @@ class LocalFile(ResourceHandler):
         with self._place(context.properties['path']) as place:
             place.set_mode(_mode(context.properties, locked))
 
-    def _write(self, place: file_access.Place, context: ResourceContext) -> Ready:
+    def _write(self, place: file_access.ManagedPath, context: ResourceContext) -> Ready:
         wanted = context.properties
         content = wanted['content'].encode()
         owner = file_access.numbers(wanted['owner']) if 'owner' in wanted else None
@@ -256,8 +256,8 @@ class LocalFile(ResourceHandler):
             },
         )
 
-    def _place(self, path: str) -> file_access.Place:
-        return file_access.Place(path, self.options.directories or ())
+    def _place(self, path: str) -> file_access.ManagedPath:
+        return file_access.ManagedPath(path, self.options.directories or ())
 
 
 def _mode(properties: Mapping[str, Any], locked: bool) -> int:

@@ -8,7 +8,7 @@ import fixtures
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.cli.commands.stacks.template_files import Collection, data, values
+from watcherlite.cli.commands.stacks.template_files import FileCollection, data, values
 from watcherlite.domain.templates import document
 
 HEAD = 'heat_template_version: 2021-04-16\n'
@@ -17,7 +17,7 @@ HEAD = 'heat_template_version: 2021-04-16\n'
 class CollectionTest(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.collection = Collection()
+        self.collection = FileCollection()
 
     def file(self, name, text):
         path = self.home / name

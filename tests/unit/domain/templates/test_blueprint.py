@@ -6,7 +6,7 @@ from watcherlite import exceptions
 from watcherlite.domain.stacks import Definition
 from watcherlite.domain.templates import nodes
 from watcherlite.domain.templates.blueprint import Blueprint, NoReferences, OutputValue
-from watcherlite.domain.templates.scope import Budget
+from watcherlite.domain.templates.scope import EvaluationBudget
 
 SHOP = """
     heat_template_version: 2021-04-16
@@ -379,8 +379,10 @@ class BudgetTest(base.TestCase):
                 definition, name='a', uuid='1', tenant='t', budget=budget
             )
 
-        make(Budget(2000))
-        error = self.assertRaises(exceptions.RequestLimitExceeded, make, Budget(1999))
+        make(EvaluationBudget(2000))
+        error = self.assertRaises(
+            exceptions.RequestLimitExceeded, make, EvaluationBudget(1999)
+        )
 
         self.assertEqual(
             'the functions of the template make more than 1999 characters and values '

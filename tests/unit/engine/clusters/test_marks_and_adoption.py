@@ -14,7 +14,7 @@ from watcherlite.domain import events
 from watcherlite.domain.clusters import Profile
 from watcherlite.domain.resource_results import Ready
 from watcherlite.engine.clusters.requests.clusters import ClusterOperations
-from watcherlite.engine.clusters.requests.values import NewAction, NewAdoption
+from watcherlite.engine.clusters.requests.values import NewAdoption, NewClusterAction
 from watcherlite.engine.clusters.services import ClusterLimits
 
 
@@ -219,7 +219,7 @@ class TestUserActions(OperationsCase):
 
     def ask(self, **values: Any) -> Any:
         given = {'action': 'sleep', 'target': 'c', 'inputs': {'duration': 0}, **values}
-        return self.operations.actions.create(NewAction(**given), BY)
+        return self.operations.actions.create(NewClusterAction(**given), BY)
 
     def test_a_schedule_is_kept_with_it(self) -> None:
         begun = self.ask(interval='60', not_before='2999-01-01T01:00:00+01:00')

@@ -16,7 +16,7 @@ from watcherlite.db.clusters import ListedAction, not_found
 from watcherlite.domain.actions import Action
 from watcherlite.engine.clusters import status_reasons
 from watcherlite.engine.clusters.action_types import NODE_JOIN
-from watcherlite.engine.clusters.requests.values import NewAction
+from watcherlite.engine.clusters.requests.values import NewClusterAction
 from watcherlite.states import action as states
 
 #: What actions on clusters themselves are called like.
@@ -156,7 +156,7 @@ def create(request: Request) -> Response:
 
     :raises Invalid: the inputs do not fit the type
     """
-    new = NewAction(**request.body['action'])
+    new = NewClusterAction(**request.body['action'])
     done = request.services.clusters.actions.create(
         new, *lookup.search_contexts(request), wait=responses.is_queued(request)
     )

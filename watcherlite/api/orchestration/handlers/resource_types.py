@@ -229,7 +229,7 @@ def _found(request: Request) -> tuple[str, type[ResourceHandler]]:
 def _pattern(text: str) -> patterns.Pattern:
     try:
         return patterns.compiled(text)
-    except patterns.Refused as error:
+    except patterns.InvalidPattern as error:
         raise exceptions.Invalid(
             f'name: this is no regular expression: {error}'
         ) from None

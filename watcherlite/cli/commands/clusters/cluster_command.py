@@ -299,7 +299,7 @@ class Create(ClusterWaiting, ClusterShow):
         return clustering.show(self.noun, made['id'])
 
 
-class Update(ClusterWaiting, ClusterShow):
+class ClusterObjectUpdate(ClusterWaiting, ClusterShow):
     """A command that updates a cluster or node by an action, and prints it.
 
     :cvar noun: `clusters` or `nodes`
@@ -368,7 +368,7 @@ class Acting(ClusterWaiting, ClusterShow):
         """Return what is asked for: `{'check': {}}`."""
 
 
-class Delete(ClusterWaiting):
+class ClusterObjectDelete(ClusterWaiting):
     """A command that deletes objects by an action each.
 
     :cvar noun: `clusters` or `nodes`

@@ -10,12 +10,12 @@ from watcherlite.cli.commands.base import Filter
 from watcherlite.cli.commands.clusters import cluster_command
 from watcherlite.cli.commands.clusters.cluster_client import Clustering
 from watcherlite.cli.commands.clusters.cluster_command import (
+    ClusterObjectDelete,
+    ClusterObjectUpdate,
     ClusterRows,
     Create,
-    Delete,
     ListNouns,
     ShowNoun,
-    Update,
 )
 from watcherlite.cli.formatting import Row, fields
 
@@ -115,7 +115,7 @@ class ClusterCreate(Create):
     )
 
 
-class ClusterUpdate(Update):
+class ClusterUpdate(ClusterObjectUpdate):
     """Update a cluster; a new profile updates its nodes as well."""
 
     noun = 'clusters'
@@ -128,7 +128,7 @@ class ClusterUpdate(Update):
     )
 
 
-class ClusterDelete(Delete):
+class ClusterDelete(ClusterObjectDelete):
     """Delete clusters with their nodes."""
 
     noun = 'clusters'

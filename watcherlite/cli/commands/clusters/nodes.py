@@ -11,12 +11,12 @@ from watcherlite.cli.commands.clusters import cluster_command
 from watcherlite.cli.commands.clusters.cluster_client import Clustering
 from watcherlite.cli.commands.clusters.cluster_command import (
     Acting,
+    ClusterObjectDelete,
+    ClusterObjectUpdate,
     ClusterShow,
     Create,
-    Delete,
     ListNouns,
     ShowNoun,
-    Update,
 )
 from watcherlite.cli.formatting import Row, fields
 from watcherlite.cmd import exits
@@ -93,7 +93,7 @@ class NodeCreate(Create):
     )
 
 
-class NodeUpdate(Update):
+class NodeUpdate(ClusterObjectUpdate):
     """Update a node; a new profile updates its physical object as well."""
 
     noun = 'nodes'
@@ -118,7 +118,7 @@ class NodeUpdate(Update):
     )
 
 
-class NodeDelete(Delete):
+class NodeDelete(ClusterObjectDelete):
     """Delete nodes and their physical objects."""
 
     noun = 'nodes'

@@ -70,7 +70,7 @@ class _Change(StackWaiting, StackShow):
         # Help needs no YAML
         from watcherlite.cli.commands.stacks import template_files
 
-        collection = template_files.Collection()
+        collection = template_files.FileCollection()
         body: dict[str, Any] = {
             'parameters': template_files.values(
                 parsed.parameters, parsed.parameter_files

@@ -190,7 +190,7 @@ class StackTemplateValidate(StackShow):
         # Help needs no YAML
         from watcherlite.cli.commands.stacks import template_files
 
-        collection = template_files.Collection()
+        collection = template_files.FileCollection()
         body: dict[str, Any] = {'template': collection.template(parsed.template)}
         if parsed.environments:
             body['environment_files'] = [

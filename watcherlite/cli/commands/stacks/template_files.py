@@ -29,7 +29,7 @@ _VERSION = 'heat_template_version'
 _SCHEME = re.compile(r'([a-z][a-z0-9+.-]*):', re.IGNORECASE)
 
 
-class Collection:
+class FileCollection:
     """What the documents of one request name.
 
     :ivar files: absolute URL -> text; what is no text is in base64

@@ -58,7 +58,7 @@ CHANGED = 'changed'
 INTERVAL = 60
 
 
-class ClusterHealth(ActionType):
+class ClusterHealthAction(ActionType):
     """Checks the nodes of a cluster, and recovers unhealthy ones."""
 
     description = 'Monitors the health of a cluster.'

@@ -72,7 +72,7 @@ def send_over_http(
         'node_id': wanted['node_id'],
         'resource_id': wanted['resource_id'],
     }
-    request = http_exchange.Request(
+    request = http_exchange.HttpRequestMessage(
         'POST',
         wanted['url'],
         {'Content-Type': 'application/json'},

@@ -41,7 +41,7 @@ GONE = 'The node is not there any more'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Recovery:
+class RecoveryParameters:
     """The parameters of a recovery.
 
     :param delete_timeout: seconds for the deletion of the old resource
@@ -489,7 +489,7 @@ def _new_profile(target: NodeTarget) -> Profile | None:
     return target.retry(lambda: target.parts.store.find_object(Profile, uuid, tenant))
 
 
-def _recovery(target: NodeTarget) -> Recovery:
+def _recovery(target: NodeTarget) -> RecoveryParameters:
     """Return the recovery that a policy or the request specifies.
 
     A node without a resource can only be recreated.
@@ -501,7 +501,9 @@ def _recovery(target: NodeTarget) -> Recovery:
         operation = wanted.get('operation', operation)
         given = wanted.get('operation_params', given)
     timeout = wanted.get('delete_timeout')
-    return Recovery(operation, given, timeout, bool(wanted.get('force_recreate')))
+    return RecoveryParameters(
+        operation, given, timeout, bool(wanted.get('force_recreate'))
+    )
 
 
 # sizes

@@ -247,7 +247,10 @@ def check_url(target: NodeTarget, options: Mapping[str, Any]) -> str | None:
     seconds = URL_TIMEOUT if left is None else max(0.001, min(URL_TIMEOUT, left))
     try:
         answer = http_exchange.exchange(
-            target.action, http_exchange.Request('GET', url), settings, seconds
+            target.action,
+            http_exchange.HttpRequestMessage('GET', url),
+            settings,
+            seconds,
         )
     except http_exchange.DestinationRefused as error:
         raise exceptions.StateUnknown(f'{shown_url(url)}: {error}') from None
@@ -270,5 +273,5 @@ def is_found(pattern: str, text: str) -> bool:
     """
     try:
         return patterns.compiled(f'(?s:.*?)(?:{pattern})').matches(text, whole=False)
-    except (patterns.Refused, patterns.TooLong) as error:
+    except (patterns.InvalidPattern, patterns.TooLong) as error:
         raise exceptions.Invalid(f'poll_url_healthy_response: {error}') from None

@@ -13,10 +13,10 @@ from watcherlite.domain.clusters import Binding, Bound, Cluster, PolicyObject, P
 from watcherlite.domain.outcomes import public_text
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.policies.policy_context import (
+    BoundPolicyContext,
     ClusterSnapshot,
-    PolicyContext,
 )
-from watcherlite.engine.clusters.services import Plugins
+from watcherlite.engine.clusters.services import ClusterPlugins
 from watcherlite.execution.in_flight import Attempt
 from watcherlite.execution.policy_chain import Pairs, PolicyCheckFailed
 from watcherlite.plugins import base
@@ -71,7 +71,7 @@ class ClusterPolicies:
     that stores the change.
     """
 
-    def __init__(self, store: Store, plugins: Plugins) -> None:
+    def __init__(self, store: Store, plugins: ClusterPlugins) -> None:
         self._store = store
         self._plugins = plugins
 
@@ -255,7 +255,7 @@ class ClusterPolicies:
         """Return the context of a policy; raises InvalidSpec for unknown properties."""
         given = bound.policy.spec.get('properties') or {}
         fitting = self._plugins.fit_policy(plugin, given)
-        return cast(base.PolicyContext, PolicyContext(snapshot, bound, fitting))
+        return cast(base.PolicyContext, BoundPolicyContext(snapshot, bound, fitting))
 
     def _check_single(
         self,

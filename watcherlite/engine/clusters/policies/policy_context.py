@@ -9,7 +9,7 @@ from watcherlite.domain.clusters import Binding, Bound, Cluster, Node, Profile
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.profile_types import ProfileTypes
 from watcherlite.engine.clusters.projection import transitions
-from watcherlite.engine.clusters.services import Plugins
+from watcherlite.engine.clusters.services import ClusterPlugins
 from watcherlite.execution.policy_chain import OK
 from watcherlite.execution.retries import retry_while_unavailable
 from watcherlite.plugins.base import ActionContext, LoadBalancer
@@ -50,7 +50,7 @@ class ClusterSnapshot:
     def __init__(
         self,
         store: Store,
-        plugins: Plugins,
+        plugins: ClusterPlugins,
         action: ActionContext,
         asked: RequestedAction,
         cluster: Cluster,
@@ -95,7 +95,7 @@ class ClusterSnapshot:
         return result
 
 
-class PolicyContext:
+class BoundPolicyContext:
     """Implements `plugins.base.PolicyContext` for one policy.
 
     :param bound: its binding has no id while the policy is being attached

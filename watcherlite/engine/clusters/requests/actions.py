@@ -23,7 +23,7 @@ from watcherlite.engine.clusters.requests.base import (
 )
 from watcherlite.engine.clusters.requests.values import (
     Accepted,
-    NewAction,
+    NewClusterAction,
     RequestContext,
 )
 from watcherlite.engine.stacks.actions import plan_actions as of_stacks
@@ -99,7 +99,7 @@ class ActionOperations(ClusterOperationBase):
     """The operations on actions."""
 
     def create(
-        self, new: NewAction, *contexts: RequestContext, wait: bool = False
+        self, new: NewClusterAction, *contexts: RequestContext, wait: bool = False
     ) -> Accepted[Any]:
         """Have an action done on a cluster or node: one that users define.
 
@@ -137,7 +137,7 @@ class ActionOperations(ClusterOperationBase):
         return self.on_node(target.uuid, request, lambda tx, cluster, row: given)
 
     def _resolve_target(
-        self, new: NewAction, contexts: Sequence[RequestContext]
+        self, new: NewClusterAction, contexts: Sequence[RequestContext]
     ) -> tuple[Cluster | Node, RequestContext]:
         """Return the target, and who asks, as one in its project; BadRequest."""
         *before, by = contexts
@@ -148,7 +148,7 @@ class ActionOperations(ClusterOperationBase):
         target = self._find_target(new, by)
         return target, by.within(target.owner.tenant)
 
-    def _find_target(self, new: NewAction, by: RequestContext) -> Cluster | Node:
+    def _find_target(self, new: NewClusterAction, by: RequestContext) -> Cluster | Node:
         """Return the referenced cluster or node; raises BadRequest."""
         kind = action_types.DEFINITIONS.get(new.action)
         if kind is not None and kind.on_cluster:

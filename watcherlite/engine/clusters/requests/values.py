@@ -141,7 +141,7 @@ class IssuedReceiver:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class NewAction:
+class NewClusterAction:
     """The values of a new action (microversion 1.15).
 
     :param action: an action type: `command`, or CLUSTER_SCALE_OUT, ...

@@ -17,7 +17,7 @@ from watcherlite.domain.templates.blueprint import (
     shown_size,
 )
 from watcherlite.domain.templates.parameters import MASK
-from watcherlite.domain.templates.scope import Budget
+from watcherlite.domain.templates.scope import EvaluationBudget
 from watcherlite.engine.stacks import handlers, tree
 from watcherlite.engine.stacks.actions.convergence import decide, is_new
 from watcherlite.engine.stacks.actions.expansion import current_rows, new_row
@@ -112,15 +112,15 @@ class _PreviewBudgets:
     :param shown: for the resources in the response
     """
 
-    evaluated: Budget
-    shown: Budget
+    evaluated: EvaluationBudget
+    shown: EvaluationBudget
 
     @classmethod
     def of(cls, services: StackServices) -> '_PreviewBudgets':
         limits = services.limits
         return cls(
-            Budget(limits.evaluated),
-            Budget(
+            EvaluationBudget(limits.evaluated),
+            EvaluationBudget(
                 limits.shown,
                 'the resources of the preview have more than {} bytes together',
             ),

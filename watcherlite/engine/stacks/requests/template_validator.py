@@ -15,7 +15,7 @@ from watcherlite.domain.stacks import Definition, Resource, Stack
 from watcherlite.domain.templates import document
 from watcherlite.domain.templates.blueprint import Blueprint, NoReferences
 from watcherlite.domain.templates.nodes import Attribute, EvaluationFailed
-from watcherlite.domain.templates.scope import Budget
+from watcherlite.domain.templates.scope import EvaluationBudget
 from watcherlite.domain.yaml_values import Path
 from watcherlite.engine.stacks import handlers, resolution, tree
 from watcherlite.engine.stacks.actions import expansion
@@ -122,10 +122,14 @@ class TemplateValidator:
     :ivar resources: the number of resources validated so far
     """
 
-    def __init__(self, services: StackServices, budget: Budget | None = None) -> None:
+    def __init__(
+        self, services: StackServices, budget: EvaluationBudget | None = None
+    ) -> None:
         self._handlers = services.handlers
         self._limits = services.limits
-        self.budget = Budget(self._limits.evaluated) if budget is None else budget
+        self.budget = (
+            EvaluationBudget(self._limits.evaluated) if budget is None else budget
+        )
         self._validated: dict[tuple[Any, ...], int] = {}
         self._parsed: dict[str, Mapping[str, Any]] = {}
         self._fitted: dict[tuple[str, str], dict[str, Any]] = {}
