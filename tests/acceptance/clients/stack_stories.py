@@ -2,7 +2,13 @@
 
 from testtools import matchers
 
-from tests.acceptance.clients.stack_templates import FAILING, MORE, SLOW, TEMPLATE
+from tests.acceptance.clients.stack_templates import (
+    FAILING,
+    LEAVING,
+    MORE,
+    SLOW,
+    TEMPLATE,
+)
 
 
 class LifeStories:
@@ -142,7 +148,7 @@ class LifeStories:
 
     def test_stacks_are_deleted(self):
         for name in ('gone-1', 'gone-2'):
-            self.create(name, TEMPLATE)
+            self.create(name, LEAVING)
 
         out = self.done('stack', 'delete', '--yes', '--wait', 'gone-1', 'gone-2')
         self.wait_until_gone('gone-1', 'gone-2')

@@ -32,6 +32,14 @@ FAILING = """\
     resources:
       bad: {type: OS::Heat::TestResource, properties: {fail: true}}
     """
+#: The command finds by their names only those that are not gone when it looks.
+LEAVING = """\
+    heat_template_version: 2021-04-16
+    resources:
+      slow:
+        type: OS::Heat::TestResource
+        properties: {action_wait_secs: {delete: 4}}
+    """
 SLOW = """\
     heat_template_version: 2021-04-16
     parameters: {seconds: {type: number, default: 0}}
