@@ -244,6 +244,30 @@ class UpdateTest(OperationsCase):
             audit, exceptions.TransitionNotAllowed, '-> ONGOING', state='ONGOING'
         )
 
+    def test_what_makes_no_sense_is_refused(self) -> None:
+        audit = self.make(goal='dummy', strategy='dummy', name='x')
+        self.make(goal='dummy', name='taken')
+        invalid = exceptions.Invalid
+        for error, said, changes in (
+            (invalid, 'Invalid state: BOGUS', {'state': 'BOGUS'}),
+            (invalid, 'Invalid state: None', {'state': None}),
+            (invalid, 'hostname of an audit cannot be changed', {'hostname': 'x'}),
+            (invalid, 'para1', {'parameters': {'para1': 'x'}}),
+            (invalid, 'not allowed', {'parameters': {'zz': 'x'}}),
+            (invalid, 'an object', {'parameters': [1]}),
+            (invalid, 'true or false', {'force': 'yes'}),
+            (invalid, 'needs a name', {'name': None}),
+            (invalid, 'cannot be used', {'name': ' '}),
+            (invalid, 'must not be set', {'interval': '5'}),
+            (invalid, 'seconds or a cron line', {'interval': [5]}),
+            (invalid, 'could not be found', {'audit_type': 'DAILY'}),
+            (invalid, 'needs a goal', {'goal': None}),
+            (invalid, 'does not relate', {'goal': 'unclassified'}),
+            (exceptions.NotFound, 'nobody', {'strategy': 'nobody'}),
+            (exceptions.Conflict, '', {'name': 'taken'}),
+        ):
+            self.not_updated(audit, error, said, **changes)
+
     def test_another_type_before_the_first_run_changes_when_it_runs(self) -> None:
         audit = self.make(goal='dummy', name='x')
         audit = self.update(audit, audit_type='EVENT')

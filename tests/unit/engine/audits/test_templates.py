@@ -39,6 +39,27 @@ class TemplatesTest(AuditCase):
             ),
         )
 
+    def test_what_makes_no_sense_is_refused(self) -> None:
+        for said, keys in (
+            ('nothing', {'goal': 'nothing'}),
+            ('nothing', {'strategy': 'nothing'}),
+            ('does not relate', {'strategy': 'actuator'}),
+            ('need a strategy', {'default_parameters': {'para1': 2}}),
+            (
+                'parameters.para1',
+                {'strategy': 'dummy', 'default_parameters': {'para1': 'x'}},
+            ),
+            (
+                'not allowed',
+                {'strategy': 'dummy', 'default_parameters': {'zz': 'x'}},
+            ),
+            ('list of objects', {'scope': 'all'}),
+            ('cannot be used', {'name': 'n' * 64}),
+            ('at most 255', {'description': 'd' * 256}),
+        ):
+            error = self.assertRaises(exceptions.Invalid, self.make, **keys)
+            self.assertIn(said, str(error))
+
     def test_without_a_change_nothing_happens(self) -> None:
         template = self.make()
         for changes in ({}, {'name': 'a template'}, {'goal': 'DUMMY'}):
