@@ -1,4 +1,4 @@
-"""What tests of `openstack` with a plugin of clients have in common."""
+"""The base of tests of `openstack` with the plugin of a client."""
 
 import textwrap
 from collections.abc import Callable

@@ -37,7 +37,7 @@ COLUMNS = {
 
 
 class ClusterStatementTests(counting.CountingTests):
-    """What holds on every database, with what differs as class attributes."""
+    """Statements on clusters; the class attributes are what databases differ in."""
 
     unknown = True
 
@@ -205,8 +205,11 @@ class ClusterStatementTests(counting.CountingTests):
             for tenant in (TENANT, None):
                 said = self.explained_call(
                     functools.partial(
-                        *(lists.named, self.store._db),
-                        *(COLLECTIONS[kind], 'abcdef', tenant),
+                        lists.named,
+                        self.store._db,
+                        COLLECTIONS[kind],
+                        'abcdef',
+                        tenant,
                     )
                 )
                 self.assert_no_scan(said, f'{kind} {tenant}\n{said}')

@@ -30,7 +30,7 @@ TIMES = RowSource(goals.c.id, goals.c.created_at)
 
 
 class ConstructTests(stores.StoreTests):
-    """What holds on every database."""
+    """Constructs that mean the same on every database."""
 
     def insert_goal(self, name: str, **values: object) -> tuple[int, str]:
         """Store a goal; return its id and its uuid."""

@@ -82,7 +82,7 @@ def refused(make: bool) -> Keys:
 
 
 class SealingTests(StackCase):
-    """What holds on every database; mixed in before one of them."""
+    """Encryption on every database; mixed in before one of them."""
 
     #: From the kind of database.
     open_empty: Callable[..., SqlStore]

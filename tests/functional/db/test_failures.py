@@ -39,7 +39,7 @@ with contextlib.closing(sqlite3.connect(sys.argv[1])) as database:
 
 
 class FailureTests(stores.StoreTests):
-    """What holds on every database."""
+    """Failures that every database reports alike."""
 
     def another(self, **settings: Any) -> SqlStore:
         store = self.open_again(**settings)

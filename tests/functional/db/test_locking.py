@@ -17,7 +17,7 @@ A_WHILE = 0.3
 
 
 class LockingTests(stores.StoreTests):
-    """What holds on every database."""
+    """Row locks that every database takes alike."""
 
     def setUp(self) -> None:
         super().setUp()

@@ -70,7 +70,7 @@ else:
 
 
 class MigrationTests(Base):
-    """What holds on every database.
+    """Migrations that every database carries out alike.
 
     A schema takes a server seconds to make. Those that only look at it, or that undo
     what they do to it, share the `upgraded` one and the `created` one of their class.

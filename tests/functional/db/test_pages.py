@@ -28,7 +28,7 @@ ROWS = 1000
 
 
 class PageTests(counting.CountingTests):
-    """What holds on every database; how it is read from it differs."""
+    """Pages of lists on every database; the reading of query plans differs."""
 
     unknown = True
 

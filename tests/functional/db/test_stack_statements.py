@@ -23,7 +23,7 @@ MANY = 1000
 
 
 class StackStatementTests(counting.CountingTests):
-    """What holds on every database, with what differs as class attributes."""
+    """Statements on stacks; the class attributes are what databases differ in."""
 
     unknown = True
 

@@ -26,7 +26,7 @@ WORKER = new_uuid()
 
 
 class StatementTests(counting.CountingTests):
-    """What holds on every database, with what differs as class attributes."""
+    """Statements on actions; the class attributes are what databases differ in."""
 
     unknown = True
 

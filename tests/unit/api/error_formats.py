@@ -1,4 +1,4 @@
-"""How the formats of Heat and Senlin write errors."""
+"""The error formats of Heat and Senlin."""
 
 import json
 from collections.abc import Mapping

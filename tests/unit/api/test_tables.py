@@ -11,7 +11,7 @@ from watcherlite.api.operation import at
 
 
 class TestTables(base.TestCase):
-    """What is the same for every mount."""
+    """Checks of the route tables that hold for every mount."""
 
     def setUp(self):
         super().setUp()

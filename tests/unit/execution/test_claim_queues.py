@@ -1,4 +1,4 @@
-"""Where a worker takes its actions from, and when it asks."""
+"""The claim queues: which actions a worker claims, and when."""
 
 from typing import Any
 

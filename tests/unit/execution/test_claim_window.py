@@ -1,4 +1,4 @@
-"""How many actions a worker likes to have in flight."""
+"""The claim window: the number of actions that a worker keeps in flight."""
 
 from tests import base
 from watcherlite.execution.claim_queues import ClaimWindow

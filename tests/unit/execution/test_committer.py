@@ -1,4 +1,4 @@
-"""What a worker's attempts came to is written together, once, or not at all."""
+"""The committer: results of attempts are written in groups, once or not at all."""
 
 import threading
 import time

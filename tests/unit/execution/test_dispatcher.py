@@ -1,4 +1,4 @@
-"""What a worker has in flight, from the claim to the end, with a clock that stands."""
+"""The dispatcher: actions from claim to end, on a clock that stands still."""
 
 import contextlib
 import threading

@@ -1,4 +1,4 @@
-"""What a worker has in flight, and how much of it takes a thread."""
+"""Actions in flight, and how many of them occupy a thread."""
 
 from tests import base
 from tests.factories import make_action

@@ -9,7 +9,7 @@ from watcherlite.notifications.settings import NotificationSettings
 
 
 class Surroundings(expectations.Source):
-    """What surrounds the objects of events.
+    """A source of the objects that payloads embed.
 
     :ivar known: id -> what surrounds an object of the kind that is tested
     :ivar asked: the ids of each question for these
@@ -36,6 +36,7 @@ class MessagesCase(base.TestCase):
     """Tests of the messages of one kind of object."""
 
     def make_surroundings(self):
+        """Return the source of the objects that payloads of this kind embed."""
         raise NotImplementedError
 
     def setUp(self):
